@@ -1,0 +1,26 @@
+# paceline_add_layer(stats SOURCES a.cc DEPENDS base LIBRARIES fmt::fmt): one folder, one target, its only allowed links.
+# tests/layering.py checks the includes of each folder against the same DEPENDS lists.
+function(paceline_add_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;DEPENDS;LIBRARIES")
+  list(TRANSFORM layer_DEPENDS PREPEND paceline::)
+  add_library(paceline_${name} STATIC ${layer_SOURCES})
+  add_library(paceline::${name} ALIAS paceline_${name})
+  target_include_directories(paceline_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(paceline_${name} PUBLIC ${layer_DEPENDS} ${layer_LIBRARIES} PRIVATE paceline::warnings)
+endfunction()
+
+# paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry a case.
+function(paceline_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  list(TRANSFORM test_DEPENDS PREPEND paceline::)
+  add_executable(${name} ${test_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${test_DEPENDS} ${test_LIBRARIES} GTest::gtest_main paceline::warnings)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  include(GoogleTest)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT})
+endfunction()

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/handle.h"
+
+namespace paceline {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail(std::string_view what, const fs::path& path) {
+  throw Error(ErrorCode::kIo, fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno)));
+}
+
+void write_all(const FileDescriptor& fd, std::string_view content, const fs::path& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd.get(), content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write", path);
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (::fsync(fd.get()) != 0 && errno != EINVAL) fail("write", path);
+}
+
+void sync_folder(const fs::path& folder) {
+  const FileDescriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) ::fsync(fd.get());
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) fail("read", path);
+  std::string content;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("read", path);
+    if (n == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+void write_file_atomic(const fs::path& path, std::string_view content) {
+  const fs::path part = path.string() + fmt::format(".part{}", ::getpid());
+  try {
+    const FileDescriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!fd) fail("write", path);
+    write_all(fd, content, path);
+  } catch (...) {
+    ::unlink(part.c_str());
+    throw;
+  }
+  if (::rename(part.c_str(), path.c_str()) != 0) {
+    const int saved = errno;
+    ::unlink(part.c_str());
+    errno = saved;
+    fail("write", path);
+  }
+  sync_folder(path.has_parent_path() ? path.parent_path() : fs::path("."));
+}
+
+void append_file(const fs::path& path, std::string_view content) {
+  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd) fail("write", path);
+  write_all(fd, content, path);
+}
+
+std::string file_tail(const fs::path& path, std::size_t max_bytes) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0) return {};
+  const auto size = static_cast<std::size_t>(info.st_size);
+  const std::size_t begin = size > max_bytes ? size - max_bytes : 0;
+  std::string tail(size - begin, '\0');
+  const ssize_t n = ::pread(fd.get(), tail.data(), tail.size(), static_cast<off_t>(begin));
+  tail.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (begin > 0) tail.erase(0, tail.find('\n') + 1);
+  return tail;
+}
+
+void make_directories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path))
+    throw Error(ErrorCode::kIo, fmt::format("cannot create folder '{}': {}; choose another with --output-dir", path.string(),
+                                            error ? error.message() : "a file of that name is in the way"));
+}
+
+fs::path executable_dir() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+fs::path cache_dir() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "paceline";
+  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "paceline";
+  return fs::temp_directory_path() / "paceline-cache";
+}
+
+}  // namespace paceline

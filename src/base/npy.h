@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace paceline {
+
+// NumPy's .npy format 1.0-3.0, little-endian, C order; float16/32/64, int8/32/64, uint8, bool.
+// Throws Error(kData) for anything else, naming the file.
+Tensor read_npy(const std::filesystem::path& path);
+void write_npy(const std::filesystem::path& path, const TensorView& tensor);
+
+// One tensor (.npy) or all arrays of an archive (.npz), named by their file stem or member name.
+std::vector<Tensor> read_npy_or_npz(const std::filesystem::path& path);
+
+}  // namespace paceline

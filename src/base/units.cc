@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "base/units.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace paceline {
+namespace {
+
+struct Scale {
+  double unit;
+  const char* name;
+};
+
+std::string scaled(double value, std::span<const Scale> scales) {
+  const double size = std::abs(value);
+  const Scale* chosen = &scales.front();
+  for (const Scale& scale : scales)
+    if (size >= scale.unit * 0.9995) chosen = &scale;
+  return fmt::format("{} {}", format_significant(value / chosen->unit), chosen->name);
+}
+
+}  // namespace
+
+std::string format_significant(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+  return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - magnitude));
+}
+
+std::string format_duration_ns(double ns) {
+  static constexpr std::array<Scale, 4> kScales{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+  return scaled(ns, kScales);
+}
+
+std::string format_ms(double ns) { return format_significant(ns / 1e6); }
+
+std::string format_bytes(double bytes) {
+  static constexpr std::array<Scale, 5> kScales{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
+  return scaled(bytes, kScales);
+}
+
+std::string format_rate(double per_second) { return format_significant(per_second); }
+
+std::string format_flops(double flops_per_second) {
+  static constexpr std::array<Scale, 4> kScales{{{1, "FLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}};
+  return scaled(flops_per_second, kScales);
+}
+
+std::string format_percent(double fraction, int digits) { return fmt::format("{:.{}f} %", fraction * 100, digits); }
+
+std::string format_time_left(double seconds) {
+  const auto total = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  if (total < 60) return fmt::format("{} s", total);
+  if (total < 3600) return fmt::format("{} m {:02} s", total / 60, total % 60);
+  return fmt::format("{} h {:02} m", total / 3600, total % 3600 / 60);
+}
+
+std::string format_utc(std::int64_t unix_seconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
+}
+
+}  // namespace paceline

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/tensor.h"
+
+namespace paceline::plugin {
+
+// Which model to run. Either `name` (built into the plug-in) or `file` is set.
+struct ModelSpec {
+  std::string name;                 // e.g. "resnet50"
+  std::string file;                 // path of a model file in the engine's own format
+  std::string weights_file;         // safetensors for built-in models; empty: seeded random weights
+  std::uint64_t weights_seed = 0;
+  std::vector<TensorSpec> inputs;   // names, dtypes and full shapes, batch included (batch is dimension 0)
+};
+
+// How to run it. An engine throws Error(kUnsupported) with the reason for what it cannot do here.
+struct EngineSettings {
+  std::string precision = "fp32";   // fp32 tf32 fp16 bf16 amp_fp16 amp_bf16 int8
+  std::string layout = "contiguous";  // contiguous | channels_last
+  int threads = 1;                  // intra-op threads, always explicit
+  std::map<std::string, std::string> options;  // engine-specific
+};
+
+// What the engine says of itself after load(): its library versions and its effective settings as it reports them back.
+struct EngineInfo {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> versions;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+// Share of the model's multiply-add work that ran in one precision; the shares of a model add up to 1.
+struct PrecisionShare {
+  std::string precision;            // fp32, bf16, fp16, int8, …
+  double flops_share = 0;
+  int operators = 0;                // convolutions and matrix products counted
+};
+
+struct ReadBack {
+  std::vector<PrecisionShare> precisions;            // empty: this engine cannot tell
+  std::string source;                                // how it was read, in words
+  std::optional<std::int64_t> peak_tensor_bytes;     // high-water mark of the tensor allocator during one inference
+};
+
+using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later
+
+// Runs one model. It knows of no clock, no file format of ours, and prints nothing.
+// The caller's order is load, bind, then any number of enqueue + synchronize; bind may be repeated with other data.
+class PACELINE_EXPORT Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual EngineInfo info() const = 0;
+  // Builds or reads the model; may take long.
+  virtual void load(const ModelSpec& model, const EngineSettings& settings) = 0;
+  // Sets the inputs of a slot. The data stays the caller's and must live until the next bind.
+  virtual void bind(Slot slot, std::span<const TensorView> inputs) = 0;
+  // Starts one inference on the slot's inputs.
+  virtual void enqueue(Slot slot) = 0;
+  // Waits for it. The outputs can be read by the host and stay valid until the slot's next enqueue or bind.
+  [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
+  // Runs one inference under observation and says what executed. Never called in a timed pass.
+  [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
+};
+
+}  // namespace paceline::plugin
