@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "result/maybe.h"
+
+// One case of a run as plain data: what result.json holds. Field lists for reading and writing: case_fields.h.
+// Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
+namespace paceline::result {
+
+inline constexpr const char* kSchemaVersion = "1.0";  // minor: fields added; major: fields changed or removed
+
+enum class Outcome { kOk, kSkipped, kFailed };
+enum class Grade { kA, kB, kC };  // no warning; warnings; not valid for latency claims
+
+// What was measured: the identity of a benchmark. Results are compared only between equal identities.
+struct Benchmark {
+  std::string id;                       // equals the case id
+  std::string kind = "inference";       // inference | training | collective
+  std::string scenario = "sync";
+  std::string timing_mode = "sync_latency";  // sync_latency | batched
+  std::string cache_mode = "warm";
+  std::string model;
+  std::string engine;
+  std::string precision;                // as asked
+  std::string layout = "contiguous";
+  std::int64_t batch_per_rank = 1;
+  std::int64_t world_size = 1;
+  std::int64_t threads = 1;             // as asked; read back in effective_settings
+  std::map<std::string, std::string> params;  // everything else that tells cases apart (sequence_length, env.X, …)
+};
+
+struct Correctness {
+  bool checked = false;
+  bool passed = false;
+  std::string reference;                // e.g. "eager fp32, same weights and inputs"
+  std::int64_t samples = 0;             // inputs compared
+  Number max_rel_err;                   // max|a-b| / max|b|
+  Number centred_cosine;                // cosine after removing the batch-mean output; worst sample
+  Number top1_agreement;                // share of samples (or positions) with the same arg max
+  Number max_rel_err_tolerance;
+  Number centred_cosine_tolerance;
+  std::string detail;                   // what failed, with figures
+};
+
+struct ExecutedPrecision {
+  std::string precision;
+  double flops_share = 0;
+  std::int64_t operators = 0;
+};
+struct PrecisionReadBack {
+  std::string asked;
+  std::vector<ExecutedPrecision> executed;  // empty: the engine cannot tell
+  std::string source;
+};
+
+// An estimate with its two-sided interval.
+struct Estimate {
+  Number value;
+  Number ci_low;
+  Number ci_high;
+  double confidence = 0.95;
+  std::string ci_method;                // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
+};
+
+struct Quantile {
+  double p = 0.5;
+  Number value_ns;
+  Number ci_low_ns;
+  Number ci_high_ns;
+  double confidence = 0.95;
+  std::string ci_method;
+  Number actual_coverage;
+  Number n_eff;
+};
+
+// Statistics over all samples of all repetitions.
+struct Stats {
+  std::string clock = "host";
+  std::int64_t n = 0;
+  Number tau_x;
+  Number min_ns, max_ns, mean_ns, stddev_ns, mad_ns;
+  std::string quantile_method = "nearest_rank; median = mean of the two middle values";
+  std::vector<Quantile> quantiles;      // p50 p90 p95 p99
+  Number highest_claimable_p;
+};
+
+// The case's headline: with six or more processes the interval is over the per-process medians.
+struct Headline {
+  std::string scope = "within_process"; // within_process | between_process
+  Estimate p50_ns;
+  Number within_spread;                 // median over processes of (p90-p10)/p50 … relative, see docs/metrics.md
+  Number between_spread;                // relative standard deviation of per-process medians
+};
+
+struct Throughput {
+  std::string item = "images";
+  Estimate per_s;
+};
+
+struct SpeedUp {
+  std::string baseline_case_id;         // empty: no baseline in this plan
+  Estimate ratio;                       // baseline time / this time; > 1 is faster
+  std::int64_t pairs = 0;
+  std::string scope = "within_process"; // within_process below six pairs: no verdict may be drawn
+  std::string verdict;                  // faster | slower | equivalent | inconclusive | "" (no claim)
+  Number p_sign;
+};
+
+struct Memory {
+  Count rss_before_load_bytes;
+  Count rss_peak_bytes;                 // high-water mark of the worker
+  Count rss_peak_above_load_bytes;      // the headline: model + activations + engine
+  Count tensor_peak_bytes;              // the engine's own allocator, where it has one
+};
+
+struct Flops {
+  Number model_flops_per_item;
+  std::string convention = "2 x MAC of convolutions and matrix products";
+  Number achieved_flops_per_s;
+  Number peak_measured_flops_per_s;
+  std::string peak_source;              // "gemm fp32, 2 threads, measured 2026-11-21T…"
+  Number share_of_measured_peak;
+};
+
+struct Overhead {
+  Number timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns;
+  Number harness_cost_ns;               // median of an empty body through the same loop
+  Number overhead_fraction;             // harness cost / median latency; reported, never subtracted
+  Number os_noise_frac;
+  Number calibration_drift;             // |end/start - 1| of the harness cost
+};
+
+struct Noise {
+  Number runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv;
+  Count cgroup_throttled;
+  Number drift_frac, drift_z;
+  Number tau_x;
+  bool multimodal = false;
+  struct Mode {
+    double median_ns = 0;
+    double share = 0;
+  };
+  std::vector<Mode> modes;
+  std::vector<std::string> warnings;    // in words; each explains the grade
+};
+
+struct Outliers {
+  std::int64_t mild = 0;
+  std::int64_t severe = 0;
+  Number severe_time_share;
+  Number median_excl_severe_ns;         // a sensitivity figure, never the headline
+};
+
+// One fresh process of the case.
+struct Repetition {
+  std::int64_t index = 0;
+  std::string started_utc;
+  std::int64_t n = 0;
+  Number p50_ns, mean_ns;
+  Number first_iteration_ns;
+  Number load_ns;                       // engine load, from the start of load() to its return
+  Number process_start_ns;              // from the start of the process to the first record
+  std::string warmup_mode;
+  std::int64_t warmup_iterations = 0;
+  std::int64_t warmup_ns = 0;
+  std::string steady_state;             // reached | not_reached | fixed
+  std::int64_t mser_cut = 0;            // samples a post-hoc test would call warm-up; none is removed
+  bool residual_warmup = false;
+  Maybe<bool> converged;                // missing for fixed iteration counts
+  std::string stop_reason;
+  std::vector<std::string> unmet;
+  std::int64_t elapsed_ns = 0;
+  std::int64_t checks = 0;
+  Number foreign_cpu_frac;
+  Memory memory;
+  Overhead overhead;
+  Noise noise;
+};
+
+struct SamplesFile {
+  std::string file;                     // relative to the case's folder
+  std::string format = "csv";
+  std::vector<std::string> columns;
+  std::string sha256;
+};
+
+struct CaseResult {
+  std::string schema_version = kSchemaVersion;
+  std::string case_id;
+  std::string label;                    // for people: "resnet50 eager fp32 b1"
+  std::string run_id;
+  Benchmark benchmark;
+  Outcome outcome = Outcome::kOk;
+  std::string reason;                   // why not ok, in words
+  std::string reason_code;              // accuracy | crash | oom | timeout | protocol | unsupported | unavailable | error | not_available_yet
+  std::string log_tail;                 // last lines of the worker's log when failed
+  bool complete = false;                // every planned repetition is there
+  std::int64_t repetitions_planned = 1;
+  Grade grade = Grade::kA;
+  std::vector<std::string> grade_reasons;
+  Correctness correctness;
+  PrecisionReadBack precision;
+  Headline headline;
+  Stats stats;
+  Throughput throughput;
+  Number first_iteration_ns;            // median over repetitions
+  Number load_ns;                       // median over repetitions
+  SpeedUp speedup;
+  Memory memory;                        // largest over repetitions
+  Flops flops;
+  Overhead overhead;                    // worst over repetitions
+  Noise noise;                          // worst over repetitions; samples-based parts over all samples
+  Outliers outliers;
+  std::vector<Repetition> repetitions;
+  SamplesFile samples;
+  std::map<std::string, std::string> effective_settings;  // as the engine reported them back
+  nlohmann::json config_effective = nlohmann::json::object();  // every option of the case, defaults written out
+  nlohmann::json unknown = nlohmann::json::object();           // the file as read: fields this version does not know are kept
+};
+
+}  // namespace paceline::result

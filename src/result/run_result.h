@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "result/case_result.h"
+
+namespace paceline::result {
+
+// A sentence worth telling, with its evidence. Rows of the finding table: analysis/finding_table.h.
+struct Finding {
+  std::string id;                       // e.g. precision_speedup
+  std::string severity;                 // insight | advice | warning | problem
+  std::string text;                     // one sentence with figures and interval
+  std::string evidence;
+  std::string advice;                   // what to do; may be empty
+  std::vector<std::string> case_ids;
+};
+
+// An `expect:` gate and how it was decided on the interval.
+struct GateResult {
+  std::string expression;               // as written
+  std::string case_id;
+  std::string metric;
+  std::string verdict;                  // met | missed | cannot_say
+  std::string detail;
+};
+
+struct Suite {
+  std::string version, git_sha, build_type, compiler;
+};
+
+// run_summary.json: all cases of one run. outcome: ok | failed | interrupted | running.
+struct RunResult {
+  std::string schema_version = kSchemaVersion;
+  Suite suite;
+  std::string experiment_name;
+  std::string run_id;
+  std::string started_utc;
+  std::string finished_utc;             // empty while running
+  std::string command_line;
+  std::string outcome = "running";
+  int exit_code = 0;
+  std::vector<CaseResult> cases;
+  std::vector<Finding> findings;
+  std::vector<GateResult> gates;
+  std::vector<std::string> warnings;
+  nlohmann::json environment = nlohmann::json::object();  // environment.json, inlined for reports
+  nlohmann::json unknown = nlohmann::json::object();
+};
+
+}  // namespace paceline::result
