@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stats/interval.h"
+
+// A against B over interleaved process pairs (methodology: A/B comparison).
+namespace paceline::stats {
+
+enum class Verdict : std::uint8_t { kRegression, kImprovement, kEquivalent, kInconclusive };
+std::string_view verdict_name(Verdict verdict);
+
+enum class Better : std::uint8_t { kLower, kHigher };
+
+struct CompareConfig {
+  double delta = 0.03;  // smallest change that counts, as a fraction
+  std::optional<double>
+      aa_halfwidth;  // half-width of the same binary against itself; delta is at least twice this
+  double confidence = 0.95;
+  Better better = Better::kLower;
+};
+
+struct Comparison {
+  std::int64_t pairs = 0;
+  double estimate_ratio = 1;         // candidate / baseline, exp of the median log ratio
+  std::optional<Interval> ci_ratio;  // exact order statistics of the log ratios
+  std::optional<double> actual_coverage;
+  double confidence = 0.95;
+  double delta = 0;                 // the one used
+  double p_sign = 1;                // two-sided exact sign test; ties count against a difference
+  double hodges_lehmann_ratio = 1;  // secondary: signed-rank estimate and interval
+  std::optional<Interval> hodges_lehmann_ci;
+  Verdict verdict = Verdict::kInconclusive;
+  std::string reason;  // why ci_ratio is missing: "fewer than six pairs"
+};
+// Element i of both spans is one pair of per-process values, all > 0. Throws Error(kData) on unequal or no
+// pairs or a value that is not positive.
+Comparison compare_pairs(std::span<const double> baseline, std::span<const double> candidate,
+                         const CompareConfig& config = {});
+
+// The rule on log ratios where positive is worse.
+Verdict verdict(Interval d, double estimate, double delta);
+
+// How many times faster the candidate is: baseline / candidate of times. Pairs as in compare_pairs.
+struct SpeedUp {
+  std::int64_t pairs = 0;
+  double value = 1;
+  std::optional<Interval> ci;
+  std::optional<double> actual_coverage;
+  double confidence = 0.95;
+  std::string reason;  // why ci is missing
+};
+SpeedUp speed_up(std::span<const double> baseline_ns, std::span<const double> candidate_ns,
+                 double confidence = 0.95);
+
+// Holm's adjusted p-values, in the order given.
+std::vector<double> holm(std::span<const double> p_values);
+
+}  // namespace paceline::stats

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// Diagnostics of a measured series (methodology: noise diagnostics).
+namespace paceline::stats {
+
+inline constexpr double kDriftWarnFrac = 0.01;
+inline constexpr double kDriftInvalidFrac = 0.05;
+
+// Trend over the window: Mann-Kendall on 20 block medians, Theil-Sen for its size.
+struct Drift {
+  double z = 0;           // Mann-Kendall, tie-corrected
+  double total_frac = 0;  // change over the whole window relative to the median; negative: getting faster
+  bool flagged = false;   // |z| > 2.58 and |total_frac| >= 1 %
+  bool invalid = false;   // flagged and |total_frac| >= 5 %
+};
+// None below 20 samples or for a median <= 0.
+std::optional<Drift> drift(std::span<const double> x);
+
+// Hartigan's dip: greatest distance of the empirical distribution from the nearest unimodal one.
+double dip_statistic(std::span<const double> sorted);
+
+// Samples with uniform jitter of +-resolution/2 added (fixed seed), so that ties of a coarse timer are no
+// modes.
+std::vector<double> jitter_ties(std::span<const double> x, double resolution);
+
+struct Mode {
+  double median = 0;  // of the samples in this mode, in their unit
+  double share = 0;   // of all samples
+};
+// Modes of a Gaussian kernel estimate: mass >= 10 % and a valley <= half of the smaller peak between
+// neighbours.
+std::vector<Mode> kde_modes(std::span<const double> sorted);
+
+struct Multimodality {
+  bool flagged = false;
+  std::string rule;         // "dip", "kde" or "" when not flagged
+  double dip_sqrt_n = 0;    // sqrt(n) * dip; above 0.60 is flagged
+  std::vector<Mode> modes;  // when flagged and separable, ascending; else empty
+};
+// None below 50 samples; the kernel rule needs 300. `resolution` of the clock, in the unit of the samples; 0:
+// no jitter.
+std::optional<Multimodality> multimodality(std::span<const double> x, double resolution);
+
+// Whether two samples' mode shares differ by more than 10 points, so that one median cannot speak for both.
+bool mode_shares_differ(const Multimodality& a, const Multimodality& b);
+
+}  // namespace paceline::stats

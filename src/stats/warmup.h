@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// When measuring may begin (methodology: warm-up). Durations are in ns.
+namespace paceline::stats {
+
+enum class WarmupMode : std::uint8_t { kAuto, kFixed, kNone };
+
+struct WarmupConfig {
+  WarmupMode mode = WarmupMode::kAuto;
+  std::int64_t fixed_iterations = 0;  // kFixed: both must be met
+  std::int64_t fixed_ns = 0;
+  std::int64_t floor_iterations = 5;  // kAuto
+  std::int64_t floor_ns = 500'000'000;
+  std::int64_t cap_iterations = 500;
+  std::int64_t cap_ns = 60'000'000'000;
+  double window_ns = 250e6;  // a window is this long, within window_min and window_max iterations
+  std::int64_t window_min = 5;
+  std::int64_t window_max = 30;
+  int passes = 3;           // consecutive neighbouring windows that agree
+  double tolerance = 0.01;  // of ln(median ratio), or twice its standard error if that is more
+};
+
+enum class WarmupState : std::uint8_t {
+  kWarming,
+  kDone,        // steady, or the fixed amount is met
+  kNotReached,  // the cap came first: measure, and say so
+};
+
+struct WarmupDecision {
+  WarmupState state = WarmupState::kWarming;
+  std::int64_t next_n = 0;  // ask again at this many iterations; meaningless unless warming
+};
+
+// Fed with the durations since the last question; pure apart from remembering them.
+class WarmupDetector {
+ public:
+  explicit WarmupDetector(const WarmupConfig& config) : config_(config) {}
+  // Iterations to run before the first question.
+  [[nodiscard]] std::int64_t first_check() const;
+  WarmupDecision add(std::span<const double> durations_ns, std::int64_t elapsed_ns);
+  [[nodiscard]] std::int64_t window() const { return window_; }
+
+ private:
+  [[nodiscard]] WarmupDecision fixed(std::int64_t elapsed_ns) const;
+  WarmupDecision automatic(std::int64_t elapsed_ns);
+  void count_passes();
+
+  WarmupConfig config_;
+  std::vector<double> durations_;
+  std::int64_t window_ = 0;   // iterations; 0 until estimated
+  std::int64_t windows_ = 0;  // complete windows judged so far
+  int passes_ = 0;
+};
+
+// Start of the steady part by MSER-5 on the winsorised series; nothing is removed.
+struct MserCut {
+  std::int64_t cut = 0;      // first steady sample
+  double median_before = 0;  // of the samples before the cut; 0 samples: equals median_after
+  double median_after = 0;
+  bool residual_warmup = false;  // cut > 0 and the medians differ by more than 1 %
+};
+MserCut mser5(std::span<const double> x);
+
+}  // namespace paceline::stats
