@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# Needs only git, make and python3; scripts/setup.sh installs the rest. `make help` lists the targets.
+BUILD  := build/release
+PREFIX ?= /usr/local
+PLAN   ?= examples/plans/quickstart.yaml
+JOBS   ?= $(shell scripts/jobs.sh)
+# CORE=1 leaves LibTorch out; PACELINE_WERROR=ON makes compiler warnings errors; TEST_ARGS go to ctest.
+CORE ?=
+PACELINE_WERROR ?= OFF
+TEST_ARGS ?= -LE slow
+SETUP_ARGS = $(if $(CORE),--core)
+CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
+  $(if $(CORE),-DPACELINE_PLUGIN_TORCH=OFF,-DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root))
+
+.PHONY: help setup configure tool build demo test test-slow install validate check format clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+demo: tool  ## install what is missing, build, run the quick-start plan, print where its report is
+	@$(BUILD)/bin/paceline run $(PLAN) --allow-noisy
+
+test: build  ## the same set-up, then build and run the whole test suite
+	@ctest --preset release -j 1 $(TEST_ARGS)
+
+test-slow: build  ## only the tests that take minutes
+	@ctest --preset release -j 1 -L slow
+
+build: configure  ## build everything, tests too
+	@scripts/build.sh $(BUILD) $(JOBS) all
+
+tool: configure  ## build the tool and its plug-ins
+	@scripts/build.sh $(BUILD) $(JOBS) tool
+
+install: tool  ## install into PREFIX (default /usr/local)
+	@cmake --install $(BUILD) --prefix $(PREFIX) > /dev/null && echo "installed in $(PREFIX)"
+
+validate: tool  ## is this machine fit for measuring?
+	@$(BUILD)/bin/paceline validate
+
+check: build  ## formatting, layers, headers, generated documents
+	@ctest --preset release -L check
+
+setup:  ## install the packages and libraries that are missing
+	@scripts/setup.sh $(SETUP_ARGS)
+
+configure: setup
+	@scripts/configure.sh $(BUILD) --preset release $(CMAKE_ARGS)
+
+format:  ## rewrite C++ files in the project's format
+	@tools/checks/format.sh --fix
+
+clean:  ## remove build folders; .deps stays
+	rm -rf build

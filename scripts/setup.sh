@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what Paceline builds with: Debian packages that are missing, LibTorch and Plotly into .deps/.
+# Written for Debian 12 (tested) and Ubuntu 22.04 and 24.04 (untested). A second run takes under a second.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/versions.sh
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/setup.sh [--core] [--checks]
+  --core    without LibTorch: the tool builds, but has no engine
+  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema
+environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (holds include/ and lib/); so does an active virtual environment with torch
+TEXT
+}
+
+core=0 checks=0
+for argument in "$@"; do
+  case $argument in
+    --core) core=1 ;;
+    --checks) checks=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "setup: unknown argument '$argument'" >&2; usage >&2; exit 2 ;;
+  esac
+done
+
+packages=(g++ cmake ninja-build ccache pkg-config libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev
+  libboost-dev libzip-dev libstb-dev libgtest-dev libgmock-dev)
+check_packages=(clang-format clang-tidy-19 clang-14 libclang-rt-14-dev chromium python3-jsonschema)
+
+say() { echo "setup: $*"; }
+fail() { echo "setup: $*" >&2; exit 1; }
+
+# logged NAME COMMAND…: output goes to .deps/NAME.log; on failure the end of it is shown.
+logged() {
+  local log=.deps/$1.log
+  shift
+  if ! "$@" > "$log" 2>&1; then
+    echo "setup: failed: $*" >&2
+    echo "--- end of $log ---" >&2
+    tail -n 15 "$log" >&2
+    exit 1
+  fi
+}
+
+missing_packages() {
+  local package
+  for package in "${packages[@]}"; do
+    case $(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2> /dev/null) in ii*) ;; *) echo "$package" ;; esac
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_packages() {
+  local missing
+  [ $checks = 0 ] || packages+=("${check_packages[@]}")
+  python3 -m pip --version > /dev/null 2>&1 || packages+=(python3-pip)
+  if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+    say "not a Debian or Ubuntu; assuming that these are installed: ${packages[*]}"
+    return
+  fi
+  mapfile -t missing < <(missing_packages)
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" != 0 ] && ! command -v sudo > /dev/null; then
+    fail "missing packages, and neither root nor sudo to install them. As root, run:
+  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+  fi
+  say "installing ${#missing[@]} packages with apt (log: .deps/apt.log): ${missing[*]}"
+  as_root apt-get update -q > .deps/apt-update.log 2>&1 || say "'apt-get update' had errors (.deps/apt-update.log); trying to install all the same"
+  logged apt as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=120 "${missing[@]}"
+}
+
+is_torch() { [ -f "$1/include/ATen/ATen.h" ] && [ -f "$1/lib/libtorch_cpu.so" ]; }
+
+# The PyTorch that is there already; prints nothing when there is none.
+existing_torch() {
+  local candidate
+  if [ -n "${PACELINE_TORCH_ROOT:-}" ]; then
+    is_torch "$PACELINE_TORCH_ROOT" || fail "PACELINE_TORCH_ROOT='$PACELINE_TORCH_ROOT' holds no include/ATen/ATen.h and lib/libtorch_cpu.so; \
+point it at the 'torch' folder of a PyTorch, or unset it"
+    realpath "$PACELINE_TORCH_ROOT"
+    return
+  fi
+  for candidate in ${VIRTUAL_ENV:+"$VIRTUAL_ENV"/lib/python3*/site-packages/torch}; do
+    if is_torch "$candidate"; then realpath "$candidate"; return; fi
+  done
+}
+
+# complete FOLDER PINS: was FOLDER unpacked to the end, with these versions?
+complete() { [ "$(cat "$1/.pins" 2> /dev/null)" = "$2" ]; }
+
+# put_in_place FOLDER PINS: a folder appears under its final name only when it is whole.
+put_in_place() {
+  echo "$2" > "$1.partial/.pins"
+  rm -rf "$1"
+  mv "$1.partial" "$1"
+}
+
+pip_wheels() {
+  local command=$1
+  shift
+  python3 -m pip --disable-pip-version-check --no-input "$command" --no-cache-dir --no-deps --only-binary=:all: \
+    --python-version "$WHEEL_PYTHON" "$@"
+}
+
+unpack_torch() {
+  complete .deps/torch "$TORCH_WHEELS" && return
+  say "unpacking LibTorch (1.3 GB, log: .deps/torch.log): $TORCH_WHEELS"
+  rm -rf .deps/torch.partial
+  # shellcheck disable=SC2086
+  logged torch pip_wheels install --target .deps/torch.partial $TORCH_WHEELS
+  is_torch .deps/torch.partial/torch || fail "the wheels hold no LibTorch; see .deps/torch.log"
+  put_in_place .deps/torch "$TORCH_WHEELS"
+}
+
+set_up_torch() {
+  local root
+  if [ $core = 1 ]; then rm -f .deps/torch_root; return; fi
+  root=$(existing_torch)
+  if [ -n "$root" ]; then
+    [ "$root" = "$(cat .deps/torch_root 2> /dev/null)" ] || say "using the PyTorch in $root"
+  else
+    unpack_torch
+    root=$PWD/.deps/torch/torch
+  fi
+  echo "$root" > .deps/torch_root
+}
+
+extract_plotly() {
+  python3 - "$1" <<'PY'
+import pathlib, sys, zipfile
+folder = pathlib.Path(sys.argv[1])
+wheel, = folder.glob("*.whl")
+with zipfile.ZipFile(wheel) as archive:
+    (folder / "plotly.min.js").write_bytes(archive.read("plotly/package_data/plotly.min.js"))
+wheel.unlink()
+PY
+}
+
+set_up_plotly() {
+  complete .deps/plotly "$PLOTLY_WHEEL" && return
+  say "fetching Plotly (10 MB, log: .deps/plotly.log): $PLOTLY_WHEEL"
+  rm -rf .deps/plotly.partial
+  logged plotly pip_wheels download --dest .deps/plotly.partial "$PLOTLY_WHEEL"
+  extract_plotly .deps/plotly.partial
+  put_in_place .deps/plotly "$PLOTLY_WHEEL"
+}
+
+mkdir -p .deps
+exec 9> .deps/lock
+flock 9   # two set-ups at once wait for each other
+install_packages
+set_up_torch
+set_up_plotly
