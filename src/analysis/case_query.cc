@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/case_query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::Benchmark;
+using result::CaseResult;
+using result::RunResult;
+
+struct Axis {
+  std::string_view name;
+  std::string (*value)(const Benchmark&);
+};
+
+std::string params_text(const Benchmark& benchmark) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : benchmark.params) parts.push_back(key + "=" + value);
+  return join(parts, " ");
+}
+
+const std::array<Axis, 11> kAxes{{
+    {"model", [](const Benchmark& b) { return b.model; }},
+    {"engine", [](const Benchmark& b) { return b.engine; }},
+    {"precision", [](const Benchmark& b) { return b.precision; }},
+    {"layout", [](const Benchmark& b) { return b.layout; }},
+    {"batch", [](const Benchmark& b) { return std::to_string(b.batch_per_rank); }},
+    {"world_size", [](const Benchmark& b) { return std::to_string(b.world_size); }},
+    {"threads", [](const Benchmark& b) { return std::to_string(b.threads); }},
+    {"scenario", [](const Benchmark& b) { return b.scenario; }},
+    {"timing_mode", [](const Benchmark& b) { return b.timing_mode; }},
+    {"kind", [](const Benchmark& b) { return b.kind; }},
+    {"params", params_text},
+}};
+
+double effect(const CaseResult& one) {
+  return one.speedup.ratio.value ? std::abs(std::log(*one.speedup.ratio.value)) : 0;
+}
+
+}  // namespace
+
+bool is_ok(const CaseResult& one) {
+  return one.outcome == result::Outcome::kOk;
+}
+
+const CaseResult* find_case(const RunResult& run, std::string_view case_id) {
+  const auto found = std::find_if(run.cases.begin(), run.cases.end(),
+                                  [&](const auto& one) { return one.case_id == case_id; });
+  return found == run.cases.end() ? nullptr : &*found;
+}
+
+bool may_claim(const result::SpeedUp& speedup) {
+  const auto& [value, low, high, confidence, method] = speedup.ratio;
+  if (speedup.scope != "between_process" || speedup.pairs < kPairsForClaim) return false;
+  if (!value || !low || !high) return false;
+  if (speedup.verdict == "faster") return *low > 1;
+  return speedup.verdict == "slower" && *high < 1;
+}
+
+bool is_baseline(const RunResult& run, const CaseResult& one) {
+  return std::any_of(run.cases.begin(), run.cases.end(),
+                     [&](const CaseResult& other) { return other.speedup.baseline_case_id == one.case_id; });
+}
+
+std::vector<std::string> differing_axes(const Benchmark& a, const Benchmark& b) {
+  std::vector<std::string> names;
+  for (const Axis& axis : kAxes)
+    if (axis.value(a) != axis.value(b)) names.emplace_back(axis.name);
+  return names;
+}
+
+std::string axis_value(const Benchmark& benchmark, std::string_view name) {
+  for (const Axis& axis : kAxes)
+    if (axis.name == name) return axis.value(benchmark);
+  return {};
+}
+
+std::vector<Comparison> comparisons(const RunResult& run, std::string_view axis) {
+  std::vector<Comparison> found;
+  for (const CaseResult& one : run.cases) {
+    const CaseResult* baseline = find_case(run, one.speedup.baseline_case_id);
+    if (!baseline || baseline == &one || !is_ok(one) || !is_ok(*baseline)) continue;
+    if (differing_axes(one.benchmark, baseline->benchmark) == std::vector{std::string(axis)})
+      found.push_back({&one, baseline});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Comparison& a, const Comparison& b) { return effect(*a.one) > effect(*b.one); });
+  return found;
+}
+
+std::string describe_without(const Benchmark& b, std::string_view axis) {
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view name, std::string text) {
+    if (name != axis && !text.empty()) words.push_back(std::move(text));
+  };
+  add("precision", b.precision);
+  add("engine", b.engine);
+  add("model", b.model);
+  if (b.layout != "contiguous") add("layout", "in " + b.layout);
+  add("params", params_text(b));
+  add("batch", "at batch " + std::to_string(b.batch_per_rank));
+  return join(words, " ");
+}
+
+std::string format_range(double low, double high, int digits) {
+  return fmt::format("{}–{}", format_significant(low, digits), format_significant(high, digits));
+}
+
+std::string format_range_of(const result::Estimate& estimate) {
+  if (!estimate.ci_low || !estimate.ci_high) return {};
+  return format_range(*estimate.ci_low, *estimate.ci_high);
+}
+
+std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t shown) {
+  std::vector<std::string> labels;
+  for (const CaseResult* one : cases)
+    if (labels.size() < shown) labels.push_back(one->label);
+  std::string text = join(labels, ", ");
+  if (cases.size() > shown) text += fmt::format(" and {} more", cases.size() - shown);
+  return text;
+}
+
+std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids) {
+  std::string command = fmt::format("paceline run --resume results/{}/{}", run.experiment_name, run.run_id);
+  if (!case_ids.empty()) command += " --only " + join(case_ids, ",");
+  return command;
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "result/run_result.h"
+
+// Questions about the cases of a run that findings, gates and reports share.
+namespace paceline::analysis {
+
+inline constexpr std::int64_t kPairsForClaim =
+    6;  // below that no interval at 95 % exists (docs/methodology.md)
+
+bool is_ok(const result::CaseResult& one);
+const result::CaseResult* find_case(const result::RunResult& run, std::string_view case_id);
+
+// True when "faster" or "slower" may be said: at least six process pairs, and an interval that excludes 1.
+bool may_claim(const result::SpeedUp& speedup);
+
+// The case others of this run are compared with.
+bool is_baseline(const result::RunResult& run, const result::CaseResult& one);
+
+// Names of the axes in which two benchmarks differ: model, engine, precision, layout, batch, world_size, …
+std::vector<std::string> differing_axes(const result::Benchmark& a, const result::Benchmark& b);
+std::string axis_value(const result::Benchmark& benchmark, std::string_view axis);
+
+// A measured case beside its baseline, where the two differ in one axis only; strongest effect first.
+struct Comparison {
+  const result::CaseResult* one = nullptr;
+  const result::CaseResult* baseline = nullptr;
+};
+std::vector<Comparison> comparisons(const result::RunResult& run, std::string_view axis);
+
+// The case in words without one axis: "eager resnet50 at batch 8".
+std::string describe_without(const result::Benchmark& benchmark, std::string_view axis);
+
+std::string format_range(double low, double high, int digits = 3);  // "1.99–2.11"
+std::string format_range_of(const result::Estimate& estimate);      // empty without an interval
+std::string list_labels(const std::vector<const result::CaseResult*>& cases, std::size_t shown = 3);
+
+// What to type to measure these cases of the run again.
+std::string rerun_command(const result::RunResult& run, const std::vector<std::string>& case_ids);
+
+}  // namespace paceline::analysis

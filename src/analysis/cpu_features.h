@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paceline::analysis {
+
+// Whether the CPU of an environment record has a feature (/proc/cpuinfo names); empty when the record does
+// not tell.
+std::optional<bool> cpu_has(const nlohmann::json& environment, std::string_view feature);
+
+// Why a precision can be slow on this CPU: "this CPU has no AMX"; empty when nothing is known.
+std::string missing_precision_support(const nlohmann::json& environment, std::string_view precision);
+
+}  // namespace paceline::analysis

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/finding_table.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+
+#include "analysis/findings.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::Finding;
+
+constexpr std::array<FindingRule, 17> kRules{{
+    {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
+    {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
+    {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
+    {"precision_fallback", "problem", "less than 90 % of the FLOPs ran in the precision asked for",
+     find_precision_fallback},
+    {"noisy_cases", "warning", "cases of grade B and what disturbed them", find_noisy_cases},
+    {"not_converged", "warning", "repetitions that stopped before their interval was narrow enough",
+     find_not_converged},
+    {"process_spread", "warning", "processes that differ more than iterations inside one do",
+     find_process_spread},
+    {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
+     find_precision_slowdown},
+    {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",
+     find_engine_slowdown},
+    {"no_claim", "advice", "speed-ups from too few processes to be claimed", find_no_claim},
+    {"skipped_cases", "advice", "cases that nothing here can run", find_skipped_cases},
+    {"best_configuration", "insight", "highest throughput and lowest latency of each model",
+     find_best_configuration},
+    {"precision_speedup", "insight", "a precision that is faster at the same batch", find_precision_speedup},
+    {"engine_speedup", "insight", "an engine that is faster at the same batch", find_engine_speedup},
+    {"layout_effect", "insight", "a memory layout that is faster or slower", find_layout_effect},
+    {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},
+    {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
+}};
+
+constexpr std::array<std::string_view, 4> kSeverities{"problem", "warning", "advice", "insight"};
+constexpr std::size_t kPlacesForInsights = 2;
+
+std::size_t severity_rank(std::string_view severity) {
+  const auto found = std::find(kSeverities.begin(), kSeverities.end(), severity);
+  return static_cast<std::size_t>(std::distance(kSeverities.begin(), found));
+}
+
+// First of each kind before the second of any; inside a round the gravest first.
+std::vector<Finding> in_rounds(const std::vector<Finding>& all) {
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::pair<std::size_t, const Finding*>> order;
+  for (const Finding& finding : all) order.emplace_back(seen[finding.id]++, &finding);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return severity_rank(a.second->severity) < severity_rank(b.second->severity);
+  });
+  std::vector<Finding> sorted;
+  for (const auto& [round, finding] : order) sorted.push_back(*finding);
+  return sorted;
+}
+
+}  // namespace
+
+std::span<const FindingRule> finding_rules() {
+  return kRules;
+}
+
+std::vector<Finding> find_all(const result::RunResult& run) {
+  std::vector<Finding> all;
+  for (const FindingRule& rule : kRules) {
+    for (Finding& finding : rule.find(run)) {
+      finding.id = rule.id;
+      finding.severity = rule.severity;
+      all.push_back(std::move(finding));
+    }
+  }
+  return all;
+}
+
+std::vector<Finding> rank_findings(const std::vector<Finding>& all, std::size_t limit) {
+  const std::vector<Finding> sorted = in_rounds(all);
+  const auto is_insight = [](const Finding& finding) { return finding.severity == "insight"; };
+  const auto insights = static_cast<std::size_t>(std::count_if(sorted.begin(), sorted.end(), is_insight));
+  std::size_t kept = std::min({insights, kPlacesForInsights, limit});
+  std::size_t others = limit - kept;
+  if (sorted.size() - insights < others) kept = limit - (sorted.size() - insights);
+  std::vector<Finding> chosen;
+  for (const Finding& finding : sorted) {
+    std::size_t& places = is_insight(finding) ? kept : others;
+    if (places == 0) continue;
+    --places;
+    chosen.push_back(finding);
+  }
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Finding& a, const Finding& b) {
+    return severity_rank(a.severity) < severity_rank(b.severity);
+  });
+  return chosen;
+}
+
+}  // namespace paceline::analysis

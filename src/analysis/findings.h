@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <vector>
+
+#include "result/run_result.h"
+
+// The functions behind the rows of finding_table.cc. Each returns its strongest case first and nothing when
+// all is well.
+namespace paceline::analysis {
+
+using Findings = std::vector<result::Finding>;
+
+// Speed-ups against the plan's baseline (findings_speed.cc)
+Findings find_precision_speedup(const result::RunResult& run);
+Findings find_precision_slowdown(const result::RunResult& run);
+Findings find_engine_speedup(const result::RunResult& run);
+Findings find_engine_slowdown(const result::RunResult& run);
+Findings find_layout_effect(const result::RunResult& run);
+Findings find_no_claim(const result::RunResult& run);
+
+// Throughput over batch, best configuration, memory (findings_choice.cc)
+Findings find_batch_scaling(const result::RunResult& run);
+Findings find_best_configuration(const result::RunResult& run);
+Findings find_memory_saving(const result::RunResult& run);
+
+// What makes numbers unfit or incomplete (findings_quality.cc)
+Findings find_failed_cases(const result::RunResult& run);
+Findings find_accuracy_failures(const result::RunResult& run);
+Findings find_precision_fallback(const result::RunResult& run);
+Findings find_invalid_cases(const result::RunResult& run);
+Findings find_noisy_cases(const result::RunResult& run);
+Findings find_not_converged(const result::RunResult& run);
+Findings find_process_spread(const result::RunResult& run);
+Findings find_skipped_cases(const result::RunResult& run);
+
+}  // namespace paceline::analysis

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/text.h"
+#include "base/units.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Finding;
+using result::Outcome;
+using result::RunResult;
+using Cases = std::vector<const CaseResult*>;
+
+constexpr double kExpectedShare = 0.9;  // of the FLOPs in the precision asked for
+constexpr double kSpreadFactor = 2;     // between processes against within one
+constexpr double kSpreadFloor = 0.02;   // smaller differences are not worth a warning
+
+template <typename Predicate>
+Cases cases_where(const RunResult& run, Predicate predicate) {
+  Cases found;
+  for (const CaseResult& one : run.cases)
+    if (predicate(one)) found.push_back(&one);
+  return found;
+}
+
+std::vector<std::string> ids_of(const Cases& cases) {
+  std::vector<std::string> ids;
+  for (const CaseResult* one : cases) ids.push_back(one->case_id);
+  return ids;
+}
+
+std::string rerun_advice(const RunResult& run, const Cases& cases) {
+  return "Measure again with: " + rerun_command(run, ids_of(cases));
+}
+
+Finding about(const Cases& cases, std::string text, std::string evidence, std::string advice) {
+  return {"", "", std::move(text), std::move(evidence), std::move(advice), ids_of(cases)};
+}
+
+std::string reasons_of(const Cases& cases) {
+  std::vector<std::string> parts;
+  for (const CaseResult* one : cases) parts.push_back(one->label + ": " + join(one->grade_reasons, ", "));
+  return join(parts, "; ");
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+Findings graded(const RunResult& run, result::Grade grade, std::string_view meaning) {
+  const Cases cases =
+      cases_where(run, [&](const CaseResult& one) { return is_ok(one) && one.grade == grade; });
+  if (cases.empty()) return {};
+  return {about(cases, fmt::format("{} {}: {}.", plural(cases.size(), "case"), meaning, list_labels(cases)),
+                reasons_of(cases), rerun_advice(run, cases))};
+}
+
+bool missed_convergence(const CaseResult& one) {
+  return is_ok(one) && std::any_of(one.repetitions.begin(), one.repetitions.end(),
+                                   [](const auto& r) { return r.converged && !*r.converged; });
+}
+
+std::string_view family(std::string_view precision) {
+  if (precision.starts_with("amp_")) precision.remove_prefix(4);
+  return precision;
+}
+
+// Share of the FLOPs that ran as asked; 1 when the engine cannot tell.
+double share_as_asked(const CaseResult& one) {
+  if (one.precision.executed.empty()) return 1;
+  double share = 0;
+  for (const auto& executed : one.precision.executed)
+    if (executed.precision == family(one.precision.asked)) share += executed.flops_share;
+  return share;
+}
+
+bool spreads(const CaseResult& one) {
+  const auto& [scope, p50, within, between] = one.headline;
+  return is_ok(one) && within && between && *between > kSpreadFloor && *between > kSpreadFactor * *within;
+}
+
+}  // namespace
+
+Findings find_failed_cases(const RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (one.outcome != Outcome::kFailed || one.reason_code == "accuracy") continue;
+    found.push_back(about({&one}, fmt::format("{} failed ({}): {}.", one.label, one.reason_code, one.reason),
+                          one.log_tail.empty() ? "no log" : "last lines of its log stand with the case",
+                          rerun_advice(run, {&one})));
+  }
+  return found;
+}
+
+Findings find_accuracy_failures(const RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (one.outcome != Outcome::kFailed || one.reason_code != "accuracy") continue;
+    const std::string detail = one.correctness.detail.empty() ? one.reason : one.correctness.detail;
+    found.push_back(
+        about({&one}, fmt::format("{} gives wrong outputs, so no number is shown: {}.", one.label, detail),
+              "reference: " + one.correctness.reference,
+              "Use another precision for this model, or state a tolerance you can accept in the plan."));
+  }
+  return found;
+}
+
+Findings find_precision_fallback(const RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (!is_ok(one) || share_as_asked(one) >= kExpectedShare) continue;
+    std::vector<std::string> ran;
+    for (const auto& executed : one.precision.executed)
+      ran.push_back(format_percent(executed.flops_share, 0) + " in " + executed.precision);
+    found.push_back(about({&one},
+                          fmt::format("{} asked for {}, but its FLOPs ran {}.", one.label,
+                                      one.precision.asked, join(ran, ", ")),
+                          one.precision.source, "Read this case as the precision that ran."));
+  }
+  return found;
+}
+
+Findings find_invalid_cases(const RunResult& run) {
+  return graded(run, result::Grade::kC, "of grade C, not valid for latency claims");
+}
+
+Findings find_noisy_cases(const RunResult& run) {
+  return graded(run, result::Grade::kB, "of grade B");
+}
+
+Findings find_not_converged(const RunResult& run) {
+  const Cases cases = cases_where(run, missed_convergence);
+  if (cases.empty()) return {};
+  std::vector<std::string> unmet;
+  for (const CaseResult* one : cases)
+    for (const auto& repetition : one->repetitions)
+      for (const std::string& condition : repetition.unmet)
+        if (std::find(unmet.begin(), unmet.end(), condition) == unmet.end()) unmet.push_back(condition);
+  return {about(cases,
+                fmt::format("{} stopped before the interval was as narrow as asked: {}.",
+                            plural(cases.size(), "case"), list_labels(cases)),
+                "unmet: " + join(unmet, "; "), rerun_advice(run, cases) + ", with a longer time limit")};
+}
+
+Findings find_process_spread(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : cases_where(run, spreads))
+    found.push_back(
+        about({one},
+              fmt::format("{} differs {} from process to process, but only {} within one.", one->label,
+                          format_percent(*one->headline.between_spread),
+                          format_percent(*one->headline.within_spread)),
+              "relative spread of the per-process medians against that inside a process",
+              "Read the interval over processes; more repetitions narrow it, more iterations do not."));
+  return found;
+}
+
+Findings find_skipped_cases(const RunResult& run) {
+  std::map<std::string, Cases> by_reason;
+  for (const CaseResult& one : run.cases)
+    if (one.outcome == Outcome::kSkipped) by_reason[one.reason].push_back(&one);
+  Findings found;
+  for (const auto& [reason, cases] : by_reason)
+    found.push_back(about(
+        cases, fmt::format("{} skipped: {} ({}).", plural(cases.size(), "case"), reason, list_labels(cases)),
+        "reason code " + cases.front()->reason_code, ""));
+  return found;
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/case_query.h"
+#include "analysis/cpu_features.h"
+#include "analysis/findings.h"
+#include "base/units.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Finding;
+using result::RunResult;
+
+std::string pairs_text(const result::SpeedUp& speedup) {
+  return fmt::format("{} process pairs", speedup.pairs);
+}
+
+// "53 % faster than eager (49–57 %, 6 process pairs)"; from twice on as a factor.
+std::string faster_text(const result::SpeedUp& speedup, const std::string& other) {
+  const auto& ratio = speedup.ratio;
+  if (*ratio.value >= 2)
+    return fmt::format("{}x as fast as {} ({}, {})", format_significant(*ratio.value), other,
+                       format_range_of(ratio), pairs_text(speedup));
+  return fmt::format("{:.0f} % faster than {} ({:.0f}–{:.0f} %, {})", (*ratio.value - 1) * 100, other,
+                     (*ratio.ci_low - 1) * 100, (*ratio.ci_high - 1) * 100, pairs_text(speedup));
+}
+
+// ", with 18 % less memory" where the processes of the two cases do not overlap.
+std::string memory_text(const CaseResult& one, const CaseResult& baseline) {
+  const auto& mine = one.memory.rss_peak_above_load_bytes;
+  const auto& theirs = baseline.memory.rss_peak_above_load_bytes;
+  if (!mine || !theirs || *theirs <= 0) return {};
+  const double change = static_cast<double>(*mine) / static_cast<double>(*theirs) - 1;
+  if (std::abs(change) < 0.05) return {};
+  return fmt::format(", with {:.0f} % {} memory", std::abs(change) * 100, change < 0 ? "less" : "more");
+}
+
+std::string evidence_of(const CaseResult& one, const CaseResult& baseline) {
+  std::string text;
+  if (one.headline.p50_ns.value && baseline.headline.p50_ns.value)
+    text = fmt::format("p50 {} against {}", format_duration_ns(*one.headline.p50_ns.value),
+                       format_duration_ns(*baseline.headline.p50_ns.value));
+  for (const auto& executed : one.precision.executed)
+    text += fmt::format("; {} ran {} of the FLOPs in {} operators", executed.precision,
+                        format_percent(executed.flops_share, 0), executed.operators);
+  if (one.correctness.centred_cosine)
+    text += fmt::format("; centred cosine {:.5g}", *one.correctness.centred_cosine);
+  return text;
+}
+
+Finding about(const Comparison& pair, std::string text, std::string advice = {}) {
+  Finding finding;
+  finding.text = std::move(text);
+  finding.evidence = evidence_of(*pair.one, *pair.baseline);
+  finding.advice = std::move(advice);
+  finding.case_ids = {pair.one->case_id, pair.baseline->case_id};
+  return finding;
+}
+
+std::vector<Comparison> claimed(const RunResult& run, std::string_view axis, std::string_view verdict) {
+  std::vector<Comparison> pairs = comparisons(run, axis);
+  std::erase_if(pairs, [&](const Comparison& pair) {
+    return !may_claim(pair.one->speedup) || pair.one->speedup.verdict != verdict;
+  });
+  return pairs;
+}
+
+Findings speedups(const RunResult& run, std::string_view axis) {
+  Findings found;
+  for (const Comparison& pair : claimed(run, axis, "faster"))
+    found.push_back(
+        about(pair, fmt::format("{} makes {} {}{}.", axis_value(pair.one->benchmark, axis),
+                                describe_without(pair.one->benchmark, axis),
+                                faster_text(pair.one->speedup, axis_value(pair.baseline->benchmark, axis)),
+                                memory_text(*pair.one, *pair.baseline))));
+  return found;
+}
+
+std::string slower_text(const Comparison& pair, std::string_view axis) {
+  return fmt::format("{} is {}x of {} for {} here ({}, {}): slower", axis_value(pair.one->benchmark, axis),
+                     format_significant(*pair.one->speedup.ratio.value, 2),
+                     axis_value(pair.baseline->benchmark, axis), describe_without(pair.one->benchmark, axis),
+                     format_range(*pair.one->speedup.ratio.ci_low, *pair.one->speedup.ratio.ci_high, 2),
+                     pairs_text(pair.one->speedup));
+}
+
+Findings slowdowns(const RunResult& run, std::string_view axis) {
+  Findings found;
+  for (const Comparison& pair : claimed(run, axis, "slower"))
+    found.push_back(about(pair, slower_text(pair, axis) + ".",
+                          fmt::format("Use {} here.", axis_value(pair.baseline->benchmark, axis))));
+  return found;
+}
+
+}  // namespace
+
+Findings find_precision_speedup(const RunResult& run) {
+  return speedups(run, "precision");
+}
+Findings find_engine_speedup(const RunResult& run) {
+  return speedups(run, "engine");
+}
+Findings find_engine_slowdown(const RunResult& run) {
+  return slowdowns(run, "engine");
+}
+
+Findings find_precision_slowdown(const RunResult& run) {
+  Findings found;
+  for (const Comparison& pair : claimed(run, "precision", "slower")) {
+    const std::string why = missing_precision_support(run.environment, pair.one->benchmark.precision);
+    const std::string text = slower_text(pair, "precision") + (why.empty() ? "." : "; " + why + ".");
+    const bool fp32 = pair.baseline->benchmark.precision == "fp32" && !why.empty();
+    const std::string instead = fp32 ? "fp32 or int8" : pair.baseline->benchmark.precision;
+    found.push_back(about(pair, text, fmt::format("Use {} on this machine.", instead)));
+  }
+  return found;
+}
+
+Findings find_layout_effect(const RunResult& run) {
+  Findings found = speedups(run, "layout");
+  for (Finding& finding : slowdowns(run, "layout")) found.push_back(std::move(finding));
+  return found;
+}
+
+Findings find_no_claim(const RunResult& run) {
+  std::vector<const CaseResult*> cases;
+  for (const CaseResult& one : run.cases) {
+    const bool compared =
+        is_ok(one) && one.speedup.ratio.value && one.speedup.baseline_case_id != one.case_id;
+    if (compared && (one.speedup.scope != "between_process" || one.speedup.pairs < kPairsForClaim))
+      cases.push_back(&one);
+  }
+  if (cases.empty()) return {};
+  Finding finding;
+  finding.text = fmt::format("{} speed-up{} within one process, no claim: {}.", cases.size(),
+                             cases.size() == 1 ? " stands" : "s stand", list_labels(cases));
+  finding.evidence = fmt::format(
+      "the same command can differ by tens of percent from process to process; a claim needs {} process "
+      "pairs",
+      kPairsForClaim);
+  finding.advice = fmt::format("Run the plan again with --repetitions {}.", kPairsForClaim);
+  for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
+  return {finding};
+}
+
+}  // namespace paceline::analysis

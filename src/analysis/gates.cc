@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "analysis/case_query.h"
+#include "analysis/metric_value.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::GateResult;
+
+struct Operator {
+  std::string_view sign;
+  bool (*holds)(double, double);
+};
+constexpr std::array<Operator, 4> kOperators{{
+    {"<=", [](double a, double b) { return a <= b; }},
+    {">=", [](double a, double b) { return a >= b; }},
+    {"<", [](double a, double b) { return a < b; }},
+    {">", [](double a, double b) { return a > b; }},
+}};
+constexpr std::string_view kForm = "METRIC[@SELECTOR] OP VALUE, e.g. 'p50_ms@resnet50/eager/b1 <= 60'";
+
+[[noreturn]] void refuse(std::string_view expression, const std::string& why) {
+  throw Error(ErrorCode::kUsage, fmt::format("gate '{}': {}", expression, why));
+}
+
+bool holds(const Gate& gate, double value) {
+  for (const Operator& op : kOperators)
+    if (op.sign == gate.op) return op.holds(value, gate.bound);
+  return false;
+}
+
+void check_metric(const Gate& gate) {
+  if (result::find_metric(gate.metric)) return;
+  std::vector<std::string> names;
+  for (const auto& metric : result::metrics()) names.emplace_back(metric.name);
+  const auto close = nearest_name(gate.metric, names);
+  const std::string hint = close ? "did you mean '" + *close + "'?" : "known: " + join(names, ", ");
+  refuse(gate.expression, fmt::format("unknown metric '{}'; {}", gate.metric, hint));
+}
+
+void parse_left(Gate& gate, std::string_view left) {
+  const auto at = left.find('@');
+  gate.metric = trim(left.substr(0, at));
+  if (at != std::string_view::npos)
+    for (const std::string& word : split(trim(left.substr(at + 1)), '/'))
+      gate.selector.emplace_back(trim(word));
+  const bool empty_word =
+      std::any_of(gate.selector.begin(), gate.selector.end(), [](const auto& w) { return w.empty(); });
+  if (gate.metric.empty() || empty_word) refuse(gate.expression, fmt::format("write {}", kForm));
+}
+
+bool is_number(std::string_view word) {
+  return parse_int(word).has_value();
+}
+
+std::set<std::string> words_of(const CaseResult& one) {
+  const result::Benchmark& b = one.benchmark;
+  const bool inference = b.kind == "inference";
+  std::set<std::string> words{one.case_id,
+                              b.id,
+                              b.model,
+                              b.engine,
+                              b.precision,
+                              b.layout,
+                              b.scenario,
+                              b.kind,
+                              "b" + std::to_string(b.batch_per_rank),
+                              std::to_string(inference ? b.batch_per_rank : b.world_size)};
+  for (const auto& text : {one.label, one.case_id})
+    for (const char separator : {' ', '/'})
+      for (const std::string& word : split(text, separator))
+        if (!is_number(word)) words.insert(word);
+  for (const auto& [key, value] : b.params) words.insert(key + "=" + value);
+  return words;
+}
+
+std::string value_text(const result::Metric& metric, const result::MetricValue& v) {
+  std::string text = format_significant(*v.value);
+  if (v.ci_low && v.ci_high) text += fmt::format(" ({})", format_range(*v.ci_low, *v.ci_high));
+  return metric.unit == "1" ? text : fmt::format("{} {}", text, metric.unit);
+}
+
+std::string verdict_of(const Gate& gate, const result::MetricValue& v) {
+  const bool low = holds(gate, *v.ci_low), high = holds(gate, *v.ci_high);
+  if (low && high) return "met";
+  return low || high ? "cannot_say" : "missed";
+}
+
+std::string labels_text(const result::RunResult& run) {
+  std::vector<const CaseResult*> cases;
+  for (const CaseResult& one : run.cases) cases.push_back(&one);
+  return cases.empty() ? "none" : list_labels(cases, 5);
+}
+
+}  // namespace
+
+Gate parse_gate(std::string_view expression) {
+  Gate gate;
+  gate.expression = trim(expression);
+  const auto sign = gate.expression.find_first_of("<>");
+  if (sign == std::string::npos)
+    refuse(gate.expression, fmt::format("no <=, >=, < or > in it; write {}", kForm));
+  const std::string_view rest = std::string_view(gate.expression).substr(sign);
+  for (const Operator& op : kOperators)
+    if (gate.op.empty() && rest.starts_with(op.sign)) gate.op = op.sign;
+  const std::string_view bound = trim(rest.substr(gate.op.size()));
+  const auto value = parse_double(bound);
+  if (!value) refuse(gate.expression, fmt::format("'{}' is not a number; write {}", bound, kForm));
+  gate.bound = *value;
+  parse_left(gate, trim(std::string_view(gate.expression).substr(0, sign)));
+  check_metric(gate);
+  return gate;
+}
+
+bool selects(const Gate& gate, const CaseResult& one) {
+  const std::set<std::string> words = words_of(one);
+  return std::all_of(gate.selector.begin(), gate.selector.end(),
+                     [&](const std::string& word) { return words.count(word) > 0; });
+}
+
+GateResult decide_gate(const Gate& gate, const CaseResult& one) {
+  const result::Metric& metric = *result::find_metric(gate.metric);
+  const result::MetricValue v = metric_value(metric, one);
+  GateResult decided{gate.expression, one.case_id, gate.metric, "cannot_say", ""};
+  if (!v.value) {
+    decided.detail = fmt::format("{}: {} is missing: {}", one.label, metric.name, v.reason);
+  } else if (v.ci_low && v.ci_high) {
+    decided.verdict = verdict_of(gate, v);
+    decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v));
+  } else if (carries_interval(metric)) {
+    decided.detail = fmt::format("{}: {} {} has no interval; measure longer or with six repetitions",
+                                 one.label, metric.name, value_text(metric, v));
+  } else {
+    decided.verdict = holds(gate, *v.value) ? "met" : "missed";
+    decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v));
+  }
+  return decided;
+}
+
+std::vector<GateResult> decide_gates(const std::vector<std::string>& expressions,
+                                     const result::RunResult& run) {
+  std::vector<GateResult> decided;
+  for (const std::string& expression : expressions) {
+    const Gate gate = parse_gate(expression);
+    const std::size_t before = decided.size();
+    for (const CaseResult& one : run.cases)
+      if (selects(gate, one)) decided.push_back(decide_gate(gate, one));
+    if (decided.size() == before)
+      refuse(gate.expression,
+             fmt::format("no case matches '{}'; cases: {}", join(gate.selector, "/"), labels_text(run)));
+  }
+  return decided;
+}
+
+}  // namespace paceline::analysis

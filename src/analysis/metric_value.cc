@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/metric_value.h"
+
+namespace paceline::analysis {
+namespace {
+
+result::Estimate full_estimate() {
+  return {1.0, 0.5, 2.0, 0.95, "binomial"};
+}
+
+// A case in which every estimate and quantile has its interval.
+result::CaseResult fully_measured() {
+  result::CaseResult one;
+  one.headline.p50_ns = full_estimate();
+  one.throughput.per_s = full_estimate();
+  one.speedup.ratio = full_estimate();
+  for (const double p : {0.5, 0.9, 0.95, 0.99, 0.999})
+    one.stats.quantiles.push_back({p, 1.0, 0.5, 2.0, 0.95, "binomial", {}, {}});
+  return one;
+}
+
+}  // namespace
+
+result::MetricValue metric_value(const result::Metric& metric, const result::CaseResult& one) {
+  result::MetricValue value = metric.get(one);
+  const bool ran = one.outcome == result::Outcome::kOk;
+  if (!ran && value.value.value_or(0) == 0)
+    return {{}, {}, {}, one.outcome == result::Outcome::kSkipped ? "case skipped" : "case failed"};
+  return value;
+}
+
+bool carries_interval(const result::Metric& metric) {
+  static const result::CaseResult kProbe = fully_measured();
+  return metric.get(kProbe).ci_low.has_value();
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "result/run_result.h"
+
+namespace paceline::analysis {
+
+// The run in one sentence: what answers the question best, how many cases were measured, and how valid they
+// are.
+std::string verdict_sentence(const result::RunResult& run);
+
+}  // namespace paceline::analysis
