@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "result/noise_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+
+namespace paceline::result {
+namespace {
+
+constexpr double kDriftZ = 2.58;       // Mann-Kendall, 99 % two-sided
+constexpr double kDependenceTau = 5;   // integrated autocorrelation time, in samples
+constexpr double kSamplesPerTau = 50;  // the median's length guard
+constexpr NoiseLimits kAnyWarns{0.0, std::nullopt};
+constexpr NoiseLimits kAnyInvalid{std::nullopt, 0.0};
+
+Number flag(bool raised) {
+  return raised ? 1.0 : 0.0;
+}
+
+Number throttled(const NoiseFacts& f) {
+  const Count& count = f.noise.cgroup_throttled;
+  return count ? Number(static_cast<double>(*count)) : Number::missing(count.reason());
+}
+
+// The total trend counts only when the trend test is significant too.
+Number drift(const NoiseFacts& f) {
+  if (!f.noise.drift_frac || !f.noise.drift_z) return Number::missing(f.noise.drift_frac.reason());
+  return std::abs(*f.noise.drift_z) > kDriftZ ? std::abs(*f.noise.drift_frac) : 0.0;
+}
+
+Number tau(const NoiseFacts& f) {
+  return f.noise.tau_x;
+}
+
+// Length guard of a dependent series, as tau over what n can carry; independent enough data pass whatever n
+// is.
+Number tau_guard(const NoiseFacts& f) {
+  if (!f.noise.tau_x || f.interval_over_processes || f.n <= 0) return Number::missing("not_applicable");
+  if (*f.noise.tau_x <= kDependenceTau) return 0.0;
+  return *f.noise.tau_x * kSamplesPerTau / static_cast<double>(f.n);
+}
+
+constexpr NoiseRule kRules[] = {
+    {"runq_wait_frac",
+     {0.01, 0.05},
+     {0.01, 0.05},
+     NoiseFormat::kPercent,
+     "a thread waited {0} of the time for a CPU",
+     "use fewer threads than allowed CPUs, or stop other programs",
+     [](const NoiseFacts& f) { return f.noise.runq_wait_frac; }},
+    {"nivcsw_per_s",
+     {20, 200},
+     {20, 200},
+     NoiseFormat::kPlain,
+     "a thread was taken off its CPU {0} times a second",
+     "use fewer threads than allowed CPUs, or pin them",
+     [](const NoiseFacts& f) { return f.noise.nivcsw_per_s; }},
+    {"steal_frac",
+     {0.005, 0.02},
+     {0.005, 0.02},
+     NoiseFormat::kPercent,
+     "the hypervisor gave {0} of the CPU time to other machines",
+     "use a dedicated machine, or more repetitions",
+     [](const NoiseFacts& f) { return f.noise.steal_frac; }},
+    {"cgroup_throttled", kAnyInvalid, kAnyInvalid, NoiseFormat::kCount,
+     "the cgroup's CPU quota stopped the process {0} times", "raise the quota, or use fewer threads",
+     throttled},
+    {"psi_cpu_some",
+     {0.05, 0.20},
+     {0.05, 0.20},
+     NoiseFormat::kPercent,
+     "some task waited for a CPU {0} of the time",
+     "stop other programs, or use fewer threads",
+     [](const NoiseFacts& f) { return f.noise.psi_cpu_some; }},
+    {"foreign_cpu_frac",
+     {0.05, 0.25},
+     {0.01, 0.05},
+     NoiseFormat::kPercent,
+     "neighbours used {0} of the machine",
+     "repeat when the machine is quiet",
+     [](const NoiseFacts& f) { return f.noise.foreign_cpu_frac; }},
+    {"freq_cv",
+     {0.03, 0.05},
+     {0.03, 0.05},
+     NoiseFormat::kPercent,
+     "the clock frequency varied by {0}",
+     "fix the frequency, or compare interleaved runs only",
+     [](const NoiseFacts& f) { return f.noise.freq_cv; }},
+    {"os_noise",
+     {0.01, 0.05},
+     {0.01, 0.05},
+     NoiseFormat::kPercent,
+     "{0} of a spinning thread's time was taken by the system",
+     "stop other programs; see steal and neighbours",
+     [](const NoiseFacts& f) { return f.overhead.os_noise_frac; }},
+    {"overhead_fraction",
+     {0.005, 0.05},
+     {0.005, 0.05},
+     NoiseFormat::kPercent,
+     "timing itself costs {0} of an iteration",
+     "time in batches (batched mode), or use a larger workload",
+     [](const NoiseFacts& f) { return f.overhead.overhead_fraction; }},
+    {"calibration_drift",
+     {0.20, std::nullopt},
+     {0.20, std::nullopt},
+     NoiseFormat::kPercent,
+     "the cost of timing changed by {0} between start and end",
+     "the machine's speed changed: repeat",
+     [](const NoiseFacts& f) { return f.overhead.calibration_drift; }},
+    {"drift",
+     {0.01, 0.05},
+     {0.01, 0.05},
+     NoiseFormat::kPercent,
+     "the times drifted by {0} over the run",
+     "warm up longer, or look for heat and neighbours",
+     drift},
+    {"autocorr",
+     {kDependenceTau, std::nullopt},
+     {kDependenceTau, std::nullopt},
+     NoiseFormat::kPlain,
+     "neighbouring iterations depend on each other over {0} iterations",
+     "measure longer, or in more processes",
+     tau},
+    {"autocorr_guard",
+     {std::nullopt, 1.0},
+     {std::nullopt, 1.0},
+     NoiseFormat::kPlain,
+     "the run is {0} times too short for how much its iterations depend on each other",
+     "measure longer, or in six or more processes",
+     tau_guard},
+    {"multimodal", kAnyWarns, kAnyWarns, NoiseFormat::kFlag, "the times fall into several groups",
+     "read the groups, not one median", [](const NoiseFacts& f) { return flag(f.noise.multimodal); }},
+    {"steady_state", kAnyWarns, kAnyWarns, NoiseFormat::kFlag, "no steady state was reached in warm-up",
+     "raise the warm-up cap", [](const NoiseFacts& f) { return flag(f.steady_state == "not_reached"); }},
+    {"residual_warmup", kAnyWarns, kAnyWarns, NoiseFormat::kFlag, "the first samples still look like warm-up",
+     "warm up longer", [](const NoiseFacts& f) { return flag(f.residual_warmup); }},
+};
+
+std::string in_words(NoiseFormat format, double value) {
+  switch (format) {
+    case NoiseFormat::kPercent:
+      return format_percent(value);
+    case NoiseFormat::kPlain:
+      return format_significant(value);
+    case NoiseFormat::kCount:
+      return fmt::format("{:.0f}", value);
+    case NoiseFormat::kFlag:
+      break;
+  }
+  return {};
+}
+
+std::string mode_words(const Noise& noise) {
+  std::string out;
+  for (const auto& mode : noise.modes) {
+    out += fmt::format("{}{} ({})", out.empty() ? ": " : ", ", format_duration_ns(mode.median_ns),
+                       format_percent(mode.share, 0));
+  }
+  return out;
+}
+
+std::string flag_text(const NoiseRule& rule, const NoiseFacts& facts, double value, double limit) {
+  const std::string words = fmt::format(fmt::runtime(rule.words), in_words(rule.format, value));
+  if (rule.id == "multimodal") return words + mode_words(facts.noise);
+  if (rule.format == NoiseFormat::kFlag || limit == 0) return words;
+  return fmt::format("{} (limit {})", words, in_words(rule.format, limit));
+}
+
+std::optional<NoiseFlag> judge(const NoiseRule& rule, const NoiseFacts& facts, NoiseProfile profile) {
+  const Number value = rule.get(facts);
+  if (!value) return std::nullopt;
+  const NoiseLimits& limits = limits_of(rule, profile);
+  const auto above = [&](const std::optional<double>& limit) { return limit && *value > *limit; };
+  const bool invalid = above(limits.invalid);
+  if (!invalid && !above(limits.warn)) return std::nullopt;
+  const double limit = invalid ? *limits.invalid : *limits.warn;
+  return NoiseFlag{std::string(rule.id), invalid, flag_text(rule, facts, *value, limit),
+                   std::string(rule.advice)};
+}
+
+std::vector<std::string> texts(const std::vector<NoiseFlag>& flags) {
+  std::vector<std::string> out;
+  for (const auto& one : flags) out.push_back(one.text);
+  return out;
+}
+
+}  // namespace
+
+std::span<const NoiseRule> noise_rules() {
+  return kRules;
+}
+
+const NoiseLimits& limits_of(const NoiseRule& rule, NoiseProfile profile) {
+  return profile == NoiseProfile::kQuiet ? rule.quiet : rule.shared;
+}
+
+std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile) {
+  std::vector<NoiseFlag> flags;
+  for (const auto& rule : kRules) {
+    if (auto broken = judge(rule, facts, profile)) flags.push_back(std::move(*broken));
+  }
+  std::stable_partition(flags.begin(), flags.end(), [](const NoiseFlag& one) { return one.invalid; });
+  return flags;
+}
+
+Grade grade_of(const std::vector<NoiseFlag>& flags) {
+  if (flags.empty()) return Grade::kA;
+  const bool invalid =
+      std::any_of(flags.begin(), flags.end(), [](const NoiseFlag& one) { return one.invalid; });
+  return invalid ? Grade::kC : Grade::kB;
+}
+
+NoiseFacts facts_of(const Repetition& repetition) {
+  return {.noise = repetition.noise,
+          .overhead = repetition.overhead,
+          .steady_state = repetition.steady_state,
+          .residual_warmup = repetition.residual_warmup,
+          .n = repetition.n};
+}
+
+NoiseFacts facts_of(const CaseResult& result) {
+  NoiseFacts facts{
+      .noise = result.noise, .overhead = result.overhead, .steady_state = {}, .n = result.stats.n};
+  facts.interval_over_processes = result.headline.scope == kBetweenProcess;
+  for (const auto& repetition : result.repetitions) {
+    if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;
+    facts.residual_warmup |= repetition.residual_warmup;
+  }
+  return facts;
+}
+
+void apply_noise_rules(Repetition& repetition, NoiseProfile profile) {
+  repetition.noise.warnings = texts(noise_flags(facts_of(repetition), profile));
+}
+
+void apply_noise_rules(CaseResult& result, NoiseProfile profile) {
+  const auto flags = noise_flags(facts_of(result), profile);
+  result.noise.warnings = texts(flags);
+  result.grade = grade_of(flags);
+  result.grade_reasons = result.noise.warnings;
+}
+
+}  // namespace paceline::result

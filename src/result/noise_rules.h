@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "result/case_result.h"
+
+// From noise figures to words and a grade (methodology: noise diagnostics). Works on stored results alone.
+namespace paceline::result {
+
+enum class NoiseProfile { kShared, kQuiet };  // neighbours are expected; the machine is ours
+
+struct NoiseFacts {
+  Noise noise;
+  Overhead overhead;
+  std::string steady_state;  // reached | not_reached | fixed | ""
+  bool residual_warmup = false;
+  std::int64_t n = 0;                    // samples behind noise.tau_x
+  bool interval_over_processes = false;  // then dependence inside one process does not bias the interval
+};
+
+// A limit is crossed when the value is above it; an absent limit is never crossed.
+struct NoiseLimits {
+  std::optional<double> warn, invalid;
+};
+
+enum class NoiseFormat { kPercent, kPlain, kCount, kFlag };
+
+struct NoiseRule {
+  std::string_view id;
+  NoiseLimits shared, quiet;
+  NoiseFormat format;
+  std::string_view words;            // {0}: the value as people read it
+  std::string_view advice;           // what to do about it
+  Number (*get)(const NoiseFacts&);  // missing: the rule cannot be judged and stays silent
+};
+
+std::span<const NoiseRule> noise_rules();
+const NoiseLimits& limits_of(const NoiseRule& rule, NoiseProfile profile);
+
+// A broken limit in words, with the limit it broke.
+struct NoiseFlag {
+  std::string id;
+  bool invalid = false;
+  std::string text;  // "neighbours used 6.1 % of the machine (limit 5.0 %)"
+  std::string advice;
+};
+// Invalid ones first, else in the order of the table.
+std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile);
+
+// A: no flag; B: flags; C: any invalid.
+Grade grade_of(const std::vector<NoiseFlag>& flags);
+
+NoiseFacts facts_of(const Repetition& repetition);
+NoiseFacts facts_of(const CaseResult& result);
+
+// Sets noise.warnings, and for a case also grade and grade_reasons.
+void apply_noise_rules(Repetition& repetition, NoiseProfile profile);
+void apply_noise_rules(CaseResult& result, NoiseProfile profile);
+
+}  // namespace paceline::result
