@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace paceline::config {
+
+// Where something was written. line 0: on the command line, and `file` is the argument as typed.
+struct Place {
+  std::string file;
+  int line = 0;  // 1-based
+  int col = 0;   // 1-based
+};
+
+struct Diagnostic {
+  std::string file;
+  int line = 0;
+  int col = 0;
+  std::string message;
+  [[nodiscard]] std::string text() const;  // "mine.yaml:7:3: unknown key …" or "--batch=0: …"
+};
+
+Diagnostic diagnostic(const Place& place, std::string message);
+
+// Every mistake of a plan or a command line at once. what() is ready to stand behind "paceline: ": one line a
+// mistake, each further one with its own "paceline: " in front, then how many there are.
+class ConfigErrors : public Error {
+ public:
+  explicit ConfigErrors(std::vector<Diagnostic> diagnostics, ErrorCode code = ErrorCode::kConfig);
+  [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const noexcept { return diagnostics_; }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace paceline::config

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/settings.h"
+
+// The command line, read with the option table. A parser of our own: CLI11 stops at the first error, suggests
+// no names and converts before we can (010 becomes 8), so that flags and plan keys would have two
+// validations.
+namespace paceline::config {
+
+struct RawValue {
+  std::string text;
+  Place place;
+  bool quoted = false;  // text in quotes is never a number or a boolean
+};
+
+// One option as it was written, not yet converted.
+struct RawSetting {
+  std::string name;     // row name; for one entry of a map "env.NAME"
+  std::string written;  // key or flag as typed
+  Place place;
+  std::vector<RawValue> values;
+  bool is_list = false;
+  bool on_command_line = false;
+};
+
+struct FlagSet {
+  unsigned command = 0;
+  std::vector<RawSetting> settings;
+  std::vector<std::string> positionals;
+  std::vector<Diagnostic>
+      problems;  // thrown with those of the values by load_plan, plan_from_flags or command_settings
+};
+
+// `arguments` is what follows the command's name. Never throws. "--name value", "--name=value", "-o value",
+// "--flag",
+// "--no-flag", lists "1,8", "--section.key=value"; "--" ends the flags.
+FlagSet parse_flags(std::span<const std::string> arguments, unsigned command);
+
+// The command-line-only options of a command (yes, dry_run, json, …), defaults filled in. Throws
+// ConfigErrors(kUsage).
+Settings command_settings(const FlagSet& flags);
+
+// The options part of `paceline COMMAND --help`, 100 columns wide.
+std::string render_help(unsigned command);
+
+}  // namespace paceline::config

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "config/option_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "config/option_rows.h"
+
+namespace paceline::config {
+namespace {
+
+constexpr std::array<Shorthand, 10> kShorthands{{
+    {"channels_last", "true", "layouts", "channels_last"},
+    {"channels_last", "false", "layouts", "contiguous"},
+    {"model.channels_last", "true", "layouts", "channels_last"},
+    {"model.channels_last", "false", "layouts", "contiguous"},
+    {"--channels-last", "true", "layouts", "channels_last"},
+    {"--fp16", "true", "precisions", "fp16"},
+    {"--bf16", "true", "precisions", "bf16"},
+    {"--int8", "true", "precisions", "int8"},
+    {"--noDataTransfers", "true", "io", "device"},
+    {"--includeDataTransfers", "true", "io", "pinned"},
+}};
+
+bool listed(std::string_view names, std::string_view name) {
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    if (names.substr(0, comma) == name) return true;
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return false;
+}
+
+std::vector<std::string> names_of(std::string_view names) {
+  return names.empty() ? std::vector<std::string>{} : split(names, ',');
+}
+
+// "--t_max" and "--t-max" are the same flag.
+std::string dashed(std::string_view text) {
+  std::string out(text);
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
+bool has_flag(const Option& option, std::string_view flag) {
+  if (listed(option.flags, flag)) return true;
+  if (!flag.starts_with("--")) return false;
+  const std::string key = dashed(flag.substr(2));
+  if (key == dashed(option.name) || listed(dashed(option.flags), "--" + key)) return true;
+  return listed(dashed(option.aliases), key);
+}
+
+template <typename Matches>
+const Option* find_if(Matches matches) {
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      if (matches(option)) return &option;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const OptionGroup> option_groups() {
+  static const std::array<OptionGroup, 6> groups{{{"What runs", workload_rows()},
+                                                  {"How it is measured", measuring_rows()},
+                                                  {"Training", training_rows()},
+                                                  {"Collectives", collective_rows()},
+                                                  {"The plan as a whole", plan_rows()},
+                                                  {"The command", command_rows()}}};
+  return groups;
+}
+
+const Option* find_option(std::string_view key, unsigned kinds) {
+  return find_if(
+      [&](const Option& o) { return (o.kinds & kinds) != 0 && (o.name == key || listed(o.aliases, key)); });
+}
+
+const Option* find_flag(std::string_view flag, unsigned command) {
+  return find_if([&](const Option& o) { return (o.commands & command) != 0 && has_flag(o, flag); });
+}
+
+std::string_view singular(const Option& option) {
+  if (option.form != OptionForm::kAxis || option.aliases.empty()) return option.name;
+  return option.aliases.substr(0, option.aliases.find(','));
+}
+
+std::vector<std::string> alias_names(const Option& option) {
+  return names_of(option.aliases);
+}
+
+std::vector<std::string> flag_names(const Option& option) {
+  std::vector<std::string> flags{"--" + (option.name.find('.') == std::string_view::npos
+                                             ? dashed(option.name)
+                                             : std::string(option.name))};
+  for (auto& flag : names_of(option.flags)) flags.push_back(std::move(flag));
+  return flags;
+}
+
+unsigned kind_bit(WorkloadKind kind) {
+  return 1U << static_cast<unsigned>(kind);
+}
+
+std::string_view kind_name(WorkloadKind kind) {
+  constexpr std::array<std::string_view, 3> kNames{"inference", "training", "collective"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string kinds_text(unsigned kinds) {
+  std::vector<std::string> names;
+  for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
+    if (kinds & kind_bit(kind)) names.emplace_back(kind_name(kind));
+  if (kinds & kPlanLevel) names.emplace_back("plan");
+  if (kinds & kCommandLine) names.emplace_back("command line");
+  return join(names, ", ");
+}
+
+std::string choices_text(const Option& option) {
+  std::vector<std::string> names;
+  for (const auto& choice : option.choices) names.emplace_back(choice.name);
+  return join(names, ", ");
+}
+
+std::span<const Shorthand> shorthands() {
+  return kShorthands;
+}
+
+}  // namespace paceline::config

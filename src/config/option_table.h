@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The one table of options. Plan keys, flags, conversion, validation, --help, JSON Schema and docs/reference
+// derive from it.
+namespace paceline::config {
+
+enum class WorkloadKind { kInference, kTraining, kCollective };
+enum class OptionType {
+  kText,
+  kInteger,
+  kNumber,
+  kBoolean,
+  kChoice,
+  kBytes,   // a size: 8, 64K, 256M (powers of 1024)
+  kModel,   // a name of the vocabulary, of a plug-in, or a model file
+  kEngine,  // likewise
+  kShapes,  // trtexec's syntax
+};
+enum class OptionForm {
+  kSingle,
+  kAxis,     // a list makes an axis of the cases; one value is a list of one
+  kList,     // a list that is one setting
+  kMap,      // names to single values
+  kAxisMap,  // names to values or lists; each name is an axis
+};
+
+// Where an option may stand: bits of Option::kinds.
+inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7;
+inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once a plan
+inline constexpr unsigned kCommandLine = 16;  // a flag only, no plan key
+
+// Commands that take flags: bits of Option::commands. Plan options serve run and infer.
+inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kAnyCommand = 31;
+
+struct Choice {
+  std::string_view name;
+  bool available = true;  // false: accepted and reported as "not available yet"
+};
+
+struct Option {
+  std::string_view name{};     // key path in a plan: "stop.t_max_s"
+  std::string_view aliases{};  // other plan keys, comma-separated; the first of an axis is its singular name
+  std::string_view flags{};    // command-line spellings besides --name, comma-separated
+  OptionType type = OptionType::kText;
+  OptionForm form = OptionForm::kSingle;
+  std::string_view fallback{};  // as written in a plan, lists comma-separated; empty: unset
+  std::string_view unit{};
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  std::span<const Choice> choices{};
+  unsigned kinds = kInference;
+  unsigned commands = kRun | kInfer;
+  bool available =
+      true;  // false: accepted, validated, and a case that sets it is skipped as "not available yet"
+  std::string_view help{};
+
+  [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }
+  [[nodiscard]] bool is_map() const { return form == OptionForm::kMap || form == OptionForm::kAxisMap; }
+  [[nodiscard]] bool in_plan() const { return (kinds & ~kCommandLine) != 0; }
+};
+
+struct OptionGroup {
+  std::string_view title;
+  std::span<const Option> options;
+};
+
+std::span<const OptionGroup> option_groups();
+
+// Row of a plan key (name or alias) for the given kinds; nullptr when there is none. The same name may have
+// one row a kind.
+const Option* find_option(std::string_view key, unsigned kinds);
+// Row of a flag ("--batch", "-c", "--stop.t_max_s"; '_' equals '-') for a command; nullptr when there is
+// none.
+const Option* find_flag(std::string_view flag, unsigned command);
+
+// "batch" for batch_sizes: the name of one case's value, and of the option in Case::settings.
+std::string_view singular(const Option& option);
+std::vector<std::string> alias_names(const Option& option);
+std::vector<std::string> flag_names(
+    const Option& option);  // every spelling, longest way first: --batch-sizes, --batch
+
+unsigned kind_bit(WorkloadKind kind);
+std::string_view kind_name(WorkloadKind kind);
+std::string kinds_text(unsigned kinds);          // "inference, training"
+std::string choices_text(const Option& option);  // "fp32, bf16"
+
+// A spelling that stands for another option with a fixed value: channels_last: true, --bf16.
+struct Shorthand {
+  std::string_view key;   // plan key, or flag when it starts with "--"
+  std::string_view when;  // the text that triggers it
+  std::string_view option;
+  std::string_view value;
+};
+std::span<const Shorthand> shorthands();
+
+}  // namespace paceline::config

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "config/option_rows.h"
+
+namespace paceline::config {
+namespace {
+
+using enum OptionType;
+using enum OptionForm;
+
+constexpr std::array<Choice, 6> kOperations{
+    {{"all_reduce"}, {"all_gather"}, {"reduce_scatter"}, {"broadcast"}, {"reduce"}, {"all_to_all"}}};
+constexpr std::array<Choice, 6> kDtypes{
+    {{"float"}, {"half"}, {"bfloat16"}, {"double"}, {"int32"}, {"int64"}}};
+constexpr std::array<Choice, 5> kReductions{{{"sum"}, {"prod"}, {"min"}, {"max"}, {"avg"}}};
+
+constexpr std::array kRows{
+    Option{.name = "collectives",
+           .aliases = "collective",
+           .flags = "--collective",
+           .type = kChoice,
+           .form = kAxis,
+           .fallback = "all_reduce",
+           .choices = kOperations,
+           .kinds = kCollective,
+           .help = "Operations to sweep."},
+    Option{.name = "dtypes",
+           .aliases = "dtype",
+           .flags = "--dtype",
+           .type = kChoice,
+           .form = kAxis,
+           .fallback = "float",
+           .choices = kDtypes,
+           .kinds = kCollective,
+           .help = "Element types."},
+    Option{.name = "reductions",
+           .aliases = "reduction",
+           .flags = "--reduction",
+           .type = kChoice,
+           .form = kAxis,
+           .fallback = "sum",
+           .choices = kReductions,
+           .kinds = kCollective,
+           .help = "Reduction operators."},
+    Option{.name = "min_bytes",
+           .type = kBytes,
+           .fallback = "8",
+           .unit = "bytes",
+           .min = 1,
+           .max = 1e13,
+           .kinds = kCollective,
+           .help = "First message size (K, M and G are powers of 1024)."},
+    Option{.name = "max_bytes",
+           .type = kBytes,
+           .fallback = "256M",
+           .unit = "bytes",
+           .min = 1,
+           .max = 1e13,
+           .kinds = kCollective,
+           .help = "Last message size."},
+    Option{.name = "step_factor",
+           .type = kNumber,
+           .fallback = "2",
+           .min = 1.01,
+           .max = 1024,
+           .kinds = kCollective,
+           .help = "Factor between message sizes."},
+    Option{.name = "step_bytes",
+           .type = kBytes,
+           .unit = "bytes",
+           .min = 1,
+           .max = 1e13,
+           .kinds = kCollective,
+           .help = "Step between message sizes instead of a factor."},
+    Option{.name = "root",
+           .type = kInteger,
+           .fallback = "0",
+           .min = 0,
+           .max = 65'535,
+           .kinds = kCollective,
+           .help = "Root rank of broadcast and reduce."},
+};
+
+}  // namespace
+
+std::span<const Option> collective_rows() {
+  return kRows;
+}
+
+}  // namespace paceline::config

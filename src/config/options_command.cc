@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "config/option_rows.h"
+
+namespace paceline::config {
+namespace {
+
+using enum OptionType;
+using enum OptionForm;
+
+constexpr unsigned kRuns = kRun | kInfer;
+constexpr std::array<Choice, 7> kFormats{
+    {{"html"}, {"markdown"}, {"csv"}, {"json"}, {"pdf", false}, {"png", false}, {"svg", false}}};
+constexpr std::array<Choice, 2> kSchemaFormats{{{"markdown"}, {"json"}}};
+
+constexpr std::array kPlanRows{
+    Option{.name = "experiment_name",
+           .kinds = kPlanLevel,
+           .help = "Name of the folder under output_dir; unset: the file's stem."},
+    Option{.name = "output_dir",
+           .flags = "-o",
+           .fallback = "results",
+           .kinds = kPlanLevel,
+           .help = "Where run directories are made."},
+    Option{.name = "expect",
+           .form = kList,
+           .kinds = kPlanLevel,
+           .help = "Gates on metrics, e.g. 'p50_ms < 60'; decided on the interval: met, missed, cannot say "
+                   "(repeat the flag for several)."},
+    Option{.name = "plugin",
+           .aliases = "plugins",
+           .form = kList,
+           .kinds = kPlanLevel,
+           .help = "Plug-ins (.so) to load besides the installed ones (repeat the flag for several)."},
+    Option{.name = "allow_noisy",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kPlanLevel,
+           .help = "A case of grade C does not make exit code 4."},
+    Option{.name = "in_process",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kPlanLevel,
+           .help = "Runs a single case in the calling process, for a profiler or debugger in front."},
+};
+
+constexpr std::array kCommandRows{
+    Option{
+        .name = "config", .flags = "-c", .kinds = kCommandLine, .commands = kRun, .help = "The plan file."},
+    Option{.name = "dry_run",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kRuns,
+           .help = "Lists the cases and an estimate of the time; runs nothing."},
+    Option{.name = "yes",
+           .flags = "-y",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kRuns,
+           .help = "Answers yes to questions about large plans."},
+    Option{.name = "resume",
+           .kinds = kCommandLine,
+           .commands = kRuns,
+           .help = "Finishes the run in this directory."},
+    Option{
+        .name = "only",
+        .form = kList,
+        .kinds = kCommandLine,
+        .commands = kRuns,
+        .help = "Runs these cases alone: numbers from --dry-run, or case ids (repeat the flag for several)."},
+    Option{.name = "junit",
+           .kinds = kCommandLine,
+           .commands = kRuns,
+           .help = "Also writes cases and gates as JUnit XML to this file."},
+    Option{.name = "source",
+           .flags = "-s",
+           .form = kList,
+           .kinds = kCommandLine,
+           .commands = kReport,
+           .help = "A run directory; repeat the flag for several runs side by side."},
+    Option{.name = "format",
+           .flags = "-f",
+           .type = kChoice,
+           .form = kList,
+           .fallback = "html",
+           .choices = kFormats,
+           .kinds = kCommandLine,
+           .commands = kReport,
+           .help = "What to write."},
+    Option{.name = "format",
+           .flags = "-f",
+           .type = kChoice,
+           .fallback = "markdown",
+           .choices = kSchemaFormats,
+           .kinds = kCommandLine,
+           .commands = kSchema,
+           .help = "What to print."},
+    Option{.name = "output",
+           .flags = "-o",
+           .kinds = kCommandLine,
+           .commands = kReport | kSchema,
+           .help = "File or folder to write; unset: beside the results, or standard output."},
+    Option{.name = "json",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kRuns | kValidate,
+           .help = "Machine-readable output on stdout, text on stderr."},
+    Option{.name = "quiet",
+           .flags = "-q",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kAnyCommand,
+           .help = "Prints results and errors only."},
+    Option{.name = "verbose",
+           .flags = "-v",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kAnyCommand,
+           .help = "Prints what is done, step by step."},
+    Option{.name = "no_color",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kAnyCommand,
+           .help = "Plain text (the NO_COLOR variable does the same)."},
+    Option{.name = "help",
+           .flags = "-h",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCommandLine,
+           .commands = kAnyCommand,
+           .help = "Prints this text."},
+};
+
+}  // namespace
+
+std::span<const Option> plan_rows() {
+  return kPlanRows;
+}
+std::span<const Option> command_rows() {
+  return kCommandRows;
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "config/option_rows.h"
+#include "config/precision_table.h"
+
+namespace paceline::config {
+namespace {
+
+using enum OptionType;
+using enum OptionForm;
+
+constexpr auto kPrecisionChoices = [] {
+  std::array<Choice, kPrecisions.size()> choices{};
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    choices[i] = {kPrecisions[i].name, kPrecisions[i].available};
+  return choices;
+}();
+constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training", false}, {"collective", false}}};
+constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
+constexpr std::array<Choice, 2> kDevices{{{"cpu"}, {"cuda", false}}};
+constexpr std::array<Choice, 4> kScenarios{
+    {{"sync"}, {"closed_loop", false}, {"server", false}, {"offline", false}}};
+constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned", false}, {"pageable", false}}};
+
+constexpr std::array kRows{
+    Option{.name = "kind",
+           .type = kChoice,
+           .choices = kKinds,
+           .kinds = kAnyKind,
+           .commands = 0,
+           .help = "What the workload is; training where it is absent and training, ddp or gpu_counts stands "
+                   "in the file."},
+    Option{.name = "models",
+           .aliases = "model",
+           .flags = "--model,-m,--onnx",
+           .type = kModel,
+           .form = kAxis,
+           .help = "Built-in models, or model files (TorchScript .pt; needs shapes)."},
+    Option{.name = "engines",
+           .aliases = "engine",
+           .flags = "--engine,--load-engine,--loadEngine",
+           .type = kEngine,
+           .form = kAxis,
+           .fallback = "eager",
+           .help = "What runs the model."},
+    Option{.name = "precisions",
+           .aliases = "precision",
+           .flags = "--precision",
+           .type = kChoice,
+           .form = kAxis,
+           .fallback = "fp32",
+           .choices = kPrecisionChoices,
+           .help = "Arithmetic asked for; what really ran is read back and stored."},
+    Option{.name = "batch_sizes",
+           .aliases = "batch,batch_size",
+           .flags = "--batch",
+           .type = kInteger,
+           .form = kAxis,
+           .fallback = "1",
+           .unit = "samples",
+           .min = 1,
+           .max = 1'000'000,
+           .help = "Samples of one inference."},
+    Option{.name = "threads",
+           .type = kInteger,
+           .form = kAxis,
+           .fallback = "0",
+           .min = 0,
+           .max = 4096,
+           .kinds = kAnyKind,
+           .help = "Threads inside an operator; 0: every core this process may use."},
+    Option{.name = "layouts",
+           .aliases = "layout",
+           .flags = "--layout",
+           .type = kChoice,
+           .form = kAxis,
+           .fallback = "contiguous",
+           .choices = kLayouts,
+           .help = "Memory layout of images (channels_last: true is short for it)."},
+    Option{.name = "sequence_lengths",
+           .aliases = "sequence_length",
+           .flags = "--sequence-length,--seq-len",
+           .type = kInteger,
+           .form = kAxis,
+           .unit = "tokens",
+           .min = 1,
+           .max = 1'000'000,
+           .help = "Tokens of one sequence, for language models only; unset: the model's own (128)."},
+    Option{.name = "env",
+           .form = kAxisMap,
+           .kinds = kAnyKind,
+           .help = "Environment variables of the workers; a list of values makes an axis."},
+    Option{
+        .name = "device", .type = kChoice, .fallback = "cpu", .choices = kDevices, .help = "Where it runs."},
+    Option{.name = "scenario",
+           .type = kChoice,
+           .fallback = "sync",
+           .choices = kScenarios,
+           .help = "Arrival of work: one at a time, a number in flight, a schedule, all at once."},
+    Option{.name = "concurrency",
+           .flags = "--infStreams,--streams",
+           .type = kInteger,
+           .min = 1,
+           .max = 4096,
+           .available = false,
+           .help = "Inferences in flight in the closed_loop scenario."},
+    Option{.name = "arrival_rate_per_s",
+           .type = kNumber,
+           .unit = "1/s",
+           .min = 1e-3,
+           .max = 1e9,
+           .available = false,
+           .help = "Scheduled arrivals in the server scenario."},
+    Option{.name = "io",
+           .type = kChoice,
+           .fallback = "device",
+           .choices = kIo,
+           .help = "Where inputs and outputs are: device (already there), or copied from pinned or pageable "
+                   "memory."},
+    Option{.name = "overlap",
+           .type = kBoolean,
+           .fallback = "false",
+           .available = false,
+           .help = "Copies run on their own streams."},
+    Option{.name = "cuda_graph",
+           .flags = "--useCudaGraph",
+           .type = kBoolean,
+           .fallback = "false",
+           .available = false,
+           .help = "Replays the model as one CUDA graph."},
+    Option{.name = "weights",
+           .help = "A .safetensors file for a built-in model; unset: seeded random weights."},
+    Option{.name = "weights_seed",
+           .type = kInteger,
+           .fallback = "0",
+           .min = 0,
+           .max = 9e15,
+           .help = "Seed of random weights."},
+    Option{.name = "input_seed",
+           .flags = "--seed",
+           .type = kInteger,
+           .fallback = "1",
+           .min = 0,
+           .max = 9e15,
+           .help = "Seed of generated inputs."},
+    Option{
+        .name = "load_inputs",
+        .flags = "--loadInputs",
+        .form = kList,
+        .help =
+            "Input tensors from .npy or .npz files (input:x.npy names the input) instead of generated ones."},
+    Option{.name = "image_dir", .help = "Folder of JPEG or PNG files as input, resized and normalised."},
+    Option{
+        .name = "shapes",
+        .type = kShapes,
+        .help =
+            "Inputs of a model file, NAME:DIMxDIM[:DTYPE],…; the batch size replaces the first dimension."},
+    Option{
+        .name = "baseline",
+        .form = kMap,
+        .kinds = kAnyKind,
+        .help =
+            "Axis values of the case that speed-ups are relative to; unset: the first engine and precision."},
+    Option{
+        .name = "allow_precision_fallback",
+        .type = kBoolean,
+        .fallback = "false",
+        .help =
+            "Keeps a case whose executed precision is not the one asked for, marked, instead of failing it."},
+    Option{
+        .name = "accuracy.max_rel_err",
+        .type = kNumber,
+        .min = 0,
+        .max = 1e6,
+        .help =
+            "Largest accepted max|a-b|/max|b| against the reference; unset: by precision and kind of model."},
+    Option{
+        .name = "accuracy.centred_cosine",
+        .type = kNumber,
+        .min = -1,
+        .max = 1,
+        .help =
+            "Smallest accepted centred cosine against the reference; unset: by precision and kind of model."},
+    Option{.name = "accuracy.samples",
+           .type = kInteger,
+           .fallback = "8",
+           .unit = "inputs",
+           .min = 1,
+           .max = 10'000,
+           .help = "Different inputs that are compared with the reference."},
+};
+
+}  // namespace
+
+std::span<const Option> workload_rows() {
+  return kRows;
+}
+
+}  // namespace paceline::config

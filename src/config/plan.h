@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "config/settings.h"
+
+namespace paceline::config {
+
+// One entry of `workloads`: every option of its kind, defaults filled in; axes hold their lists under the
+// plural name.
+struct Workload {
+  WorkloadKind kind = WorkloadKind::kInference;
+  Settings settings;
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+struct Plan {
+  std::string experiment_name;
+  std::string source;     // the file, or "command line"; not part of equality
+  Settings settings;      // plan-level options: output_dir, expect, plugin, allow_noisy, …
+  Settings command_line;  // command-line-only options: yes, dry_run, …; not part of equality
+  std::vector<Workload> workloads;
+};
+bool same_plan(const Plan& a, const Plan& b);
+
+// One point of the product of a workload's axes.
+struct Case {
+  std::string id;     // file-system-safe, unique in the plan, stable: "resnet50-eager-fp32-b8"
+  std::string label;  // "resnet50 eager fp32 b8"
+  WorkloadKind kind = WorkloadKind::kInference;
+  std::size_t workload = 0;  // index into Plan::workloads
+  Settings settings;         // singular names for axes (model, engine, precision, batch, threads, layout,
+                             // sequence_length)
+  std::map<std::string, std::string> env;
+  std::string not_available;               // why it must be skipped; empty: it can run
+  std::optional<std::string> baseline_id;  // equals id for the baseline itself; none when nothing is compared
+};
+
+// Names that plug-ins bring beyond the vocabulary.
+struct ExtraNames {
+  std::vector<std::string> engines;
+  std::vector<std::string> models;
+};
+
+// Reads a plan, applies the overrides of the command line, validates, fills in defaults. Throws ConfigErrors
+// with every mistake of a file that parses; Error(kIo) when the file cannot be read.
+Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides = {},
+               const ExtraNames& extra = {});
+Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
+                    const ExtraNames& extra = {});
+// One inference workload from flags alone. Throws ConfigErrors(kUsage).
+Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});
+
+// Number of cases, saturating; expand() throws Error(kConfig) above kMaxCases.
+inline constexpr std::size_t kMaxCases = 100'000;
+std::size_t count_cases(const Plan& plan);
+std::vector<Case> expand(const Plan& plan);
+
+// Inputs of an inference case with their full shapes: the model's own, or `shapes` with the case's batch as
+// dimension 0.
+std::vector<TensorSpec> case_inputs(const Case& item);
+
+// The plan with every default written out; loads again to the same plan.
+std::string effective_yaml(const Plan& plan);
+
+}  // namespace paceline::config

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor.h"
+
+// The names this tool knows: models, engines, precisions.
+namespace paceline::config {
+
+enum class Task { kCnn, kTransformer };
+
+inline constexpr std::int64_t kSequence = -1;  // stands for the sequence length in ModelInput::shape
+
+struct ModelInput {
+  std::string_view name;
+  DType dtype = DType::kFloat32;
+  std::span<const std::int64_t> shape;  // of one sample, without the batch
+  std::int64_t id_limit = 0;            // token ids are below this; 0: not token ids
+};
+
+struct Model {
+  std::string_view name;
+  Task task = Task::kCnn;
+  std::string_view item;  // what throughput counts: images, sequences, rows
+  std::span<const ModelInput> inputs;
+  std::int64_t default_sequence_length = 0;  // 0: the model has no sequence axis
+  std::int64_t max_sequence_length = 0;
+  std::int64_t parameters = 0;
+  // Multiply-adds of convolutions and matrix products of one forward pass of one sample, QK^T and AV included
+  // in full; FLOP = 2 x MAC (docs/metrics.md, model FLOPs).
+  std::int64_t (*forward_macs)(std::int64_t sequence_length) = nullptr;
+  bool internal = false;  // measures the machine's peak; not offered to users
+  std::int64_t internal_batch = 0;
+};
+
+struct Engine {
+  std::string_view name;
+  std::string_view plugin;  // which plug-in brings it
+  bool available = true;
+  std::string_view meaning;
+};
+
+// Largest accepted difference from the FP32 reference: max|a-b|/max|b|, and centred cosine
+// (docs/methodology.md, accuracy).
+struct Tolerance {
+  double max_rel_err = 0;
+  double centred_cosine = 0;
+};
+
+struct Precision {
+  std::string_view name;
+  std::string_view meaning;
+  bool available = true;
+  Tolerance cnn, transformer;
+};
+
+// A suffix that makes a model or engine name a file.
+struct FileType {
+  std::string_view suffix;
+  std::string_view engine;  // the engine it implies; empty: the plan's engines read it
+  bool available = true;
+};
+
+std::span<const Model> models();
+std::span<const Engine> engines();
+std::span<const Precision> precisions();
+std::span<const FileType> file_types();
+
+const Model* find_model(std::string_view name);
+const Engine* find_engine(std::string_view name);
+const Precision* find_precision(std::string_view name);
+const FileType* find_file_type(std::string_view path);
+
+// Full shapes of a built-in model's inputs, batch in dimension 0. sequence_length is ignored by models
+// without one.
+std::vector<TensorSpec> model_inputs(const Model& model, std::int64_t batch, std::int64_t sequence_length);
+
+const Tolerance& tolerance(const Precision& precision, Task task);
+
+// trtexec's syntax: "input:8x3x224x224,ids:8x128:int64", dtype float32 unless written. Throws Error(kConfig).
+std::vector<TensorSpec> parse_shapes(std::string_view text);
+
+}  // namespace paceline::config
