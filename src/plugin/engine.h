@@ -48,6 +48,7 @@ struct ReadBack {
   std::vector<PrecisionShare> precisions;            // empty: this engine cannot tell
   std::string source;                                // how it was read, in words
   std::optional<std::int64_t> peak_tensor_bytes;     // high-water mark of the tensor allocator during one inference
+  std::optional<double> flops;                       // counted in that inference, whole batch; a multiply-add is two
 };
 
 using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later
