@@ -33,17 +33,19 @@ struct StopConfig {
 inline constexpr char kStopConverged[] = "converged";
 inline constexpr char kStopMaxSamples[] = "n_max";
 inline constexpr char kStopMaxTime[] = "t_max";
+inline constexpr char kStopMinimum[] = "minimum_met";  // no quantile was asked for: n_min and t_min are all
 inline constexpr char kStopFixed[] = "fixed_iterations";
 inline constexpr char kStopInterrupted[] = "interrupted";
 
 struct StopDecision {
   bool stop = false;
-  std::optional<bool> converged;           // none: not applicable (a fixed count)
+  std::optional<bool> converged;           // none: not applicable (a fixed count, or no wanted quantile)
   std::string reason;                      // one of kStop…; empty while going on
   std::vector<std::string> unmet;          // conditions that do not hold, in words
   std::optional<std::int64_t> n_forecast;  // samples the wanted precision will probably take
   std::int64_t next_n = 0;                 // next checkpoint; meaningless when stopping
-  std::optional<QuantileEstimate> first;   // estimate of the first wanted quantile, for progress
+  QuantileEstimate first;                  // the first wanted quantile (else p50), for progress
+  bool extended = false;                   // the series was made twice as long for left-over warm-up
 };
 
 // Judges n samples at a checkpoint. elapsed_ns since measuring began.

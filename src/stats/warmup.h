@@ -56,13 +56,4 @@ class WarmupDetector {
   int passes_ = 0;
 };
 
-// Start of the steady part by MSER-5 on the winsorised series; nothing is removed.
-struct MserCut {
-  std::int64_t cut = 0;      // first steady sample
-  double median_before = 0;  // of the samples before the cut; 0 samples: equals median_after
-  double median_after = 0;
-  bool residual_warmup = false;  // cut > 0 and the medians differ by more than 1 %
-};
-MserCut mser5(std::span<const double> x);
-
 }  // namespace paceline::stats

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "stats/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "stats/quantile.h"
+#include "stats/signed_rank.h"
+
+namespace paceline::stats {
+namespace {
+
+constexpr std::string_view kVerdictNames[] = {"REGRESSION", "IMPROVEMENT", "EQUIVALENT", "INCONCLUSIVE"};
+
+std::vector<double> log_ratios(std::span<const double> denominator, std::span<const double> numerator) {
+  if (denominator.size() != numerator.size() || denominator.empty()) {
+    throw Error(ErrorCode::kData,
+                fmt::format("{} baseline and {} candidate values do not make pairs; run both sides "
+                            "the same number of times",
+                            denominator.size(), numerator.size()));
+  }
+  std::vector<double> d(denominator.size());
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    if (!(denominator[i] > 0) || !(numerator[i] > 0)) {
+      throw Error(ErrorCode::kData, fmt::format("pair {} holds {} and {}; a ratio needs values above 0", i,
+                                                denominator[i], numerator[i]));
+    }
+    d[i] = std::log(numerator[i]) - std::log(denominator[i]);
+  }
+  return d;
+}
+
+struct MedianLog {
+  double estimate = 0;
+  std::optional<Interval> ci;
+  std::optional<double> actual_coverage;
+  std::string reason;
+};
+
+std::string too_few_pairs(std::int64_t needed) {
+  return needed == 6 ? "fewer than six pairs" : fmt::format("fewer than {} pairs", needed);
+}
+
+MedianLog median_log(std::span<const double> d, double confidence) {
+  const auto sorted = sorted_copy(d);
+  const auto n = static_cast<std::int64_t>(d.size());
+  MedianLog result{median_sorted(sorted), {}, {}, {}};
+  const Ranks ranks = quantile_ranks(n, 0.5, tail(confidence));
+  if (ranks.l == 0 || ranks.u == 0) {
+    result.reason = too_few_pairs(required_n(0.5, tail(confidence)));
+    return result;
+  }
+  result.ci =
+      Interval{sorted[static_cast<std::size_t>(ranks.l - 1)], sorted[static_cast<std::size_t>(ranks.u - 1)]};
+  result.actual_coverage = rank_coverage(n, 0.5, ranks);
+  return result;
+}
+
+std::optional<Interval> exp_interval(const std::optional<Interval>& logs) {
+  if (!logs) return std::nullopt;
+  return Interval{std::exp(logs->low), std::exp(logs->high)};
+}
+
+// Ties join the smaller side, so that the test rejects exactly when the interval excludes 0.
+double sign_test(std::span<const double> d) {
+  const auto n = static_cast<std::int64_t>(d.size());
+  const auto above = std::count_if(d.begin(), d.end(), [](double v) { return v > 0; });
+  const auto below = std::count_if(d.begin(), d.end(), [](double v) { return v < 0; });
+  const auto smaller = n - std::max(above, below);
+  return std::min(1.0, 2 * binomial_cdf(n, 0.5, smaller));
+}
+
+double used_delta(const CompareConfig& config) {
+  return std::max(config.delta, 2 * config.aa_halfwidth.value_or(0));
+}
+
+Verdict judge(const MedianLog& d, double delta, Better better) {
+  if (!d.ci) return Verdict::kInconclusive;
+  if (better == Better::kLower) return verdict(*d.ci, d.estimate, delta);
+  return verdict({-d.ci->high, -d.ci->low}, -d.estimate, delta);
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  return kVerdictNames[static_cast<std::size_t>(verdict)];
+}
+
+Verdict verdict(Interval d, double estimate, double delta) {
+  const double threshold = std::log1p(delta);
+  if (d.low > 0 && estimate >= threshold) return Verdict::kRegression;
+  if (d.high < 0 && estimate <= -threshold) return Verdict::kImprovement;
+  return d.low > -threshold && d.high < threshold ? Verdict::kEquivalent : Verdict::kInconclusive;
+}
+
+Comparison compare_pairs(std::span<const double> baseline, std::span<const double> candidate,
+                         const CompareConfig& config) {
+  const auto d = log_ratios(baseline, candidate);
+  const auto centre = median_log(d, config.confidence);
+  const auto signed_rank = signed_rank_estimate(d, tail(config.confidence));
+  Comparison result;
+  result.pairs = static_cast<std::int64_t>(d.size());
+  result.estimate_ratio = std::exp(centre.estimate);
+  result.ci_ratio = exp_interval(centre.ci);
+  result.actual_coverage = centre.actual_coverage;
+  result.confidence = config.confidence;
+  result.delta = used_delta(config);
+  result.p_sign = sign_test(d);
+  result.hodges_lehmann_ratio = std::exp(signed_rank.value);
+  result.hodges_lehmann_ci = exp_interval(signed_rank.ci);
+  result.verdict = judge(centre, result.delta, config.better);
+  result.reason = centre.reason;
+  return result;
+}
+
+SpeedUp speed_up(std::span<const double> baseline_ns, std::span<const double> candidate_ns,
+                 double confidence) {
+  const auto d = log_ratios(candidate_ns, baseline_ns);
+  const auto centre = median_log(d, confidence);
+  return {static_cast<std::int64_t>(d.size()),
+          std::exp(centre.estimate),
+          exp_interval(centre.ci),
+          centre.actual_coverage,
+          confidence,
+          centre.reason};
+}
+
+std::vector<double> holm(std::span<const double> p_values) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return p_values[a] < p_values[b]; });
+  std::vector<double> adjusted(p_values.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    largest = std::max(largest, static_cast<double>(order.size() - i) * p_values[order[i]]);
+    adjusted[order[i]] = std::min(1.0, largest);
+  }
+  return adjusted;
+}
+
+}  // namespace paceline::stats

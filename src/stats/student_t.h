@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace paceline::stats {
+
+// Two-sided critical value: student_t(19, 0.95) = 2.093.
+double student_t(double degrees_of_freedom, double confidence);
+
+}  // namespace paceline::stats
