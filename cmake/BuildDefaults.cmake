@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Language level, build type, output folders, ccache.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Libraries of the core; each comes from the distribution (scripts/setup.sh installs what is missing).
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` puts into a prefix, and the target `tool` that builds it. The executable finds its plug-ins in
+# ../lib/paceline/plugins, so these folders have fixed names.
+
+# paceline_modules_below(folder variable): the shared objects that a folder and those below it define.
+function(paceline_modules_below folder variable)
+  set(found)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL MODULE_LIBRARY)
+      list(APPEND found ${target})
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(sub IN LISTS folders)
+    paceline_modules_below(${sub} more)
+    list(APPEND found ${more})
+  endforeach()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+if(NOT TARGET paceline)
+  return()
+endif()
+set(PACELINE_PLUGIN_DESTINATION lib/paceline/plugins)
+paceline_modules_below(${PROJECT_SOURCE_DIR}/plugins modules)
+add_custom_target(tool DEPENDS paceline ${modules})
+install(TARGETS paceline RUNTIME DESTINATION bin)
+foreach(module IN LISTS modules)
+  install(TARGETS ${module} LIBRARY DESTINATION ${PACELINE_PLUGIN_DESTINATION})
+endforeach()
+
+# Manifests too of plug-ins that were not built: they say why.
+get_property(folders DIRECTORY ${PROJECT_SOURCE_DIR}/plugins PROPERTY SUBDIRECTORIES)
+foreach(folder IN LISTS folders)
+  get_filename_component(name ${folder} NAME)
+  install(FILES ${PACELINE_PLUGIN_DIR}/${name}.json DESTINATION ${PACELINE_PLUGIN_DESTINATION} OPTIONAL)
+endforeach()
+
+# For plug-ins built elsewhere: find_package(paceline), paceline::plugin_api.
+add_library(paceline_plugin_api INTERFACE)
+set_target_properties(paceline_plugin_api PROPERTIES EXPORT_NAME plugin_api)
+target_include_directories(paceline_plugin_api INTERFACE $<INSTALL_INTERFACE:include/paceline>)
+target_compile_features(paceline_plugin_api INTERFACE cxx_std_20)
+install(FILES src/plugin/engine.h src/plugin/plugin.h DESTINATION include/paceline/plugin)
+install(FILES src/base/error.h src/base/tensor.h src/base/random.h DESTINATION include/paceline/base)
+install(TARGETS paceline_plugin_api EXPORT paceline)
+install(EXPORT paceline NAMESPACE paceline:: FILE paceline-config.cmake DESTINATION lib/cmake/paceline)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/paceline-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/paceline-config-version.cmake DESTINATION lib/cmake/paceline)
+
+install(DIRECTORY examples/ DESTINATION share/paceline/examples)
+install(DIRECTORY docs/ DESTINATION share/doc/paceline)
+install(FILES LICENSE DESTINATION share/doc/paceline)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # paceline_add_layer(stats SOURCES a.cc DEPENDS base LIBRARIES fmt::fmt): one folder, one target, its only allowed links.
 # tests/layering.py checks the includes of each folder against the same DEPENDS lists.
 function(paceline_add_layer name)

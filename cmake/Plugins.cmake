@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # paceline_plugin_manifest(torch FILE libpaceline_torch.so ENGINES eager;torchscript BUILT_FOR "LibTorch=2.15.0" REASON "…")
 # writes lib/paceline/plugins/<name>.json: what the tool can say of a plug-in without loading it. REASON set = not built.
 set(PACELINE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/lib/paceline/plugins)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # paceline::warnings: PRIVATE to our own targets, never to what we include.
 add_library(paceline_warnings INTERFACE)
 add_library(paceline::warnings ALIAS paceline_warnings)

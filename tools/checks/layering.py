@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake.
+
+usage: layering.py [--root DIR] [--binary FILE]     exit 1 and one line a violation
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+SOURCES = ("*.h", "*.cc", "*.cu")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+PLUGIN_MAY_USE = {"plugin", "base"}
+# Headers of the libraries that plug-ins wrap, and the plug-ins that may include them.
+VENDOR_HEADERS = {
+    r"(torch|ATen|c10|caffe2|libkineto)/": {"torch", "cuda"},
+    r"(cuda|cuda_runtime|cuda_runtime_api|nccl|cupti)\.h$": {"cuda", "torch", "tensorrt"},
+    r"openvino/": {"openvino"},
+    r"onnxruntime\w*\.h$": {"onnxruntime"},
+    r"(NvInfer\w*|NvOnnxParser)\.h$": {"tensorrt"},
+    r"nvml\.h$": {"nvml"},
+}
+VENDOR_LIBRARIES = re.compile(r"^(libtorch|libc10|libopenvino|libonnx|libnvinfer|libcudart|libnccl)")
+
+
+def cmake_calls(path, function):
+    """[[argument, …], …] of each call of a CMake function in a file."""
+    text = re.sub(r"#.*", "", path.read_text()) if path.exists() else ""
+    return [call.split() for call in re.findall(rf"\b{function}\s*\(([^)]*)\)", text)]
+
+
+def keyword_values(arguments, keyword):
+    values, taking = [], False
+    for argument in arguments:
+        if argument.isupper():
+            taking = argument == keyword
+        elif taking:
+            values.append(argument)
+    return values
+
+
+def layer_order(root):
+    """Layers from the lowest to the highest, as the top CMakeLists.txt adds them."""
+    text = (root / "CMakeLists.txt").read_text()
+    return re.search(r"foreach\(layer ([^)]*)\)", text).group(1).split()
+
+
+def declared_depends(root, order):
+    depends = {}
+    for layer in order:
+        calls = cmake_calls(root / "src" / layer / "CMakeLists.txt", "paceline_add_layer")
+        depends[layer] = {name for call in calls for name in keyword_values(call, "DEPENDS")}
+    return depends
+
+
+def closure(layer, depends):
+    """The layer itself and all it reaches."""
+    seen, stack = set(), [layer]
+    while stack:
+        name = stack.pop()
+        if name not in seen:
+            seen.add(name)
+            stack.extend(depends.get(name, ()))
+    return seen
+
+
+def order_violations(order, depends):
+    for layer in order:
+        for used in sorted(depends[layer]):
+            if used not in order[: order.index(layer)]:
+                yield f"src/{layer}/CMakeLists.txt: DEPENDS {used}, which does not stand below {layer}"
+
+
+def link_violations(root, order):
+    """paceline:: targets linked past the DEPENDS lists."""
+    for path in sorted((root / "src").glob("*/CMakeLists.txt")):
+        for call in cmake_calls(path, "paceline_add_layer") + cmake_calls(path, "target_link_libraries"):
+            for library in (argument for argument in call[1:] if argument.startswith("paceline::")):
+                if library.removeprefix("paceline::") in order and call[0] != "paceline":  # the executable links cli
+                    yield f"{path.relative_to(root)}: links {library}; name it in DEPENDS instead"
+    for path in sorted((root / "plugins").rglob("CMakeLists.txt")):
+        for library in re.findall(r"paceline::(\w+)", path.read_text()):
+            if library in order and library not in PLUGIN_MAY_USE:
+                yield f"{path.relative_to(root)}: a plug-in links paceline::{library}; it may link plugin and base"
+
+
+def included(path):
+    """(line number, written in quotes, path) of each include directive."""
+    text = path.read_text(errors="replace")
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start(2)) + 1, match.group(1) == '"', match.group(2)
+
+
+def files_below(folder):
+    return sorted(path for pattern in SOURCES for path in folder.rglob(pattern))
+
+
+def vendor_violations(where, room, header):
+    for pattern, rooms in VENDOR_HEADERS.items():
+        if re.match(pattern, header) and room not in rooms:
+            yield f"{where}: includes {header}; only {', '.join(sorted('plugins/' + r for r in rooms))} may"
+
+
+def include_violations(root, order, depends):
+    for layer in order:
+        allowed = closure(layer, depends)
+        for path in files_below(root / "src" / layer):
+            for line, quoted, header in included(path):
+                where, first = f"{path.relative_to(root)}:{line}", header.split("/")[0]
+                if quoted and "/" in header and first in order and first not in allowed:
+                    yield f"{where}: {layer} includes {header}, but its DEPENDS does not reach {first}"
+                if quoted and not (root / "src" / header).exists():
+                    yield f"{where}: \"{header}\" is not a path below src/"
+                yield from vendor_violations(where, "src", header)
+
+
+def plugin_violations(root, order):
+    for path in files_below(root / "plugins"):
+        own = path.relative_to(root / "plugins").parts[0]
+        for line, quoted, header in included(path):
+            where, first = f"{path.relative_to(root)}:{line}", header.split("/")[0]
+            if (root / "src" / header).exists():
+                if first in order and first not in PLUGIN_MAY_USE:
+                    yield f"{where}: a plug-in includes {header}; it may include plugin/, base/ and its own folder"
+            elif quoted and (root / "plugins" / header).exists() and first != own:
+                yield f"{where}: plug-in {own} includes {header} of another plug-in"
+            yield from vendor_violations(where, own, header)
+
+
+def binary_violations(binary):
+    for line in subprocess.run(["ldd", binary], check=True, capture_output=True, text=True).stdout.splitlines():
+        if VENDOR_LIBRARIES.match(line.strip()):
+            yield f"{binary}: links {line.strip()}; only plug-ins link deep-learning libraries"
+
+
+def violations(root, binary):
+    order = layer_order(root)
+    depends = declared_depends(root, order)
+    yield from order_violations(order, depends)
+    yield from link_violations(root, order)
+    yield from include_violations(root, order, depends)
+    yield from plugin_violations(root, order)
+    if binary:
+        yield from binary_violations(binary)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--binary", help="also: this executable links no deep-learning library")
+    arguments = parser.parse_args()
+    found = list(violations(arguments.root, arguments.binary))
+    print("\n".join(found) or "layering: dependencies point one way")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Layering check against small made-up trees: each kind of violation is found, a clean tree passes."""
+import pathlib
+import tempfile
+import unittest
+
+import layering
+
+CLEAN = {
+    "CMakeLists.txt": "foreach(layer base stats report cli)\n  add_subdirectory(src/${layer})\nendforeach()\n",
+    "src/base/CMakeLists.txt": "paceline_add_layer(base SOURCES text.cc)\n",
+    "src/base/text.h": "#include <string>\n",
+    "src/stats/CMakeLists.txt": "paceline_add_layer(stats\n  SOURCES a.cc  # why\n  DEPENDS base)\n",
+    "src/stats/a.cc": '#include "base/text.h"\n',
+    "src/report/CMakeLists.txt": "paceline_add_layer(report SOURCES r.cc DEPENDS stats)\n",
+    "src/report/r.cc": '#include "base/text.h"\n',
+    "src/cli/CMakeLists.txt": "paceline_add_layer(cli SOURCES c.cc DEPENDS report)\n",
+    "plugins/torch/CMakeLists.txt": "target_link_libraries(x PRIVATE paceline::plugin)\n",
+    "plugins/torch/engine.cc": '#include <torch/torch.h>\n#include "base/text.h"\n',
+}
+
+
+class LayeringTest(unittest.TestCase):
+    def found(self, path=None, text=""):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, content in {**CLEAN, **({path: text} if path else {})}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content)
+            return list(layering.violations(root, None))
+
+    def expect(self, words, path, text):
+        found = self.found(path, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+
+    def test_a_clean_tree_passes(self):
+        self.assertEqual(self.found(), [])
+
+    def test_include_upwards(self):
+        self.expect("src/base/b.cc:2: base includes stats/a.cc", "src/base/b.cc", '\n#include "stats/a.cc"\n')
+
+    def test_depends_upwards(self):
+        self.expect("DEPENDS cli", "src/base/CMakeLists.txt", "paceline_add_layer(base SOURCES a.cc DEPENDS cli)")
+
+    def test_link_past_depends(self):
+        self.expect("links paceline::report", "src/stats/CMakeLists.txt",
+                    "paceline_add_layer(stats DEPENDS base LIBRARIES paceline::report)")
+
+    def test_path_that_is_not_from_the_include_root(self):
+        self.expect("not a path below src/", "src/stats/b.cc", '#include "missing.h"\n')
+
+    def test_vendor_header_in_the_core(self):
+        self.expect("only plugins/cuda, plugins/torch", "src/report/r.cc", "#include <ATen/ATen.h>\n")
+
+    def test_vendor_header_of_another_plugin(self):
+        self.expect("includes nvml.h", "plugins/torch/n.cc", "#include <nvml.h>\n")
+
+    def test_plugin_includes_a_layer_above_plugin(self):
+        self.expect("includes stats/a.cc", "plugins/torch/s.cc", '#include "stats/a.cc"\n')
+
+    def test_plugin_links_a_layer_above_plugin(self):
+        self.expect("links paceline::stats", "plugins/torch/CMakeLists.txt", "link(x paceline::stats)")
+
+    def test_binary_without_vendor_libraries(self):
+        self.assertEqual(list(layering.binary_violations("/bin/sh")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks every tracked file: licence line, white space, sizes, unfinished work.
+
+usage: sources.py [--root DIR]     exit 1 and one line a finding; warnings alone exit 0
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+LICENSED = {".h", ".cc", ".cu", ".cpp", ".py", ".sh", ".cmake"}
+PROSE_AND_CODE = LICENSED | {".md", ".txt", ".yaml", ".json", ".html", ".css", ".js"}
+DATA = ("tests/data/", "tests/fuzz/corpus/", "docs/benchmarks/", "tests/cli/data/")
+MAX_LINES, MAX_BYTES = 600, 2_000_000
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+
+
+def tracked_files(root):
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
+    return [root / name for name in listed.decode().split("\0") if name]
+
+
+def licence_findings(text):
+    if "SPDX-License-Identifier: MIT" not in "\n".join(text.split("\n", 2)[:2]):
+        yield "no 'SPDX-License-Identifier: MIT' in the first two lines"
+
+
+def text_findings(text):
+    for number, line in enumerate(text.split("\n"), 1):
+        if line != line.rstrip():
+            yield f"line {number}: white space at the end"
+        if UNFINISHED.search(line):
+            yield f"line {number}: unfinished: {line.strip()[:60]}"
+    if text and not text.endswith("\n"):
+        yield "no newline at the end of the file"
+
+
+def findings(path, relative):
+    if path.stat().st_size > MAX_BYTES:
+        yield f"{path.stat().st_size} bytes; larger than {MAX_BYTES} does not belong in the repository"
+        return
+    if path.suffix not in PROSE_AND_CODE or relative.startswith(DATA):
+        return
+    text = path.read_text(errors="replace")
+    if path.suffix in LICENSED:
+        yield from licence_findings(text)
+    if relative != "tools/checks/sources.py":
+        yield from text_findings(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    root = parser.parse_args().root
+    failed = False
+    for path in tracked_files(root):
+        relative = str(path.relative_to(root))
+        if not path.is_file() or path.is_symlink():
+            continue
+        for finding in findings(path, relative):
+            print(f"{relative}: {finding}")
+            failed = True
+        if path.suffix in LICENSED and path.read_text(errors="replace").count("\n") > MAX_LINES:
+            print(f"warning: {relative}: more than {MAX_LINES} lines")
+    if not failed:
+        print("sources: every file has its licence line and ends as it should")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
