@@ -28,7 +28,9 @@ std::vector<double> contiguous_means(std::span<const double> x, int batches) {
 }  // namespace
 
 MeanEstimate mean_interval(std::span<const double> x, double confidence) {
-  MeanEstimate estimate{.value = mean(x), .confidence = confidence};
+  MeanEstimate estimate;
+  estimate.value = mean(x);
+  estimate.confidence = confidence;
   if (x.size() < kBatches) {
     estimate.reason = kInsufficientSamples;
     return estimate;
@@ -47,10 +49,11 @@ RateEstimate throughput_interval(std::span<const double> periods_ns, double item
                                  double confidence) {
   const auto period = mean_interval(periods_ns, confidence);
   const double scale = items_per_period * 1e9;
-  RateEstimate rate{.per_s = scale / period.value,
-                    .confidence = confidence,
-                    .batches = period.batches,
-                    .reason = period.reason};
+  RateEstimate rate;
+  rate.per_s = scale / period.value;
+  rate.confidence = confidence;
+  rate.batches = period.batches;
+  rate.reason = period.reason;
   if (!period.ci) return rate;
   if (period.ci->low > 0) {
     rate.ci = Interval{scale / period.ci->high, scale / period.ci->low};

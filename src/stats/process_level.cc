@@ -41,9 +41,10 @@ double relative_spread(std::span<const double> x) {
 
 ProcessEstimate over_processes(std::span<const double> values, double confidence) {
   const auto sorted = sorted_copy(values);
-  ProcessEstimate estimate{.processes = static_cast<std::int64_t>(values.size()),
-                           .value = median_sorted(sorted),
-                           .confidence = confidence};
+  ProcessEstimate estimate;
+  estimate.processes = static_cast<std::int64_t>(values.size());
+  estimate.value = median_sorted(sorted);
+  estimate.confidence = confidence;
   if (estimate.processes >= required_n(0.5, tail(confidence))) {
     add_order_statistics(estimate, sorted);
   } else if (estimate.processes < 2) {
