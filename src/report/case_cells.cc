@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "report/case_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "analysis/case_query.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "result/metric_table.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CaseResult;
+using result::RunResult;
+
+int decimals_of(const std::string& number) {
+  const auto dot = number.find('.');
+  return dot == std::string::npos ? 0 : static_cast<int>(number.size() - dot - 1);
+}
+
+std::string half_width_text(double half, int decimals) {
+  const std::string text = fmt::format("{:.{}f}", half, decimals);
+  return std::stod(text) == 0 ? format_significant(half, 1) : text;
+}
+
+std::string speedup_text(const RunResult& run, const CaseResult& one) {
+  if (analysis::is_baseline(run, one) &&
+      (one.speedup.baseline_case_id.empty() || one.speedup.baseline_case_id == one.case_id))
+    return "1.00 (base)";
+  return one.speedup.baseline_case_id.empty() ? "" : with_half_width(one.speedup.ratio);
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kReasons{{
+    {"insufficient_samples", "too few independent samples (368 are needed)"},
+    {"batched", "batches were timed, not single iterations"},
+    {"not_measured", "not measured"},
+    {"not_finite", "the result was not a finite number"},
+}};
+
+std::string reason_in_words(const std::string& reason) {
+  for (const auto& [code, words] : kReasons)
+    if (code == reason) return std::string(words);
+  return reason;
+}
+
+std::string grade_text(const CaseResult& one) {
+  std::string text(1, grade_letter(one.grade));
+  return one.grade_reasons.empty() ? text : text + "  " + join(one.grade_reasons, ", ");
+}
+
+}  // namespace
+
+char grade_letter(result::Grade grade) {
+  return "ABC"[static_cast<int>(grade)];
+}
+
+std::string with_half_width(const result::Estimate& estimate, double scale) {
+  if (!estimate.value) return {};
+  const double value = *estimate.value * scale;
+  std::string text = format_significant(value);
+  if (!estimate.ci_low || !estimate.ci_high) return text;
+  const double half = std::max(value - *estimate.ci_low * scale, *estimate.ci_high * scale - value);
+  return text + " ±" + half_width_text(half, decimals_of(text));
+}
+
+CaseCells cells_of(const RunResult& run, const CaseResult& one) {
+  CaseCells cells;
+  if (!analysis::is_ok(one)) return cells;
+  cells.p50_ms = with_half_width(one.headline.p50_ns, 1e-6);
+  if (const auto p99 = result::find_metric("p99_ms")->get(one).value) cells.p99_ms = format_significant(*p99);
+  if (one.throughput.per_s.value) cells.throughput = format_rate(*one.throughput.per_s.value);
+  cells.speedup = speedup_text(run, one);
+  const auto& memory = one.memory.rss_peak_above_load_bytes;
+  if (memory) cells.memory = format_bytes(static_cast<double>(*memory));
+  cells.grade = grade_text(one);
+  cells.claimed = one.speedup.scope == "between_process" && one.speedup.pairs >= analysis::kPairsForClaim;
+  return cells;
+}
+
+std::string p99_reason(const CaseResult& one) {
+  const auto p99 = result::find_metric("p99_ms")->get(one);
+  return p99.value ? std::string() : reason_in_words(p99.reason);
+}
+
+std::string highest_quantile_text(const CaseResult& one) {
+  if (!one.stats.highest_claimable_p) return {};
+  return fmt::format("p{:g} is the highest quantile its samples can carry",
+                     std::floor(*one.stats.highest_claimable_p * 1000) / 10);
+}
+
+std::string outcome_text(const CaseResult& one) {
+  if (analysis::is_ok(one)) return {};
+  const std::string code = one.reason_code.empty() ? "" : " (" + one.reason_code + ")";
+  return (one.outcome == result::Outcome::kSkipped ? "skipped" : "failed") + code + ": " + one.reason;
+}
+
+std::string throughput_head(const RunResult& run) {
+  std::string item;
+  for (const CaseResult& one : run.cases) {
+    if (!analysis::is_ok(one)) continue;
+    if (!item.empty() && item != one.throughput.item) return "items/s";
+    item = one.throughput.item;
+  }
+  return (item.empty() ? "items" : item) + "/s";
+}
+
+}  // namespace paceline::report

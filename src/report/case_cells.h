@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "result/run_result.h"
+
+// What a table for people shows of a case. Empty where there is no number; the reason stands in its own
+// function.
+namespace paceline::report {
+
+struct CaseCells {
+  std::string p50_ms;      // "54.1 ±0.9"
+  std::string p99_ms;      // "61.2"
+  std::string throughput;  // "18.5", items per second
+  std::string speedup;     // "1.13 ±0.03", "1.00 (base)"
+  std::string memory;      // "312 MB"
+  std::string grade;       // "B  foreign CPU 6 %"
+  bool claimed = true;     // false: the speed-up is from one process or too few pairs
+};
+
+CaseCells cells_of(const result::RunResult& run, const result::CaseResult& one);
+
+// Why there is no p99, in words; empty where there is one.
+std::string p99_reason(const result::CaseResult& one);
+
+// "p98 is the highest quantile its samples can carry"; empty where that is not known.
+std::string highest_quantile_text(const result::CaseResult& one);
+
+// "skipped: reason", "failed (accuracy): reason"; empty for a measured case.
+std::string outcome_text(const result::CaseResult& one);
+
+// "54.1 ±0.9": half the interval's width (the wider side), with the decimals of the value.
+std::string with_half_width(const result::Estimate& estimate, double scale = 1);
+
+char grade_letter(result::Grade grade);
+
+// "images/s" when all cases count the same thing, else "items/s".
+std::string throughput_head(const result::RunResult& run);
+
+}  // namespace paceline::report

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string>
+
+#include "report/format_table.h"
+
+// The functions behind the rows of format_table.cc.
+namespace paceline::report {
+
+std::string render_text(std::span<const ReportRun> runs, const RenderOptions& options);
+std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions& options);
+std::string render_csv(std::span<const ReportRun> runs, const RenderOptions& options);
+std::string render_json(std::span<const ReportRun> runs, const RenderOptions& options);
+std::string render_html(std::span<const ReportRun> runs, const RenderOptions& options);
+
+}  // namespace paceline::report

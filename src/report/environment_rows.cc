@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "report/environment_rows.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace paceline::report {
+namespace {
+
+using nlohmann::json;
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+std::string scalar_text(const json& value) {
+  if (value.is_null()) return "not known";
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool all_scalars(const json& list) {
+  for (const json& item : list)
+    if (item.is_structured()) return false;
+  return true;
+}
+
+std::string list_text(const json& list) {
+  std::vector<std::string> words;
+  for (const json& item : list) words.push_back(scalar_text(item));
+  return words.empty() ? "none" : join(words, " ");
+}
+
+void add_rows(const json& value, const std::string& path, Rows& rows) {
+  if (value.is_object() || (value.is_array() && !all_scalars(value))) {
+    for (const auto& [key, item] : value.items()) add_rows(item, path.empty() ? key : path + "." + key, rows);
+    return;
+  }
+  rows.emplace_back(path, value.is_array() ? list_text(value) : scalar_text(value));
+}
+
+struct MachineField {
+  const char* pointer;
+  std::string (*show)(const json&);
+};
+
+std::string as_text(const json& value) {
+  return scalar_text(value);
+}
+std::string as_cores(const json& value) {
+  return scalar_text(value) + " cores";
+}
+std::string as_bytes(const json& value) {
+  return value.is_number() ? format_bytes(value.get<double>()) : "";
+}
+std::string as_governor(const json& value) {
+  return "governor " + (value.is_null() ? "not visible" : scalar_text(value));
+}
+std::string as_libtorch(const json& value) {
+  return "LibTorch " + scalar_text(value);
+}
+std::string as_kernel(const json& value) {
+  return "Linux " + scalar_text(value);
+}
+
+constexpr std::array<MachineField, 10> kMachine{{
+    {"/cpu/model", as_text},
+    {"/cpu/model_name", as_text},
+    {"/cpu/cores_online", as_cores},
+    {"/cpu/cores", as_cores},
+    {"/memory/total_bytes", as_bytes},
+    {"/cpu/governor", as_governor},
+    {"/libraries/libtorch", as_libtorch},
+    {"/libtorch/version", as_libtorch},
+    {"/kernel", as_kernel},
+    {"/kernel/release", as_kernel},
+}};
+
+}  // namespace
+
+Rows flat_rows(const json& record) {
+  Rows rows;
+  if (record.is_object()) add_rows(record, "", rows);
+  return rows;
+}
+
+std::string machine_line(const json& environment) {
+  std::vector<std::string> parts;
+  for (const auto& [pointer, show] : kMachine) {
+    const json::json_pointer at(pointer);
+    if (!environment.contains(at) || environment.at(at).is_structured()) continue;
+    std::string part = show(environment.at(at));
+    if (!part.empty()) parts.push_back(std::move(part));
+  }
+  return parts.empty() ? "machine not recorded" : join(parts, " · ");
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "report/format_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "report/documents.h"
+
+namespace paceline::report {
+namespace {
+
+constexpr std::array<Format, 5> kFormats{{
+    {"html", "html", "one self-contained page with charts, for reading and printing", render_html},
+    {"markdown", "md", "tables and findings for a repository or a ticket", render_markdown},
+    {"csv", "csv", "one row a case, every metric with its interval", render_csv},
+    {"json", "json", "everything, as stored", render_json},
+    {"text", "txt", "the table of the terminal", render_text},
+}};
+
+}  // namespace
+
+std::span<const Format> formats() {
+  return kFormats;
+}
+
+const Format& find_format(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) {
+    if (format.name == name) return format;
+    names.emplace_back(format.name);
+  }
+  const auto close = nearest_name(name, names);
+  throw Error(ErrorCode::kUsage,
+              fmt::format("unknown report format '{}'; {}", name,
+                          close ? "did you mean '" + *close + "'?" : "formats: " + join(names, ", ")));
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "report/junit.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "report/escape.h"
+
+namespace paceline::report {
+namespace {
+
+using result::Outcome;
+
+struct TestCase {
+  std::string name;
+  std::string element;  // failure | error | skipped; empty: passed
+  std::string message;
+  double seconds = 0;
+};
+
+double seconds_of(const result::CaseResult& one) {
+  std::int64_t total_ns = 0;
+  for (const auto& repetition : one.repetitions) total_ns += repetition.elapsed_ns;
+  return static_cast<double>(total_ns) / 1e9;
+}
+
+TestCase test_of(const result::CaseResult& one) {
+  const std::string name = one.label.empty() ? one.case_id : one.label;
+  if (one.outcome == Outcome::kOk) return {name, "", "", seconds_of(one)};
+  return {name, one.outcome == Outcome::kSkipped ? "skipped" : "failure", one.reason, seconds_of(one)};
+}
+
+TestCase test_of(const result::GateResult& gate) {
+  const std::string name = fmt::format("{} [{}]", gate.expression, gate.case_id);
+  if (gate.verdict == "met") return {name, "", "", 0};
+  return {name, gate.verdict == "missed" ? "failure" : "error", gate.verdict + ": " + gate.detail, 0};
+}
+
+std::string element_xml(const TestCase& test, std::string_view suite) {
+  const std::string open = fmt::format(R"(    <testcase classname="{}" name="{}" time="{:.3f}")", suite,
+                                       escape_xml(test.name), test.seconds);
+  if (test.element.empty()) return open + "/>\n";
+  return fmt::format("{}>\n      <{} message=\"{}\"/>\n    </testcase>\n", open, test.element,
+                     escape_xml(test.message));
+}
+
+std::size_t count(const std::vector<TestCase>& tests, std::string_view element) {
+  std::size_t total = 0;
+  for (const TestCase& test : tests) total += test.element == element ? 1 : 0;
+  return total;
+}
+
+std::string suite_xml(std::string_view name, const std::vector<TestCase>& tests) {
+  std::string out =
+      fmt::format(R"(  <testsuite name="{}" tests="{}" failures="{}" errors="{}" skipped="{}">)", name,
+                  tests.size(), count(tests, "failure"), count(tests, "error"), count(tests, "skipped"));
+  out += '\n';
+  for (const TestCase& test : tests) out += element_xml(test, name);
+  return out + "  </testsuite>\n";
+}
+
+}  // namespace
+
+std::string junit_xml(const result::RunResult& run) {
+  std::vector<TestCase> cases, gates;
+  for (const auto& one : run.cases) cases.push_back(test_of(one));
+  for (const auto& gate : run.gates) gates.push_back(test_of(gate));
+  const std::string experiment = escape_xml(run.experiment_name);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\">\n{}{}</testsuites>\n", experiment,
+      suite_xml(experiment + ".cases", cases), suite_xml(experiment + ".gates", gates));
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "analysis/finding_table.h"
+#include "analysis/verdict.h"
+#include "report/case_cells.h"
+#include "report/documents.h"
+#include "report/environment_rows.h"
+#include "report/escape.h"
+
+namespace paceline::report {
+namespace {
+
+using result::RunResult;
+
+std::string head_text(std::span<const ReportRun> runs) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const RunResult& run = runs[index].result;
+    const std::string name = runs.size() > 1 ? "Run " + run_letter(index) + ": " : "";
+    out +=
+        fmt::format("# {}{}\n\n{}\n\nRun `{}`, started {}.\n\n", name, escape_markdown(run.experiment_name),
+                    escape_markdown(analysis::verdict_sentence(run)), run.run_id, run.started_utc);
+  }
+  return out;
+}
+
+std::string or_dash(const std::string& cell) {
+  return cell.empty() ? "–" : escape_markdown(cell);
+}
+
+std::string numbers_row(const ReportCase& entry) {
+  const CaseCells cells = cells_of(entry.run->result, *entry.one);
+  const bool open =
+      !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
+  return fmt::format(" {} | {} | {} | {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
+                     or_dash(cells.throughput), or_dash(cells.speedup) + (open ? " (no claim)" : ""),
+                     or_dash(cells.memory), or_dash(cells.grade));
+}
+
+std::string case_row(const ReportCase& entry) {
+  std::string row = "| " + escape_markdown(entry.one->label) + " |";
+  if (!entry.letter.empty()) row += " " + entry.letter + " |";
+  const std::string instead = outcome_text(*entry.one);
+  if (instead.empty()) return row + numbers_row(entry);
+  return row + " – | – | – | – | – | " + escape_markdown(instead) + " |\n";
+}
+
+std::string cases_text(std::span<const ReportRun> runs) {
+  const bool several = runs.size() > 1;
+  std::string out =
+      fmt::format("## Cases\n\n| case |{} p50 ms | p99 ms | {} | vs baseline | memory | grade |\n|:--|{}",
+                  several ? " run |" : "", throughput_head(runs.front().result), several ? ":--|" : "");
+  out += "--:|--:|--:|--:|--:|:--|\n";
+  for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry);
+  std::string notes;
+  for (const ReportCase& entry : side_by_side(runs)) {
+    const std::string reason = outcome_text(*entry.one).empty() ? p99_reason(*entry.one) : "";
+    if (!reason.empty() && notes.find(reason) == std::string::npos)
+      notes += "\nNo p99: " + escape_markdown(reason) + ".\n";
+  }
+  return out + notes + "\n";
+}
+
+std::string finding_text(const result::Finding& finding) {
+  std::string out = fmt::format("1. **{}**: {}", finding.severity, escape_markdown(finding.text));
+  if (!finding.advice.empty()) out += " " + escape_markdown(finding.advice);
+  if (!finding.evidence.empty()) out += fmt::format(" ({})", escape_markdown(finding.evidence));
+  return out + "\n";
+}
+
+std::string tail_text(const RunResult& run, const std::string& letter) {
+  const std::string of = letter.empty() ? "" : " of run " + letter;
+  std::string out = fmt::format("## Findings{}\n\n", of);
+  for (const auto& finding : analysis::rank_findings(findings_of(run))) out += finding_text(finding);
+  out += fmt::format("\n## Gates{}\n\n", of);
+  for (const auto& gate : run.gates)
+    out += fmt::format("- {}: {} ({})\n", gate.verdict, escape_markdown(gate.expression),
+                       escape_markdown(gate.detail));
+  if (run.gates.empty()) out += "None.\n";
+  out += fmt::format("\n## Environment{}\n\n| field | value |\n|:--|:--|\n", of);
+  for (const auto& [key, value] : flat_rows(run.environment))
+    out += fmt::format("| {} | {} |\n", escape_markdown(key), escape_markdown(value));
+  return out + fmt::format("\nReproduce: `{}`\n\n", run.command_line);
+}
+
+}  // namespace
+
+std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
+  if (runs.empty()) return {};
+  std::string out = head_text(runs) + cases_text(runs);
+  for (std::size_t index = 0; index < runs.size(); ++index)
+    out += tail_text(runs[index].result, runs.size() > 1 ? run_letter(index) : "");
+  return out;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "report/report_run.h"
+
+#include <algorithm>
+
+#include "analysis/finding_table.h"
+
+namespace paceline::report {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+}  // namespace
+
+std::string run_letter(std::size_t index) {
+  return index < 26 ? std::string(1, static_cast<char>('A' + index)) : "R" + std::to_string(index + 1);
+}
+
+std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs) {
+  std::vector<std::string> order;
+  for (const ReportRun& run : runs)
+    for (const auto& one : run.result.cases)
+      if (!contains(order, one.case_id)) order.push_back(one.case_id);
+  std::map<std::string, std::vector<ReportCase>> by_id;
+  for (std::size_t index = 0; index < runs.size(); ++index)
+    for (const auto& one : runs[index].result.cases)
+      by_id[one.case_id].push_back({&runs[index], &one, runs.size() > 1 ? run_letter(index) : ""});
+  std::vector<ReportCase> cases;
+  for (const std::string& id : order) cases.insert(cases.end(), by_id[id].begin(), by_id[id].end());
+  return cases;
+}
+
+std::vector<result::Finding> findings_of(const result::RunResult& run) {
+  return run.findings.empty() ? analysis::find_all(run) : run.findings;
+}
+
+}  // namespace paceline::report

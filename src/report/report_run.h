@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "result/run_result.h"
+#include "result/samples.h"
+
+namespace paceline::report {
+
+// A run with what its report may draw: samples by case id (may be empty: then no distributions are drawn).
+struct ReportRun {
+  result::RunResult result;
+  std::map<std::string, std::vector<result::Sample>> samples;
+};
+
+// A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).
+struct ReportCase {
+  const ReportRun* run = nullptr;
+  const result::CaseResult* one = nullptr;
+  std::string letter;
+};
+
+// All cases in the order of the first run that has them, so that equal cases of several runs stand side by
+// side.
+std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs);
+
+std::string run_letter(std::size_t index);  // A … Z, then R27, …
+
+// The findings stored with the run, or those of today's rules where it has none.
+std::vector<result::Finding> findings_of(const result::RunResult& run);
+
+}  // namespace paceline::report

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "report/terminal_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/finding_table.h"
+#include "report/case_cells.h"
+#include "report/text_layout.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CaseResult;
+using result::RunResult;
+
+constexpr std::size_t kMaxWidth = 100;
+constexpr std::size_t kMaxLabel = 36;
+constexpr std::size_t kColumnsKept = 2;  // case and p50
+constexpr std::size_t kGap = 2;
+
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kRed = "\x1b[31m", kYellow = "\x1b[33m",
+                           kReset = "\x1b[0m";
+constexpr std::array<std::string_view, 7> kMarks{"", "¹", "²", "³", "⁴", "⁵", "⁶"};
+
+struct Column {
+  std::string head;
+  bool right = true;
+  std::size_t width = 0;
+};
+
+struct Row {
+  std::vector<std::string> cells;
+  std::string instead;  // spans the columns after the first: the reason of a case without numbers
+  std::string_view colour;
+};
+
+// Notes under the table, each text once; returns the mark that points to it.
+class Footnotes {
+ public:
+  std::string mark(const std::string& text) {
+    auto found = std::find(texts_.begin(), texts_.end(), text);
+    if (found == texts_.end()) found = texts_.insert(texts_.end(), text);
+    const auto number = static_cast<std::size_t>(found - texts_.begin()) + 1;
+    return number < kMarks.size() ? std::string(kMarks[number]) : fmt::format("[{}]", number);
+  }
+  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+class Table {
+ public:
+  Table(std::span<const ReportRun> runs, const TerminalOptions& options)
+      : options_(options),
+        several_(runs.size() > 1),
+        width_(std::clamp<std::size_t>(options.width, 20, kMaxWidth)) {
+    add_columns(runs.front().result);
+    for (const ReportCase& entry : side_by_side(runs)) rows_.push_back(row_of(entry));
+    fit();
+  }
+
+  [[nodiscard]] std::string text() {
+    std::string out = paint(line_of(heads(), ""), kBold) + "\n";
+    for (const Row& row : rows_) out += paint(line_of(row.cells, row.instead), row.colour) + "\n";
+    for (const std::string& note : notes_.texts())
+      out += paint(shown(notes_.mark(note) + " " + note, width_), kDim) + "\n";
+    return out;
+  }
+
+ private:
+  void add_columns(const RunResult& run) {
+    columns_.push_back({"case", false});
+    if (several_) columns_.push_back({"run", false});
+    for (const std::string& head : {std::string("p50 ms"), std::string("p99 ms"), throughput_head(run),
+                                    std::string("vs baseline"), std::string("memory")})
+      columns_.push_back({head});
+    columns_.push_back({"grade", false});
+  }
+
+  Row row_of(const ReportCase& entry) {
+    const CaseResult& one = *entry.one;
+    Row row;
+    row.cells = {truncate(printable(one.label), kMaxLabel)};
+    if (several_) row.cells.push_back(entry.letter);
+    row.instead = printable(outcome_text(one));
+    if (row.instead.empty())
+      add_numbers(row, cells_of(entry.run->result, one), one);
+    else
+      row.colour = one.outcome == result::Outcome::kFailed ? kRed : kDim;
+    return row;
+  }
+
+  void add_numbers(Row& row, const CaseCells& cells, const CaseResult& one) {
+    if (one.grade != result::Grade::kA) row.colour = one.grade == result::Grade::kB ? kYellow : kRed;
+    const std::string p99 =
+        cells.p99_ms.empty() ? "–" + notes_.mark("no p99: " + p99_reason(one)) : cells.p99_ms;
+    std::string speedup = cells.speedup.empty() ? "–" : cells.speedup;
+    if (!cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos)
+      speedup += notes_.mark("within one process or fewer than six pairs: no claim");
+    for (const std::string& cell : {cells.p50_ms, p99, cells.throughput, speedup, cells.memory})
+      row.cells.push_back(cell.empty() ? "–" : cell);
+    row.cells.push_back(printable(cells.grade));
+  }
+
+  // Widths from the contents; then columns go from the right until the rest fits. The last column may be cut
+  // instead.
+  void fit() {
+    for (std::size_t at = 0; at < columns_.size(); ++at) {
+      columns_[at].width = display_width(columns_[at].head);
+      for (const Row& row : rows_)
+        if (at < row.cells.size())
+          columns_[at].width = std::max(columns_[at].width, display_width(shown(row.cells[at])));
+    }
+    columns_.back().width = display_width(columns_.back().head);
+    while (columns_.size() > kColumnsKept + (several_ ? 1 : 0) && total() > width_) columns_.pop_back();
+  }
+
+  [[nodiscard]] std::size_t total() const {
+    std::size_t sum = 0;
+    for (const Column& column : columns_) sum += column.width + kGap;
+    return sum - kGap;
+  }
+
+  [[nodiscard]] std::vector<std::string> heads() const {
+    std::vector<std::string> names;
+    for (const Column& column : columns_) names.push_back(column.head);
+    return names;
+  }
+
+  [[nodiscard]] std::string line_of(const std::vector<std::string>& cells, const std::string& instead) const {
+    std::string line;
+    for (std::size_t at = 0; at < std::min(cells.size(), columns_.size()); ++at) {
+      const std::string cell = shown(cells[at]);
+      line += columns_[at].right ? pad_left(cell, columns_[at].width) : pad_right(cell, columns_[at].width);
+      line += std::string(kGap, ' ');
+    }
+    line += shown(instead);
+    line.erase(line.find_last_not_of(' ') + 1);
+    return shown(line, width_);
+  }
+
+  [[nodiscard]] std::string shown(const std::string& text, std::size_t width = std::string::npos) const {
+    std::string cut = width == std::string::npos ? text : truncate(text, width);
+    if (!options_.ascii) return cut;
+    return to_ascii(cut).substr(0, width);
+  }
+
+  [[nodiscard]] std::string paint(const std::string& text, std::string_view colour) const {
+    if (!options_.colour || colour.empty()) return text;
+    return std::string(colour) + text + std::string(kReset);
+  }
+
+  TerminalOptions options_;
+  bool several_;
+  std::size_t width_;
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+  Footnotes notes_;
+};
+
+std::string findings_text(const RunResult& run, const TerminalOptions& options) {
+  const auto findings = analysis::rank_findings(findings_of(run));
+  if (findings.empty()) return {};
+  std::string out = "\nfindings\n";
+  const std::size_t width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 5;
+  int number = 0;
+  for (const auto& finding : findings) {
+    std::string text = printable(finding.text);
+    if (!finding.advice.empty()) text += " " + printable(finding.advice);
+    if (options.ascii) text = to_ascii(text);
+    std::string lead = fmt::format("{:>3}  ", ++number);
+    for (const std::string& line : wrap(text, width)) out += std::exchange(lead, "     ") + line + "\n";
+  }
+  return out;
+}
+
+std::string legend(std::span<const ReportRun> runs) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const RunResult& run = runs[index].result;
+    out += fmt::format("{}  {}  {}  {}\n", run_letter(index), printable(run.experiment_name), run.run_id,
+                       run.started_utc);
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string terminal_table(std::span<const ReportRun> runs, const TerminalOptions& options) {
+  if (runs.empty()) return {};
+  std::string out = runs.size() > 1 ? legend(runs) : "";
+  out += Table(runs, options).text();
+  for (const ReportRun& run : runs) out += findings_text(run.result, options);
+  return out;
+}
+
+std::string terminal_table(const RunResult& run, const TerminalOptions& options) {
+  const ReportRun only{run, {}};
+  return terminal_table(std::span(&only, 1), options);
+}
+
+}  // namespace paceline::report

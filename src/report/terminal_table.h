@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string>
+
+#include "report/report_run.h"
+
+namespace paceline::report {
+
+struct TerminalOptions {
+  std::size_t width = 100;  // columns; more than 100 are not used
+  bool ascii = false;       // for terminals without UTF-8
+  bool colour = false;
+};
+
+// The table of cases with footnotes and the findings. Narrow terminals lose columns from the right, never
+// case and p50.
+std::string terminal_table(std::span<const ReportRun> runs, const TerminalOptions& options);
+std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);
+
+}  // namespace paceline::report
