@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "torch/flop_counter.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/record_function.h>
+
+#include <mutex>
+#include <string_view>
+
+namespace paceline::torch_plugin {
+namespace {
+
+enum class Kind { kConvolution, kProduct, kAttention };
+
+// `operand` is the tensor that decides the precision: for products the left factor, for the rest the first
+// input.
+struct CountedOperator {
+  std::string_view name;
+  Kind kind;
+  std::size_t operand;
+};
+constexpr CountedOperator kCounted[] = {
+    {"aten::conv1d", Kind::kConvolution, 0},
+    {"aten::conv2d", Kind::kConvolution, 0},
+    {"aten::conv3d", Kind::kConvolution, 0},
+    {"aten::convolution", Kind::kConvolution, 0},
+    {"aten::_convolution", Kind::kConvolution, 0},
+    {"aten::mkldnn_convolution", Kind::kConvolution, 0},
+    {"aten::thnn_conv2d", Kind::kConvolution, 0},
+    {"aten::_slow_conv2d_forward", Kind::kConvolution, 0},
+    {"aten::linear", Kind::kProduct, 0},
+    {"aten::mkldnn_linear", Kind::kProduct, 0},
+    {"aten::matmul", Kind::kProduct, 0},
+    {"aten::mm", Kind::kProduct, 0},
+    {"aten::bmm", Kind::kProduct, 0},
+    {"aten::mv", Kind::kProduct, 0},
+    {"aten::addmm", Kind::kProduct, 1},
+    {"aten::addmv", Kind::kProduct, 1},
+    {"aten::baddbmm", Kind::kProduct, 1},
+    {"aten::scaled_dot_product_attention", Kind::kAttention, 0},
+    {"aten::_scaled_dot_product_attention_math", Kind::kAttention, 0},
+    {"aten::_scaled_dot_product_flash_attention_for_cpu", Kind::kAttention, 0},
+};
+constexpr std::string_view kOnednnConvolution = "aten::mkldnn_convolution";
+
+const CountedOperator* find_counted(std::string_view name) {
+  for (const auto& row : kCounted)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+std::string precision_name(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return "fp32";
+    case at::kBFloat16:
+      return "bf16";
+    case at::kHalf:
+      return "fp16";
+    case at::kDouble:
+      return "fp64";
+    default:
+      return c10::toString(type);
+  }
+}
+
+// An operator under way. FLOPs = fixed + per_output times the elements of its result.
+struct Running : at::ObserverContext {
+  Running* outer = nullptr;
+  const CountedOperator* row = nullptr;
+  bool holds_counted = false;
+  std::string precision;
+  double fixed = 0;
+  double per_output = 0;
+};
+
+// One counter is alive at a time; LibTorch's callbacks are plain functions.
+struct Totals {
+  std::mutex mutex;
+  WorkByPrecision all;
+  WorkByPrecision onednn_convolutions;
+};
+Totals& totals() {
+  static Totals instance;
+  return instance;
+}
+thread_local Running* innermost = nullptr;
+
+// The TorchScript interpreter shows its whole stack; an operator's own values are the last ones.
+template <typename Values>
+auto own_values(const Values& values, std::size_t count) {
+  c10::ArrayRef<c10::IValue> all(values);
+  return all.slice(all.size() > count ? all.size() - count : 0);
+}
+
+void describe(Running& running, c10::ArrayRef<c10::IValue> inputs) {
+  const auto& operand = inputs.at(running.row->operand).toTensor();
+  running.precision = precision_name(operand.scalar_type());
+  if (running.row->kind == Kind::kProduct) {
+    running.per_output = 2.0 * static_cast<double>(operand.size(-1));
+  } else if (running.row->kind == Kind::kConvolution) {
+    const auto& weight = inputs.at(1).toTensor();
+    running.per_output = 2.0 * static_cast<double>(weight.numel() / weight.size(0));
+  } else {
+    const auto keys = static_cast<double>(inputs.at(1).toTensor().size(-2));
+    running.fixed = 2.0 * keys * static_cast<double>(operand.numel());
+    running.per_output = 2.0 * keys;
+  }
+}
+
+std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
+  const auto* row = find_counted(function.name());
+  const auto schema = function.operator_schema();
+  if (!row || !schema) return nullptr;
+  auto running = std::make_unique<Running>();
+  running->row = row;
+  running->outer = innermost;
+  describe(*running, own_values(function.inputs(), schema->arguments().size()));
+  innermost = running.get();
+  return running;
+}
+
+void add(WorkByPrecision& work, const std::string& precision, double flops) {
+  auto& entry = work[precision];
+  entry.flops += flops;
+  ++entry.operators;
+}
+
+void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
+  const auto* running = static_cast<Running*>(context);
+  if (!running) return;
+  innermost = running->outer;
+  if (innermost) innermost->holds_counted = true;
+  if (running->holds_counted) return;
+  const auto returns = function.operator_schema()->returns().size();
+  const auto& result = own_values(function.outputs(), returns).at(0).toTensor();
+  const double flops = running->fixed + running->per_output * static_cast<double>(result.numel());
+  const std::lock_guard lock(totals().mutex);
+  add(totals().all, running->precision, flops);
+  if (running->row->name == kOnednnConvolution) add(totals().onednn_convolutions, running->precision, flops);
+}
+
+}  // namespace
+
+FlopCounter::FlopCounter() {
+  totals().all.clear();
+  totals().onednn_convolutions.clear();
+  handle_ = at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)
+                                      .needsInputs(true)
+                                      .needsOutputs(true)
+                                      .scopes({at::RecordScope::FUNCTION}));
+}
+FlopCounter::~FlopCounter() {
+  at::removeCallback(handle_);
+}
+
+WorkByPrecision FlopCounter::total() const {
+  return totals().all;
+}
+WorkByPrecision FlopCounter::onednn_convolutions() const {
+  return totals().onednn_convolutions;
+}
+
+}  // namespace paceline::torch_plugin

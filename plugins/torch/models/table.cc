@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "torch/models/table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "torch/models/builders.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+// Spreads are chosen so that activations keep their size through the depth: He's factor before a ReLU,
+// branches that are added to a residual stream scaled down by 1/sqrt(their number). Biases and norms are off
+// their neutral values, so that a wrongly folded one shows.
+constexpr double kHe = 1.4142135623730951;
+constexpr double kBranch24 = 0.2041241452319315;  // 1/sqrt(24): 12 layers with two branches each
+constexpr double kBranch48 = 0.1443375672974065;  // 24 layers
+
+constexpr WeightRule kConvolutional[] = {
+    {"bn3.weight", Law::kAround, 0.4, 0.1}, {"bn1.weight", Law::kAround, 1, 0.1},
+    {"bn2.weight", Law::kAround, 1, 0.1},   {"downsample.1.weight", Law::kAround, 1, 0.1},
+    {"running_mean", Law::kAround, 0, 0.1}, {"running_var", Law::kAround, 1, 0.1},
+    {"fc.weight", Law::kFanIn, 0, 1},       {"bias", Law::kAround, 0, 0.1},
+    {"weight", Law::kFanIn, 0, kHe},
+};
+constexpr WeightRule kVit[] = {
+    {"class_token", Law::kAround, 0, 1},
+    {"pos_embedding", Law::kAround, 0, 0.2},
+    {"ln_1.weight", Law::kAround, 1, 0.1},
+    {"ln_2.weight", Law::kAround, 1, 0.1},
+    {"ln.weight", Law::kAround, 1, 0.1},
+    {"in_proj_bias", Law::kAround, 0, 0.1},
+    {"bias", Law::kAround, 0, 0.1},
+    {"out_proj.weight", Law::kFanIn, 0, 1},
+    {"mlp.3.weight", Law::kFanIn, 0, kBranch24},
+    {"weight", Law::kFanIn, 0, 1},
+};
+constexpr WeightRule kBert[] = {
+    {"word_embeddings.weight", Law::kAround, 0, 0.05},
+    {"position_embeddings.weight", Law::kAround, 0, 0.02},
+    {"token_type_embeddings.weight", Law::kAround, 0, 0.02},
+    {"LayerNorm.weight", Law::kAround, 1, 0.1},
+    {"bias", Law::kAround, 0, 0.05},
+    {"output.dense.weight", Law::kFanIn, 0, kBranch48},
+    {"weight", Law::kFanIn, 0, 1},
+};
+constexpr WeightRule kGpt2[] = {
+    {"wte.weight", Law::kAround, 0, 0.05},
+    {"wpe.weight", Law::kAround, 0, 0.02},
+    {"ln_1.weight", Law::kAround, 1, 0.1},
+    {"ln_2.weight", Law::kAround, 1, 0.1},
+    {"ln_f.weight", Law::kAround, 1, 0.1},
+    {"bias", Law::kAround, 0, 0.05},
+    {"c_proj.weight", Law::kFanInTransposed, 0, kBranch24},
+    {"weight", Law::kFanInTransposed, 0, 1},
+};
+constexpr WeightRule kPeak[] = {
+    {"b", Law::kFanIn, 0, 1}, {"bias", Law::kAround, 0, 0.1}, {"weight", Law::kFanIn, 0, 1}};
+
+constexpr std::string_view kBatchNormCounters[] = {"num_batches_tracked"};
+constexpr std::string_view kBertExtras[] = {"embeddings.position_ids", "cls."};
+constexpr std::string_view kGpt2Extras[] = {".attn.bias", ".attn.masked_bias", "lm_head.weight"};
+
+const std::vector<ModelRow>& table() {
+  static const std::vector<ModelRow> rows = {
+      {"resnet50",
+       build_resnet50,
+       {{"input", DType::kFloat32, {3, 224, 224}}},
+       kConvolutional,
+       {"", kBatchNormCounters}},
+      {"vit_b_16", build_vit_b_16, {{"input", DType::kFloat32, {3, 224, 224}}}, kVit, {"", {}}},
+      {"bert-large",
+       build_bert_large,
+       {{"input_ids", DType::kInt64, {-512}}, {"attention_mask", DType::kInt64, {-512}}},
+       kBert,
+       {"bert.", kBertExtras}},
+      {"gpt2", build_gpt2, {{"input_ids", DType::kInt64, {-1024}}}, kGpt2, {"transformer.", kGpt2Extras}},
+      {"tiny_cnn",
+       build_tiny_cnn,
+       {{"input", DType::kFloat32, {3, 32, 32}}},
+       kConvolutional,
+       {"", kBatchNormCounters}},
+      {"peak_gemm", build_peak_gemm, {{"a", DType::kFloat32, {2048}}}, kPeak, {"", {}}},
+      {"peak_conv", build_peak_conv, {{"input", DType::kFloat32, {128, 56, 56}}}, kPeak, {"", {}}},
+  };
+  return rows;
+}
+
+bool extent_fits(std::int64_t extent, std::int64_t wanted) {
+  return wanted < 0 ? extent >= 1 && extent <= -wanted : extent == wanted;
+}
+
+bool shape_fits(const Shape& shape, const std::vector<std::int64_t>& per_sample) {
+  if (shape.size() != per_sample.size() + 1 || shape[0] < 1) return false;
+  for (std::size_t i = 0; i < per_sample.size(); ++i)
+    if (!extent_fits(shape[i + 1], per_sample[i])) return false;
+  return true;
+}
+
+std::string describe(const InputRow& row) {
+  std::string text = fmt::format("{}:N", row.name);
+  for (const auto extent : row.per_sample)
+    text += extent < 0 ? fmt::format("x(1..{})", -extent) : fmt::format("x{}", extent);
+  return text + fmt::format(":{}", dtype_name(row.dtype));
+}
+
+std::string describe(const TensorSpec& spec) {
+  return fmt::format("{}:{}:{}", spec.name, fmt::join(spec.shape, "x"), dtype_name(spec.dtype));
+}
+
+std::string describe_all(const auto& items) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.push_back(describe(item));
+  return texts.empty() ? "nothing" : join(texts, ", ");
+}
+
+}  // namespace
+
+const ModelRow& find_model(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& row : table()) {
+    if (row.name == name) return row;
+    names.emplace_back(row.name);
+  }
+  const auto nearest = nearest_name(name, names);
+  throw Error(ErrorCode::kUsage,
+              fmt::format("unknown model '{}'{}; there are: {}", name,
+                          nearest ? fmt::format(", did you mean '{}'?", *nearest) : "", join(names, ", ")));
+}
+
+void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs) {
+  bool fits = inputs.size() == row.inputs.size();
+  for (std::size_t i = 0; fits && i < inputs.size(); ++i) {
+    const auto& wanted = row.inputs[i];
+    fits = inputs[i].name == wanted.name && inputs[i].dtype == wanted.dtype &&
+           shape_fits(inputs[i].shape, wanted.per_sample) && inputs[i].shape[0] == inputs[0].shape[0];
+  }
+  if (!fits)
+    throw Error(ErrorCode::kUsage, fmt::format("model {} takes {} (N is the batch), got {}", row.name,
+                                               describe_all(row.inputs), describe_all(inputs)));
+}
+
+}  // namespace paceline::torch_plugin

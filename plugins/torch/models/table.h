@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor.h"
+#include "torch/weights.h"
+
+namespace paceline::torch_plugin {
+
+struct InputRow {
+  std::string_view name;
+  DType dtype;
+  std::vector<std::int64_t> per_sample;  // shape without the batch; -n stands for any extent from 1 to n
+};
+
+// Everything that is particular to one built-in model.
+struct ModelRow {
+  std::string_view name;
+  std::shared_ptr<Model> (*build)();
+  std::vector<InputRow> inputs;
+  std::span<const WeightRule> weights;
+  CheckpointNames checkpoint;
+};
+
+// Error(kUsage) that lists the names there are, the nearest first.
+const ModelRow& find_model(const std::string& name);
+
+// Error(kUsage) unless names, types and shapes are what the model takes; the batch is free.
+void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
+
+}  // namespace paceline::torch_plugin

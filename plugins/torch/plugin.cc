@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "plugin/plugin.h"
+
+#include "torch/torch_engine.h"
+#include "torch/versions.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+std::unique_ptr<plugin::Engine> make_eager() {
+  return std::make_unique<TorchEngine>("eager", Compilation::kNone);
+}
+std::unique_ptr<plugin::Engine> make_torchscript() {
+  return std::make_unique<TorchEngine>("torchscript", Compilation::kTorchScript);
+}
+
+constexpr plugin::EngineEntry kEngines[] = {
+    {"eager", "LibTorch, operator by operator", make_eager},
+    {"torchscript", "LibTorch, traced, frozen and optimised for inference", make_torchscript},
+};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch", library_versions, kEngines};
+
+}  // namespace
+}  // namespace paceline::torch_plugin
+
+PACELINE_PLUGIN(paceline::torch_plugin::kPlugin)

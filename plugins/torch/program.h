@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paceline::torch_plugin {
+
+// A model ready to run, whichever way it came about. Runs in the caller's grad mode and on the caller's
+// thread.
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) = 0;
+  // Trainable values; 0 when they are not told apart from other constants (a frozen file).
+  [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
+  // Effective settings beyond those every program has.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
+};
+
+}  // namespace paceline::torch_plugin

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "torch/safetensors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+
+struct StoredType {
+  std::string_view name;
+  DType dtype;
+};
+constexpr StoredType kStoredTypes[] = {
+    {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
+    {"F64", DType::kFloat64}, {"I64", DType::kInt64},   {"I32", DType::kInt32},
+    {"I8", DType::kInt8},     {"U8", DType::kUInt8},    {"BOOL", DType::kBool},
+};
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+  throw Error(ErrorCode::kData,
+              fmt::format("'{}' is not a usable safetensors file: {}", path.string(), what));
+}
+
+DType stored_dtype(const std::string& name) {
+  for (const auto& row : kStoredTypes)
+    if (row.name == name) return row.dtype;
+  throw std::invalid_argument(fmt::format("type {} is not supported", name));
+}
+
+// Throws std::exception for anything that does not fit; the caller adds which tensor.
+StoredTensor parse_entry(const nlohmann::json& entry, std::span<const std::byte> data) {
+  StoredTensor tensor{stored_dtype(entry.at("dtype")), entry.at("shape").get<Shape>(), {}};
+  std::size_t expected_bytes = dtype_size_bytes(tensor.dtype);
+  for (const auto extent : tensor.shape)
+    if (extent < 0 ||
+        __builtin_mul_overflow(expected_bytes, static_cast<std::size_t>(extent), &expected_bytes))
+      throw std::invalid_argument("its shape is impossible");
+  const auto begin = entry.at("data_offsets").at(0).get<std::uint64_t>();
+  const auto end = entry.at("data_offsets").at(1).get<std::uint64_t>();
+  if (begin > end || end - begin != expected_bytes)
+    throw std::invalid_argument(
+        fmt::format("it claims bytes {} to {}, its shape needs {}", begin, end, expected_bytes));
+  if (end > data.size())
+    throw std::invalid_argument(fmt::format(
+        "it ends at data byte {}, the file holds {}; it is truncated, fetch it again", end, data.size()));
+  tensor.bytes = data.subspan(begin, end - begin);
+  return tensor;
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
+  map_file();
+  try {
+    read_header();
+  } catch (...) {
+    ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
+    throw;
+  }
+}
+
+SafetensorsFile::~SafetensorsFile() {
+  ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
+}
+
+void SafetensorsFile::map_file() {
+  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (fd < 0 || ::fstat(fd, &status) != 0) {
+    const int error = errno;
+    if (fd >= 0) ::close(fd);
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot open weights '{}': {}", path_.string(), std::strerror(error)));
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  const bool usable = S_ISREG(status.st_mode) && size >= kLengthBytes;
+  void* data = usable ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  ::close(fd);
+  if (!usable) fail(path_, fmt::format("it holds {} bytes, a header alone needs more", size));
+  if (data == MAP_FAILED) throw Error(ErrorCode::kIo, fmt::format("cannot map weights '{}'", path_.string()));
+  mapping_ = {static_cast<const std::byte*>(data), size};
+}
+
+void SafetensorsFile::read_header() {
+  std::uint64_t length = 0;
+  std::memcpy(&length, mapping_.data(), kLengthBytes);
+  if (length > kMaxHeaderBytes)
+    fail(path_, fmt::format("it does not start with a header length (found {})", length));
+  if (length > mapping_.size() - kLengthBytes)
+    fail(path_, fmt::format("its header of {} bytes does not fit in the file's {}; it is truncated", length,
+                            mapping_.size()));
+  const auto* text = reinterpret_cast<const char*>(mapping_.data()) + kLengthBytes;
+  const auto header = nlohmann::json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object()) fail(path_, "its header is not a JSON object");
+  const auto data = mapping_.subspan(kLengthBytes + length);
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    try {
+      tensors_[name] = parse_entry(entry, data);
+    } catch (const std::exception& e) {
+      fail(path_, fmt::format("tensor {}: {}", name, e.what()));
+    }
+  }
+}
+
+}  // namespace paceline::torch_plugin

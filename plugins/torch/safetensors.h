@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+#include "base/tensor.h"
+
+namespace paceline::torch_plugin {
+
+struct StoredTensor {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::span<const std::byte> bytes;  // row-major, little-endian; inside the file's mapping
+};
+
+// A safetensors file, mapped read-only: eight bytes of header length, a JSON header, the data.
+// The constructor checks everything it later relies on; Error(kData) says what is wrong with which file.
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::filesystem::path& path);
+  ~SafetensorsFile();
+  SafetensorsFile(const SafetensorsFile&) = delete;
+  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+
+  [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+
+ private:
+  void map_file();
+  void read_header();
+
+  std::filesystem::path path_;
+  std::span<const std::byte> mapping_;
+  std::map<std::string, StoredTensor> tensors_;
+};
+
+}  // namespace paceline::torch_plugin

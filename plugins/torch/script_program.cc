@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "torch/script_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "torch/errors.h"
+#include "torch/models/model.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+namespace jit = torch::jit;
+
+void append_outputs(const c10::IValue& value, std::vector<at::Tensor>& outputs) {
+  if (value.isTensor())
+    outputs.push_back(value.toTensor());
+  else if (value.isTuple())
+    for (const auto& element : value.toTupleRef().elements()) append_outputs(element, outputs);
+  else if (value.isList())
+    for (const auto& element : value.toListRef()) append_outputs(element, outputs);
+  else if (value.isGenericDict())
+    for (const auto& item : value.toGenericDict()) append_outputs(item.value(), outputs);
+}
+
+class ScriptProgram : public Program {
+ public:
+  ScriptProgram(jit::Module module, std::optional<at::ScalarType> autocast, std::int64_t parameters,
+                std::string passes)
+      : module_(std::move(module)),
+        forward_(module_.get_method("forward")),
+        autocast_(autocast),
+        parameters_(parameters),
+        passes_(std::move(passes)) {}
+  void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) override {
+    std::optional<Autocast> autocast;
+    if (autocast_) autocast.emplace(*autocast_);
+    const auto result = forward_(jit::Stack(inputs.begin(), inputs.end()));
+    outputs.clear();
+    append_outputs(result, outputs);
+    if (outputs.empty()) throw Error(ErrorCode::kData, "the TorchScript model returns no tensor");
+  }
+  std::int64_t parameter_count() const override { return parameters_; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return {{"torchscript_passes", passes_},
+            {"torchscript_profiling_executor", jit::getExecutorMode() ? "on" : "off"},
+            {"torchscript_profiled_runs", std::to_string(jit::getNumProfiledRuns())},
+            {"torchscript_graph_optimizer", jit::getGraphExecutorOptimize() ? "on" : "off"}};
+  }
+
+ private:
+  jit::Module module_;
+  jit::Method forward_;
+  std::optional<at::ScalarType> autocast_;
+  std::int64_t parameters_;
+  std::string passes_;
+};
+
+// The module tree as TorchScript sees it, sharing the tensors: the tracer then records attributes, not
+// constants.
+jit::Module mirror(const torch::nn::Module& module, const std::shared_ptr<jit::CompilationUnit>& unit,
+                   const std::string& name) {
+  jit::Module result(c10::QualifiedName(name), unit, /*shouldMangle=*/true);
+  for (const auto& item : module.named_parameters(/*recurse=*/false))
+    result.register_parameter(item.key(), item.value(), /*is_buffer=*/false);
+  for (const auto& item : module.named_buffers(/*recurse=*/false))
+    result.register_buffer(item.key(), item.value());
+  for (const auto& item : module.named_children())
+    result.register_module(item.key(), mirror(*item.value(), unit, name + "_" + item.key()));
+  result.register_attribute("training", c10::BoolType::get(), false);
+  return result;
+}
+
+jit::Module trace(Model& model, const std::string& name, std::span<const at::Tensor> examples) {
+  auto type_name = "__torch__.paceline." + name;
+  std::replace(type_name.begin(), type_name.end(), '-', '_');
+  auto module = mirror(model, std::make_shared<jit::CompilationUnit>(), type_name);
+  const auto run = [&](const jit::Stack& stack) -> jit::Stack {
+    std::vector<at::Tensor> inputs;
+    for (const auto& value : stack) inputs.push_back(value.toTensor());
+    return {model.run(inputs)};
+  };
+  const auto no_names = [](const at::Tensor&) { return std::string(); };
+  const auto traced =
+      jit::tracer::trace(jit::Stack(examples.begin(), examples.end()), run, no_names, /*strict=*/true,
+                         /*force_outplace=*/false, &module);
+  auto* function = module._ivalue()->compilation_unit()->create_function(
+      c10::QualifiedName(*module.type()->name(), "forward"), traced.first->graph);
+  module.type()->addMethod(function);
+  module.eval();
+  return module;
+}
+
+std::int64_t parameter_count_of(const jit::Module& module) {
+  std::int64_t count = 0;
+  for (const auto& parameter : module.parameters()) count += parameter.numel();
+  return count;
+}
+
+// A frozen file keeps its weights as constants of the graph.
+void convert_constants(jit::Block* block, const Form& form) {
+  for (auto* node : block->nodes()) {
+    for (auto* inner : node->blocks()) convert_constants(inner, form);
+    const auto value = c10::attr::value;
+    if (node->kind() != c10::prim::Constant || !node->hasAttribute(value)) continue;
+    if (node->kindOf(value) != jit::AttributeKind::t) continue;
+    node->t_(value, in_form(node->t(value), form));
+    node->output()->inferTypeFrom(node->t(value));
+  }
+}
+
+void convert(jit::Module& module, const Form& form) {
+  const auto apply = [&](at::Tensor tensor) { tensor.set_data(in_form(tensor, form)); };
+  for (const auto& parameter : module.parameters()) apply(parameter);
+  for (const auto& buffer : module.buffers()) apply(buffer);
+  convert_constants(module.get_method("forward").graph()->block(), form);
+}
+
+void check_arity(const jit::Module& module, const ScriptFile& file) {
+  const auto& arguments = module.get_method("forward").function().getSchema().arguments();
+  const auto required = std::count_if(arguments.begin() + 1, arguments.end(),
+                                      [](const auto& argument) { return !argument.default_value(); });
+  if (file.inputs >= static_cast<std::size_t>(required) && file.inputs < arguments.size()) return;
+  std::vector<std::string> names;
+  for (auto argument = arguments.begin() + 1; argument != arguments.end(); ++argument)
+    names.push_back(argument->name());
+  throw Error(ErrorCode::kUsage,
+              fmt::format("'{}' takes {} inputs ({}), {} given; describe them with --shapes", file.path,
+                          names.size(), fmt::join(names, ", "), file.inputs));
+}
+
+jit::Module read_module(const ScriptFile& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file.path, error))
+    throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", file.path));
+  jit::Module module = translate_errors(
+      ErrorCode::kData,
+      fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",
+                  file.path),
+      [&] { return jit::load(file.path, c10::Device(c10::kCPU)); });
+  if (!module.find_method("forward"))
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' has no forward method; write it with torch.jit.save", file.path));
+  module.eval();
+  check_arity(module, file);
+  return module;
+}
+
+}  // namespace
+
+std::unique_ptr<Program> trace_program(Model& model, const std::string& name,
+                                       std::span<const at::Tensor> examples, const Precision& precision) {
+  const at::NoGradGuard no_grad;
+  std::optional<Autocast> autocast;
+  if (precision.autocast) autocast.emplace(precision.dtype, /*keep_casts=*/false);
+  const auto traced = trace(model, name, examples);
+  autocast.reset();
+  auto frozen = jit::freeze(traced);
+  return std::make_unique<ScriptProgram>(
+      jit::optimize_for_inference(frozen), std::nullopt, parameter_count(model),
+      precision.autocast ? "trace under autocast, freeze, optimize_for_inference"
+                         : "trace, freeze, optimize_for_inference");
+}
+
+std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form) {
+  const at::NoGradGuard no_grad;
+  auto module = read_module(file);
+  const auto parameters = parameter_count_of(module);
+  convert(module, form);
+  if (!file.optimise)
+    return std::make_unique<ScriptProgram>(
+        module, precision.autocast ? std::optional(precision.dtype) : std::nullopt, parameters, "none");
+  const bool frozen_already = !module.hasattr("training");
+  auto frozen = frozen_already ? module : jit::freeze(module);
+  // Weights that optimize_for_inference has prepacked are out of autocast's reach.
+  if (precision.autocast)
+    return std::make_unique<ScriptProgram>(frozen, precision.dtype, parameters, "freeze");
+  return std::make_unique<ScriptProgram>(jit::optimize_for_inference(frozen), std::nullopt, parameters,
+                                         "freeze, optimize_for_inference");
+}
+
+}  // namespace paceline::torch_plugin

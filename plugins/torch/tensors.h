@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+
+// Between plain tensors of the plug-in boundary and at::Tensor.
+namespace paceline::torch_plugin {
+
+at::ScalarType to_torch(DType dtype);
+DType from_torch(at::ScalarType type);  // Error(kUnsupported) for types that have no plain counterpart
+
+// What every floating-point tensor of a model and its inputs is turned into.
+struct Form {
+  at::ScalarType floating = at::kFloat;
+  bool channels_last = false;
+};
+
+// The same values in that form: integers keep their type, only 4-d tensors have channels to move.
+at::Tensor in_form(const at::Tensor& tensor, const Form& form);
+
+// A copy of the caller's data. Error(kUsage) unless it has the name, type and shape (apart from the batch) of
+// `spec`.
+at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form& form);
+
+// Zeros as `spec` describes them, for tracing.
+at::Tensor example_input(const TensorSpec& spec, const Form& form);
+
+// Makes the outputs contiguous and `views` describe them; reuses what `views` already holds.
+void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>& views);
+
+}  // namespace paceline::torch_plugin

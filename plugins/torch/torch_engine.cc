@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "torch/torch_engine.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "torch/eager_program.h"
+#include "torch/errors.h"
+#include "torch/models/model.h"
+#include "torch/models/table.h"
+#include "torch/onednn_verbose.h"
+#include "torch/script_program.h"
+#include "torch/versions.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+// Inter-op threads can be set once in a process, and no engine here uses them.
+void set_threads(int threads) {
+  static std::once_flag once;
+  std::call_once(once, [] { at::set_num_interop_threads(1); });
+  at::set_num_threads(threads);
+}
+
+bool wants_channels_last(const std::string& layout) {
+  if (layout == "channels_last") return true;
+  if (layout == "contiguous") return false;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("unknown layout '{}'; there are: contiguous, channels_last", layout));
+}
+
+void convert(Model& model, const Form& form) {
+  const at::NoGradGuard no_grad;
+  for (auto& [name, tensor] : named_tensors(model)) tensor.set_data(in_form(tensor, form));
+}
+
+std::shared_ptr<Model> make_model(const ModelRow& row, const plugin::ModelSpec& spec, int threads) {
+  auto model = row.build();
+  if (spec.weights_file.empty())
+    fill_random(*model, row.weights, spec.weights_seed, threads);
+  else
+    load_weights(*model, row.checkpoint, spec.weights_file);
+  model->eval();
+  return model;
+}
+
+// Convolutions from oneDNN's log where it has any, everything else from the dispatcher.
+WorkByPrecision combine(const FlopCounter& counter, const std::string& onednn_log) {
+  auto work = counter.total();
+  const auto logged = convolutions_in(onednn_log);
+  if (logged.empty()) return work;
+  const auto add = [&](const WorkByPrecision& part, int sign) {
+    for (const auto& [precision, amount] : part) {
+      work[precision].flops += sign * amount.flops;
+      work[precision].operators += sign * amount.operators;
+    }
+  };
+  add(counter.onednn_convolutions(), -1);
+  add(logged, +1);
+  std::erase_if(work, [](const auto& item) { return item.second.operators == 0; });
+  return work;
+}
+
+plugin::ReadBack as_read_back(const WorkByPrecision& work) {
+  plugin::ReadBack result;
+  double total = 0;
+  for (const auto& [precision, amount] : work) total += amount.flops;
+  for (const auto& [precision, amount] : work)
+    result.precisions.push_back({precision, amount.flops / total, amount.operators});
+  if (total > 0) result.flops = total;
+  return result;
+}
+
+}  // namespace
+
+plugin::EngineInfo TorchEngine::info() const {
+  plugin::EngineInfo info{name_, library_versions(), {}};
+  if (!program_) return info;
+  info.settings = {{"precision", std::string(precision_->name)},
+                   {"autocast", precision_->autocast ? "on" : "off"},
+                   {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
+                   {"threads", std::to_string(at::get_num_threads())},
+                   {"interop_threads", std::to_string(at::get_num_interop_threads())},
+                   {"inference_mode", "on"}};
+  if (const auto count = program_->parameter_count(); count > 0)
+    info.settings.emplace_back("parameters", std::to_string(count));
+  for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
+  return info;
+}
+
+void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
+  precision_ = &find_precision(settings.precision);
+  form_ = {precision_->autocast ? at::kFloat : precision_->dtype, wants_channels_last(settings.layout)};
+  if (!settings.options.empty())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("engine {} has no option '{}'", name_, settings.options.begin()->first));
+  set_threads(std::max(settings.threads, 1));
+  inputs_ = model.inputs;
+  slots_.clear();
+  program_.reset();
+  const MemoryMeter::Scope scope(meter_);
+  const auto& what = model.name.empty() ? model.file : model.name;
+  program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what),
+                              [&] { return build(model, settings.threads); });
+}
+
+std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {
+  const bool compile = compilation_ == Compilation::kTorchScript;
+  if (spec.name.empty()) return load_program({spec.file, spec.inputs.size(), compile}, *precision_, form_);
+  const auto& row = find_model(spec.name);
+  check_inputs(row, spec.inputs);
+  auto model = make_model(row, spec, threads);
+  convert(*model, form_);
+  if (!compile) return make_eager_program(std::move(model), *precision_);
+  std::vector<at::Tensor> examples;
+  for (const auto& input : spec.inputs) examples.push_back(example_input(input, form_));
+  return trace_program(*model, spec.name, examples, *precision_);
+}
+
+void TorchEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
+  if (!program_) throw Error(ErrorCode::kInternal, "bind before load");
+  if (inputs.size() != inputs_.size())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("the model takes {} inputs, {} given", inputs_.size(), inputs.size()));
+  const auto index = static_cast<std::size_t>(slot);
+  if (slots_.size() <= index) slots_.resize(index + 1);
+  auto& state = slots_[index];
+  state = {};
+  const MemoryMeter::Scope scope(meter_);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    state.inputs.push_back(copy_input(inputs[i], inputs_[i], form_));
+}
+
+TorchEngine::SlotState& TorchEngine::bound(plugin::Slot slot) {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || slots_[index].inputs.empty())
+    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
+  return slots_[index];
+}
+
+void TorchEngine::enqueue(plugin::Slot slot) {
+  auto& state = bound(slot);
+  const c10::InferenceMode inference;
+  try {
+    program_->run(state.inputs, state.outputs);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::kData, "the model cannot run on these inputs: " + reason_of(e));
+  }
+}
+
+std::span<const TensorView> TorchEngine::synchronize(plugin::Slot slot) {
+  auto& state = bound(slot);
+  describe_outputs(state.outputs, state.views);
+  return state.views;
+}
+
+plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
+  auto& state = bound(slot);
+  for (int settle = 0; settle < 2; ++settle)
+    enqueue(slot);  // TorchScript observes one run and rewrites itself in the next
+  state.outputs.clear();
+  const FlopCounter counter;
+  OnednnLog log;
+  meter_.reset_peak();
+  {
+    const MemoryMeter::Scope scope(meter_);
+    enqueue(slot);
+  }
+  auto result = as_read_back(combine(counter, log.take()));
+  result.source = "LibTorch's dispatcher (RecordFunction) and oneDNN's execution log";
+  result.peak_tensor_bytes = meter_.peak_bytes();
+  return result;
+}
+
+}  // namespace paceline::torch_plugin

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paceline::torch_plugin {
+
+class Model;
+
+// How a parameter's random values are drawn; always uniform, so that the range is bounded.
+enum class Law {
+  kAround,           // centre ± spread
+  kFanIn,            // mean 0, standard deviation spread / sqrt(inputs per output); weight stored [out, …]
+  kFanInTransposed,  // the same for weights stored [in, out]
+};
+
+// Applies to parameters and buffers whose dotted name ends in `suffix`; the first fitting row wins.
+struct WeightRule {
+  std::string_view suffix;
+  Law law;
+  double centre;
+  double spread;
+};
+
+// What public checkpoints of a model call things, beyond the model's own names.
+struct CheckpointNames {
+  std::string_view prefix;                    // may stand before every name, e.g. "bert."
+  std::span<const std::string_view> ignored;  // name fragments that carry no weight of this model
+};
+
+// Fills every parameter and buffer from (seed, its name, index): the same numbers in any process and thread
+// count.
+void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t seed, int threads);
+
+// Copies a safetensors file in by name. Error(kData) names the first missing, unexpected or misshapen tensor.
+void load_weights(Model& model, const CheckpointNames& names, const std::string& file);
+
+}  // namespace paceline::torch_plugin
