@@ -14,6 +14,9 @@ namespace paceline::result {
 
 inline constexpr const char* kSchemaVersion = "1.0";  // minor: fields added; major: fields changed or removed
 
+inline constexpr const char* kWithinProcess = "within_process";
+inline constexpr const char* kBetweenProcess = "between_process";  // six or more fresh processes: claims are lawful
+
 enum class Outcome { kOk, kSkipped, kFailed };
 enum class Grade { kA, kB, kC };  // no warning; warnings; not valid for latency claims
 
@@ -91,10 +94,10 @@ struct Stats {
 
 // The case's headline: with six or more processes the interval is over the per-process medians.
 struct Headline {
-  std::string scope = "within_process"; // within_process | between_process
+  std::string scope = kWithinProcess;
   Estimate p50_ns;
-  Number within_spread;                 // median over processes of (p90-p10)/p50 … relative, see docs/metrics.md
-  Number between_spread;                // relative standard deviation of per-process medians
+  Number within_spread;                 // 1.4826 MAD / median inside a process, median over processes
+  Number between_spread;                // 1.4826 MAD / median of the per-process medians
 };
 
 struct Throughput {
@@ -106,7 +109,7 @@ struct SpeedUp {
   std::string baseline_case_id;         // empty: no baseline in this plan
   Estimate ratio;                       // baseline time / this time; > 1 is faster
   std::int64_t pairs = 0;
-  std::string scope = "within_process"; // within_process below six pairs: no verdict may be drawn
+  std::string scope = kWithinProcess;   // within process below six pairs: no verdict may be drawn
   std::string verdict;                  // faster | slower | equivalent | inconclusive | "" (no claim)
   Number p_sign;
 };

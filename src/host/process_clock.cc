@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "host/process_clock.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace paceline::host {
+
+result::Number since_process_start_ns() {
+  std::ifstream file("/proc/self/stat");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto name_end = text.rfind(')');
+  if (name_end == std::string::npos) return result::Number::missing("/proc/self/stat cannot be read");
+  std::istringstream rest(text.substr(name_end + 2));
+  std::string skip;
+  for (int field = 3; field < 22; ++field) rest >> skip;
+  double start_ticks = 0;
+  if (!(rest >> start_ticks)) return result::Number::missing("/proc/self/stat has an unknown form");
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const double now_ns = static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+  return now_ns - start_ticks * 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace paceline::host

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "result/maybe.h"
+
+// Plain structs to JSON and back from one field list: `template <class A, class T> void fields(A& a, T& t)` names each
+// field once, the same call writes and reads. A missing Maybe is null with "<field>_reason" beside it.
+namespace paceline::result {
+
+using Json = nlohmann::json;
+
+template <typename E>
+struct EnumNames;  // static constexpr std::array<std::pair<E, std::string_view>, N> value
+
+class Writer {
+ public:
+  template <typename T>
+  static Json write(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      for (const auto& [e, name] : EnumNames<T>::value)
+        if (e == value) return std::string(name);
+      return nullptr;
+    } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, Json>) {
+      Writer writer;
+      fields(writer, const_cast<T&>(value));
+      return std::move(writer.json_);
+    } else {
+      return value;
+    }
+  }
+  template <typename T>
+  static Json write(const std::vector<T>& values) {
+    Json out = Json::array();
+    for (const auto& value : values) out.push_back(write(value));
+    return out;
+  }
+  static Json write(const std::map<std::string, std::string>& values) { return values; }
+
+  template <typename T>
+  void operator()(const char* name, T& value) {
+    json_[name] = write(value);
+  }
+  template <typename T>
+  void operator()(const char* name, Maybe<T>& value) {
+    json_[name] = value ? Json(*value) : Json(nullptr);
+    if (!value) json_[std::string(name) + "_reason"] = value.reason();
+  }
+
+ private:
+  Json json_ = Json::object();
+};
+
+// Reads what is there and leaves the default of a field that is absent. Throws Error(kData) naming the field's path.
+class Reader {
+ public:
+  Reader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {
+    if (!json.is_object()) fail(path_, "an object");
+  }
+  [[noreturn]] static void fail(const std::string& path, std::string_view wanted) {
+    throw Error(ErrorCode::kData, fmt::format("field '{}' should be {}", path, wanted));
+  }
+
+  template <typename T>
+  static void read(const Json& json, const std::string& path, T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      const auto text = json.is_string() ? json.get<std::string>() : std::string();
+      for (const auto& [e, name] : EnumNames<T>::value)
+        if (name == text) return void(value = e);
+      fail(path, "one of the known names");
+    } else if constexpr (std::is_same_v<T, Json>) {
+      value = json;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!json.is_string()) fail(path, "a text");
+      value = json.get<std::string>();
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (!json.is_boolean()) fail(path, "true or false");
+      value = json.get<bool>();
+    } else if constexpr (std::is_integral_v<T>) {
+      if (!json.is_number_integer()) fail(path, "an integer");
+      value = json.get<T>();
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!json.is_number()) fail(path, "a number");
+      value = json.get<T>();
+    } else {
+      Reader reader(json, path);
+      fields(reader, value);
+    }
+  }
+  template <typename T>
+  static void read(const Json& json, const std::string& path, std::vector<T>& values) {
+    if (!json.is_array()) fail(path, "a list");
+    values.clear();
+    for (const auto& item : json) {
+      T value{};
+      read(item, fmt::format("{}[{}]", path, values.size()), value);
+      values.push_back(std::move(value));
+    }
+  }
+  static void read(const Json& json, const std::string& path, std::map<std::string, std::string>& values) {
+    if (!json.is_object()) fail(path, "an object");
+    values.clear();
+    for (const auto& [key, value] : json.items()) read(value, path + "." + key, values[key]);
+  }
+
+  template <typename T>
+  void operator()(const char* name, T& value) {
+    if (const auto it = json_.find(name); it != json_.end()) read(*it, child(name), value);
+  }
+  template <typename T>
+  void operator()(const char* name, Maybe<T>& maybe) {
+    const auto it = json_.find(name);
+    if (it == json_.end()) return;
+    if (it->is_null()) {
+      std::string reason = "not_measured";
+      (*this)((std::string(name) + "_reason").c_str(), reason);
+      maybe = Maybe<T>::missing(std::move(reason));
+    } else {
+      T value{};
+      read(*it, child(name), value);
+      maybe = Maybe<T>(std::move(value));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string child(const char* name) const { return path_.empty() ? name : path_ + "." + name; }
+  const Json& json_;
+  std::string path_;
+};
+
+}  // namespace paceline::result

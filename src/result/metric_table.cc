@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "result/metric_table.h"
+
+#include <array>
+
+namespace paceline::result {
+namespace {
+
+MetricValue plain(const Number& number, double scale = 1) {
+  if (!number) return {{}, {}, {}, number.reason()};
+  return {*number * scale, {}, {}, {}};
+}
+MetricValue plain(const Count& count, double scale = 1) {
+  if (!count) return {{}, {}, {}, count.reason()};
+  return {static_cast<double>(*count) * scale, {}, {}, {}};
+}
+std::optional<double> scaled(const Number& number, double scale) {
+  return number ? std::optional(*number * scale) : std::nullopt;
+}
+MetricValue estimate(const Estimate& e, double scale = 1) {
+  MetricValue v = plain(e.value, scale);
+  v.ci_low = scaled(e.ci_low, scale);
+  v.ci_high = scaled(e.ci_high, scale);
+  return v;
+}
+
+constexpr double kToMs = 1e-6;
+constexpr double kToMb = 1e-6;
+constexpr double kToGflops = 1e-9;
+
+template <int Ppm>
+MetricValue quantile(const CaseResult& c) {
+  for (const auto& q : c.stats.quantiles)
+    if (static_cast<int>(q.p * 1e6 + 0.5) == Ppm)
+      return estimate({q.value_ns, q.ci_low_ns, q.ci_high_ns, q.confidence, q.ci_method}, kToMs);
+  return {{}, {}, {}, "not_measured"};
+}
+
+constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better::kNeither;
+
+constexpr std::array kMetrics{
+    Metric{"p50_ms", "p50", "ms", kLow, "Median latency of one inference; with six or more processes the interval is over the per-process medians.",
+           "latency-quantiles", [](const CaseResult& c) { return estimate(c.headline.p50_ns, kToMs); }},
+    Metric{"p90_ms", "p90", "ms", kLow, "90th percentile of latency over all samples (nearest rank).", "latency-quantiles", quantile<900000>},
+    Metric{"p95_ms", "p95", "ms", kLow, "95th percentile of latency over all samples (nearest rank).", "latency-quantiles", quantile<950000>},
+    Metric{"p99_ms", "p99", "ms", kLow, "99th percentile of latency over all samples (nearest rank); needs 368 independent samples.",
+           "latency-quantiles", quantile<990000>},
+    Metric{"mean_ms", "mean", "ms", kLow, "Arithmetic mean of latency.", "mean-min-max-mad", [](const CaseResult& c) { return plain(c.stats.mean_ns, kToMs); }},
+    Metric{"min_ms", "min", "ms", kLow, "Smallest latency seen.", "mean-min-max-mad", [](const CaseResult& c) { return plain(c.stats.min_ns, kToMs); }},
+    Metric{"max_ms", "max", "ms", kLow, "Largest latency seen; no sample is dropped.", "mean-min-max-mad", [](const CaseResult& c) { return plain(c.stats.max_ns, kToMs); }},
+    Metric{"mad_ms", "MAD", "ms", kLow, "Median absolute deviation from the median.", "mean-min-max-mad", [](const CaseResult& c) { return plain(c.stats.mad_ns, kToMs); }},
+    Metric{"samples", "n", "1", kNone, "Timed samples over all repetitions.", "samples",
+           [](const CaseResult& c) -> MetricValue { return {static_cast<double>(c.stats.n), {}, {}, {}}; }},
+    Metric{"highest_claimable_p", "highest p", "1", kNone, "The highest quantile the effective sample size can carry with a 95 % interval.",
+           "highest-claimable-quantile", [](const CaseResult& c) { return plain(c.stats.highest_claimable_p); }},
+    Metric{"throughput_per_s", "throughput", "items/s", kHigh, "Items completed per second in the steady window.", "throughput",
+           [](const CaseResult& c) { return estimate(c.throughput.per_s); }},
+    Metric{"speedup", "vs baseline", "1", kHigh, "Time of the baseline case over time of this case, median over interleaved process pairs.", "speed-up",
+           [](const CaseResult& c) { return estimate(c.speedup.ratio); }},
+    Metric{"first_iteration_ms", "first", "ms", kLow, "Duration of the first inference of a fresh process; median over repetitions.",
+           "first-iteration-and-load", [](const CaseResult& c) { return plain(c.first_iteration_ns, kToMs); }},
+    Metric{"load_ms", "load", "ms", kLow, "Time to load, build and optimise the model; median over repetitions.", "first-iteration-and-load",
+           [](const CaseResult& c) { return plain(c.load_ns, kToMs); }},
+    Metric{"memory_mb", "memory", "MB", kLow, "Peak resident memory of the worker above its state before load; largest over repetitions.", "memory",
+           [](const CaseResult& c) { return plain(c.memory.rss_peak_above_load_bytes, kToMb); }},
+    Metric{"tensor_memory_mb", "tensors", "MB", kLow, "High-water mark of the engine's own tensor allocator during one inference.", "memory",
+           [](const CaseResult& c) { return plain(c.memory.tensor_peak_bytes, kToMb); }},
+    Metric{"achieved_gflops_per_s", "achieved", "GFLOP/s", kHigh, "Model FLOPs per second at the median latency.", "flops-and-peak",
+           [](const CaseResult& c) { return plain(c.flops.achieved_flops_per_s, kToGflops); }},
+    Metric{"share_of_peak", "of peak", "1", kHigh, "Achieved FLOP/s over the best matrix product or convolution measured on this machine.", "flops-and-peak",
+           [](const CaseResult& c) { return plain(c.flops.share_of_measured_peak); }},
+    Metric{"max_rel_err", "max error", "1", kLow, "Largest output difference to the FP32 eager reference over the reference's largest magnitude.",
+           "accuracy", [](const CaseResult& c) { return plain(c.correctness.max_rel_err); }},
+    Metric{"centred_cosine", "centred cosine", "1", kHigh, "Cosine of outputs and reference after removing the batch-mean output; worst sample.",
+           "accuracy", [](const CaseResult& c) { return plain(c.correctness.centred_cosine); }},
+    Metric{"top1_agreement", "top-1", "1", kHigh, "Share of compared samples with the same arg max as the reference.", "accuracy",
+           [](const CaseResult& c) { return plain(c.correctness.top1_agreement); }},
+    Metric{"within_spread", "within", "1", kLow, "Spread inside one process: 1.4826 MAD / median; median over processes.", "spread",
+           [](const CaseResult& c) { return plain(c.headline.within_spread); }},
+    Metric{"between_spread", "between", "1", kLow, "Spread of the per-process medians: 1.4826 MAD / median.", "spread",
+           [](const CaseResult& c) { return plain(c.headline.between_spread); }},
+    Metric{"overhead_fraction", "harness", "1", kLow, "Cost of the measuring loop itself as a share of the median; reported, never subtracted.",
+           "harness-overhead", [](const CaseResult& c) { return plain(c.overhead.overhead_fraction); }},
+    Metric{"foreign_cpu_frac", "foreign CPU", "1", kLow, "Share of the machine's CPU time that other processes used while the case ran.", "noise",
+           [](const CaseResult& c) { return plain(c.noise.foreign_cpu_frac); }},
+};
+
+}  // namespace
+
+std::span<const Metric> metrics() { return kMetrics; }
+
+const Metric* find_metric(std::string_view name) {
+  for (const auto& metric : kMetrics)
+    if (metric.name == name) return &metric;
+  return nullptr;
+}
+
+}  // namespace paceline::result

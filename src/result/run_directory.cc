@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "result/run_directory.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "result/metric_table.h"
+#include "result/result_json.h"
+
+namespace paceline::result {
+namespace fs = std::filesystem;
+namespace {
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{:.9g}", *value) : std::string(); }
+
+// Newest run below a folder: run ids sort by time.
+fs::path newest_run(const fs::path& folder) {
+  fs::path best;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end; it != end; it.increment(error)) {
+    if (it.depth() > 2) it.disable_recursion_pending();
+    if (it->path().filename() == "run_summary.json" &&
+        (best.empty() || best.parent_path().filename() < it->path().parent_path().filename()))
+      best = it->path();
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string new_run_id() {
+  std::random_device device;
+  return fmt::format("{:%Y%m%dT%H%M%SZ}-{:04x}", fmt::gmtime(std::time(nullptr)), device() & 0xffffU);
+}
+
+RunDirectory::RunDirectory(fs::path folder) : folder_(std::move(folder)) {
+  make_directories(folder_);
+  const fs::path lock = folder_ / ".lock";
+  lock_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!lock_)
+    throw Error(ErrorCode::kIo, fmt::format("cannot write into '{}': {}; choose another with --output-dir", folder_.string(), std::strerror(errno)));
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
+    throw Error(ErrorCode::kUsage, fmt::format("another paceline is writing into '{}'; wait for it or choose another --output-dir", folder_.string()));
+}
+
+fs::path RunDirectory::case_dir(const std::string& case_id) const {
+  const fs::path dir = folder_ / "cases" / case_id;
+  make_directories(dir);
+  return dir;
+}
+
+void RunDirectory::write_case(const CaseResult& result, const std::vector<Sample>& samples) const {
+  CaseResult copy = result;
+  const fs::path dir = case_dir(result.case_id);
+  if (!samples.empty()) {
+    const std::string csv = samples_to_csv(samples);
+    write_file_atomic(dir / "samples.csv", csv);
+    copy.samples = {"samples.csv", "csv", sample_columns(), sha256_hex(csv)};
+  }
+  write_file_atomic(dir / "result.json", to_json(copy).dump(1) + "\n");
+}
+
+void RunDirectory::write_summary(const RunResult& run) const {
+  write_file_atomic(summary_path(), to_json(run).dump(1) + "\n");
+  write_file_atomic(folder_ / "summary.csv", summary_csv(run));
+}
+
+std::string summary_csv(const RunResult& run) {
+  std::string out = "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,repetitions";
+  for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
+  out += '\n';
+  for (const auto& c : run.cases) {
+    const Json outcome = to_json(c)["outcome"];
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(), csv_cell(c.reason),
+                       c.outcome == Outcome::kOk ? "ABC"[static_cast<int>(c.grade)] : '-', csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine),
+                       c.benchmark.precision, c.benchmark.layout, c.benchmark.batch_per_rank, c.benchmark.threads, c.repetitions.size());
+    for (const auto& m : metrics()) {
+      const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
+      out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+StoredRun read_run(const fs::path& path) {
+  fs::path file = path;
+  if (fs::is_directory(path)) file = fs::exists(path / "run_summary.json") ? path / "run_summary.json" : newest_run(path);
+  if (file.empty() || !fs::exists(file))
+    throw Error(ErrorCode::kData, fmt::format("'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>", path.string()));
+  StoredRun stored{file.parent_path(), run_from_json(parse_json(read_file(file), file.string()), file.string())};
+  return stored;
+}
+
+std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c) {
+  if (c.samples.file.empty()) return {};
+  const fs::path name = fs::path(c.samples.file).filename();
+  return read_samples_csv(stored.folder / "cases" / fs::path(c.case_id).filename() / name);
+}
+
+}  // namespace paceline::result

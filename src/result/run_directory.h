@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/handle.h"
+#include "result/run_result.h"
+#include "result/samples.h"
+
+// Layout of a run on disk: docs/reference/results.md. Every file is replaced atomically.
+namespace paceline::result {
+
+// UTC time and four random hex digits: 20261121T014500Z-7f3a; sorts by time, never reused.
+std::string new_run_id();
+
+// A run directory open for writing: holds a lock, so that two runs into one folder are refused with Error(kUsage).
+class RunDirectory {
+ public:
+  // Creates `folder` (parents too) and takes the lock.
+  explicit RunDirectory(std::filesystem::path folder);
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
+  [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;   // created on demand
+  [[nodiscard]] std::filesystem::path summary_path() const { return folder_ / "run_summary.json"; }
+
+  void write_case(const CaseResult& result, const std::vector<Sample>& samples) const;  // result.json, samples.csv
+  void write_summary(const RunResult& run) const;                                        // run_summary.json, summary.csv
+
+ private:
+  std::filesystem::path folder_;
+  FileDescriptor lock_;
+};
+
+// summary.csv: one row a case, columns from the metric table; a missing number is an empty cell.
+std::string summary_csv(const RunResult& run);
+
+// A stored run. `path` is a run directory, a run_summary.json, or a folder that holds runs (then the newest).
+// Throws Error(kData) or Error(kIo) with what is wrong and where.
+struct StoredRun {
+  std::filesystem::path folder;
+  RunResult run;
+};
+StoredRun read_run(const std::filesystem::path& path);
+
+// Samples of one case of a stored run; empty when the case has none.
+std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c);
+
+}  // namespace paceline::result

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "result/summarize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "stats/autocorrelation.h"
+#include "stats/batch_means.h"
+#include "stats/compare.h"
+#include "stats/noise.h"
+#include "stats/outliers.h"
+#include "stats/process_level.h"
+#include "stats/quantile.h"
+#include "stats/spread.h"
+
+namespace paceline::result {
+namespace {
+
+constexpr std::uint32_t kQuantilesPpm[] = {stats::kPpmP50, stats::kPpmP90, stats::kPpmP95, stats::kPpmP99};
+
+Number number(const std::optional<double>& value, const std::string& reason) { return {value, reason}; }
+
+void set_interval(Estimate& e, const std::optional<stats::Interval>& ci, const std::string& reason) {
+  e.ci_low = number(ci ? std::optional(ci->low) : std::nullopt, reason);
+  e.ci_high = number(ci ? std::optional(ci->high) : std::nullopt, reason);
+}
+
+Quantile to_quantile(const stats::QuantileEstimate& q) {
+  return {stats::ppm_to_p(q.ppm),         number(q.value, q.reason),  number(q.ci_low, q.reason),
+          number(q.ci_high, q.reason),    q.confidence,               q.ci_method,
+          number(q.actual_coverage, q.reason), Number(q.n_eff)};
+}
+
+void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double confidence) {
+  s.n = static_cast<std::int64_t>(x.size());
+  s.quantile_method = stats::kQuantileMethod;
+  const auto sorted = stats::sorted_copy(x);
+  s.quantiles.clear();
+  for (const auto ppm : kQuantilesPpm)
+    s.quantiles.push_back(to_quantile(batched && ppm != stats::kPpmP50
+                                          ? stats::missing_quantile(ppm, confidence, stats::kBatched)
+                                          : stats::estimate_quantile(x, sorted, ppm, confidence)));
+  s.tau_x = stats::tau_geyer(x);
+  s.mean_ns = stats::mean(x);
+  s.stddev_ns = number(stats::stddev(x), stats::kInsufficientSamples);
+  s.mad_ns = stats::mad(x);
+  s.min_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.front());
+  s.max_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.back());
+  // The tail's own effective size is at least n / tau of the raw series; the median's is what the spec prints.
+  s.highest_claimable_p = stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
+}
+
+std::vector<std::vector<double>> by_repetition(const std::vector<Sample>& samples) {
+  std::map<int, std::vector<double>> groups;
+  for (const auto& s : samples) groups[s.repetition].push_back(static_cast<double>(s.host_ns));
+  std::vector<std::vector<double>> out;
+  for (auto& [repetition, x] : groups) out.push_back(std::move(x));
+  return out;
+}
+
+// With six or more processes the interval is over their medians; below, it is the one inside the samples.
+void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& processes, double confidence) {
+  const auto spread = stats::process_spread(processes);
+  h.within_spread = number(spread.within_frac, stats::kInsufficientSamples);
+  h.between_spread = number(spread.between_frac, "fewer than two processes");
+  h.p50_ns.confidence = confidence;
+  if (processes.size() >= 6) {
+    const auto medians = stats::process_medians(processes);
+    const auto e = stats::over_processes(medians, confidence);
+    h.scope = kBetweenProcess;
+    h.p50_ns.value = e.value;
+    h.p50_ns.ci_method = "binomial_processes";
+    set_interval(h.p50_ns, e.ci, e.reason);
+    return;
+  }
+  const Quantile& p50 = s.quantiles.front();
+  h.scope = kWithinProcess;
+  // A median is always a fact of the sample; only its interval may be missing.
+  h.p50_ns = {p50.value_ns, p50.ci_low_ns, p50.ci_high_ns, confidence, p50.ci_method};
+}
+
+void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes, const SummaryOptions& options) {
+  t.item = options.item;
+  t.per_s.confidence = options.confidence;
+  if (processes.size() >= 6) {
+    std::vector<double> per_item;
+    for (const auto& x : processes) per_item.push_back(stats::mean(x) / options.items_per_iteration);
+    const auto e = stats::over_processes(per_item, options.confidence);
+    t.per_s.value = 1e9 / e.value;
+    t.per_s.ci_method = "binomial_processes";
+    const auto inverse = e.ci ? std::optional(stats::Interval{1e9 / e.ci->high, 1e9 / e.ci->low}) : std::nullopt;
+    set_interval(t.per_s, inverse, e.reason);
+    return;
+  }
+  std::vector<double> all;
+  for (const auto& x : processes) all.insert(all.end(), x.begin(), x.end());
+  const auto e = stats::throughput_interval(all, options.items_per_iteration, options.confidence);
+  t.per_s.value = e.per_s;
+  t.per_s.ci_method = "batch_means";
+  set_interval(t.per_s, e.ci, e.reason);
+}
+
+template <typename Get>
+Number median_of(const std::vector<Repetition>& repetitions, Get get) {
+  std::vector<double> values;
+  for (const auto& r : repetitions)
+    if (const Number& v = get(r)) values.push_back(*v);
+  return values.empty() ? Number::missing("not_measured") : Number(stats::median(values));
+}
+
+template <typename T, typename Struct>
+void keep_largest(Maybe<T> Struct::*field, Struct& into, const Struct& from) {
+  if (from.*field && (!(into.*field) || *(from.*field) > *(into.*field))) into.*field = from.*field;
+}
+
+Memory worst_memory(const std::vector<Repetition>& repetitions) {
+  Memory m;
+  for (const auto& r : repetitions)
+    for (auto field : {&Memory::rss_before_load_bytes, &Memory::rss_peak_bytes, &Memory::rss_peak_above_load_bytes, &Memory::tensor_peak_bytes})
+      keep_largest(field, m, r.memory);
+  return m;
+}
+
+Overhead worst_overhead(const std::vector<Repetition>& repetitions) {
+  Overhead o;
+  for (const auto& r : repetitions)
+    for (auto field : {&Overhead::timer_resolution_ns, &Overhead::timer_cost_ns, &Overhead::timer_cost_p99_ns, &Overhead::harness_cost_ns,
+                       &Overhead::overhead_fraction, &Overhead::os_noise_frac, &Overhead::calibration_drift})
+      keep_largest(field, o, r.overhead);
+  return o;
+}
+
+Noise worst_noise(const std::vector<Repetition>& repetitions) {
+  Noise n;
+  for (const auto& r : repetitions) {
+    for (auto field : {&Noise::runq_wait_frac, &Noise::nivcsw_per_s, &Noise::steal_frac, &Noise::psi_cpu_some, &Noise::foreign_cpu_frac, &Noise::freq_cv})
+      keep_largest(field, n, r.noise);
+    keep_largest(&Noise::cgroup_throttled, n, r.noise);
+  }
+  return n;
+}
+
+// Drift and modes are judged inside processes: between them, medians differ for other reasons.
+void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes, const std::vector<double>& all, double resolution) {
+  n.drift_frac = Number::missing(stats::kInsufficientSamples);
+  n.drift_z = Number::missing(stats::kInsufficientSamples);
+  n.tau_x = Number::missing(stats::kInsufficientSamples);
+  for (const auto& x : processes) {
+    const double tau = stats::tau_geyer(x);
+    if (!n.tau_x || tau > *n.tau_x) n.tau_x = tau;
+    const auto d = stats::drift(x);
+    if (d && (!n.drift_z || std::abs(d->z) > std::abs(*n.drift_z))) {
+      n.drift_z = d->z;
+      n.drift_frac = d->total_frac;
+    }
+  }
+  if (const auto m = stats::multimodality(all, resolution); m && m->flagged) {
+    n.multimodal = true;
+    for (const auto& mode : m->modes) n.modes.push_back({mode.median, mode.share});
+  }
+}
+
+void fill_outliers(Outliers& o, const std::vector<double>& x, double resolution) {
+  const auto found = stats::classify_outliers(x, resolution);
+  o.mild = static_cast<std::int64_t>(found.mild.size());
+  o.severe = static_cast<std::int64_t>(found.severe.size());
+  o.severe_time_share = found.severe_time_share;
+  o.median_excl_severe_ns = number(found.median_excl_severe, stats::kInsufficientSamples);
+}
+
+void fill_flops(Flops& f, const Estimate& p50, double items_per_iteration) {
+  if (!f.model_flops_per_item || !p50.value) {
+    f.achieved_flops_per_s = Number::missing(f.model_flops_per_item ? p50.value.reason() : "model FLOPs unknown");
+    f.share_of_measured_peak = f.achieved_flops_per_s;
+    return;
+  }
+  f.achieved_flops_per_s = *f.model_flops_per_item * items_per_iteration * 1e9 / *p50.value;
+  f.share_of_measured_peak = f.peak_measured_flops_per_s ? Number(*f.achieved_flops_per_s / *f.peak_measured_flops_per_s)
+                                                         : Number::missing(f.peak_measured_flops_per_s.reason());
+}
+
+}  // namespace
+
+void summarize_repetition(Repetition& repetition, const std::vector<double>& x) {
+  repetition.n = static_cast<std::int64_t>(x.size());
+  if (x.empty()) return;
+  repetition.p50_ns = stats::median(x);
+  repetition.mean_ns = stats::mean(x);
+}
+
+void summarize(CaseResult& result, const std::vector<Sample>& samples, const SummaryOptions& options) {
+  result.memory = worst_memory(result.repetitions);
+  result.overhead = worst_overhead(result.repetitions);
+  result.noise = worst_noise(result.repetitions);
+  result.first_iteration_ns = median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.first_iteration_ns; });
+  result.load_ns = median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.load_ns; });
+  if (samples.empty()) return;
+
+  const auto all = durations_ns(samples);
+  const auto processes = by_repetition(samples);
+  const bool batched = std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
+  result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
+  fill_stats(result.stats, all, batched, options.confidence);
+  fill_headline(result.headline, result.stats, processes, options.confidence);
+  fill_throughput(result.throughput, processes, options);
+  fill_series_noise(result.noise, processes, all, options.timer_resolution_ns);
+  fill_outliers(result.outliers, all, options.timer_resolution_ns);
+  fill_flops(result.flops, result.headline.p50_ns, options.items_per_iteration);
+}
+
+void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence, double delta) {
+  SpeedUp& s = result.speedup;
+  s = {};
+  s.baseline_case_id = baseline.case_id;
+  std::map<std::int64_t, double> base;
+  for (const auto& r : baseline.repetitions)
+    if (r.p50_ns) base[r.index] = *r.p50_ns;
+  std::vector<double> a, b;
+  for (const auto& r : result.repetitions)
+    if (const auto it = base.find(r.index); r.p50_ns && it != base.end()) {
+      a.push_back(it->second);
+      b.push_back(*r.p50_ns);
+    }
+  s.pairs = static_cast<std::int64_t>(a.size());
+  if (a.empty()) {
+    s.ratio.value = Number::missing("no repetition ran in both cases");
+    return;
+  }
+  const auto ratio = stats::speed_up(a, b, confidence);
+  s.ratio = {Number(ratio.value), {}, {}, confidence, "binomial_processes"};
+  set_interval(s.ratio, ratio.ci, ratio.reason);
+  if (!ratio.ci) return;
+  const auto comparison = stats::compare_pairs(a, b, {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
+  s.scope = kBetweenProcess;
+  s.p_sign = comparison.p_sign;
+  static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "slower"},
+                                                            {stats::Verdict::kImprovement, "faster"},
+                                                            {stats::Verdict::kEquivalent, "equivalent"},
+                                                            {stats::Verdict::kInconclusive, "inconclusive"}};
+  s.verdict = kWords.at(comparison.verdict);
+}
+
+}  // namespace paceline::result

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "run/artefacts.h"
+
+#include "base/file.h"
+#include "base/npy.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+
+Artefacts::Artefacts(const fs::path& run_dir) : folder_(fs::absolute(run_dir) / ".artefacts") { make_directories(folder_); }
+
+Artefacts::~Artefacts() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::vector<std::string> Artefacts::inputs(const config::Case& c, const workload::PassSpec& pass) {
+  const std::string key = input_key(c, pass);
+  if (const auto it = inputs_.find(key); it != inputs_.end()) return it->second;
+  std::vector<std::string> files;
+  for (auto& tensor : workload::make_inputs(input_request(c, pass))) {
+    const fs::path file = folder_ / ("input-" + key + "-" + std::to_string(files.size()) + ".npy");
+    write_npy(file, tensor.view());
+    files.push_back(file.string());
+  }
+  return inputs_[key] = files;
+}
+
+}  // namespace paceline::run

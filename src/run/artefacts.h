@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/pass_factory.h"
+
+namespace paceline::run {
+
+// Files that passes share: inputs, made once and keyed by what they are made of, and reference outputs.
+// They live in the run directory and go when this goes out of scope.
+class Artefacts {
+ public:
+  explicit Artefacts(const std::filesystem::path& run_dir);
+  Artefacts(const Artefacts&) = delete;
+  Artefacts& operator=(const Artefacts&) = delete;
+  ~Artefacts();
+
+  // One .npy an input of the model. Throws Error when loaded data does not fit.
+  std::vector<std::string> inputs(const config::Case& c, const workload::PassSpec& pass);
+  [[nodiscard]] std::filesystem::path reference_file(const std::string& key) const { return folder_ / ("reference-" + key + ".npy"); }
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::string, std::vector<std::string>> inputs_;
+};
+
+}  // namespace paceline::run

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "run/case_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "result/noise_rules.h"
+#include "result/summarize.h"
+#include "run/pass_factory.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr std::array<std::string_view, 4> kSkipCodes{"unsupported", "unavailable", "not_available_yet", "interrupted"};
+constexpr std::size_t kLogTailBytes = 2000;
+
+std::string arithmetic_of(const std::string& precision) { return precision.starts_with("amp_") ? precision.substr(4) : precision; }
+
+// What most of the work ran in; empty when the engine cannot tell.
+std::string dominant_precision(const result::PrecisionReadBack& p) {
+  const auto most = std::max_element(p.executed.begin(), p.executed.end(), [](const auto& a, const auto& b) { return a.flops_share < b.flops_share; });
+  return most == p.executed.end() ? std::string() : most->precision;
+}
+
+result::NoiseProfile noise_profile(const CaseRun& run) {
+  return run.definition.settings.text("profile") == "quiet" ? result::NoiseProfile::kQuiet : result::NoiseProfile::kShared;
+}
+
+std::string executed_text(const result::PrecisionReadBack& p) {
+  std::string text;
+  for (const auto& e : p.executed) text += fmt::format("{}{:.0f} % {} ({} operators)", text.empty() ? "" : ", ", e.flops_share * 100, e.precision, e.operators);
+  return text;
+}
+
+}  // namespace
+
+std::filesystem::path CaseRun::record_file(workload::PassKind kind, std::int64_t repetition) const {
+  const auto passes = dir / "passes";
+  make_directories(passes);
+  return passes / (kind == workload::PassKind::kTimed ? fmt::format("timed-{}.jsonl", repetition) : std::string("check.jsonl"));
+}
+
+void end_case(CaseRun& run, const std::string& code, const std::string& reason) {
+  const bool skip = std::find(kSkipCodes.begin(), kSkipCodes.end(), code) != kSkipCodes.end();
+  run.result.outcome = skip ? result::Outcome::kSkipped : result::Outcome::kFailed;
+  run.result.reason_code = code;
+  run.result.reason = reason;
+  if (!skip) run.result.log_tail = file_tail(run.log(), kLogTailBytes);
+  run.result.complete = false;
+  run.ended = true;
+}
+
+void apply_check(CaseRun& run, const workload::PassReport& report) {
+  run.result.correctness = report.correctness;
+  run.result.precision = report.precision;
+  run.result.precision.asked = run.result.benchmark.precision;
+  if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
+  if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
+    run.result.flops.model_flops_per_item = report.flops_per_item;
+    run.result.flops.convention = "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
+  }
+  run.result.effective_settings = report.effective_settings;
+  for (const auto& [library, version] : report.versions) run.result.effective_settings["version." + library] = version;
+  if (report.correctness.checked && !report.correctness.passed) {
+    end_case(run, "accuracy", fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail, report.correctness.reference,
+                                          report.correctness.samples));
+    return;
+  }
+  const std::string ran = dominant_precision(run.result.precision), asked = arithmetic_of(run.result.benchmark.precision);
+  if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
+    end_case(run, "precision", fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,
+                                           executed_text(run.result.precision), run.result.precision.source));
+}
+
+void apply_repetition(CaseRun& run, const workload::PassReport& report) {
+  result::Repetition repetition = report.repetition;
+  repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
+  std::vector<double> durations = result::durations_ns(report.samples);
+  result::summarize_repetition(repetition, durations);
+  result::apply_noise_rules(repetition, noise_profile(run));
+  std::erase_if(run.result.repetitions, [&](const auto& r) { return r.index == repetition.index; });
+  std::erase_if(run.samples, [&](const auto& s) { return s.repetition == repetition.index; });
+  run.result.repetitions.push_back(std::move(repetition));
+  run.samples.insert(run.samples.end(), report.samples.begin(), report.samples.end());
+  std::sort(run.result.repetitions.begin(), run.result.repetitions.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+  std::stable_sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) { return a.repetition < b.repetition; });
+  if (run.result.effective_settings.empty()) run.result.effective_settings = report.effective_settings;
+  const bool finished = static_cast<std::int64_t>(run.result.repetitions.size()) >= run.result.repetitions_planned;
+  run.result.complete = finished;
+  run.ended = finished;
+  if (report.correctness.checked && !report.correctness.passed)
+    end_case(run, "accuracy", fmt::format("accuracy: outputs after the timed loop differ: {}", report.correctness.detail));
+  resummarize(run);
+}
+
+void resummarize(CaseRun& run) {
+  result::SummaryOptions options;
+  options.confidence = run.definition.settings.number("confidence");
+  options.items_per_iteration = items_per_iteration(run.definition);
+  options.item = item_name(run.definition);
+  if (!run.result.repetitions.empty() && run.result.repetitions.front().overhead.timer_resolution_ns)
+    options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
+  result::summarize(run.result, run.samples, options);
+  result::apply_noise_rules(run.result, noise_profile(run));
+}
+
+}  // namespace paceline::run

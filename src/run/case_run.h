@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "result/case_result.h"
+#include "result/samples.h"
+#include "run/plugin_choice.h"
+#include "run/worker.h"
+
+namespace paceline::run {
+
+// A case on its way: its settings, where its engine is, and what its passes have brought so far.
+struct CaseRun {
+  config::Case definition;
+  workload::PassSpec base;
+  std::filesystem::path dir;
+  result::CaseResult result;
+  std::vector<result::Sample> samples;
+  bool selected = true;                // of --only
+  bool ended = false;                  // skipped, failed, or every repetition is there
+
+  [[nodiscard]] std::filesystem::path record_file(workload::PassKind kind, std::int64_t repetition) const;
+  [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
+};
+
+// Ends a case that did not work out. Codes that mean "cannot be done here" make it skipped, the others failed.
+void end_case(CaseRun& run, const std::string& code, const std::string& reason);
+
+// Takes over what a check pass found: a failed accuracy check or an executed precision other than asked ends the case.
+void apply_check(CaseRun& run, const workload::PassReport& report);
+
+// Adds a finished repetition and recomputes every statistic.
+void apply_repetition(CaseRun& run, const workload::PassReport& report);
+void resummarize(CaseRun& run);
+
+}  // namespace paceline::run

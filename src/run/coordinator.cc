@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "run/coordinator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/units.h"
+#include "config/vocabulary.h"
+#include "host/affinity.h"
+#include "host/idle_gate.h"
+#include "result/summarize.h"
+#include "run/artefacts.h"
+#include "run/case_run.h"
+#include "run/pass_factory.h"
+#include "run/peak.h"
+#include "run/schedule.h"
+#include "run/worker.h"
+
+namespace paceline::run {
+namespace {
+
+using workload::PassKind;
+
+constexpr double kShortLookS = 0.5;
+
+std::string utc_now() { return format_utc(std::time(nullptr)); }
+
+class Coordinator {
+ public:
+  Coordinator(RunSetup setup, result::RunDirectory& directory, RunObserver& observer, const std::atomic<bool>& interrupt)
+      : setup_(std::move(setup)), directory_(directory), observer_(observer), interrupt_(interrupt), artefacts_(directory.path()),
+        peaks_(setup_.engines, setup_.environment.value(nlohmann::json::json_pointer("/cpu/model"), std::string("unknown CPU")), directory.path() / "log.txt") {}
+
+  result::RunResult run() {
+    start();
+    for (auto& c : cases_)
+      if (!c.ended && c.selected && !interrupt_) check(c);
+    time_cases();
+    return finish();
+  }
+
+ private:
+  void start();
+  void open_case(const config::Case& definition);
+  void restore(CaseRun& c);
+  void check(CaseRun& c);
+  bool make_reference(CaseRun& c, workload::PassSpec& pass);
+  void fill_flops(CaseRun& c);
+  void time_cases();
+  void time_one(CaseRun& c, std::int64_t repetition, PassInfo info);
+  void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
+  WorkerOutcome run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records);
+  void save(CaseRun& c);
+  void compare_all();
+  result::RunResult finish();
+
+  RunSetup setup_;
+  result::RunDirectory& directory_;
+  RunObserver& observer_;
+  const std::atomic<bool>& interrupt_;
+  Artefacts artefacts_;
+  PeakTable peaks_;
+  std::vector<CaseRun> cases_;
+  std::map<std::string, std::string> failed_references_;
+  result::RunResult run_;
+};
+
+void Coordinator::start() {
+  run_ = setup_.previous.folder.empty() ? result::RunResult{} : setup_.previous.run;
+  run_.suite = setup_.suite;
+  run_.experiment_name = setup_.plan.experiment_name;
+  if (run_.run_id.empty()) run_.run_id = directory_.path().filename().string();
+  if (run_.started_utc.empty()) run_.started_utc = utc_now();
+  run_.finished_utc.clear();
+  run_.outcome = "running";
+  run_.command_line = setup_.command_line;
+  run_.environment = setup_.environment;
+  run_.findings.clear();
+  run_.gates.clear();
+  write_file_atomic(directory_.path() / "plan.yaml", config::effective_yaml(setup_.plan));
+  write_file_atomic(directory_.path() / "environment.json", setup_.environment.dump(1) + "\n");
+  for (const auto& c : setup_.cases) open_case(c);
+  std::size_t passes = 0, repetitions = 0;
+  for (const auto& c : cases_) {
+    repetitions = std::max(repetitions, static_cast<std::size_t>(c.result.repetitions_planned));
+    if (!c.ended && c.selected) passes += static_cast<std::size_t>(c.result.repetitions_planned) - c.result.repetitions.size();
+  }
+  observer_.run_begins({run_.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes, &run_.environment});
+  directory_.write_summary(run_);
+}
+
+void Coordinator::open_case(const config::Case& definition) {
+  CaseRun c;
+  c.definition = definition;
+  c.dir = directory_.case_dir(definition.id);
+  c.result = new_case_result(definition, run_.run_id);
+  c.selected = setup_.only.empty() || setup_.only.contains(definition.id);
+  if (!definition.not_available.empty()) {
+    end_case(c, "not_available_yet", definition.not_available);
+  } else {
+    c.base = base_pass(definition, static_cast<int>(host::allowed_cpus().size()));
+    c.result.benchmark.threads = c.base.settings.threads;
+    const auto home = setup_.engines.find(c.base.engine);
+    c.base.plugin_file = home.file.string();
+    if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
+    if (definition.settings.flag("pin")) c.base.pin_cpus = host::choose_cpus(c.base.settings.threads);
+    restore(c);
+  }
+  if (c.ended) observer_.case_ends(c.result);
+  cases_.push_back(std::move(c));
+  save(cases_.back());
+}
+
+// What an earlier run into this directory finished: the check and the repetitions whose record files are complete.
+void Coordinator::restore(CaseRun& c) {
+  if (setup_.previous.folder.empty() || c.ended) return;
+  const auto checked = read_record_file(c.record_file(PassKind::kCheck, 0));
+  if (!checked) return;
+  fill_flops(c);
+  apply_check(c, *checked);
+  for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
+    if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r))) apply_repetition(c, *report);
+}
+
+WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records) {
+  WorkerRequest request{pass, c.definition.env, c.log(), keep_records ? c.record_file(pass.kind, pass.repetition) : std::filesystem::path(),
+                        timeout_of(c.definition)};
+  append_file(request.log, fmt::format("# {} {} repetition {}\n", utc_now(), pass.kind == PassKind::kTimed ? "timed" : "check", pass.repetition));
+  const auto on_progress = [&](const workload::ProgressRecord& p) { observer_.progress(p); };
+  const bool here = setup_.in_process && pass.kind == PassKind::kTimed;
+  return here ? run_in_process(request, interrupt_, on_progress) : run_worker(request, interrupt_, on_progress);
+}
+
+// Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
+bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
+  const bool ours = config::find_model(pass.model.name) != nullptr || !pass.model.file.empty();
+  const auto home = setup_.engines.find("eager");
+  if (!ours || home.file.empty()) return true;
+  auto reference = reference_pass(pass);
+  reference.plugin_file = home.file.string();
+  const std::string key = reference_key(reference);
+  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
+  pass.reference_name = pass.model.file.empty() ? "eager fp32, same weights and inputs" : "the file's own unoptimised fp32 run";
+  if (std::filesystem::exists(pass.reference_file)) return true;
+  if (const auto it = failed_references_.find(key); it != failed_references_.end()) {
+    end_case(c, "reference", it->second);
+    return false;
+  }
+  const PassInfo info{0, 0, c.result.label, "reference", 0, 0};
+  observer_.pass_begins(info);
+  const auto outcome = run_pass(c, reference, false);
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  if (outcome.ok) return true;
+  if (interrupt_) return false;
+  const auto reason = fmt::format("its fp32 reference could not be made: {}", outcome.reason);
+  failed_references_[key] = reason;
+  end_case(c, outcome.reason_code, reason);
+  return false;
+}
+
+void Coordinator::check(CaseRun& c) {
+  fill_flops(c);
+  auto pass = c.base;
+  pass.kind = PassKind::kCheck;
+  try {
+    pass.input_files = artefacts_.inputs(c.definition, pass);
+  } catch (const Error& e) {
+    end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
+  }
+  if (!c.ended && make_reference(c, pass)) {
+    c.base.input_files = pass.input_files;
+    c.base.reference_file = pass.reference_file;
+    c.base.reference_name = pass.reference_name;
+    const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
+    const PassInfo info{0, 0, c.result.label, "check", 0, 0};
+    if (!known) {
+      observer_.pass_begins(info);
+      const auto outcome = run_pass(c, pass, true);
+      observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+      if (outcome.ok) apply_check(c, outcome.report);
+      else if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason);
+    }
+  }
+  if (c.ended) observer_.case_ends(c.result);
+  save(c);
+}
+
+void Coordinator::fill_flops(CaseRun& c) {
+  const auto* model = config::find_model(c.definition.settings.text("model"));
+  if (!model || !model->forward_macs) {
+    c.result.flops.model_flops_per_item = result::Number::missing("FLOPs of this model are not known");
+    return;
+  }
+  const std::int64_t length = c.definition.settings.has("sequence_length") ? c.definition.settings.integer("sequence_length") : model->default_sequence_length;
+  c.result.flops.model_flops_per_item = 2.0 * static_cast<double>(model->forward_macs(length));
+  if (!setup_.measure_peaks) {
+    c.result.flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
+    return;
+  }
+  const auto peak = peaks_.get(c.result.benchmark.precision, c.base.settings.threads, observer_, interrupt_);
+  c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
+  c.result.flops.peak_source = peak.source;
+}
+
+// A full look before a case's first repetition, a short one before the others.
+void Coordinator::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
+  host::IdleGateOptions gate;
+  gate.idle_wait_s = c.definition.settings.number("idle_wait_s");
+  gate.allowed_cpus = static_cast<int>(host::allowed_cpus().size());
+  if (repetition > 0) gate.window_s = kShortLookS;
+  if (gate.idle_wait_s <= 0) return;
+  auto seams = host::real_idle_gate_seams();
+  seams.sleep = [this](double seconds) {
+    for (; seconds > 0 && !interrupt_; seconds -= 0.1) std::this_thread::sleep_for(std::chrono::duration<double>(std::min(0.1, seconds)));
+    return !interrupt_;
+  };
+  host::wait_until_quiet(gate, [&](const std::string& words) { observer_.warning(words); }, seams);
+}
+
+void Coordinator::time_one(CaseRun& c, std::int64_t repetition, PassInfo info) {
+  wait_for_quiet(c, repetition);
+  if (interrupt_) return;
+  auto pass = c.base;
+  pass.kind = PassKind::kTimed;
+  pass.repetition = repetition;
+  observer_.pass_begins(info);
+  const auto outcome = run_pass(c, pass, true);
+  if (outcome.ok) {
+    auto report = outcome.report;
+    report.repetition.index = repetition;
+    apply_repetition(c, report);
+  } else if (!interrupt_) {
+    end_case(c, outcome.reason_code, outcome.reason);
+  }
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  if (c.ended) observer_.case_ends(c.result);
+  compare_all();
+  save(c);
+}
+
+void Coordinator::time_cases() {
+  std::vector<std::int64_t> repetitions;
+  for (const auto& c : cases_) repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
+  auto slots = interleaved_order(repetitions, hash64(run_.run_id));
+  std::erase_if(slots, [&](const TimedSlot& slot) {
+    const auto& have = cases_[slot.case_index].result.repetitions;
+    return std::any_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
+  });
+  const SteadyClock clock;
+  const std::int64_t begin = clock.now_ns();
+  for (std::size_t i = 0; i < slots.size() && !interrupt_; ++i) {
+    CaseRun& c = cases_[slots[i].case_index];
+    if (c.ended) continue;
+    const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
+    const double left = i == 0 ? 0 : seconds / static_cast<double>(i) * static_cast<double>(slots.size() - i);
+    time_one(c, slots[i].repetition, {i + 1, slots.size(), c.result.label, "timed", slots[i].repetition, left});
+  }
+}
+
+void Coordinator::compare_all() {
+  for (auto& c : cases_) {
+    if (!c.definition.baseline_id || c.result.repetitions.empty()) continue;
+    const auto base = std::find_if(cases_.begin(), cases_.end(), [&](const CaseRun& b) { return b.definition.id == *c.definition.baseline_id; });
+    if (base == cases_.end()) continue;
+    result::compare_to_baseline(c.result, base->result, c.definition.settings.number("confidence"),
+                                c.definition.settings.text("profile") == "quiet" ? 0.03 : 0.05);
+  }
+}
+
+void Coordinator::save(CaseRun& c) {
+  directory_.write_case(c.result, c.samples);
+  if (!c.samples.empty()) c.result.samples = {"samples.csv", "csv", result::sample_columns(), {}};
+  run_.cases.clear();
+  for (const auto& other : cases_) run_.cases.push_back(other.result);
+  directory_.write_summary(run_);
+}
+
+result::RunResult Coordinator::finish() {
+  compare_all();
+  for (auto& c : cases_) {
+    if (!c.ended && c.result.repetitions.empty())
+      end_case(c, "interrupted", c.selected ? "interrupted before its first repetition was finished" : "not selected by --only");
+    save(c);
+  }
+  const bool failed = std::any_of(cases_.begin(), cases_.end(), [](const CaseRun& c) { return c.result.outcome == result::Outcome::kFailed; });
+  run_.outcome = interrupt_ ? "interrupted" : failed ? "failed" : "ok";
+  run_.finished_utc = utc_now();
+  directory_.write_summary(run_);
+  return run_;
+}
+
+}  // namespace
+
+result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer, const std::atomic<bool>& interrupt) {
+  return Coordinator(std::move(setup), directory, observer, interrupt).run();
+}
+
+}  // namespace paceline::run

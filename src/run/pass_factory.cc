@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "run/pass_factory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "config/vocabulary.h"
+#include "stats/quantile.h"
+
+namespace paceline::run {
+namespace {
+
+using config::Case;
+using config::Settings;
+
+std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+
+std::string optional_text(const Settings& s, std::string_view name) { return s.has(name) ? s.text(name) : std::string(); }
+
+stats::WarmupConfig warmup_config(const Settings& s) {
+  stats::WarmupConfig w;
+  const bool fixed = s.has("warmup_iterations") || s.text("warmup.mode") == "fixed";
+  w.mode = fixed ? stats::WarmupMode::kFixed : stats::WarmupMode::kAuto;
+  w.fixed_iterations = s.has("warmup_iterations") ? s.integer("warmup_iterations") : 10;
+  if (fixed && w.fixed_iterations == 0) w.mode = stats::WarmupMode::kNone;
+  w.floor_iterations = s.integer("warmup.min_iterations");
+  w.floor_ns = to_ns(s.number("warmup.min_time_s"));
+  w.cap_iterations = s.integer("warmup.max_iterations");
+  w.cap_ns = to_ns(s.number("warmup.max_time_s"));
+  return w;
+}
+
+stats::StopConfig stop_config(const Settings& s) {
+  stats::StopConfig stop;
+  stop.confidence = s.number("confidence");
+  stop.n_min = s.integer("stop.n_min");
+  stop.n_max = s.integer("stop.n_max");
+  stop.t_min_ns = to_ns(s.number("stop.t_min_s"));
+  stop.t_max_ns = to_ns(s.number("stop.t_max_s"));
+  stop.check_growth = s.number("stop.check_growth");
+  stop.quantiles_ppm.clear();
+  for (const double p : s.numbers("stop.quantiles")) stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(p * 1e6 + 0.5));
+  for (auto& row : stop.precisions)
+    row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50 ? "stop.rel_halfwidth_p50" : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90" : "stop.rel_halfwidth_p99");
+  return stop;
+}
+
+measure::LoopConfig loop_config(const Settings& s) {
+  measure::LoopConfig loop;
+  loop.warmup = warmup_config(s);
+  loop.stop = stop_config(s);
+  if (s.has("iterations")) loop.iterations = s.integer("iterations");
+  if (s.text("timing_mode") == "sync_latency") loop.batch = 1;
+  return loop;
+}
+
+workload::Tolerance tolerance_of(const Settings& s) {
+  const auto* model = config::find_model(s.text("model"));
+  const auto& row = config::tolerance(*config::find_precision(s.text("precision")), model ? model->task : config::Task::kTransformer);
+  workload::Tolerance t{row.max_rel_err, row.centred_cosine};
+  if (s.has("accuracy.max_rel_err")) t.max_rel_err = s.number("accuracy.max_rel_err");
+  if (s.has("accuracy.centred_cosine")) t.centred_cosine = s.number("accuracy.centred_cosine");
+  return t;
+}
+
+std::int64_t check_samples(const Settings& s, std::int64_t batch) {
+  const std::int64_t wanted = std::max(s.integer("accuracy.samples"), batch);
+  return (wanted + batch - 1) / batch * batch;
+}
+
+std::string short_hash(const nlohmann::json& json) { return sha256_hex(json.dump()).substr(0, 16); }
+
+}  // namespace
+
+result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
+  result::CaseResult r;
+  r.case_id = c.id;
+  r.label = c.label;
+  r.run_id = run_id;
+  r.benchmark.id = c.id;
+  r.benchmark.kind = std::string(config::kind_name(c.kind));
+  const auto text = [&](std::string_view name) { return optional_text(c.settings, name); };
+  r.benchmark.model = text("model");
+  r.benchmark.engine = text("engine");
+  r.benchmark.precision = text("precision");
+  if (c.settings.has("layout")) r.benchmark.layout = text("layout");
+  if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
+  if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
+  if (c.settings.has("sequence_length")) r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
+  for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
+  r.repetitions_planned = repetitions_of(c);
+  for (const auto& [name, values] : c.settings.all()) {
+    auto& json = r.config_effective[name] = nlohmann::json::array();
+    for (const auto& value : values) std::visit([&](const auto& v) { json.push_back(v); }, value);
+    if (values.size() == 1) json = nlohmann::json(json[0]);
+  }
+  return r;
+}
+
+workload::PassSpec base_pass(const Case& c, int default_threads) {
+  const Settings& s = c.settings;
+  workload::PassSpec pass;
+  pass.case_id = c.id;
+  pass.engine = s.text("engine");
+  const bool built_in = config::find_model(s.text("model")) != nullptr || config::find_file_type(s.text("model")) == nullptr;
+  (built_in ? pass.model.name : pass.model.file) = s.text("model");
+  pass.model.weights_file = optional_text(s, "weights");
+  pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
+  pass.model.inputs = config::case_inputs(c);
+  pass.settings.precision = s.text("precision");
+  pass.settings.layout = s.text("layout");
+  pass.settings.threads = s.integer("threads") > 0 ? static_cast<int>(s.integer("threads")) : default_threads;
+  pass.batch = s.integer("batch");
+  pass.samples = check_samples(s, pass.batch);
+  pass.tolerance = tolerance_of(s);
+  pass.loop = loop_config(s);
+  return pass;
+}
+
+workload::InputRequest input_request(const Case& c, const workload::PassSpec& pass) {
+  workload::InputRequest request;
+  request.specs = pass.model.inputs;
+  for (auto& spec : request.specs) spec.shape.at(0) = pass.samples;
+  if (const auto* model = config::find_model(c.settings.text("model")))
+    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
+  request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
+  request.load_inputs = c.settings.texts("load_inputs");
+  request.image_dir = optional_text(c.settings, "image_dir");
+  return request;
+}
+
+std::string input_key(const Case& c, const workload::PassSpec& pass) {
+  const auto request = input_request(c, pass);
+  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
+  for (const auto& spec : request.specs) key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
+  return short_hash(key);
+}
+
+workload::PassSpec reference_pass(const workload::PassSpec& base) {
+  workload::PassSpec pass = base;
+  pass.kind = workload::PassKind::kReference;
+  pass.engine = "eager";
+  pass.settings.precision = "fp32";
+  pass.settings.layout = "contiguous";
+  pass.settings.options.clear();
+  return pass;
+}
+
+std::string reference_key(const workload::PassSpec& reference) {
+  return short_hash({reference.model.name, reference.model.file, reference.model.weights_file, reference.model.weights_seed, reference.input_files,
+                     reference.batch, reference.samples});
+}
+
+std::int64_t repetitions_of(const Case& c) { return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1; }
+
+double timeout_of(const Case& c) { return c.settings.number("timeout_s"); }
+
+double items_per_iteration(const Case& c) { return static_cast<double>(c.settings.integer("batch")); }
+
+std::string item_name(const Case& c) {
+  const auto* model = config::find_model(c.settings.text("model"));
+  return model ? std::string(model->item) : "items";
+}
+
+}  // namespace paceline::run

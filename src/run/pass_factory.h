@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "config/plan.h"
+#include "result/case_result.h"
+#include "workload/inference/inputs.h"
+#include "workload/pass.h"
+
+// From the settings of a case to what a worker needs. Pure but for the shapes it looks up.
+namespace paceline::run {
+
+inline constexpr std::int64_t kCheckSamples = 8;  // at least this many inputs are compared with the reference
+
+// Identity and settings of a case, before anything ran.
+result::CaseResult new_case_result(const config::Case& c, const std::string& run_id);
+
+// The timed pass of a case but for its files, repetition and pinning. threads 0 means `default_threads`.
+workload::PassSpec base_pass(const config::Case& c, int default_threads);
+
+// What inputs the case's passes read, and what makes two cases share them.
+workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass);
+std::string input_key(const config::Case& c, const workload::PassSpec& pass);
+
+// The pass whose outputs the case is checked against: FP32, eager, same weights and inputs; for a model file its own
+// unoptimised FP32 run.
+workload::PassSpec reference_pass(const workload::PassSpec& base);
+std::string reference_key(const workload::PassSpec& reference);
+
+std::int64_t repetitions_of(const config::Case& c);
+double timeout_of(const config::Case& c);
+
+// Items (images, sequences) one iteration completes, and their name.
+double items_per_iteration(const config::Case& c);
+std::string item_name(const config::Case& c);
+
+}  // namespace paceline::run

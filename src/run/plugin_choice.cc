@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "run/plugin_choice.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "run/worker.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+
+EngineDirectory::EngineDirectory(std::vector<plugin::Manifest> installed, const std::map<fs::path, std::vector<std::string>>& extra)
+    : installed_(std::move(installed)) {
+  for (const auto& [file, engines] : extra)
+    for (const auto& engine : engines) extra_[engine] = file;
+}
+
+EngineHome EngineDirectory::find(const std::string& engine) const {
+  if (const auto it = extra_.find(engine); it != extra_.end()) return {it->second, {}};
+  for (const auto& manifest : installed_) {
+    if (std::find(manifest.engines.begin(), manifest.engines.end(), engine) == manifest.engines.end()) continue;
+    if (manifest.not_built_because.empty()) return {manifest.file, {}};
+    return {{}, fmt::format("engine '{}' needs the {} plug-in, which is not built: {}; to get it: {}", engine, manifest.name,
+                            manifest.not_built_because, manifest.fix)};
+  }
+  return {{}, fmt::format("no plug-in here brings engine '{}' (looked in {}); reinstall, or give one with --plugin FILE.so", engine,
+                          plugin::plugin_dir().string())};
+}
+
+PluginDescription describe_plugin(const fs::path& file, double timeout_s) {
+  static const std::atomic<bool> never{false};
+  WorkerRequest request;
+  request.spec.kind = workload::PassKind::kDescribe;
+  request.spec.plugin_file = fs::absolute(file).string();
+  request.log = fs::temp_directory_path() / fmt::format("paceline-describe-{}.log", ::getpid());
+  request.timeout_s = timeout_s;
+  const auto outcome = run_worker(request, never, {});
+  const std::string log = file_tail(request.log, 500);
+  std::error_code ignored;
+  fs::remove(request.log, ignored);
+  if (!outcome.ok) throw Error(ErrorCode::kUnavailable, fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason, log.empty() ? "" : "\n", log));
+  return {outcome.report.engines, outcome.report.versions, outcome.report.first_op_ns};
+}
+
+}  // namespace paceline::run

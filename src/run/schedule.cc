@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "run/schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/random.h"
+
+namespace paceline::run {
+
+std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed) {
+  std::vector<TimedSlot> slots;
+  std::vector<std::size_t> order(repetitions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::int64_t most = repetitions.empty() ? 0 : *std::max_element(repetitions.begin(), repetitions.end());
+  for (std::int64_t r = 0; r < most; ++r) {
+    if (r % 2 == 1) {
+      std::reverse(order.begin(), order.end());
+    } else {
+      const CounterRng rng(seed, static_cast<std::uint64_t>(r));
+      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i, i)]);
+    }
+    for (const std::size_t c : order)
+      if (r < repetitions[c]) slots.push_back({c, r});
+  }
+  return slots;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "run/spawn.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+
+extern char** environ;
+
+namespace paceline::run {
+namespace {
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& extra) {
+  std::vector<std::string> env;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    if (!extra.contains(text.substr(0, text.find('=')))) env.push_back(text);
+  }
+  for (const auto& [name, value] : extra) env.push_back(name + "=" + value);
+  return env;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (auto& s : strings) out.push_back(s.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// Between fork and exec only async-signal-safe calls are allowed.
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, pid_t parent, char* const* argv, char* const* env) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Sources are all above the targets (see ChildProcess), so no dup2 overwrites one that is still needed.
+  ::dup2(null_fd, STDIN_FILENO);
+  ::dup2(log_fd, STDOUT_FILENO);
+  ::dup2(log_fd, STDERR_FILENO);
+  ::dup2(spec_fd, kSpecFd);
+  ::dup2(record_fd, kRecordFd);
+  ::execve(argv[0], argv, env);
+  ::_exit(127);
+}
+
+FileDescriptor above_targets(int fd) { return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 10)); }
+
+}  // namespace
+
+ChildProcess::ChildProcess(const SpawnRequest& request) {
+  const FileDescriptor null_file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor log_file(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!log_file) throw Error(ErrorCode::kIo, fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
+  const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
+  const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
+  auto argv_text = request.argv;
+  auto env_text = merged_environment(request.env);
+  const auto argv = pointers(argv_text);
+  const auto env = pointers(env_text);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
+  if (pid_ == 0) exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), parent, argv.data(), env.data());
+  ::setpgid(pid_, pid_);  // also here: whoever comes first
+}
+
+ChildProcess::~ChildProcess() {
+  signal_group(SIGKILL);
+  wait();
+}
+
+void ChildProcess::signal_group(int signal) const {
+  if (pid_ > 0) ::kill(-pid_, signal);
+}
+
+bool ChildProcess::ended() {
+  if (!reaped_ && ::waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  return reaped_;
+}
+
+void ChildProcess::wait() {
+  while (!reaped_) {
+    if (::waitpid(pid_, &status_, 0) == pid_ || errno != EINTR) reaped_ = true;
+  }
+}
+
+FileDescriptor memory_file(const std::string& content) {
+  FileDescriptor fd(::memfd_create("paceline-pass", MFD_CLOEXEC));
+  if (!fd || ::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) || ::lseek(fd.get(), 0, SEEK_SET) != 0)
+    throw Error(ErrorCode::kInternal, fmt::format("cannot hand the pass to a worker: {}", std::strerror(errno)));
+  return fd;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/handle.h"
+
+namespace paceline::run {
+
+inline constexpr int kSpecFd = 3;    // in the child
+inline constexpr int kRecordFd = 4;
+
+struct SpawnRequest {
+  std::vector<std::string> argv;               // argv[0] is the path of the executable
+  std::map<std::string, std::string> env;      // on top of this process's
+  std::filesystem::path log;                   // stdout and stderr
+  int spec_fd = -1;                            // becomes kSpecFd
+  int record_fd = -1;                          // becomes kRecordFd
+};
+
+// A child process leading its own process group; killed (whole group) and reaped when this goes out of scope, and by
+// the kernel when this process dies.
+class ChildProcess {
+ public:
+  explicit ChildProcess(const SpawnRequest& request);
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  ~ChildProcess();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void signal_group(int signal) const;
+  // The wait status when the child has ended; polls without blocking.
+  [[nodiscard]] bool ended();
+  [[nodiscard]] int wait_status() const { return status_; }
+  void wait();
+
+ private:
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool reaped_ = false;
+};
+
+// A readable file descriptor that holds `content` (no file on disk).
+FileDescriptor memory_file(const std::string& content);
+
+}  // namespace paceline::run

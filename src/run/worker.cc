@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "run/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "host/oom.h"
+#include "run/spawn.h"
+#include "workload/inference/inference_pass.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+using workload::PassReport;
+namespace {
+
+constexpr int kPollMs = 50;
+constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
+constexpr std::size_t kMaxLine = std::size_t{1} << 30;
+
+// Cuts a byte stream into records, keeps a copy on disk, and gives up at the first line that is none.
+class RecordReader {
+ public:
+  RecordReader(fs::path file, const OnProgress& on_progress) : file_(std::move(file)), on_progress_(on_progress) {
+    if (!file_.empty()) write_file_atomic(part(), "");
+  }
+
+  void add(std::string_view bytes) {
+    pending_ += bytes;
+    if (pending_.size() > kMaxLine) throw Error(ErrorCode::kData, "a line without end");
+    std::size_t begin = 0;
+    for (std::size_t end; (end = pending_.find('\n', begin)) != std::string::npos; begin = end + 1)
+      take(std::string_view(pending_).substr(begin, end - begin));
+    pending_.erase(0, begin);
+  }
+  // The stream is complete: its file loses the ".part".
+  void commit() const {
+    if (!file_.empty()) write_file_atomic(file_, kept_);
+    discard();
+  }
+  void discard() const {
+    std::error_code ignored;
+    if (!file_.empty()) fs::remove(part(), ignored);
+  }
+  [[nodiscard]] PassReport& report() { return report_; }
+
+ private:
+  [[nodiscard]] fs::path part() const { return file_.string() + ".part"; }
+  void take(std::string_view line) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_discarded()) throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
+    if (const auto progress = workload::apply_record(report_, json)) {
+      if (on_progress_) on_progress_(*progress);
+      return;
+    }
+    if (!file_.empty()) kept_.append(line) += '\n';
+    if (json.value("type", "") == "phase" && on_progress_) on_progress_({report_.phase, 0, 0, {}, {}, {}});
+  }
+
+  fs::path file_;
+  const OnProgress& on_progress_;
+  std::string pending_;
+  std::string kept_;
+  PassReport report_;
+};
+
+struct SignalWords {
+  int signal;
+  std::string_view words;
+};
+constexpr SignalWords kSignals[] = {{SIGSEGV, "a segmentation fault (SIGSEGV)"}, {SIGABRT, "an abort (SIGABRT)"},
+                                    {SIGBUS, "a bus error (SIGBUS)"},           {SIGFPE, "an arithmetic fault (SIGFPE)"},
+                                    {SIGILL, "an illegal instruction (SIGILL): built for another CPU?"}};
+
+std::string signal_words(int signal) {
+  for (const auto& row : kSignals)
+    if (row.signal == signal) return std::string(row.words);
+  return fmt::format("signal {} ({})", signal, strsignal(signal));
+}
+
+struct Verdict {
+  std::string code, reason;
+};
+
+// Why a worker that did not say "done" ended, from its wait status and what it reported.
+Verdict explain_end(const PassReport& report, int status, bool oom_seen) {
+  const auto phase = fmt::format("while in phase '{}'", report.phase);
+  if (!report.error_code.empty()) return {report.error_code, report.error};
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && oom_seen)
+    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {}; use a smaller batch or raise the memory limit", phase)};
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return {"killed", fmt::format("killed by somebody (SIGKILL) {}", phase)};
+  if (WIFSIGNALED(status)) return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
+  return {"exit", fmt::format("the worker ended early (exit code {}) {}", WEXITSTATUS(status), phase)};
+}
+
+std::string read_all(int fd) {
+  std::string content;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) != 0;) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw Error(ErrorCode::kInternal, "cannot read the pass");
+    content.append(buffer, static_cast<std::size_t>(n));
+  }
+  return content;
+}
+
+// Reads whatever is there. Returns false at the end of the stream.
+bool drain(int fd, RecordReader& reader) {
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n > 0) {
+      reader.add({buffer, static_cast<std::size_t>(n)});
+    } else if (n == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+// Watches one child until it ended; returns why it was stopped from outside, if it was.
+std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& reader, double timeout_s, const std::atomic<bool>& interrupt) {
+  const SteadyClock clock;
+  const std::int64_t deadline = clock.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+  std::optional<Verdict> verdict;
+  std::int64_t kill_at = 0;
+  const auto stop = [&](int signal, Verdict why) {
+    verdict = std::move(why);
+    child.signal_group(signal);
+    kill_at = clock.now_ns() + kGraceNs;
+  };
+  for (bool open = true; open || !child.ended();) {
+    pollfd waiting{record_fd, POLLIN, 0};
+    ::poll(open ? &waiting : nullptr, open ? 1 : 0, kPollMs);
+    try {
+      if (open) open = drain(record_fd, reader);
+    } catch (const Error& e) {
+      open = false;
+      if (!verdict) stop(SIGKILL, {"protocol", fmt::format("the worker sent {}", e.what())});
+    }
+    const std::int64_t now = clock.now_ns();
+    if (!verdict && interrupt) stop(SIGTERM, {"interrupted", "interrupted"});
+    if (!verdict && now > deadline)
+      stop(SIGKILL, {"timeout", fmt::format("no result within timeout_s = {:g} s; it was in phase '{}'", timeout_s, reader.report().phase)});
+    if (verdict && now > kill_at) child.signal_group(SIGKILL);
+    if (child.ended() && open) {  // a grandchild may hold the pipe: take what is there and leave
+      try {
+        drain(record_fd, reader);
+      } catch (const Error& e) {
+        if (!verdict) verdict = {"protocol", fmt::format("the worker sent {}", e.what())};
+      }
+      open = false;
+    }
+  }
+  return verdict;
+}
+
+std::map<std::string, std::string> worker_environment(const WorkerRequest& request) {
+  const auto threads = fmt::format("{}", request.spec.settings.threads);
+  std::map<std::string, std::string> env{{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}};
+  for (const auto& [name, value] : request.env) env[name] = value;
+  // The size of the environment block shifts the stack: vary it, so that no process start is special.
+  env["PACELINE_PAD"] = std::string(static_cast<std::size_t>(SteadyClock{}.now_ns() / 1000 % 1024), 'x');
+  return env;
+}
+
+const char* code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnsupported: return "unsupported";
+    case ErrorCode::kUnavailable: return "unavailable";
+    case ErrorCode::kData: return "data";
+    case ErrorCode::kUsage:
+    case ErrorCode::kConfig: return "config";
+    default: return "error";
+  }
+}
+
+// Runs the pass and turns whatever it throws into a record.
+int run_pass(const workload::PassSpec& spec, workload::RecordSink& sink, const std::atomic<bool>& interrupt) {
+  try {
+    workload::run_inference_pass(spec, sink, interrupt);
+    sink.emit(workload::done_record());
+    return 0;
+  } catch (const Error& e) {
+    sink.emit(workload::failed_record(code_name(e.code()), e.what()));
+  } catch (const std::bad_alloc&) {
+    sink.emit(workload::failed_record("oom", "out of memory: an allocation was refused; use a smaller batch"));
+  } catch (const std::exception& e) {
+    sink.emit(workload::failed_record("error", e.what()));
+  }
+  return 1;
+}
+
+// Hands records straight to a reader.
+class DirectSink : public workload::RecordSink {
+ public:
+  explicit DirectSink(RecordReader& reader) : reader_(reader) {}
+  void emit(const nlohmann::json& record) override { reader_.add(record.dump() + "\n"); }
+
+ private:
+  RecordReader& reader_;
+};
+
+WorkerOutcome finish(RecordReader& reader, std::optional<Verdict> verdict) {
+  WorkerOutcome outcome;
+  outcome.ok = !verdict;
+  if (verdict) {
+    reader.discard();
+    outcome.reason_code = verdict->code;
+    outcome.reason = verdict->reason;
+  } else {
+    reader.commit();
+  }
+  outcome.report = std::move(reader.report());
+  return outcome;
+}
+
+}  // namespace
+
+WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  FileDescriptor read_end(ends[0]), write_end(ends[1]);
+  ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  const FileDescriptor spec = memory_file(workload::to_json(request.spec).dump());
+  const auto oom_before = host::read_oom_counters();
+  RecordReader reader(request.record_file, on_progress);
+  ChildProcess child({{fs::read_symlink("/proc/self/exe").string(), "worker"}, worker_environment(request), request.log, spec.get(), write_end.get()});
+  write_end.reset();
+  auto verdict = watch(child, read_end.get(), reader, request.timeout_s, interrupt);
+  const bool clean = reader.report().done && WIFEXITED(child.wait_status()) && WEXITSTATUS(child.wait_status()) == 0;
+  if (!verdict && !clean) verdict = explain_end(reader.report(), child.wait_status(), host::oom_kill_seen(oom_before, host::read_oom_counters()));
+  return finish(reader, std::move(verdict));
+}
+
+WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+  RecordReader reader(request.record_file, on_progress);
+  for (const auto& [name, value] : worker_environment(request)) ::setenv(name.c_str(), value.c_str(), 1);
+  DirectSink sink(reader);
+  run_pass(request.spec, sink, interrupt);
+  std::optional<Verdict> verdict;
+  if (interrupt) verdict = {"interrupted", "interrupted"};
+  else if (!reader.report().done) verdict = {reader.report().error_code, reader.report().error};
+  return finish(reader, std::move(verdict));
+}
+
+std::optional<PassReport> read_record_file(const fs::path& record_file) {
+  if (!fs::exists(record_file)) return std::nullopt;
+  PassReport report;
+  for (const auto& line : split(read_file(record_file), '\n')) {
+    if (line.empty()) continue;
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_discarded()) return std::nullopt;
+    workload::apply_record(report, json);
+  }
+  return report.done ? std::optional(std::move(report)) : std::nullopt;
+}
+
+int worker_main(int spec_fd, int record_fd) {
+  static const std::atomic<bool> never{false};
+  const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
+  workload::PipeSink sink(record_fd);
+  return run_pass(spec, sink, never);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "measure/timed_loop.h"
+#include "plugin/engine.h"
+
+// A pass is what one worker process does; it travels to the worker as JSON.
+namespace paceline::workload {
+
+enum class PassKind {
+  kDescribe,   // load the plug-in, say what it is (paceline validate)
+  kReference,  // run the sample inputs, write the outputs others are checked against
+  kCheck,      // compare outputs with the reference, read back the executed precision; untimed
+  kTimed,      // nothing but the loop
+};
+
+struct Tolerance {
+  double max_rel_err = 0;
+  double centred_cosine = 0;
+};
+
+struct PassSpec {
+  PassKind kind = PassKind::kTimed;
+  std::string case_id;
+  std::int64_t repetition = 0;
+  std::int64_t rank = 0;
+  std::int64_t world_size = 1;
+  std::string plugin_file;
+  std::string engine;
+  plugin::ModelSpec model;                // input shapes at the batch size of the case
+  plugin::EngineSettings settings;
+  std::vector<std::string> input_files;   // .npy, one an input, `samples` long in dimension 0
+  std::int64_t batch = 1;
+  std::int64_t samples = 1;               // a multiple of batch
+  std::string reference_file;             // .npy: written by the reference pass, read by the others; empty: no check
+  std::string reference_name;             // in words, for the result
+  Tolerance tolerance;
+  measure::LoopConfig loop;
+  std::vector<int> pin_cpus;              // empty: not pinned
+};
+
+nlohmann::json to_json(const PassSpec& spec);
+// Throws Error(kInternal): a spec is made by this program.
+PassSpec pass_from_json(const nlohmann::json& json);
+
+}  // namespace paceline::workload

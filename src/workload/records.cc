@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "workload/records.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+
+#include "base/error.h"
+#include "result/case_fields.h"
+
+namespace paceline::workload {
+using nlohmann::json;
+using result::Reader;
+using result::Writer;
+
+template <class A>
+void fields(A& a, ProgressRecord& t) {
+  a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns), a("ci_low_ns", t.ci_low_ns),
+      a("ci_high_ns", t.ci_high_ns);
+}
+
+namespace {
+
+json record(const char* type, const char* key, json value) { return {{"type", type}, {key, std::move(value)}}; }
+
+template <typename T>
+void read(const json& from, const char* key, T& into) {
+  if (!from.contains(key)) throw Error(ErrorCode::kData, fmt::format("a '{}' record lacks '{}'", from.value("type", "?"), key));
+  Reader::read(from.at(key), key, into);
+}
+
+void read_samples(PassReport& report, const json& from) {
+  std::vector<std::int64_t> starts, durations, flags;
+  read(from, "start_ns", starts);
+  read(from, "host_ns", durations);
+  read(from, "flags", flags);
+  if (starts.size() != durations.size() || starts.size() != flags.size())
+    throw Error(ErrorCode::kData, "a 'samples' record has columns of different lengths");
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    result::Sample s;
+    s.repetition = from.value("repetition", 0);
+    s.rank = from.value("rank", 0);
+    s.index = static_cast<std::int64_t>(report.samples.size());
+    s.start_ns = starts[i];
+    s.host_ns = durations[i];
+    s.flags = static_cast<std::uint32_t>(flags[i]);
+    report.samples.push_back(s);
+  }
+}
+
+using Apply = void (*)(PassReport&, const json&);
+const std::map<std::string, Apply>& appliers() {
+  static const std::map<std::string, Apply> table{
+      {"phase", [](PassReport& r, const json& j) { read(j, "phase", r.phase); }},
+      {"loaded",
+       [](PassReport& r, const json& j) {
+         r.versions = j.at("versions").get<decltype(r.versions)>();
+         for (const auto& [key, value] : j.at("settings").get<std::vector<std::pair<std::string, std::string>>>()) r.effective_settings[key] = value;
+       }},
+      {"check",
+       [](PassReport& r, const json& j) {
+         read(j, "correctness", r.correctness);
+         read(j, "precision", r.precision);
+         if (!j.at("tensor_peak_bytes").is_null()) r.tensor_peak_bytes = j.at("tensor_peak_bytes").get<std::int64_t>();
+         if (!j.at("flops_per_item").is_null()) r.flops_per_item = j.at("flops_per_item").get<double>();
+       }},
+      {"correctness", [](PassReport& r, const json& j) { read(j, "correctness", r.correctness); }},
+      {"samples", read_samples},
+      {"repetition", [](PassReport& r, const json& j) { read(j, "repetition", r.repetition); }},
+      {"describe",
+       [](PassReport& r, const json& j) {
+         read(j, "engines", r.engines);
+         if (!j.at("first_op_ns").is_null()) r.first_op_ns = j.at("first_op_ns").get<double>();
+       }},
+      {"failed",
+       [](PassReport& r, const json& j) {
+         read(j, "code", r.error_code);
+         read(j, "message", r.error);
+       }},
+      {"done", [](PassReport& r, const json&) { r.done = true; }},
+  };
+  return table;
+}
+
+}  // namespace
+
+void PipeSink::emit(const json& record) {
+  std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t n = ::write(fd_, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw Error(ErrorCode::kIo, "the coordinator no longer reads this worker's records");
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+std::optional<ProgressRecord> apply_record(PassReport& report, const json& record) {
+  if (!record.is_object() || !record.contains("type") || !record["type"].is_string())
+    throw Error(ErrorCode::kData, "a line that is no record");
+  const std::string type = record["type"];
+  try {
+    if (type == "progress") {
+      ProgressRecord progress;
+      read(record, "progress", progress);
+      return progress;
+    }
+    const auto it = appliers().find(type);
+    if (it == appliers().end()) throw Error(ErrorCode::kData, fmt::format("an unknown record type '{}'", type));
+    it->second(report, record);
+  } catch (const json::exception& e) {
+    throw Error(ErrorCode::kData, fmt::format("a damaged '{}' record ({})", type, e.what()));
+  }
+  return std::nullopt;
+}
+
+json phase_record(const std::string& phase) { return record("phase", "phase", phase); }
+json progress_record(const ProgressRecord& progress) { return record("progress", "progress", Writer::write(progress)); }
+json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
+                   const std::vector<std::pair<std::string, std::string>>& settings) {
+  return {{"type", "loaded"}, {"versions", versions}, {"settings", settings}};
+}
+json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision, const result::Count& tensor_peak_bytes,
+                  const result::Number& flops_per_item) {
+  return {{"type", "check"},
+          {"correctness", Writer::write(correctness)},
+          {"precision", Writer::write(precision)},
+          {"tensor_peak_bytes", tensor_peak_bytes ? json(*tensor_peak_bytes) : json(nullptr)},
+          {"flops_per_item", flops_per_item ? json(*flops_per_item) : json(nullptr)}};
+}
+json correctness_record(const result::Correctness& correctness) { return record("correctness", "correctness", Writer::write(correctness)); }
+json samples_record(const std::vector<result::Sample>& samples) {
+  json starts = json::array(), durations = json::array(), flags = json::array();
+  for (const auto& s : samples) {
+    starts.push_back(s.start_ns);
+    durations.push_back(s.host_ns);
+    flags.push_back(s.flags);
+  }
+  return {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
+}
+json repetition_record(const result::Repetition& repetition) { return record("repetition", "repetition", Writer::write(repetition)); }
+json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
+  return {{"type", "describe"}, {"engines", engines}, {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)}};
+}
+json failed_record(const std::string& code, const std::string& message) { return {{"type", "failed"}, {"code", code}, {"message", message}}; }
+json done_record() { return {{"type", "done"}}; }
+
+}  // namespace paceline::workload

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "result/case_result.h"
+#include "result/samples.h"
+
+// What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and repetition.
+namespace paceline::workload {
+
+// Where records go: a pipe to the coordinator, or straight into it for --in-process. The transport is a seam: under a
+// launcher that is not ours it will be the process group.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void emit(const nlohmann::json& record) = 0;
+};
+
+// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when nobody reads any more.
+class PipeSink : public RecordSink {
+ public:
+  explicit PipeSink(int fd) : fd_(fd) {}
+  void emit(const nlohmann::json& record) override;
+
+ private:
+  int fd_;
+};
+
+// Everything one pass reported, put together from its records.
+struct PassReport {
+  bool done = false;                       // the worker said so itself
+  std::string phase = "start";             // the last one it entered
+  std::string error_code;                  // of a failure it reported: unsupported, data, …
+  std::string error;
+  std::vector<result::Sample> samples;
+  result::Repetition repetition;
+  result::Correctness correctness;
+  result::PrecisionReadBack precision;
+  result::Count tensor_peak_bytes;
+  result::Number flops_per_item;           // counted by the engine
+  std::map<std::string, std::string> effective_settings;
+  std::vector<std::pair<std::string, std::string>> versions;
+  std::vector<std::string> engines;        // describe
+  result::Number first_op_ns;              // describe
+};
+
+// A short-lived view of a running measurement, for people.
+struct ProgressRecord {
+  std::string phase;
+  std::int64_t n = 0;
+  double elapsed_s = 0;
+  result::Number p50_ns, ci_low_ns, ci_high_ns;
+};
+
+// Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
+std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::json& record);
+
+// Makers; the tags (rank, repetition) are added by the pass.
+nlohmann::json phase_record(const std::string& phase);
+nlohmann::json progress_record(const ProgressRecord& progress);
+nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
+                             const std::vector<std::pair<std::string, std::string>>& settings);
+nlohmann::json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision,
+                            const result::Count& tensor_peak_bytes, const result::Number& flops_per_item);
+nlohmann::json correctness_record(const result::Correctness& correctness);
+nlohmann::json samples_record(const std::vector<result::Sample>& samples);
+nlohmann::json repetition_record(const result::Repetition& repetition);
+nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
+nlohmann::json failed_record(const std::string& code, const std::string& message);
+nlohmann::json done_record();
+
+}  // namespace paceline::workload
