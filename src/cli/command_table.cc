@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/version.h"
+#include "config/flags.h"
+
+namespace paceline::cli {
+namespace {
+
+constexpr std::array kCommands{
+    Command{"run", "benchmark", "PLAN.yaml [options] [--section.key=value …]", "run every case of a plan, write results and a report", config::kRun, run_command},
+    Command{"infer", "", "--model NAME [options]", "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer, infer_command},
+    Command{"validate", "", "[options]", "is this machine fit to measure? PASS, WARN or FAIL, with a fix for each", config::kValidate, validate_command},
+    Command{"report", "", "[generate] --source DIR [options]", "render a stored run, or several side by side, as html, markdown, csv or json", config::kReport, report_command},
+    Command{"schema", "", "[options | metrics | plan | result | commands | exit-codes] [options]", "print options, metrics and file formats from the tables the code uses",
+            config::kSchema, schema_command},
+    Command{"worker", "", "", "", 0, worker_command},
+};
+
+std::string general_help() {
+  std::string text = "paceline: measures deep-learning inference, with intervals, accuracy checks and reasons\n\nusage: paceline COMMAND [options]\n\n";
+  for (const auto& c : kCommands)
+    if (!c.summary.empty()) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
+  text += "\n  paceline COMMAND --help   the options of a command\n  paceline --version        version, and the libraries it was built for\n";
+  return text;
+}
+
+const Command* find_command(std::string_view name) {
+  for (const auto& c : kCommands)
+    if (c.name == name || (!c.alias.empty() && c.alias == name)) return &c;
+  return nullptr;
+}
+
+[[noreturn]] void unknown_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& c : kCommands)
+    if (!c.summary.empty()) names.emplace_back(c.name);
+  const auto near = nearest_name(name, names);
+  throw Error(ErrorCode::kUsage, fmt::format("unknown command '{}'{}; there are: {}", name, near ? fmt::format("; did you mean '{}'?", *near) : "",
+                                             join(names, ", ")));
+}
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  for (const auto& a : arguments) {
+    if (a == "--") return false;
+    if (a == "--help" || a == "-h") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+std::string command_help(const Command& command) {
+  std::string text = fmt::format("usage: paceline {} {}\n\n{}\n", command.name, command.usage, command.summary);
+  if (!command.alias.empty()) text += fmt::format("(paceline {} is the same)\n", command.alias);
+  return command.flags == 0 ? text : text + "\n" + config::render_help(command.flags);
+}
+
+std::string commands_markdown() {
+  std::string text = "# Commands\n\n| command | usage | does |\n|---|---|---|\n";
+  for (const auto& c : kCommands)
+    if (!c.summary.empty())
+      text += fmt::format("| `{}`{} | `paceline {} {}` | {} |\n", c.name, c.alias.empty() ? "" : fmt::format(" (`{}`)", c.alias), c.name,
+                          fmt::join(split(c.usage, '|'), "\\|"), c.summary);
+  return text;
+}
+
+ExitCode dispatch(const std::vector<std::string>& arguments) {
+  const std::string name = arguments.empty() ? "--help" : arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    fmt::print("{}", general_help());
+    return arguments.empty() ? ExitCode::kUsage : ExitCode::kOk;
+  }
+  if (name == "--version" || name == "version") {
+    fmt::print("{}", version_text());
+    return ExitCode::kOk;
+  }
+  const Command* command = find_command(name);
+  if (!command) unknown_command(name);
+  Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(arguments, " ")};
+  if (!command->summary.empty() && asks_for_help(context.arguments)) {
+    fmt::print("{}", command_help(*command));
+    return ExitCode::kOk;
+  }
+  return command->run(context);
+}
+
+}  // namespace paceline::cli

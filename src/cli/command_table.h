@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit_code.h"
+#include "cli/context.h"
+
+namespace paceline::cli {
+
+// A command is one row; `paceline --help` and docs/reference derive from it.
+struct Command {
+  std::string_view name;
+  std::string_view alias;                   // also accepted; empty: none
+  std::string_view usage;                   // after the name
+  std::string_view summary;                 // empty: internal, not listed
+  unsigned flags;                           // which options: a bit of config::Option::commands; 0: none
+  ExitCode (*run)(const Context&);
+};
+
+std::span<const Command> commands();
+
+// Finds the command and runs it. Throws Error(kUsage) with the nearest name.
+ExitCode dispatch(const std::vector<std::string>& arguments);
+
+std::string command_help(const Command& command);
+std::string commands_markdown();            // docs/reference/commands.md
+
+// One file each.
+ExitCode run_command(const Context& context);        // run, benchmark
+ExitCode infer_command(const Context& context);
+ExitCode validate_command(const Context& context);
+ExitCode report_command(const Context& context);
+ExitCode schema_command(const Context& context);
+ExitCode worker_command(const Context& context);     // internal
+
+}  // namespace paceline::cli

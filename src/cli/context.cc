@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "cli/context.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace paceline::cli {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const auto value = variable(name); !value.empty()) return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
+  return false;
+}
+
+std::size_t terminal_width(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 100;
+}
+
+}  // namespace
+
+void Console::say(std::string_view line) const {
+  if (!quiet) fmt::print(text(), "{}\n", line);
+  std::fflush(text());
+}
+
+void Console::result(std::string_view document) const {
+  std::fwrite(document.data(), 1, document.size(), stdout);
+  std::fflush(stdout);
+}
+
+void Console::warn(std::string_view line) const { fmt::print(stderr, "! {}\n", line); }
+
+Console make_console(bool json, bool quiet, bool verbose, bool no_color) {
+  Console console;
+  console.json = json;
+  console.quiet = quiet;
+  console.verbose = verbose;
+  const int fd = json ? STDERR_FILENO : STDOUT_FILENO;
+  console.terminal = ::isatty(fd) != 0 && variable("TERM") != "dumb";
+  console.colour = console.terminal && !no_color && variable("NO_COLOR").empty();
+  console.ascii = console.terminal && !utf8_locale();
+  console.width = console.terminal ? terminal_width(fd) : 100;
+  return console;
+}
+
+}  // namespace paceline::cli

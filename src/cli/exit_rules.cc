@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "cli/exit_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace paceline::cli {
+namespace {
+
+struct ExitRow {
+  ExitCode code;
+  std::string_view meaning;
+};
+constexpr std::array kRows{
+    ExitRow{ExitCode::kOk, "everything asked for was done and every gate was met"},
+    ExitRow{ExitCode::kGateFailed, "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
+    ExitRow{ExitCode::kUsage, "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
+    ExitRow{ExitCode::kInconclusive, "the interval is too wide to say: a gate cannot be decided, or a case did not converge before its cap"},
+    ExitRow{ExitCode::kEnvironmentInvalid, "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of `validate`"},
+    ExitRow{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
+    ExitRow{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
+    ExitRow{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
+};
+
+// A failed case by its reason: the user's file, a failed gate, or the workload itself.
+ExitCode failed_code(const std::string& reason_code) {
+  if (reason_code == "data" || reason_code == "config") return ExitCode::kUsage;
+  if (reason_code == "accuracy" || reason_code == "precision") return ExitCode::kGateFailed;
+  return ExitCode::kWorkloadFailed;
+}
+
+// With six or more processes the interval comes from the processes; one process that hit its cap decides nothing then.
+bool inconclusive(const result::CaseResult& c) {
+  if (c.headline.scope == result::kBetweenProcess) return false;
+  return std::any_of(c.repetitions.begin(), c.repetitions.end(), [](const auto& r) { return r.converged && !*r.converged; });
+}
+
+ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
+  if (c.outcome == result::Outcome::kSkipped) return ExitCode::kSkipped;
+  if (c.outcome == result::Outcome::kFailed) return failed_code(c.reason_code);
+  ExitCode code = inconclusive(c) ? ExitCode::kInconclusive : ExitCode::kOk;
+  if (c.grade == result::Grade::kC && !options.allow_noisy) code = worse(code, ExitCode::kEnvironmentInvalid);
+  return code;
+}
+
+}  // namespace
+
+ExitCode exit_code_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kUnavailable: return ExitCode::kSkipped;
+    case ErrorCode::kTimeout:
+    case ErrorCode::kInternal: return ExitCode::kWorkloadFailed;
+    default: return ExitCode::kUsage;
+  }
+}
+
+ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) {
+  if (options.interrupted) return ExitCode::kInterrupted;
+  ExitCode code = ExitCode::kSkipped;
+  for (const auto& c : run.cases) code = worse(code, case_code(c, options));
+  for (const auto& g : run.gates) {
+    if (g.verdict == "missed") code = worse(code, ExitCode::kGateFailed);
+    if (g.verdict == "cannot_say") code = worse(code, ExitCode::kInconclusive);
+  }
+  return code;
+}
+
+std::string exit_codes_markdown() {
+  std::string text = "# Exit codes\n\n| code | meaning |\n|---|---|\n";
+  for (const auto& row : kRows) text += fmt::format("| {} | {} |\n", static_cast<int>(row.code), row.meaning);
+  return text + "\nSeveral reasons at once: 130, else 2, 5, 4, 1, 3, 0 in this order; 77 only when nothing ran.\n";
+}
+
+}  // namespace paceline::cli

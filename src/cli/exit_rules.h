@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "result/run_result.h"
+
+// The one place that turns what happened into an exit code.
+namespace paceline::cli {
+
+ExitCode exit_code_of(ErrorCode code);
+
+struct ExitOptions {
+  bool allow_noisy = false;
+  bool interrupted = false;
+};
+// Precedence 2 > 5 > 4 > 1 > 3 > 0; 77 when nothing ran (docs/reference/exit-codes.md).
+ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options);
+
+std::string exit_codes_markdown();
+
+}  // namespace paceline::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+
+namespace paceline::cli {
+
+// While it lives, SIGINT and SIGTERM set flag(); a second one kills the workers (they die with us) and exits 130 at once.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  ~InterruptGuard();
+  [[nodiscard]] static const std::atomic<bool>& flag();
+};
+
+}  // namespace paceline::cli

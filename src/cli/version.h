@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "result/run_result.h"
+
+namespace paceline::cli {
+
+result::Suite suite();
+// Version and the libraries the plug-ins were built for, from their manifests; loads nothing.
+std::string version_text();
+
+}  // namespace paceline::cli
