@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A whole engine plug-in: model "affine", y = W x + b, in plain loops. See docs/plugins.md.
+// A whole engine plug-in: model "affine", y = W x + b, in plain loops.
 #include <map>
 #include <memory>
 #include <span>
@@ -70,7 +70,7 @@ class NaiveEngine final : public plugin::Engine {
   std::span<const TensorView> synchronize(plugin::Slot slot) override { return slots_.at(slot).views; }
 
   plugin::ReadBack read_back(plugin::Slot) override {
-    return {{{"fp32", 1.0, 1}}, "its own source code", {}};
+    return {.precisions = {{"fp32", 1.0, 1}}, .source = "its own code", .peak_tensor_bytes = {}, .flops = {}};
   }
 
  private:

@@ -13,4 +13,4 @@ done
 [ -n "$formatter" ] || { echo "format: skipped, no clang-format 14 (scripts/setup.sh --checks installs it)"; exit 77; }
 mode=(--dry-run -Werror)
 [ "${1:-}" != --fix ] || mode=(-i)
-git ls-files -z '*.h' '*.cc' '*.cu' | xargs -0 -r -n 40 -P 2 "$formatter" "${mode[@]}"
+git ls-files -z --cached --others --exclude-standard '*.h' '*.cc' '*.cu' | xargs -0 -r -n 40 -P 2 "$formatter" "${mode[@]}"
