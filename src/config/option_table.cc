@@ -77,7 +77,12 @@ const Option* find_option(std::string_view key, unsigned kinds) {
 }
 
 const Option* find_flag(std::string_view flag, unsigned command) {
-  return find_if([&](const Option& o) { return (o.commands & command) != 0 && has_flag(o, flag); });
+  return find_if([&](const Option& o) { return serves(o, command) && has_flag(o, flag); });
+}
+
+bool serves(const Option& option, unsigned command) {
+  if ((option.commands & command) == 0) return false;
+  return command != kInfer || (option.kinds & (kInference | kPlanLevel | kCommandLine)) != 0;
 }
 
 std::string_view singular(const Option& option) {

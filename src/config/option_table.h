@@ -17,10 +17,11 @@ enum class OptionType {
   kNumber,
   kBoolean,
   kChoice,
-  kBytes,   // a size: 8, 64K, 256M (powers of 1024)
-  kModel,   // a name of the vocabulary, of a plug-in, or a model file
-  kEngine,  // likewise
-  kShapes,  // trtexec's syntax
+  kBytes,       // a size: 8, 64K, 256M (powers of 1024)
+  kModel,       // a name of the vocabulary, of a plug-in, or a model file
+  kEngine,      // likewise
+  kShapes,      // trtexec's syntax
+  kExpression,  // text in which commas have a meaning of their own
 };
 enum class OptionForm {
   kSingle,
@@ -78,6 +79,9 @@ const Option* find_option(std::string_view key, unsigned kinds);
 // Row of a flag ("--batch", "-c", "--stop.t_max_s"; '_' equals '-') for a command; nullptr when there is
 // none.
 const Option* find_flag(std::string_view flag, unsigned command);
+
+// Whether the option's flags belong to a command: infer takes those of inference only.
+bool serves(const Option& option, unsigned command);
 
 // "batch" for batch_sizes: the name of one case's value, and of the option in Case::settings.
 std::string_view singular(const Option& option);

@@ -12,7 +12,6 @@ using enum OptionForm;
 constexpr unsigned kRuns = kRun | kInfer;
 constexpr std::array<Choice, 7> kFormats{
     {{"html"}, {"markdown"}, {"csv"}, {"json"}, {"pdf", false}, {"png", false}, {"svg", false}}};
-constexpr std::array<Choice, 2> kSchemaFormats{{{"markdown"}, {"json"}}};
 
 constexpr std::array kPlanRows{
     Option{.name = "experiment_name",
@@ -24,6 +23,7 @@ constexpr std::array kPlanRows{
            .kinds = kPlanLevel,
            .help = "Where run directories are made."},
     Option{.name = "expect",
+           .type = kExpression,
            .form = kList,
            .kinds = kPlanLevel,
            .help = "Gates on metrics, e.g. 'p50_ms < 60'; decided on the interval: met, missed, cannot say "
@@ -90,14 +90,6 @@ constexpr std::array kCommandRows{
            .kinds = kCommandLine,
            .commands = kReport,
            .help = "What to write."},
-    Option{.name = "format",
-           .flags = "-f",
-           .type = kChoice,
-           .fallback = "markdown",
-           .choices = kSchemaFormats,
-           .kinds = kCommandLine,
-           .commands = kSchema,
-           .help = "What to print."},
     Option{.name = "output",
            .flags = "-o",
            .kinds = kCommandLine,
@@ -107,7 +99,7 @@ constexpr std::array kCommandRows{
            .type = kBoolean,
            .fallback = "false",
            .kinds = kCommandLine,
-           .commands = kRuns | kValidate,
+           .commands = kRuns | kValidate | kSchema,
            .help = "Machine-readable output on stdout, text on stderr."},
     Option{.name = "quiet",
            .flags = "-q",

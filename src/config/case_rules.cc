@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "config/case_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "config/plan_reader.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+using Coordinates = std::map<std::string, std::string>;
+
+Coordinates coordinates_of(const Case& item) {
+  Coordinates at;
+  const unsigned kind = kind_bit(item.kind);
+  for (const auto& [name, values] : item.settings.all()) {
+    const Option* option = row_of(name, kind);
+    if (option && option->form == OptionForm::kAxis) at[name] = value_text(values.front());
+  }
+  for (const auto& [name, value] : item.env) at["env." + name] = value;
+  return at;
+}
+
+// As the plan says; else the first engine and the first precision.
+Coordinates baseline_of(const Workload& workload) {
+  Coordinates at;
+  for (const auto& [name, values] : workload.settings.all())
+    if (name.starts_with("baseline.")) at[name.substr(9)] = value_text(values.front());
+  if (!at.empty()) return at;
+  for (const auto& [axis, option] : {std::pair{"engine", "engines"}, {"precision", "precisions"}})
+    if (workload.settings.has(option)) at[axis] = value_text(workload.settings.list(option).front());
+  return at;
+}
+
+bool is_default(const Option& option, const std::vector<Value>& values) {
+  return values.size() == 1 && !option.fallback.empty() && value_text(values.front()) == option.fallback;
+}
+
+void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
+  for (const auto& [name, values] : item.settings.all()) {
+    const Option* option = row_of(name, kind_bit(item.kind));
+    if (!option || name == "kind") continue;
+    if (!option->available && !is_default(*option, values))
+      reasons.push_back(fmt::format("'{}: {}' is not available yet", name, value_text(values.front())));
+    for (const auto& choice : option->choices)
+      for (const auto& value : values)
+        if (!choice.available && value_text(value) == choice.name)
+          reasons.push_back(fmt::format("{} '{}' is not available yet", singular(*option), choice.name));
+  }
+}
+
+void add_file_reason(std::string_view what, const std::string& name, std::vector<std::string>& reasons) {
+  const FileType* type = find_file_type(name);
+  if (type && !type->available)
+    reasons.push_back(fmt::format("{} '{}': {} files are not available yet", what, name, type->suffix));
+}
+
+void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& name = item.settings.text("model");
+  const Model* model = find_model(name);
+  if (!model) return add_file_reason("model", name, reasons);
+  if (!item.settings.has("sequence_length")) return;
+  const auto length = item.settings.integer("sequence_length");
+  if (length > model->max_sequence_length)
+    reasons.push_back(fmt::format("{} takes at most {} tokens, and sequence_length is {}", name,
+                                  model->max_sequence_length, length));
+}
+
+void add_engine_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& name = item.settings.text("engine");
+  const Engine* engine = find_engine(name);
+  if (!engine) return add_file_reason("engine", name, reasons);
+  if (!engine->available) reasons.push_back(fmt::format("engine '{}' is not available yet", name));
+}
+
+}  // namespace
+
+void set_baselines(const Plan& plan, std::vector<Case>& cases) {
+  std::map<std::pair<std::size_t, Coordinates>, std::size_t> by_coordinates;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    by_coordinates[{cases[i].workload, coordinates_of(cases[i])}] = i;
+  std::vector<Coordinates> baselines;
+  for (const auto& workload : plan.workloads) baselines.push_back(baseline_of(workload));
+  std::vector<int> followers(cases.size(), 0);
+  std::vector<std::size_t> base(cases.size(), cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Coordinates at = coordinates_of(cases[i]);
+    for (const auto& [axis, value] : baselines[cases[i].workload])
+      if (at.count(axis)) at[axis] = value;
+    const auto found = by_coordinates.find({cases[i].workload, at});
+    if (found == by_coordinates.end()) continue;
+    base[i] = found->second;
+    ++followers[found->second];
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (base[i] < cases.size() && followers[base[i]] > 1) cases[i].baseline_id = cases[base[i]].id;
+}
+
+std::string not_available_reason(const Case& item) {
+  if (item.kind == WorkloadKind::kTraining) return "training is not available yet";
+  if (item.kind == WorkloadKind::kCollective) return "collective benchmarks are not available yet";
+  std::vector<std::string> reasons;
+  add_model_reasons(item, reasons);
+  add_engine_reasons(item, reasons);
+  add_option_reasons(item, reasons);
+  return join(reasons, "; ");
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "config/case_rules.h"
+#include "config/plan.h"
+#include "config/plan_reader.h"
+#include "config/vocabulary.h"
+
+// From a plan to its cases: the product of the axes, in the order of the option table, values in file order.
+namespace paceline::config {
+namespace {
+
+struct Axis {
+  std::string name;  // singular; "env.NAME" for an environment variable
+  std::vector<Value> values;
+};
+
+std::vector<Axis> axes_of(const Workload& workload) {
+  std::vector<Axis> axes;
+  const unsigned kind = kind_bit(workload.kind);
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      if (option.form == OptionForm::kAxis && (option.kinds & kind) && workload.settings.has(option.name))
+        axes.push_back({std::string(singular(option)), workload.settings.list(option.name)});
+  for (const auto& [name, values] : workload.settings.all())
+    if (name.starts_with("env.")) axes.push_back({name, values});
+  return axes;
+}
+
+std::size_t saturating_product(std::size_t a, std::size_t b) {
+  constexpr std::size_t kLimit = std::size_t{1} << 40;
+  return b != 0 && a > kLimit / b ? kLimit : a * b;
+}
+
+// Options that are not axes, shared by all cases of the workload.
+Settings common_settings(const Workload& workload) {
+  Settings common;
+  const unsigned kind = kind_bit(workload.kind);
+  for (const auto& [name, values] : workload.settings.all()) {
+    const Option* option = row_of(name, kind);
+    if (option && !option->is_axis()) common.set_list(name, values);
+  }
+  common.share();
+  return common;
+}
+
+std::string sanitised(std::string_view text) {
+  std::string out(text.substr(0, 60));
+  for (char& c : out)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
+  return out;
+}
+
+// How an axis shows in a case's name.
+struct NamePart {
+  std::string_view axis;
+  std::string_view prefix;
+  enum class When { kAlways, kSeveral, kNotDefault } when;
+};
+constexpr std::array<NamePart, 12> kNameParts{
+    {{"model", "", NamePart::When::kAlways},
+     {"collective", "", NamePart::When::kAlways},
+     {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
+     {"engine", "", NamePart::When::kAlways},
+     {"precision", "", NamePart::When::kAlways},
+     {"dtype", "", NamePart::When::kAlways},
+     {"reduction", "", NamePart::When::kSeveral},
+     {"batch", "b", NamePart::When::kAlways},
+     {"ranks", "r", NamePart::When::kAlways},
+     {"threads", "t", NamePart::When::kSeveral},
+     {"layout", "", NamePart::When::kNotDefault},
+     {"sequence_length", "s", NamePart::When::kSeveral}}};
+
+// One workload's product.
+class Expander {
+ public:
+  Expander(const Workload& workload, std::size_t index)
+      : workload_(workload), index_(index), axes_(axes_of(workload)) {}
+
+  void append_to(std::vector<Case>& cases) {
+    const Settings common = common_settings(workload_);
+    const std::size_t begin = cases.size();
+    std::vector<std::size_t> at(axes_.size(), 0);
+    do {
+      if (std::optional<Case> item = make(common, at)) cases.push_back(std::move(*item));
+    } while (advance(at));
+    name(cases, begin);
+  }
+
+ private:
+  bool advance(std::vector<std::size_t>& at) const {
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      if (++at[i] < axes_[i].values.size()) return true;
+      at[i] = 0;
+    }
+    return false;
+  }
+
+  // None where a model without sequences would only repeat itself along the sequence axis.
+  std::optional<Case> make(const Settings& common, const std::vector<std::size_t>& at) const {
+    Case item;
+    item.kind = workload_.kind;
+    item.workload = index_;
+    item.settings = common;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const Value& value = axes_[i].values[at[i]];
+      if (axes_[i].name == "sequence_length" && !has_sequences(item)) {
+        if (at[i] > 0) return std::nullopt;
+        continue;
+      }
+      if (axes_[i].name.starts_with("env."))
+        item.env[axes_[i].name.substr(4)] = value_text(value);
+      else
+        item.settings.set(axes_[i].name, value);
+    }
+    if (has_sequences(item) && !item.settings.has("sequence_length"))
+      item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
+    return item;
+  }
+
+  static bool has_sequences(const Case& item) {
+    if (!item.settings.has("model")) return false;
+    const Model* model = find_model(item.settings.text("model"));
+    return model && model->default_sequence_length > 0;
+  }
+
+  [[nodiscard]] bool shown(const NamePart& part, const Case& item) const {
+    if (!item.settings.has(part.axis)) return false;
+    if (part.axis == "kind") return item.kind == WorkloadKind::kTraining;
+    if (part.when == NamePart::When::kAlways) return true;
+    if (part.when == NamePart::When::kNotDefault) return item.settings.text(part.axis) != "contiguous";
+    const auto axis =
+        std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == part.axis; });
+    return axis != axes_.end() && axis->values.size() > 1;
+  }
+
+  [[nodiscard]] std::vector<std::string> name_parts(const Case& item) const {
+    std::vector<std::string> parts;
+    for (const auto& part : kNameParts)
+      if (shown(part, item)) {
+        std::string text = value_text(item.settings.list(part.axis).front());
+        const bool file = part.axis == "model" && !find_model(text) && find_file_type(text);
+        if (file) text = text.substr(text.rfind('/') + 1);
+        parts.push_back(std::string(part.prefix) + text);
+      }
+    for (const auto& axis : axes_)
+      if (axis.name.starts_with("env.") && axis.values.size() > 1)
+        parts.push_back(axis.name.substr(4) + "=" + item.env.at(axis.name.substr(4)));
+    return parts;
+  }
+
+  void name(std::vector<Case>& cases, std::size_t begin) const {
+    for (std::size_t i = begin; i < cases.size(); ++i) {
+      auto parts = name_parts(cases[i]);
+      cases[i].label = join(parts, " ");
+      for (auto& part : parts) part = sanitised(part);
+      cases[i].id = join(parts, "-").substr(0, 150);
+    }
+  }
+
+  const Workload& workload_;
+  std::size_t index_;
+  std::vector<Axis> axes_;
+};
+
+// Equal names (two workloads with the same axes, long paths with the same end) get a number, in plan order.
+void make_unique(std::vector<Case>& cases) {
+  std::set<std::string> taken;
+  std::map<std::string, int> next;
+  for (auto& item : cases) {
+    const std::string base = item.id;
+    for (int& n = next.try_emplace(base, 2).first->second; !taken.insert(item.id).second; ++n) {
+      item.id = fmt::format("{}-{}", base, n);
+      if (taken.find(item.id) == taken.end()) item.label += fmt::format(" ({})", n);
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t count_cases(const Plan& plan) {
+  std::size_t total = 0;
+  for (const auto& workload : plan.workloads) {
+    std::size_t product = 1;
+    for (const auto& axis : axes_of(workload)) product = saturating_product(product, axis.values.size());
+    total += product;
+  }
+  return total;
+}
+
+std::vector<Case> expand(const Plan& plan) {
+  if (const std::size_t n = count_cases(plan); n > kMaxCases)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("'{}' has {} cases, more than {}; shorten its lists", plan.source, n, kMaxCases));
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < plan.workloads.size(); ++i) Expander(plan.workloads[i], i).append_to(cases);
+  make_unique(cases);
+  set_baselines(plan, cases);
+  for (auto& item : cases) item.not_available = not_available_reason(item);
+  return cases;
+}
+
+}  // namespace paceline::config

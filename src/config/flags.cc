@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "config/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+#include "config/option_table.h"
+#include "config/plan_reader.h"
+
+namespace paceline::config {
+namespace {
+
+std::vector<std::string> known_flags(unsigned command) {
+  std::vector<std::string> flags;
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      if (serves(option, command))
+        for (auto& flag : flag_names(option)) flags.push_back(std::move(flag));
+  return flags;
+}
+
+bool looks_like_value(std::string_view argument) {
+  if (!argument.starts_with('-') || argument == "-") return true;
+  return argument.size() > 1 &&
+         (std::isdigit(static_cast<unsigned char>(argument[1])) != 0 || argument[1] == '.');
+}
+
+std::string undashed(std::string_view flag) {
+  std::string key(flag.substr(2));
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+class FlagParser {
+ public:
+  FlagParser(std::span<const std::string> arguments, unsigned command) : arguments_(arguments) {
+    flags_.command = command;
+  }
+
+  FlagSet parse() {
+    while (next_ < arguments_.size()) {
+      const std::string& argument = arguments_[next_++];
+      if (argument == "--")
+        take_rest();
+      else if (argument.size() < 2 || argument[0] != '-')
+        flags_.positionals.push_back(argument);
+      else
+        read_flag(argument);
+    }
+    return std::move(flags_);
+  }
+
+ private:
+  void take_rest() {
+    for (; next_ < arguments_.size(); ++next_) flags_.positionals.push_back(arguments_[next_]);
+  }
+  void report(std::string typed, std::string message) {
+    flags_.problems.push_back(diagnostic({std::move(typed), 0, 0}, std::move(message)));
+  }
+
+  void read_flag(const std::string& argument) {
+    const std::size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    const bool has_value = equals != std::string::npos;
+    const std::string value = has_value ? argument.substr(equals + 1) : "";
+    if (const Option* option = find_flag(flag, flags_.command))
+      return read_option(*option, flag, has_value, value);
+    if (read_shorthand(argument, flag, has_value ? value : "true")) return;
+    if (!has_value && read_negation(flag)) return;
+    if (const Option* map = map_entry(flag)) return read_value(*map, flag.substr(2), flag, has_value, value);
+    report_unknown(flag, has_value);
+  }
+
+  void read_option(const Option& option, const std::string& flag, bool has_value, const std::string& value) {
+    if (option.type == OptionType::kBoolean && option.form == OptionForm::kSingle && !has_value)
+      return store(option, std::string(option.name), flag, flag, "true");
+    read_value(option, std::string(option.name), flag, has_value, value);
+  }
+
+  void read_value(const Option& option, std::string name, const std::string& flag, bool has_value,
+                  const std::string& value) {
+    if (has_value) return store(option, std::move(name), flag, flag + "=" + value, value);
+    if (next_ >= arguments_.size() || !looks_like_value(arguments_[next_]))
+      return report(flag, fmt::format("needs a value, e.g. {} {}", flag,
+                                      option.fallback.empty() ? "VALUE" : option.fallback));
+    const std::string& next = arguments_[next_++];
+    store(option, std::move(name), flag, flag + " " + next, next);
+  }
+
+  bool read_shorthand(const std::string& argument, const std::string& flag, const std::string& value) {
+    if (!flag.starts_with("--") || (flags_.command & (kRun | kInfer)) == 0) return false;
+    const Shorthand* row = find_shorthand(flag, value);
+    if (!row) row = find_shorthand(undashed(flag), value);
+    if (!row) return false;
+    add({std::string(row->option),
+         flag,
+         {argument, 0, 0},
+         {{std::string(row->value), {argument, 0, 0}, false}},
+         false,
+         true},
+        true);
+    return true;
+  }
+
+  bool read_negation(const std::string& flag) {
+    if (!flag.starts_with("--no-")) return false;
+    const Option* option = find_flag("--" + flag.substr(5), flags_.command);
+    if (!option || option->type != OptionType::kBoolean) return false;
+    store(*option, std::string(option->name), flag, flag, "false");
+    return true;
+  }
+
+  // --env.NAME, --baseline.engine
+  [[nodiscard]] const Option* map_entry(const std::string& flag) const {
+    if (!flag.starts_with("--")) return nullptr;
+    const Option* option = find_flag(flag.substr(0, flag.find('.')), flags_.command);
+    return option && option->is_map() && flag.size() > option->name.size() + 3 ? option : nullptr;
+  }
+
+  void report_unknown(const std::string& flag, bool has_value) {
+    const auto nearest = flag.size() <= 80 ? nearest_name(flag, known_flags(flags_.command)) : std::nullopt;
+    report(flag, "unknown option" +
+                     (nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("; see --help")));
+    if (!has_value && next_ < arguments_.size() && looks_like_value(arguments_[next_]) &&
+        next_ + 1 < arguments_.size())
+      ++next_;
+  }
+
+  void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,
+             const std::string& value) {
+    if (option.is_map() && name == option.name) return store_pairs(option, flag, typed, value);
+    RawSetting setting{std::move(name), flag, {typed, 0, 0}, {}, false, true};
+    for (auto& text : texts_of(option, value))
+      setting.values.push_back({std::move(text), setting.place, false});
+    setting.is_list = setting.values.size() > 1;
+    add(std::move(setting), option.is_axis() || option.is_map());
+  }
+
+  // --baseline engine=eager,precision=fp32 and --env NAME=VALUE
+  void store_pairs(const Option& option, const std::string& flag, const std::string& typed,
+                   const std::string& value) {
+    const bool several = option.form == OptionForm::kMap;
+    for (const auto& pair : several ? split(value, ',') : std::vector{value}) {
+      const std::size_t equals = pair.find('=');
+      if (equals == 0 || equals == std::string::npos)
+        report(typed, fmt::format("'{}' is not NAME=VALUE", pair));
+      else
+        store(option, fmt::format("{}.{}", option.name, trim(pair.substr(0, equals))), flag, typed,
+              pair.substr(equals + 1));
+    }
+  }
+
+  // "[a, b]" is always a list; "a,b" where the option takes one and commas mean nothing else.
+  static std::vector<std::string> texts_of(const Option& option, const std::string& value) {
+    const bool takes_list = option.is_axis() || option.form == OptionForm::kList;
+    const bool brackets = takes_list && value.size() >= 2 && value.front() == '[' && value.back() == ']';
+    const bool commas = takes_list && !option.is_map() && option.type != OptionType::kExpression;
+    if (!brackets && !commas) return {value};
+    std::vector<std::string> texts;
+    for (const auto& text :
+         split(brackets ? std::string_view(value).substr(1, value.size() - 2) : value, ','))
+      texts.emplace_back(trim(text));
+    return texts;
+  }
+
+  // Lists grow, the last of single values wins, and an axis must not be given twice.
+  void add(RawSetting setting, bool once) {
+    const auto same = std::find_if(flags_.settings.begin(), flags_.settings.end(),
+                                   [&](const RawSetting& s) { return s.name == setting.name; });
+    if (same == flags_.settings.end()) return flags_.settings.push_back(std::move(setting));
+    if (once)
+      return report(setting.place.file, fmt::format("'{}' was given before ({}); write one list",
+                                                    setting.name, same->place.file));
+    const Option* option = row_of(setting.name, ~0U);
+    if (option && option->form == OptionForm::kList)
+      same->values.insert(same->values.end(), setting.values.begin(), setting.values.end());
+    else
+      *same = std::move(setting);
+  }
+
+  std::span<const std::string> arguments_;
+  std::size_t next_ = 0;
+  FlagSet flags_;
+};
+
+}  // namespace
+
+FlagSet parse_flags(std::span<const std::string> arguments, unsigned command) {
+  return FlagParser(arguments, command).parse();
+}
+
+}  // namespace paceline::config

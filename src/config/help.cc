@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+
+namespace paceline::config {
+namespace {
+
+constexpr std::size_t kWidth = 100, kColumn = 32;
+
+std::string_view placeholder(const Option& option) {
+  switch (option.type) {
+    case OptionType::kInteger:
+      return "N";
+    case OptionType::kNumber:
+      return "X";
+    case OptionType::kBytes:
+      return "SIZE";
+    case OptionType::kBoolean:
+      return "";
+    default:
+      return option.is_map() ? "NAME=VALUE" : "TEXT";
+  }
+}
+
+std::string flag_column(const Option& option) {
+  std::string shorts, longs;
+  const auto names = flag_names(option);
+  for (const auto& name : names) {
+    if (!name.starts_with("--")) shorts += name + ", ";
+  }
+  const auto familiar =
+      std::find_if(names.begin() + 1, names.end(), [](const auto& n) { return n.starts_with("--"); });
+  longs = option.is_axis() && familiar != names.end() ? *familiar : names.front();
+  const auto value = placeholder(option);
+  std::string column = "  " + shorts + longs;
+  if (!value.empty()) column += fmt::format(" {}{}", value, option.form == OptionForm::kAxis ? ",…" : "");
+  return column;
+}
+
+std::string description(const Option& option) {
+  std::string text(option.help);
+  if (option.type == OptionType::kChoice) text += fmt::format(" ({})", choices_text(option));
+  if (!option.fallback.empty() && option.type != OptionType::kBoolean)
+    text += fmt::format(" [{}{}{}]", option.fallback, option.unit.empty() ? "" : " ", option.unit);
+  if (!option.available) text += " Not available yet.";
+  return text;
+}
+
+// Characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string wrapped(const std::string& head, const std::string& text) {
+  std::string out = head;
+  std::size_t column = width_of(head);
+  const auto new_line = [&] {
+    out += "\n" + std::string(kColumn, ' ');
+    column = kColumn;
+  };
+  if (column + 2 > kColumn) {
+    new_line();
+  } else {
+    out.append(kColumn - column, ' ');
+    column = kColumn;
+  }
+  for (const auto& word : split(text, ' ')) {
+    if (column > kColumn && column + 1 + width_of(word) > kWidth) new_line();
+    if (column > kColumn) out += ' ', ++column;
+    out += word;
+    column += width_of(word);
+  }
+  return out + "\n";
+}
+
+// A plan's own keys are listed by infer and by `paceline schema`; run only says that they can be overridden.
+bool listed_in_help(const Option& option, unsigned command) {
+  if (!serves(option, command)) return false;
+  return command == kInfer || (option.kinds & kAnyKind) == 0;
+}
+
+}  // namespace
+
+std::string render_help(unsigned command) {
+  std::string out;
+  for (const auto& group : option_groups()) {
+    std::string lines;
+    for (const auto& option : group.options)
+      if (listed_in_help(option, command)) lines += wrapped(flag_column(option), description(option));
+    if (!lines.empty()) out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", group.title, lines);
+  }
+  if (command == kRun)
+    out += "\nAny key of the plan:\n" + wrapped("  --section.key=VALUE",
+                                                "Overrides it, e.g. --batch 1,8 or --stop.t_max_s=5 "
+                                                "(`paceline schema` lists them).");
+  return out;
+}
+
+}  // namespace paceline::config

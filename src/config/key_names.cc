@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/plan_reader.h"
+
+// Which keys exist where, and what to say of one that does not.
+namespace paceline::config {
+namespace {
+
+std::string_view leaf(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  return dot == std::string_view::npos ? key : key.substr(dot + 1);
+}
+
+std::vector<std::string> keys_for(unsigned kinds) {
+  std::vector<std::string> keys;
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options) {
+      if ((option.kinds & kinds) == 0) continue;
+      keys.emplace_back(option.name);
+      for (auto& alias : alias_names(option)) keys.push_back(std::move(alias));
+    }
+  return keys;
+}
+
+std::string list_example(const Option& option) {
+  if (!option.is_axis() || option.is_map()) return "";
+  if (option.type == OptionType::kInteger) return " (a list: [1, 8])";
+  if (option.choices.size() < 2) return " (a list)";
+  return fmt::format(" (a list: [{}, {}])", option.choices[0].name, option.choices[1].name);
+}
+
+std::string meant(const std::string& key, unsigned kinds) {
+  const Option* option = find_option(key, kinds);
+  return fmt::format("; did you mean '{}'?{}", key, option ? list_example(*option) : "");
+}
+
+}  // namespace
+
+const Option* row_of(std::string_view name, unsigned kinds) {
+  if (const Option* option = find_option(name, kinds)) return option;
+  const Option* map = find_option(name.substr(0, name.find('.')), kinds);
+  return map && map->is_map() ? map : nullptr;
+}
+
+const Shorthand* find_shorthand(std::string_view key, std::string_view when) {
+  for (const auto& row : shorthands())
+    if (row.key == key && row.when == when) return &row;
+  return nullptr;
+}
+
+bool is_shorthand(std::string_view key, unsigned kinds) {
+  return std::any_of(shorthands().begin(), shorthands().end(),
+                     [&](const Shorthand& row) { return row.key == key && find_option(row.option, kinds); });
+}
+
+std::string key_hint(std::string_view key, unsigned kinds) {
+  if (key.size() > 80) return "";
+  const unsigned elsewhere = (kAnyKind | kPlanLevel) & ~kinds;
+  if (const Option* other = find_option(key, elsewhere)) {
+    if (other->kinds & kPlanLevel) return "; it belongs to the top of the plan, beside 'workloads'";
+    return fmt::format("; it belongs to a workload of kind {}", kinds_text(other->kinds & elsewhere));
+  }
+  const auto keys = keys_for(kinds);
+  const auto same_leaf =
+      std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return leaf(k) == leaf(key); });
+  if (same_leaf != keys.end()) return meant(*same_leaf, kinds);
+  if (const auto nearest = nearest_name(key, keys)) {
+    const Option* option = find_option(*nearest, kinds);
+    return meant(option && option->is_axis() ? std::string(option->name) : *nearest, kinds);
+  }
+  return "";
+}
+
+}  // namespace paceline::config

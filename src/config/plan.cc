@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "config/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "config/plan_reader.h"
+#include "config/settings_builder.h"
+#include "config/vocabulary.h"
+#include "config/yaml_tree.h"
+
+namespace paceline::config {
+namespace {
+
+bool is_safe_name(std::string_view name) {
+  const auto legal = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+  return !name.empty() && name.size() <= 100 && name[0] != '.' && name[0] != '-' &&
+         std::all_of(name.begin(), name.end(), legal);
+}
+
+std::string name_from(const std::string& source) {
+  std::string name = std::filesystem::path(source).stem().string();
+  for (char& c : name)
+    if (!is_safe_name(std::string("a") + c)) c = '_';
+  name = name.substr(0, 100);
+  return is_safe_name(name) ? name : "plan";
+}
+
+std::vector<RawSetting> chosen(std::span<const RawSetting> settings, unsigned kinds) {
+  std::vector<RawSetting> out;
+  std::copy_if(settings.begin(), settings.end(), std::back_inserter(out),
+               [&](const RawSetting& s) { return row_of(s.name, kinds) != nullptr; });
+  return out;
+}
+
+bool opens_names(const Settings& plan_settings) {
+  return !plan_settings.list("plugin").empty();
+}
+
+class Assembler {
+ public:
+  Assembler(const FlagSet& flags, const ExtraNames& extra)
+      : flags_(flags), names_{&extra, false}, problems_(flags.problems) {}
+
+  std::vector<Diagnostic>& problems() { return problems_; }
+
+  Plan assemble(RawPlan raw, const std::string& source) {
+    Plan plan;
+    plan.source = source;
+    plan.command_line = build(chosen(flags_.settings, kCommandLine), kCommandLine);
+    raw.settings = with_flags(std::move(raw.settings), kPlanLevel);
+    plan.settings = build(raw.settings, kPlanLevel);
+    names_.open = opens_names(plan.settings);
+    set_name(plan, raw);
+    report_flags_without_workload(raw);
+    for (auto& workload : raw.workloads)
+      if (workload.kind) plan.workloads.push_back(assemble_workload(workload));
+    return plan;
+  }
+
+ private:
+  Settings build(std::span<const RawSetting> raw, unsigned kinds) {
+    return build_settings(raw, kinds, names_, problems_);
+  }
+
+  std::vector<RawSetting> with_flags(std::vector<RawSetting> settings, unsigned kinds) const {
+    for (const auto& flag : chosen(flags_.settings, kinds)) {
+      const auto same = [&](const RawSetting& s) { return s.name == flag.name && !s.on_command_line; };
+      settings.erase(std::remove_if(settings.begin(), settings.end(), same), settings.end());
+      settings.push_back(flag);
+    }
+    return settings;
+  }
+
+  Workload assemble_workload(const RawWorkload& raw) {
+    Workload workload;
+    workload.kind = *raw.kind;
+    const unsigned kinds = kind_bit(workload.kind);
+    const auto settings = with_flags(raw.settings, kinds);
+    workload.settings = build(settings, kinds);
+    check_workload(workload.settings, settings, raw.place, kinds, problems_);
+    complete(workload.settings, settings);
+    workload.settings.set("kind", std::string(kind_name(workload.kind)));
+    return workload;
+  }
+
+  // Defaults that follow from other options.
+  static void complete(Settings& settings, std::span<const RawSetting> written) {
+    const auto has = [&](std::string_view name) {
+      return std::any_of(written.begin(), written.end(), [&](const RawSetting& s) { return s.name == name; });
+    };
+    if (!settings.has("warmup.mode")) return;
+    if (has("warmup_iterations") && !has("warmup.mode")) settings.set("warmup.mode", std::string("fixed"));
+    if (settings.text("warmup.mode") == "fixed" && !settings.has("warmup_iterations"))
+      settings.set("warmup_iterations", std::int64_t{10});
+    if (settings.has("shapes") && !has("batch_sizes"))
+      settings.set("batch_sizes", parse_shapes(settings.text("shapes")).front().shape.front());
+  }
+
+  void set_name(Plan& plan, const RawPlan& raw) {
+    if (!plan.settings.has("experiment_name")) plan.settings.set("experiment_name", name_from(plan.source));
+    plan.experiment_name = plan.settings.text("experiment_name");
+    if (is_safe_name(plan.experiment_name)) return;
+    for (const auto& setting : raw.settings)
+      if (setting.name == "experiment_name")
+        problems_.push_back(diagnostic(
+            setting.values.front().place,
+            fmt::format("experiment_name '{}' names a folder: letters, digits, '_', '-' and '.' only",
+                        plan.experiment_name)));
+  }
+
+  void report_flags_without_workload(const RawPlan& raw) {
+    for (const auto& flag : flags_.settings) {
+      if (row_of(flag.name, kPlanLevel | kCommandLine)) continue;
+      const auto takes = [&](const RawWorkload& w) {
+        return !w.kind || row_of(flag.name, kind_bit(*w.kind));
+      };
+      if (std::none_of(raw.workloads.begin(), raw.workloads.end(), takes) && !raw.workloads.empty())
+        problems_.push_back(
+            diagnostic(flag.place, fmt::format("no workload of this plan takes '{}' (it is for kind {})",
+                                               flag.name, kinds_text(row_of(flag.name, kAnyKind)->kinds))));
+    }
+  }
+
+  const FlagSet& flags_;
+  NameSpace names_;
+  std::vector<Diagnostic> problems_;
+};
+
+Plan checked(Plan plan, const std::vector<Diagnostic>& problems, ErrorCode code) {
+  if (!problems.empty()) throw ConfigErrors(problems, code);
+  plan.settings.share();
+  for (auto& workload : plan.workloads) workload.settings.share();
+  return plan;
+}
+
+}  // namespace
+
+bool same_plan(const Plan& a, const Plan& b) {
+  return a.experiment_name == b.experiment_name && a.settings == b.settings && a.workloads == b.workloads;
+}
+
+Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides,
+                    const ExtraNames& extra) {
+  const YamlNode root = parse_yaml(yaml, source);
+  Assembler assembler(overrides, extra);
+  RawPlan raw = read_plan(root, assembler.problems());
+  Plan plan = assembler.assemble(std::move(raw), source);
+  return checked(std::move(plan), assembler.problems(), ErrorCode::kConfig);
+}
+
+Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, const ExtraNames& extra) {
+  std::string text;
+  try {
+    text = read_file(path);
+  } catch (const Error& error) {
+    throw ConfigErrors(
+        {{"", 0, 0, fmt::format("{} (it should be a plan; examples/plans has some)", error.what())}});
+  }
+  return load_plan_text(text, path.string(), overrides, extra);
+}
+
+Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
+  RawPlan raw;
+  raw.workloads.push_back({WorkloadKind::kInference, {}, {}});
+  Assembler assembler(flags, extra);
+  Plan plan = assembler.assemble(std::move(raw), "infer");
+  plan.source = "command line";
+  return checked(std::move(plan), assembler.problems(), ErrorCode::kUsage);
+}
+
+Settings command_settings(const FlagSet& flags) {
+  std::vector<Diagnostic> problems = flags.problems;
+  Settings settings;
+  for (const auto& raw : flags.settings)
+    if (!row_of(raw.name, kCommandLine))
+      problems.push_back(diagnostic(raw.place, "has no meaning for this command"));
+  settings = build_settings(chosen(flags.settings, kCommandLine), kCommandLine, {}, problems);
+  if (!problems.empty()) throw ConfigErrors(problems, ErrorCode::kUsage);
+  return settings;
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+#include "config/plan_reader.h"
+#include "config/settings_builder.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOrdered{{
+    {"stop.n_min", "stop.n_max"},
+    {"stop.t_min_s", "stop.t_max_s"},
+    {"warmup.min_iterations", "warmup.max_iterations"},
+    {"warmup.min_time_s", "warmup.max_time_s"},
+    {"min_bytes", "max_bytes"},
+}};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 1> kExclusive{
+    {{"load_inputs", "image_dir"}}};
+
+class Checker {
+ public:
+  Checker(const Settings& settings, std::span<const RawSetting> raw, Place where, unsigned kinds,
+          std::vector<Diagnostic>& problems)
+      : settings_(settings), raw_(raw), where_(std::move(where)), kinds_(kinds), problems_(problems) {}
+
+  void run() {
+    check_order();
+    check_exclusive();
+    check_warmup();
+    check_models();
+    check_weights();
+    check_baseline();
+  }
+
+ private:
+  [[nodiscard]] const RawSetting* written(std::string_view name) const {
+    const auto found =
+        std::find_if(raw_.rbegin(), raw_.rend(), [&](const RawSetting& r) { return r.name == name; });
+    return found == raw_.rend() ? nullptr : &*found;
+  }
+  [[nodiscard]] Place place_of(std::string_view name) const {
+    const RawSetting* setting = written(name);
+    if (!setting) return where_;
+    return setting->values.empty() ? setting->place : setting->values.front().place;
+  }
+  void report(std::string_view name, std::string message) {
+    problems_.push_back(diagnostic(place_of(name), std::move(message)));
+  }
+
+  void check_order() {
+    for (const auto& [low, high] : kOrdered) {
+      if (!settings_.has(low) || !settings_.has(high) || settings_.number(low) <= settings_.number(high))
+        continue;
+      report(written(high) ? high : low,
+             fmt::format("{} ({}{}) is larger than {} ({}{})", low, settings_.number(low),
+                         written(low) ? "" : ", the default", high, settings_.number(high),
+                         written(high) ? "" : ", the default"));
+    }
+  }
+
+  void check_exclusive() {
+    for (const auto& [one, other] : kExclusive)
+      if (written(one) && written(other))
+        report(one, fmt::format("'{}' and '{}' exclude each other; keep one", one, other));
+  }
+
+  void check_warmup() {
+    if (written("warmup.mode") && written("warmup_iterations") && settings_.has("warmup.mode") &&
+        settings_.text("warmup.mode") == "auto")
+      report("warmup_iterations",
+             "warmup_iterations fixes the warm-up, and warmup.mode asks for auto; keep one");
+  }
+
+  void check_models() {
+    if (!find_option("models", kinds_)) return;
+    if (!written("models")) return report("models", "no model is named; add models: [resnet50]");
+    const auto own = [](const std::string& name) { return find_model(name) != nullptr; };
+    const auto names = settings_.texts("models");
+    const auto file = std::find_if_not(names.begin(), names.end(), own);
+    if (names.empty() || !find_option("shapes", kinds_)) return;
+    if (file != names.end() && !settings_.has("shapes") && !written("shapes"))
+      report("models",
+             fmt::format("model '{}' needs shapes for its inputs, e.g. shapes: 'input:1x3x224x224'", *file));
+    if (file == names.end() && written("shapes"))
+      report("shapes",
+             "shapes are for model files; the built-in models have their own: use batch_sizes and "
+             "sequence_lengths");
+  }
+
+  void check_weights() {
+    if (!settings_.has("weights")) return;
+    std::error_code error;
+    const auto& path = settings_.text("weights");
+    if (!std::filesystem::exists(path, error))
+      report("weights", fmt::format("weights '{}' does not exist; check the path", path));
+  }
+
+  void check_baseline() {
+    for (const auto& [name, values] : settings_.all()) {
+      if (!name.starts_with("baseline.")) continue;
+      const std::string axis = name.substr(name.find('.') + 1);
+      const Option* row = row_of(axis, kinds_);
+      const auto wanted = value_text(values.front());
+      const auto have = settings_.texts(row->is_map() ? axis : std::string(row->name));
+      if (std::find(have.begin(), have.end(), wanted) == have.end())
+        report(written_baseline(axis), fmt::format("baseline {} '{}' is not measured here; {} holds {}", axis,
+                                                   wanted, row->is_map() ? axis : std::string(row->name),
+                                                   have.empty() ? "nothing" : join(have, ", ")));
+    }
+  }
+  [[nodiscard]] std::string written_baseline(const std::string& axis) const {
+    for (const auto& setting : raw_) {
+      if (!setting.name.starts_with("baseline.")) continue;
+      const Option* row = row_of(setting.name.substr(9), kinds_);
+      if (row && (row->is_map() ? setting.name.substr(9) : std::string(singular(*row))) == axis)
+        return setting.name;
+    }
+    return "baseline";
+  }
+
+  const Settings& settings_;
+  std::span<const RawSetting> raw_;
+  Place where_;
+  unsigned kinds_;
+  std::vector<Diagnostic>& problems_;
+};
+
+}  // namespace
+
+void check_workload(const Settings& settings, std::span<const RawSetting> raw, const Place& where,
+                    unsigned kinds, std::vector<Diagnostic>& problems) {
+  Checker(settings, raw, where, kinds, problems).run();
+}
+
+}  // namespace paceline::config

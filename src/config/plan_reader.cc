@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "config/plan_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "config/value.h"
+
+namespace paceline::config {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+std::string_view shape_name(Kind kind) {
+  constexpr std::array<std::string_view, 4> kNames{"nothing", "a single value", "a list", "a map"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const YamlNode* member(const YamlNode& map, std::string_view key) {
+  for (std::size_t i = 0; i < map.keys.size(); ++i)
+    if (map.keys[i].kind == Kind::kScalar && map.keys[i].text == key) return &map.items[i];
+  return nullptr;
+}
+
+std::vector<std::string> section_keys(std::string_view section, unsigned kinds) {
+  std::vector<std::string> keys;
+  const std::string prefix = std::string(section) + ".";
+  const auto add = [&](std::string_view name) {
+    if (name.starts_with(prefix)) keys.emplace_back(name.substr(prefix.size()));
+  };
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options) {
+      if ((option.kinds & kinds) == 0) continue;
+      add(option.name);
+      for (const auto& alias : alias_names(option)) add(alias);
+    }
+  return keys;
+}
+
+// Flattens one map of a plan into settings.
+class SettingReader {
+ public:
+  SettingReader(unsigned kinds, std::string where, std::vector<Diagnostic>& problems)
+      : kinds_(kinds), where_(std::move(where)), problems_(problems) {}
+
+  std::vector<RawSetting> read(const YamlNode& map) {
+    read_map(map, "");
+    report_same_option_twice();
+    return std::move(settings_);
+  }
+  // A key that the caller reads itself.
+  void ignore(std::string_view key) { ignored_ = key; }
+
+ private:
+  void report(const Place& place, std::string message) {
+    problems_.push_back(diagnostic(place, std::move(message)));
+  }
+
+  void read_map(const YamlNode& map, const std::string& prefix) {
+    for (std::size_t i = 0; i < map.keys.size(); ++i) {
+      const YamlNode& key = map.keys[i];
+      if (key.kind != Kind::kScalar) {
+        report(key.place, fmt::format("{} stands where a key belongs", shape_name(key.kind)));
+        continue;
+      }
+      if (is_duplicate(map, i) || (prefix.empty() && key.text == ignored_)) continue;
+      read_entry(prefix + key.text, key, map.items[i]);
+    }
+  }
+
+  bool is_duplicate(const YamlNode& map, std::size_t index) {
+    for (std::size_t i = 0; i < index; ++i)
+      if (map.keys[i].kind == Kind::kScalar && map.keys[i].text == map.keys[index].text) {
+        report(map.keys[index].place, fmt::format("duplicate key '{}', first on line {}; keep one",
+                                                  map.keys[i].text, map.keys[i].place.line));
+        return true;
+      }
+    return false;
+  }
+
+  void read_entry(const std::string& path, const YamlNode& key, const YamlNode& value) {
+    const Option* option = find_option(path, kinds_);
+    const auto section = section_keys(path, kinds_);
+    if (value.kind == Kind::kNull) {
+      if (option || !section.empty() || is_shorthand(path, kinds_))
+        return report(key.place, fmt::format("'{}' has no value", path));
+      return report_unknown(path, key);
+    }
+    if (value.kind == Kind::kMap && !section.empty()) return read_map(value, path + ".");
+    if (is_shorthand(path, kinds_)) return read_shorthand(path, key, value);
+    if (option && option->is_map()) return read_names(*option, path, key, value);
+    if (option) return read_values(*option, std::string(option->name), path, key, value, option->form);
+    if (section.empty()) return report_unknown(path, key);
+    report(value.place, fmt::format("{} where a section belongs: '{}' holds {}", shape_name(value.kind), path,
+                                    join(section, ", ")));
+  }
+
+  void report_unknown(const std::string& path, const YamlNode& key) {
+    report(key.place, fmt::format("unknown key '{}' {}{}", path, where_, key_hint(path, kinds_)));
+  }
+
+  void read_shorthand(const std::string& path, const YamlNode& key, const YamlNode& value) {
+    const Shorthand* row =
+        value.kind == Kind::kScalar && !value.quoted ? find_shorthand(path, value.text) : nullptr;
+    if (!row)
+      return report(value.place, fmt::format("{} {}is neither true nor false", path,
+                                             value.text.empty() ? "" : "'" + value.text + "' "));
+    settings_.push_back({std::string(row->option),
+                         path,
+                         key.place,
+                         {{std::string(row->value), value.place, false}},
+                         false,
+                         false});
+  }
+
+  void read_names(const Option& option, const std::string& path, const YamlNode& key, const YamlNode& value) {
+    if (value.kind != Kind::kMap)
+      return report(value.place,
+                    fmt::format("{} where a map belongs: {}: {{NAME: value}}", shape_name(value.kind), path));
+    const auto form = option.form == OptionForm::kAxisMap ? OptionForm::kAxis : OptionForm::kSingle;
+    for (std::size_t i = 0; i < value.keys.size(); ++i) {
+      const YamlNode& name = value.keys[i];
+      if (name.kind != Kind::kScalar || name.text.empty()) {
+        report(name.place, fmt::format("{} stands where a name belongs", shape_name(name.kind)));
+        continue;
+      }
+      const std::string full = fmt::format("{}.{}", option.name, name.text);
+      if (!is_duplicate(value, i)) read_values(option, full, full, name, value.items[i], form);
+    }
+    if (value.keys.empty()) report(key.place, fmt::format("'{}' is empty; leave it out", path));
+  }
+
+  void read_values(const Option& option, std::string name, const std::string& path, const YamlNode& key,
+                   const YamlNode& value, OptionForm form) {
+    RawSetting setting{std::move(name), path, key.place, {}, value.kind == Kind::kList, false};
+    if (value.kind == Kind::kNull) return report(key.place, fmt::format("'{}' has no value", path));
+    if (value.kind == Kind::kMap || (value.kind == Kind::kList && form == OptionForm::kSingle))
+      return report(value.place, fmt::format("{} where {} belongs, in '{}'", shape_name(value.kind),
+                                             expected_text(option), path));
+    if (value.kind == Kind::kScalar) setting.values.push_back({value.text, value.place, value.quoted});
+    for (const auto& item : value.items) {
+      if (item.kind != Kind::kScalar) {
+        report(item.place, fmt::format("{} where {} belongs, in the list '{}'", shape_name(item.kind),
+                                       expected_text(option), path));
+        continue;
+      }
+      setting.values.push_back({item.text, item.place, item.quoted});
+    }
+    if (value.items.empty() && value.kind == Kind::kList)
+      report(value.place, fmt::format("'{}' is an empty list", path));
+    settings_.push_back(std::move(setting));
+  }
+
+  void report_same_option_twice() {
+    for (std::size_t i = 0; i < settings_.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (settings_[i].name == settings_[j].name) {
+          report(settings_[i].place,
+                 fmt::format("'{}' and '{}' (line {}) set the same option; keep one", settings_[i].written,
+                             settings_[j].written, settings_[j].place.line));
+          break;
+        }
+  }
+
+  unsigned kinds_;
+  std::string where_;  // "in an inference workload"
+  std::vector<Diagnostic>& problems_;
+  std::string_view ignored_;
+  std::vector<RawSetting> settings_;
+};
+
+std::optional<WorkloadKind> named_kind(const YamlNode& value, std::vector<Diagnostic>& problems) {
+  for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
+    if (value.kind == Kind::kScalar && value.text == kind_name(kind)) return kind;
+  if (value.kind == Kind::kScalar) {
+    const auto problem =
+        convert(*find_option("kind", kAnyKind), {value.text, value.place, value.quoted}).problem;
+    problems.push_back(diagnostic(value.place, problem));
+  }
+  return std::nullopt;  // other shapes are reported with the other keys
+}
+
+// The rule: as `kind` says; else training when the file speaks of it.
+std::optional<WorkloadKind> kind_of(const YamlNode& map, std::vector<Diagnostic>& problems) {
+  if (const YamlNode* kind = member(map, "kind")) return named_kind(*kind, problems);
+  for (const std::string_view key : {"training", "ddp", "gpu_counts", "ranks", "world_sizes", "world_size"})
+    if (member(map, key)) return WorkloadKind::kTraining;
+  problems.push_back(diagnostic(
+      map.place,
+      "what kind of workload is this? add 'kind: inference', 'kind: training' or 'kind: collective'"));
+  return std::nullopt;
+}
+
+std::string where_text(std::optional<WorkloadKind> kind) {
+  if (!kind) return "in a workload";
+  return fmt::format("in {} {} workload", *kind == WorkloadKind::kInference ? "an" : "a", kind_name(*kind));
+}
+
+RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, std::vector<Diagnostic>& problems) {
+  RawWorkload workload;
+  workload.place = map.place;
+  workload.kind = kind_of(map, problems);
+  const unsigned kinds = workload.kind ? kind_bit(*workload.kind) : kAnyKind;
+  SettingReader reader(kinds | plan_bit, where_text(workload.kind), problems);
+  if (!workload.kind && member(map, "kind") && member(map, "kind")->kind == Kind::kScalar)
+    reader.ignore("kind");
+  workload.settings = reader.read(map);
+  return workload;
+}
+
+RawPlan split_levels(RawWorkload workload) {
+  RawPlan plan;
+  auto& settings = workload.settings;
+  const auto at_plan = [](const RawSetting& s) { return find_option(s.name, kPlanLevel) != nullptr; };
+  std::copy_if(settings.begin(), settings.end(), std::back_inserter(plan.settings), at_plan);
+  settings.erase(std::remove_if(settings.begin(), settings.end(), at_plan), settings.end());
+  plan.workloads.push_back(std::move(workload));
+  return plan;
+}
+
+}  // namespace
+
+RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems) {
+  if (root.kind != Kind::kMap) {
+    problems.push_back(diagnostic(
+        root.place, fmt::format("a plan is a map of keys, and this is {}", shape_name(root.kind))));
+    return {};
+  }
+  const YamlNode* list = member(root, "workloads");
+  if (!list) return split_levels(read_workload(root, kPlanLevel, problems));
+  RawPlan plan;
+  SettingReader reader(kPlanLevel, "beside 'workloads'", problems);
+  reader.ignore("workloads");
+  plan.settings = reader.read(root);
+  if (list->kind != Kind::kList || list->items.empty())
+    problems.push_back(
+        diagnostic(list->place, "'workloads' is a list with at least one workload: - kind: inference"));
+  for (const auto& item : list->items) {
+    if (list->kind != Kind::kList) break;
+    if (item.kind == Kind::kMap)
+      plan.workloads.push_back(read_workload(item, 0, problems));
+    else
+      problems.push_back(diagnostic(
+          item.place, fmt::format("{} where a workload (a map of keys) belongs", shape_name(item.kind))));
+  }
+  return plan;
+}
+
+}  // namespace paceline::config

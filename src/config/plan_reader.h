@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "config/yaml_tree.h"
+
+namespace paceline::config {
+
+// A plan as written: every key resolved to its row, no value converted yet.
+struct RawWorkload {
+  std::optional<WorkloadKind> kind;  // none when it could not be told, which is among the problems
+  Place place;
+  std::vector<RawSetting> settings;
+};
+
+struct RawPlan {
+  std::vector<RawSetting> settings;  // plan level
+  std::vector<RawWorkload> workloads;
+};
+
+// Adds every unknown, misplaced, duplicate or misshapen key to `problems`.
+RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems);
+
+// Row of a raw setting; "env.NAME" finds the row of env.
+const Option* row_of(std::string_view name, unsigned kinds);
+
+// The value of a shorthand ("channels_last", "true"); nullptr when `key` is none or takes no such value.
+const Shorthand* find_shorthand(std::string_view key, std::string_view when);
+bool is_shorthand(std::string_view key, unsigned kinds);
+
+// "; did you mean 'batch_sizes'? (a list: [1, 8])", or where the key does belong; empty when nothing is near.
+std::string key_hint(std::string_view key, unsigned kinds);
+
+}  // namespace paceline::config

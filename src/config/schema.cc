@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "config/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "config/option_table.h"
+#include "config/value.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+using nlohmann::json;
+
+std::string type_text(const Option& option) {
+  std::string text = expected_text(option);
+  if (option.form == OptionForm::kAxis) text += ", or a list (an axis)";
+  if (option.form == OptionForm::kList) text += ", or a list";
+  if (option.form == OptionForm::kMap) return "a map of axis names to values";
+  if (option.form == OptionForm::kAxisMap) return "a map of names to values or lists (axes)";
+  if (std::isfinite(option.min) && std::isfinite(option.max))
+    text += fmt::format(", {} to {}", option.min, option.max);
+  return text;
+}
+
+std::string code_list(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += fmt::format("{}`{}`", out.empty() ? "" : " ", name);
+  return out;
+}
+
+std::string spellings(const Option& option) {
+  const std::string aliases = code_list(alias_names(option));
+  if (option.commands == 0) return aliases;
+  return aliases + (aliases.empty() ? "" : " ") + code_list(flag_names(option));
+}
+
+std::string not_yet(const Option& option) {
+  if (!option.available) return " Not available yet.";
+  std::vector<std::string> names;
+  for (const auto& choice : option.choices)
+    if (!choice.available) names.emplace_back(choice.name);
+  return names.empty() ? "" : fmt::format(" Not available yet: {}.", join(names, ", "));
+}
+
+std::string escaped(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+  return text;
+}
+
+std::string option_row(const Option& option) {
+  const std::string fallback = option.fallback.empty() ? "" : fmt::format("`{}`", option.fallback);
+  return fmt::format("| `{}` | {} | {}{}{} | {} | {} | {} |\n", option.name, spellings(option),
+                     type_text(option), option.unit.empty() ? "" : ", ", option.unit, fallback,
+                     kinds_text(option.kinds), escaped(std::string(option.help) + not_yet(option)));
+}
+
+template <typename Rows>
+std::string names_table(std::string_view title, const Rows& rows) {
+  std::string out = fmt::format("\n## {}\n\n| name | meaning |\n|---|---|\n", title);
+  for (const auto& row : rows)
+    out +=
+        fmt::format("| `{}` | {}{} |\n", row.name, row.meaning, row.available ? "" : " (not available yet)");
+  return out;
+}
+
+std::string models_table() {
+  std::string out =
+      "\n## Models\n\n| name | inputs of one sample | parameters | forward multiply-adds of one sample "
+      "|\n|---|---|---|---|\n";
+  for (const auto& model : models()) {
+    if (model.internal) continue;
+    std::vector<std::string> inputs;
+    for (const auto& spec : model_inputs(model, 1, model.default_sequence_length)) {
+      std::vector<std::string> sizes;
+      for (std::size_t i = 1; i < spec.shape.size(); ++i) sizes.push_back(std::to_string(spec.shape[i]));
+      inputs.push_back(fmt::format("`{}` {} {}", spec.name, join(sizes, "x"), dtype_name(spec.dtype)));
+    }
+    out += fmt::format(
+        "| `{}` | {} | {} | {}{} |\n", model.name, join(inputs, ", "), model.parameters,
+        model.forward_macs(model.default_sequence_length),
+        model.default_sequence_length ? fmt::format(" at {} tokens", model.default_sequence_length) : "");
+  }
+  return out;
+}
+
+std::string tolerance_table() {
+  std::string out =
+      "\n## Accuracy limits\n\nAgainst the FP32 reference; convolutional models, then transformers.\n\n"
+      "| precision | max\\|a-b\\|/max\\|b\\| at most | centred cosine at least |\n|---|---|---|\n";
+  for (const auto& row : precisions())
+    out += fmt::format("| `{}` | {}, {} | {}, {} |\n", row.name, row.cnn.max_rel_err,
+                       row.transformer.max_rel_err, row.cnn.centred_cosine, row.transformer.centred_cosine);
+  return out;
+}
+
+json scalar_schema(const Option& option) {
+  json schema = json::object();
+  if (option.type == OptionType::kBoolean) schema["type"] = "boolean";
+  if (option.type == OptionType::kInteger) schema["type"] = "integer";
+  if (option.type == OptionType::kNumber) schema["type"] = "number";
+  if (option.type == OptionType::kBytes) schema["type"] = {"integer", "string"};
+  if (schema.empty() && option.form != OptionForm::kAxisMap)
+    schema["type"] = option.form == OptionForm::kMap ? json() : json("string");
+  if (option.is_map()) schema = {{"type", {"string", "number", "boolean"}}};
+  if (option.type == OptionType::kInteger || option.type == OptionType::kNumber) {
+    if (std::isfinite(option.min)) schema["minimum"] = option.min;
+    if (std::isfinite(option.max)) schema["maximum"] = option.max;
+  }
+  for (const auto& choice : option.choices) schema["enum"].push_back(choice.name);
+  return schema;
+}
+
+json or_list(const json& one) {
+  return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", true}}}}};
+}
+
+json option_schema(const Option& option) {
+  const json one = scalar_schema(option);
+  json schema = one;
+  if (option.form == OptionForm::kAxis || option.form == OptionForm::kList) schema = or_list(one);
+  if (option.is_map())
+    schema = {{"type", "object"},
+              {"additionalProperties", option.form == OptionForm::kAxisMap ? or_list(one) : one}};
+  schema["description"] = option.help;
+  return schema;
+}
+
+// "stop.t_max_s" goes into the object of "stop".
+void insert(json& properties, std::string_view key, const json& schema) {
+  const std::size_t dot = key.find('.');
+  if (dot == std::string_view::npos) {
+    json& slot = properties[std::string(key)];
+    slot = slot.is_object() && slot.contains("properties") ? json{{"anyOf", {schema, slot}}} : schema;
+    return;
+  }
+  json* section = &properties[std::string(key.substr(0, dot))];
+  if (section->is_null())
+    *section = {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}};
+  if (!section->contains(
+          "properties")) {  // a plain key of the same name: model: resnet50, model: {name: resnet50}
+    *section = {
+        {"anyOf",
+         {*section, {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}}}}};
+  }
+  json& object = section->contains("anyOf") ? (*section)["anyOf"].back() : *section;
+  insert(object["properties"], key.substr(dot + 1), schema);
+}
+
+json properties_of(unsigned kinds) {
+  json properties = json::object();
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options) {
+      if ((option.kinds & kinds) == 0) continue;
+      insert(properties, option.name, option_schema(option));
+      for (const auto& alias : alias_names(option)) insert(properties, alias, option_schema(option));
+    }
+  for (const auto& row : shorthands())
+    if (!row.key.starts_with("--") && find_option(row.option, kinds))
+      insert(properties, row.key, {{"type", "boolean"}});
+  return properties;
+}
+
+json workload_schema(WorkloadKind kind, unsigned more) {
+  json schema = {{"type", "object"},
+                 {"additionalProperties", false},
+                 {"properties", properties_of(kind_bit(kind) | more)}};
+  schema["properties"]["kind"] = {{"const", kind_name(kind)}};
+  if (kind != WorkloadKind::kTraining) schema["required"] = {"kind"};
+  return schema;
+}
+
+json any_workload(unsigned more) {
+  json schema = {{"anyOf", json::array()}};
+  for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
+    schema["anyOf"].push_back(workload_schema(kind, more));
+  return schema;
+}
+
+}  // namespace
+
+std::string options_markdown() {
+  std::string out =
+      "# Options\n\nWritten by `paceline schema` from the option table. A key `a.b` is `b` in the section "
+      "`a` of a plan, and "
+      "`--a.b=VALUE` on the command line.\n";
+  for (const auto& group : option_groups()) {
+    out += fmt::format(
+        "\n## {}\n\n| key | also written | value | default | kinds | meaning |\n|---|---|---|---|---|---|\n",
+        group.title);
+    for (const auto& option : group.options) out += option_row(option);
+  }
+  return out + models_table() + names_table("Engines", engines()) + names_table("Precisions", precisions()) +
+         tolerance_table();
+}
+
+json plan_json_schema() {
+  json list = {{"type", "object"},
+               {"additionalProperties", false},
+               {"required", {"workloads"}},
+               {"properties", properties_of(kPlanLevel)}};
+  list["properties"]["workloads"] = {{"type", "array"}, {"minItems", 1}, {"items", any_workload(0)}};
+  json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Paceline plan"}};
+  schema["anyOf"] = any_workload(kPlanLevel)["anyOf"];
+  schema["anyOf"].push_back(list);
+  return schema;
+}
+
+}  // namespace paceline::config

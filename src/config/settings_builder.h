@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <vector>
+
+#include "config/diagnostic.h"
+#include "config/flags.h"
+#include "config/settings.h"
+#include "config/value.h"
+
+namespace paceline::config {
+
+// Converts raw settings with their rows for `kinds` and fills in the defaults. Later settings replace earlier
+// ones of the same name (overrides stand last). Mistakes go to `problems`.
+Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const NameSpace& names,
+                        std::vector<Diagnostic>& problems);
+
+// Checks between options of one workload: orders, exclusions, what a model needs. `raw` tells the places.
+void check_workload(const Settings& settings, std::span<const RawSetting> raw, const Place& where,
+                    unsigned kinds, std::vector<Diagnostic>& problems);
+
+}  // namespace paceline::config

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "config/value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "base/text.h"
+#include "config/plan.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+Converted fail(std::string problem) {
+  return {std::nullopt, std::move(problem)};
+}
+
+std::string shortened(const std::string& text) {
+  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
+}
+
+Converted fail(const Option& option, const RawValue& raw, std::string_view why) {
+  return fail(fmt::format("{} '{}' {}", singular(option), shortened(raw.text), why));
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto nearest = word.size() <= 80 ? nearest_name(word, candidates) : std::nullopt;
+  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+}
+
+bool has_leading_zero(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.size() > 1 && text[0] == '0' && std::isdigit(static_cast<unsigned char>(text[1]));
+}
+
+std::string range_text(const Option& option) {
+  const std::string unit = option.unit.empty() ? "" : fmt::format(" {}", option.unit);
+  if (std::isinf(option.max)) return fmt::format("at least {}{}", option.min, unit);
+  return fmt::format("from {} to {}{}", option.min, option.max, unit);
+}
+
+Converted in_range(const Option& option, const RawValue& raw, double number, Value value) {
+  if (number < option.min || number > option.max)
+    return fail(option, raw, fmt::format("is out of range: {}", range_text(option)));
+  return {std::move(value), {}};
+}
+
+// Why a text cannot be a number at all; empty when it may be one.
+std::string number_problem(const RawValue& raw, std::string_view wanted) {
+  if (raw.quoted) return fmt::format("is text in quotes; {} belongs here", wanted);
+  if (has_leading_zero(raw.text))
+    return "has a leading zero, which some readers take for octal; write it without";
+  return "";
+}
+
+Converted convert_integer(const Option& option, const RawValue& raw) {
+  if (const auto problem = number_problem(raw, "a whole number"); !problem.empty())
+    return fail(option, raw, problem);
+  const auto number = parse_int(raw.text);
+  if (!number) return fail(option, raw, "is not a whole number");
+  return in_range(option, raw, static_cast<double>(*number), std::int64_t{*number});
+}
+
+Converted convert_number(const Option& option, const RawValue& raw) {
+  if (const auto problem = number_problem(raw, "a number"); !problem.empty())
+    return fail(option, raw, problem);
+  const auto number = parse_double(raw.text);
+  if (!number) return fail(option, raw, "is not a number");
+  return in_range(option, raw, *number, *number);
+}
+
+Converted convert_bytes(const Option& option, const RawValue& raw) {
+  constexpr std::string_view kScales = "KMGT";
+  std::string_view digits = raw.text;
+  int shift = 0;
+  if (const auto scale = digits.empty() ? std::string_view::npos : kScales.find(digits.back());
+      scale != std::string_view::npos) {
+    shift = 10 * (static_cast<int>(scale) + 1);
+    digits.remove_suffix(1);
+  }
+  const auto number = parse_int(digits);
+  if (!number || has_leading_zero(digits)) return fail(option, raw, "is not a size such as 8, 64K or 256M");
+  const double bytes = std::ldexp(static_cast<double>(*number), shift);
+  return in_range(option, raw, bytes, static_cast<std::int64_t>(std::clamp(bytes, -9e18, 9e18)));
+}
+
+Converted convert_boolean(const Option& option, const RawValue& raw) {
+  constexpr std::array<std::string_view, 5> kTrue{"true", "True", "TRUE", "yes", "on"};
+  constexpr std::array<std::string_view, 5> kFalse{"false", "False", "FALSE", "no", "off"};
+  if (!raw.quoted && std::find(kTrue.begin(), kTrue.end(), raw.text) != kTrue.end()) return {true, {}};
+  if (!raw.quoted && std::find(kFalse.begin(), kFalse.end(), raw.text) != kFalse.end()) return {false, {}};
+  return fail(option, raw, "is neither true nor false");
+}
+
+Converted convert_choice(const Option& option, const RawValue& raw) {
+  std::vector<std::string> names;
+  for (const auto& choice : option.choices) names.emplace_back(choice.name);
+  if (std::find(names.begin(), names.end(), raw.text) != names.end()) return {raw.text, {}};
+  return fail(option, raw, fmt::format("is none of {}{}", join(names, ", "), suggestion(raw.text, names)));
+}
+
+Converted convert_text(const Option&, const RawValue& raw) {
+  return {raw.text, {}};
+}
+
+bool exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+Converted unknown_name(const Option& option, const RawValue& raw, std::vector<std::string> names,
+                       const std::vector<std::string>& extra) {
+  names.insert(names.end(), extra.begin(), extra.end());
+  return fail(option, raw,
+              fmt::format("is none of {}, and no file{}", join(names, ", "), suggestion(raw.text, names)));
+}
+
+Converted convert_model(const Option& option, const RawValue& raw, const NameSpace& names) {
+  const std::vector<std::string> extra = names.extra ? names.extra->models : std::vector<std::string>{};
+  if (find_model(raw.text) || names.open || std::find(extra.begin(), extra.end(), raw.text) != extra.end())
+    return {raw.text, {}};
+  if (exists(raw.text)) {
+    if (find_file_type(raw.text)) return {raw.text, {}};
+    return fail(option, raw, "is a file of a type no engine reads (.pt, .pt2, .onnx, .xml, .plan)");
+  }
+  if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos)
+    return fail(option, raw, "does not exist; check the path (it is relative to the current directory)");
+  std::vector<std::string> known;
+  for (const auto& model : models())
+    if (!model.internal) known.emplace_back(model.name);
+  return unknown_name(option, raw, std::move(known), extra);
+}
+
+Converted convert_engine(const Option& option, const RawValue& raw, const NameSpace& names) {
+  const std::vector<std::string> extra = names.extra ? names.extra->engines : std::vector<std::string>{};
+  const auto* type = find_file_type(raw.text);
+  if (find_engine(raw.text) || names.open || (type && !type->engine.empty()) ||
+      std::find(extra.begin(), extra.end(), raw.text) != extra.end())
+    return {raw.text, {}};
+  std::vector<std::string> known;
+  for (const auto& engine : engines()) known.emplace_back(engine.name);
+  return unknown_name(option, raw, std::move(known), extra);
+}
+
+Converted convert_shapes(const Option&, const RawValue& raw) try {
+  static_cast<void>(parse_shapes(raw.text));
+  return {raw.text, {}};
+} catch (const Error& error) {
+  return fail(error.what());
+}
+
+}  // namespace
+
+Converted convert(const Option& option, const RawValue& raw, const NameSpace& names) {
+  if (raw.text.empty())
+    return fail(option, raw, fmt::format("is empty; {} belongs here", expected_text(option)));
+  switch (option.type) {
+    case OptionType::kInteger:
+      return convert_integer(option, raw);
+    case OptionType::kNumber:
+      return convert_number(option, raw);
+    case OptionType::kBoolean:
+      return convert_boolean(option, raw);
+    case OptionType::kChoice:
+      return convert_choice(option, raw);
+    case OptionType::kBytes:
+      return convert_bytes(option, raw);
+    case OptionType::kModel:
+      return convert_model(option, raw, names);
+    case OptionType::kEngine:
+      return convert_engine(option, raw, names);
+    case OptionType::kShapes:
+      return convert_shapes(option, raw);
+    case OptionType::kExpression:
+    case OptionType::kText:
+      break;
+  }
+  return convert_text(option, raw);
+}
+
+std::string expected_text(const Option& option) {
+  switch (option.type) {
+    case OptionType::kInteger:
+      return "a whole number";
+    case OptionType::kNumber:
+      return "a number";
+    case OptionType::kBoolean:
+      return "true or false";
+    case OptionType::kChoice:
+      return "one of " + choices_text(option);
+    case OptionType::kBytes:
+      return "a size such as 8, 64K or 256M";
+    case OptionType::kModel:
+      return "a model's name or file";
+    case OptionType::kEngine:
+      return "an engine's name";
+    case OptionType::kShapes:
+      return "shapes such as input:8x3x224x224";
+    case OptionType::kExpression:
+    case OptionType::kText:
+      break;
+  }
+  return "text";
+}
+
+}  // namespace paceline::config

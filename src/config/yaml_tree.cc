@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "config/yaml_tree.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <sstream>
+
+namespace paceline::config {
+namespace {
+
+constexpr std::size_t kMaxBytes = 1 << 20, kMaxNodes = 20'000, kMaxDepth = 32;
+
+[[noreturn]] void fail(const Place& place, const std::string& message) {
+  throw ConfigErrors({diagnostic(place, message)});
+}
+
+std::size_t size_of(const YamlNode& node) {
+  std::size_t size = 1;
+  for (const auto& key : node.keys) size += size_of(key);
+  for (const auto& item : node.items) size += size_of(item);
+  return size;
+}
+
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(const std::string& source) : source_(source) {}
+  YamlNode take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (documents_++ > 0) fail(place(mark), "a second document starts here; a plan is one document");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add({.kind = YamlNode::Kind::kNull, .place = place(mark)}, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) fail(place(mark), "this alias stands inside its own anchor");
+    count(size_of(found->second), place(mark));
+    YamlNode copy = found->second;
+    copy.place = place(mark);
+    attach(std::move(copy));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    add({.kind = YamlNode::Kind::kScalar,
+         .place = place(mark),
+         .text = value,
+         .quoted = tag != "?" && !tag.empty()},
+        anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open({.kind = YamlNode::Kind::kList, .place = place(mark)}, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open({.kind = YamlNode::Kind::kMap, .place = place(mark)}, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    YamlNode node;
+    YAML::anchor_t anchor;
+  };
+
+  [[nodiscard]] Place place(const YAML::Mark& mark) const {
+    return {source_, mark.line + 1, mark.column + 1};
+  }
+
+  void count(std::size_t nodes, const Place& where) {
+    nodes_ += nodes;
+    if (nodes_ > kMaxNodes)
+      fail(where, fmt::format("the plan has more than {} values once its aliases are expanded", kMaxNodes));
+  }
+  void add(YamlNode node, YAML::anchor_t anchor) {
+    count(1, node.place);
+    if (anchor) anchors_[anchor] = node;
+    attach(std::move(node));
+  }
+  void open(YamlNode node, YAML::anchor_t anchor) {
+    count(1, node.place);
+    if (frames_.size() >= kMaxDepth) fail(node.place, fmt::format("nested deeper than {} levels", kMaxDepth));
+    frames_.push_back({std::move(node), anchor});
+  }
+  void close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    if (frame.anchor) anchors_[frame.anchor] = frame.node;
+    attach(std::move(frame.node));
+  }
+  void attach(YamlNode node) {
+    if (frames_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    YamlNode& parent = frames_.back().node;
+    const bool is_key = parent.kind == YamlNode::Kind::kMap && parent.keys.size() == parent.items.size();
+    (is_key ? parent.keys : parent.items).push_back(std::move(node));
+  }
+
+  const std::string& source_;
+  YamlNode root_;
+  std::vector<Frame> frames_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  std::size_t nodes_ = 0;
+  int documents_ = 0;
+};
+
+}  // namespace
+
+YamlNode parse_yaml(std::string_view text, const std::string& source) {
+  if (text.size() > kMaxBytes)
+    fail({source, 1, 1}, fmt::format("is larger than {} bytes; is this a plan?", kMaxBytes));
+  TreeBuilder builder(source);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    fail({source, error.mark.line + 1, error.mark.column + 1}, "YAML syntax: " + error.msg);
+  }
+  YamlNode root = builder.take();
+  if (root.kind == YamlNode::Kind::kNull)
+    fail({source, 1, 1}, "the plan is empty; see examples/plans for some to start from");
+  return root;
+}
+
+}  // namespace paceline::config

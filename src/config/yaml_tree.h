@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/diagnostic.h"
+
+namespace paceline::config {
+
+// A YAML value with its place. Aliases are expanded, within bounds, and stand at the place of the alias.
+struct YamlNode {
+  enum class Kind { kNull, kScalar, kList, kMap };
+  Kind kind = Kind::kNull;
+  Place place{};
+  std::string text{};  // of a scalar, as written
+  bool quoted = false;
+  std::vector<YamlNode> keys{};   // of a map, in file order, duplicates kept
+  std::vector<YamlNode> items{};  // of a list, or the values of a map
+};
+
+// One document. Throws ConfigErrors with one diagnostic: syntax error, empty, too large, nested too deep, an
+// alias inside its own anchor, aliases that multiply without end. Built from yaml-cpp's events: its nodes
+// hide the place of an alias.
+YamlNode parse_yaml(std::string_view text, const std::string& source);
+
+}  // namespace paceline::config
