@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+
+namespace paceline::cli {
+
+// Rough time of one case in seconds, all repetitions: process start, load, check, warm-up and measurement at an assumed
+// 100 GFLOP/s. For --dry-run and nothing else.
+double estimated_seconds(const config::Case& c);
+
+// The numbered list of cases with estimates and what will be skipped.
+std::string dry_run_text(const std::vector<config::Case>& cases);
+
+}  // namespace paceline::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "cli/plugins.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+
+std::vector<std::string> plugin_files(const config::FlagSet& flags, const config::Settings& options) {
+  std::vector<std::string> files;
+  for (const auto& setting : flags.settings)
+    if (setting.name == "plugin")
+      for (const auto& value : setting.values) files.push_back(value.text);
+  fs::path plan = options.has("config") ? options.text("config") : flags.positionals.empty() ? std::string() : flags.positionals.front();
+  if (options.has("resume")) plan = fs::path(options.text("resume")) / "plan.yaml";
+  if (files.empty() && !plan.empty()) files = config::plan_plugins(plan);
+  return files;
+}
+
+DescribedPlugins describe_plugins(const std::vector<std::string>& files) {
+  DescribedPlugins plugins;
+  for (const auto& file : files) {
+    if (!fs::exists(file)) throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' does not exist", file));
+    plugins[fs::absolute(file)] = run::describe_plugin(file);
+  }
+  return plugins;
+}
+
+config::ExtraNames extra_names(const DescribedPlugins& plugins) {
+  config::ExtraNames extra;
+  for (const auto& [file, description] : plugins) extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
+  return extra;
+}
+
+run::EngineDirectory engine_directory(const DescribedPlugins& plugins) {
+  std::map<fs::path, std::vector<std::string>> engines;
+  for (const auto& [file, description] : plugins) engines[file] = description.engines;
+  return {plugin::read_manifests(plugin::plugin_dir()), engines};
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/command_table.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "report/format_table.h"
+#include "result/run_directory.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct Source {
+  fs::path folder;
+  report::ReportRun run;
+};
+
+Source read_source(const std::string& path) {
+  if (!fs::exists(path)) throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
+  const auto stored = result::read_run(path);
+  Source source{stored.folder, {stored.run, {}}};
+  for (const auto& c : stored.run.cases) source.run.samples[c.case_id] = result::read_case_samples(stored, c);
+  return source;
+}
+
+// "report generate -s DIR" and "report DIR" mean the same.
+std::vector<std::string> source_paths(const config::FlagSet& flags, const config::Settings& options) {
+  auto paths = options.texts("source");
+  for (const auto& word : flags.positionals)
+    if (word != "generate") paths.push_back(word);
+  if (paths.empty()) throw Error(ErrorCode::kUsage, "no run given; usage: paceline report --source results/<experiment>/<run_id> [--format html]");
+  return paths;
+}
+
+// html goes beside the (first) run, the others to standard output, unless --output names a place.
+void deliver(const report::Format& format, const std::string& document, const config::Settings& options, const fs::path& folder, const Console& console) {
+  fs::path file;
+  if (options.has("output")) {
+    file = options.text("output");
+    if (fs::is_directory(file)) file /= fmt::format("report.{}", format.extension);
+  } else if (format.name == "html") {
+    file = folder / "report.html";
+  }
+  if (file.empty()) return console.result(document);
+  write_file_atomic(file, document);
+  console.say(fmt::format("report  {}", file.string()));
+}
+
+}  // namespace
+
+ExitCode report_command(const Context& context) {
+  const auto flags = config::parse_flags(context.arguments, config::kReport);
+  const auto options = config::command_settings(flags);
+  const Console console = make_console(false, options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  std::vector<report::ReportRun> runs;
+  fs::path folder;
+  for (const auto& path : source_paths(flags, options)) {
+    auto source = read_source(path);
+    if (folder.empty()) folder = source.folder;
+    runs.push_back(std::move(source.run));
+  }
+  report::RenderOptions render;
+  render.terminal = {console.width, console.ascii, console.colour};
+  for (const auto& name : options.texts("format")) {
+    const auto& format = report::find_format(name);
+    deliver(format, format.render(runs, render), options, folder, console);
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/finding_table.h"
+#include "analysis/gates.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/exit_rules.h"
+#include "report/format_table.h"
+#include "report/junit.h"
+#include "result/result_json.h"
+
+namespace paceline::cli {
+namespace {
+
+// A gate whose case was not reached before Ctrl-C is no reason to lose the report.
+void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
+  try {
+    run.gates = analysis::decide_gates(options.gates, run);
+  } catch (const Error& e) {
+    if (!options.interrupted) throw;
+    console.warn(e.what());
+  }
+}
+
+report::ReportRun with_samples(const result::RunResult& run, const std::filesystem::path& folder) {
+  report::ReportRun out{run, {}};
+  for (const auto& c : run.cases) out.samples[c.case_id] = result::read_case_samples({folder, run}, c);
+  return out;
+}
+
+void write_report(const result::RunResult& run, const result::RunDirectory& directory) {
+  const auto input = with_samples(run, directory.path());
+  write_file_atomic(directory.path() / "report.html", report::find_format("html").render({&input, 1}, {}));
+}
+
+std::string gates_text(const result::RunResult& run) {
+  std::string text;
+  for (const auto& g : run.gates) text += fmt::format("expect {}: {} ({}; {})\n", g.expression, g.verdict, g.case_id, g.detail);
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace
+
+ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console, const FinishOptions& options) {
+  std::exception_ptr gate_error;
+  run.findings = analysis::rank_findings(analysis::find_all(run));
+  try {
+    decide_gates(run, options, console);
+  } catch (const Error&) {
+    gate_error = std::current_exception();  // results first, then the message
+  }
+  const ExitCode code = exit_code_of(run, {options.allow_noisy, options.interrupted});
+  run.exit_code = static_cast<int>(code);
+  directory.write_summary(run);
+  write_report(run, directory);
+  if (!options.junit.empty()) write_file_atomic(options.junit, report::junit_xml(run));
+  if (console.json) console.result(result::to_json(run).dump(1) + "\n");
+  const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
+  const auto table = "\n" + report::terminal_table(run, terminal) + gates_text(run) +
+                     fmt::format("\nreport  {}\n", (directory.path() / "report.html").string());
+  std::fwrite(table.data(), 1, table.size(), console.text());
+  if (gate_error) std::rethrow_exception(gate_error);
+  return code;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command_table.h"
+#include "cli/exit_rules.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "config/schema.h"
+#include "result/metric_table.h"
+#include "result/result_json.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+std::string metrics_markdown() {
+  static constexpr std::array kBetter{"lower", "higher", "–"};
+  std::string text =
+      "# Metrics\n\nColumns of `summary.csv`, names of gates (`expect`), values of reports. Formula and reading of each: "
+      "[metrics](../metrics.md).\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n";
+  for (const auto& m : result::metrics())
+    text += fmt::format("| [`{}`](../metrics.md#{}) | {} | {} | {} |\n", m.name, m.anchor, m.unit, kBetter[static_cast<std::size_t>(m.better)], m.meaning);
+  return text;
+}
+
+std::string json_text(const nlohmann::json& json) { return json.dump(1) + "\n"; }
+
+// A generated document: its topic on the command line, its file in docs/reference, how it is made.
+struct Document {
+  std::string_view topic, file, format;
+  std::string (*make)();
+};
+constexpr std::array kDocuments{
+    Document{"commands", "commands.md", "markdown", commands_markdown},
+    Document{"options", "options.md", "markdown", config::options_markdown},
+    Document{"metrics", "metrics.md", "markdown", metrics_markdown},
+    Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
+    Document{"plan", "plan.schema.json", "json", [] { return json_text(config::plan_json_schema()); }},
+    Document{"result", "result.schema.json", "json", [] { return json_text(result::result_json_schema()); }},
+};
+
+const Document& find_document(const std::string& topic) {
+  std::vector<std::string> names;
+  for (const auto& d : kDocuments) {
+    if (d.topic == topic) return d;
+    names.emplace_back(d.topic);
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("unknown topic '{}'; there are: {}", topic, join(names, ", ")));
+}
+
+}  // namespace
+
+// Without a topic: everything of the format asked for; into a folder (--output) all documents at once.
+ExitCode schema_command(const Context& context) {
+  const auto flags = config::parse_flags(context.arguments, config::kSchema);
+  const auto options = config::command_settings(flags);
+  if (!flags.positionals.empty()) {
+    for (const auto& topic : flags.positionals) fmt::print("{}", find_document(topic).make());
+    return ExitCode::kOk;
+  }
+  const bool to_folder = options.has("output");
+  for (const auto& d : kDocuments) {
+    if (to_folder) {
+      make_directories(options.text("output"));
+      write_file_atomic(fs::path(options.text("output")) / d.file, d.make());
+    } else if (d.format == options.text("format")) {
+      fmt::print("{}{}", d.make(), d.format == "markdown" ? "\n" : "");
+    }
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace paceline::cli
