@@ -12,6 +12,7 @@
 namespace paceline::stats {
 namespace {
 
+constexpr std::int64_t kWindowsAfterFloor = 10;
 constexpr double kMedianEfficiency = 1.2533;  // standard error of a median, in those of a mean
 
 // Neighbouring windows agree within the tolerance, or within twice the standard error of the log ratio of
@@ -55,8 +56,10 @@ WarmupDecision WarmupDetector::automatic(std::int64_t elapsed_ns) {
   count_passes();
   const bool floor_met = n >= config_.floor_iterations && elapsed_ns >= config_.floor_ns;
   if (passes_ >= config_.passes && floor_met) return {WarmupState::kDone, 0};
-  if (n >= config_.cap_iterations || elapsed_ns >= config_.cap_ns) return {WarmupState::kNotReached, 0};
-  return {WarmupState::kWarming, std::min((windows_ + 1) * window_, config_.cap_iterations)};
+  if (floor_met && cap_ == 0) cap_ = std::max(config_.cap_iterations, n + kWindowsAfterFloor * window_);
+  if ((floor_met && n >= cap_) || elapsed_ns >= config_.cap_ns) return {WarmupState::kNotReached, 0};
+  const auto next = (windows_ + 1) * window_;
+  return {WarmupState::kWarming, floor_met ? std::min(next, cap_) : next};
 }
 
 // Judges every window that became complete against the one before it.

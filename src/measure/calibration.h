@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "measure/clock_concept.h"
+#include "measure/timed_block.h"
+
+// What measuring itself costs (methodology: harness overhead). Reported as a share of the median, never
+// subtracted.
+namespace paceline::measure {
+
+struct CalibrationConfig {
+  std::int64_t timer_reads = 1'000'000;
+  std::int64_t null_iterations = 100'000;
+  std::int64_t os_noise_ns = 100'000'000;
+  std::int64_t os_gap_ns = 10'000;  // a longer gap between two reads is somebody else's time
+};
+
+struct TimerCost {
+  double resolution_ns = 0;  // smallest step other than 0
+  double p50_ns = 0;         // of back-to-back reads
+  double p99_ns = 0;
+  double p9999_ns = 0;
+};
+
+struct OsNoise {
+  double gap_frac = 0;  // share of the spin that went by in gaps
+  std::int64_t largest_gap_ns = 0;
+};
+
+struct Calibration {
+  TimerCost timer;
+  double harness_cost_ns = 0;  // median of an empty body through the measuring loop
+  OsNoise os_noise;
+};
+
+TimerCost timer_cost(std::vector<std::int64_t> steps_ns);
+// Shortest iteration that may be timed alone: max(1000 * resolution, 200 * cost of a read).
+double per_iteration_limit_ns(const TimerCost& timer);
+// Iterations in one timer pair so that it is at least `limit_ns` long: a power of two, 1 to 4096.
+std::int64_t batch_size(double iteration_ns, double limit_ns);
+
+double overhead_fraction(const Calibration& calibration, double median_ns);
+inline constexpr double kOverheadWarnFrac = 0.005;
+inline constexpr double kOverheadInvalidFrac = 0.05;
+// Whether timer or harness cost at the end differ from those at the start by more than 20 %.
+bool calibration_drifted(const Calibration& start, const Calibration& end);
+
+template <Clock C>
+TimerCost calibrate_timer(const C& clock, std::int64_t reads) {
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(reads));
+  auto previous = clock.now_ns();
+  for (auto& step : steps) {
+    const auto now = clock.now_ns();
+    step = now - previous;
+    previous = now;
+  }
+  return timer_cost(std::move(steps));
+}
+
+double median_duration_ns(const std::vector<Sample>& samples);
+
+template <Clock C>
+double calibrate_harness(const C& clock, std::int64_t iterations) {
+  std::vector<Sample> samples;
+  auto nothing = [] {};
+  prepare(samples, iterations);
+  run_block(clock, nothing, 1, iterations, samples, BlockHooks{});
+  return median_duration_ns(samples);
+}
+
+template <Clock C>
+OsNoise calibrate_os_noise(const C& clock, std::int64_t window_ns, std::int64_t gap_ns) {
+  OsNoise noise;
+  std::int64_t gaps_ns = 0;
+  const auto start = clock.now_ns();
+  auto previous = start;
+  while (previous - start < window_ns) {
+    const auto now = clock.now_ns();
+    const auto step = now - previous;
+    previous = now;
+    if (step <= gap_ns) continue;
+    gaps_ns += step;
+    noise.largest_gap_ns = std::max(noise.largest_gap_ns, step);
+  }
+  noise.gap_frac = static_cast<double>(gaps_ns) / static_cast<double>(previous - start);
+  return noise;
+}
+
+// About 0.2 s with the defaults; at the start and at the end of every measuring process.
+template <Clock C>
+Calibration calibrate(const C& clock, const CalibrationConfig& config = {}) {
+  return {calibrate_timer(clock, config.timer_reads), calibrate_harness(clock, config.null_iterations),
+          calibrate_os_noise(clock, config.os_noise_ns, config.os_gap_ns)};
+}
+
+}  // namespace paceline::measure

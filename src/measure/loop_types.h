@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "measure/timed_block.h"
+#include "stats/mser.h"
+#include "stats/stop_rule.h"
+#include "stats/warmup.h"
+
+// What goes into the timed loop and what comes out.
+namespace paceline::measure {
+
+// Every default is the methodology's; the caller overrides what a plan asks for.
+struct LoopConfig {
+  stats::WarmupConfig warmup;
+  stats::StopConfig stop;
+  std::optional<std::int64_t> iterations;  // fixed count of samples; none: the stop rule decides
+  std::optional<std::int64_t> batch;  // calls in one timer pair; none: 1, or more when the body is too fast
+  std::int64_t progress_interval_ns = 500'000'000;
+};
+
+enum class Phase : std::uint8_t { kWarmup, kMeasure };
+
+struct Progress {
+  Phase phase = Phase::kWarmup;
+  std::int64_t n = 0;  // samples in this phase
+  std::int64_t elapsed_ns = 0;
+  const stats::StopDecision* decision = nullptr;  // the last checkpoint's; null before the first
+};
+
+// Called between samples, never inside the timed region. Each may be empty.
+struct LoopHooks {
+  std::function<void(std::int64_t)> before_sample;  // index in its phase: rotate inputs, flush caches
+  std::function<void(const Progress&)> progress;    // at checkpoints and every progress interval
+  std::function<void()> measure_begins;             // noise snapshots
+  std::function<void()> measure_ends;
+  const std::atomic<bool>* interrupt = nullptr;  // true: stop between two samples and keep what there is
+};
+
+struct WarmupResult {
+  std::int64_t first_iteration_ns = 0;  // its own metric, part of neither warm-up nor measurement
+  std::int64_t iterations = 0;
+  std::int64_t duration_ns = 0;
+  stats::WarmupState state = stats::WarmupState::kWarming;  // kWarming: interrupted
+};
+
+struct LoopResult {
+  WarmupResult warmup;
+  std::vector<Sample> samples;
+  std::int64_t batch = 1;            // above 1 a sample is a mean: single-iteration quantiles are "batched"
+  bool long_enough_to_time = true;   // the median sample is at least per_iteration_limit_ns long
+  std::vector<std::int64_t> pauses;  // sample counts after which the loop did something else, ascending
+  std::int64_t checks = 0;           // checkpoints judged
+  std::int64_t elapsed_ns = 0;       // first issue to last completion, pauses included
+  stats::StopDecision stop;
+  std::optional<stats::MserCut> mser;  // none below 10 samples; counts samples
+
+  [[nodiscard]] std::string_view timing_mode() const { return batch > 1 ? "batched" : "sync_latency"; }
+  [[nodiscard]] std::vector<double> samples_ns() const;  // per iteration
+  // From one issue to the next, per iteration; where the loop paused and at the end, to the completion.
+  [[nodiscard]] std::vector<double> periods_ns() const;
+};
+
+// Durations of samples[first..] divided by the batch.
+std::vector<double> per_iteration_ns(const std::vector<Sample>& samples, std::size_t first,
+                                     std::int64_t batch);
+
+// Fills what is judged from the whole series: left-over warm-up, and whether a sample is long enough to be
+// timed.
+void finish(LoopResult& result, double limit_ns, bool interrupted);
+
+}  // namespace paceline::measure
