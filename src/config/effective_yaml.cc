@@ -54,7 +54,7 @@ std::string rendered(const Option& option, const std::vector<Value>& values) {
   if (!option.is_axis() && option.form != OptionForm::kList) return scalar(values.front());
   std::vector<std::string> items;
   for (const auto& value : values) items.push_back(scalar(value));
-  return "[" + join(items, ", ") + "]";
+  return fmt::format("[{}]", join(items, ", "));
 }
 
 // Keys with a common section stand under it; the option table's order keeps them together.

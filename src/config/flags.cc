@@ -95,13 +95,13 @@ class FlagParser {
     const Shorthand* row = find_shorthand(flag, value);
     if (!row) row = find_shorthand(undashed(flag), value);
     if (!row) return false;
-    add({std::string(row->option),
-         flag,
-         {argument, 0, 0},
-         {{std::string(row->value), {argument, 0, 0}, false}},
-         false,
-         true},
-        true);
+    RawSetting setting;
+    setting.name = row->option;
+    setting.written = flag;
+    setting.place.file = argument;
+    setting.on_command_line = true;
+    setting.values.push_back({std::string(row->value), setting.place, false});
+    add(std::move(setting), true);
     return true;
   }
 
@@ -132,7 +132,11 @@ class FlagParser {
   void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,
              const std::string& value) {
     if (option.is_map() && name == option.name) return store_pairs(option, flag, typed, value);
-    RawSetting setting{std::move(name), flag, {typed, 0, 0}, {}, false, true};
+    RawSetting setting;
+    setting.name = std::move(name);
+    setting.written = flag;
+    setting.place.file = typed;
+    setting.on_command_line = true;
     for (auto& text : texts_of(option, value))
       setting.values.push_back({std::move(text), setting.place, false});
     setting.is_list = setting.values.size() > 1;

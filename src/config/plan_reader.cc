@@ -108,12 +108,12 @@ class SettingReader {
     if (!row)
       return report(value.place, fmt::format("{} {}is neither true nor false", path,
                                              value.text.empty() ? "" : "'" + value.text + "' "));
-    settings_.push_back({std::string(row->option),
-                         path,
-                         key.place,
-                         {{std::string(row->value), value.place, false}},
-                         false,
-                         false});
+    RawSetting setting;
+    setting.name = row->option;
+    setting.written = path;
+    setting.place = key.place;
+    setting.values.push_back({std::string(row->value), value.place, false});
+    settings_.push_back(std::move(setting));
   }
 
   void read_names(const Option& option, const std::string& path, const YamlNode& key, const YamlNode& value) {
@@ -135,7 +135,11 @@ class SettingReader {
 
   void read_values(const Option& option, std::string name, const std::string& path, const YamlNode& key,
                    const YamlNode& value, OptionForm form) {
-    RawSetting setting{std::move(name), path, key.place, {}, value.kind == Kind::kList, false};
+    RawSetting setting;
+    setting.name = std::move(name);
+    setting.written = path;
+    setting.place = key.place;
+    setting.is_list = value.kind == Kind::kList;
     if (value.kind == Kind::kNull) return report(key.place, fmt::format("'{}' has no value", path));
     if (value.kind == Kind::kMap || (value.kind == Kind::kList && form == OptionForm::kSingle))
       return report(value.place, fmt::format("{} where {} belongs, in '{}'", shape_name(value.kind),
