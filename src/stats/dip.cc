@@ -11,8 +11,8 @@
 namespace paceline::stats {
 namespace {
 
-// Piecewise linear hull over x[low..high]; `raised` is 1 for the upper corners of the steps, 0 for the lower
-// ones.
+// Piecewise linear: the least concave majorant of the steps' upper corners, or the greatest convex minorant
+// of the lower ones, over x[low..high].
 class Hull {
  public:
   Hull(std::span<const double> x, std::size_t low, std::size_t high, bool upper) : x_(x), upper_(upper) {

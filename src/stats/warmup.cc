@@ -12,7 +12,7 @@
 namespace paceline::stats {
 namespace {
 
-constexpr std::int64_t kWindowsAfterFloor = 10;
+constexpr std::int64_t kRecentWindows = 10;
 constexpr double kMedianEfficiency = 1.2533;  // standard error of a median, in those of a mean
 
 // Neighbouring windows agree within the tolerance, or within twice the standard error of the log ratio of
@@ -30,7 +30,7 @@ bool agree(std::span<const double> a, std::span<const double> b, double toleranc
 
 std::int64_t WarmupDetector::first_check() const {
   if (config_.mode == WarmupMode::kNone) return 0;
-  if (config_.mode == WarmupMode::kAuto) return std::min(config_.window_min, config_.cap_iterations);
+  if (config_.mode == WarmupMode::kAuto) return config_.window_min;
   return config_.fixed_iterations > 0 ? config_.fixed_iterations : std::int64_t{config_.fixed_ns > 0};
 }
 
@@ -48,18 +48,28 @@ WarmupDecision WarmupDetector::fixed(std::int64_t elapsed_ns) const {
 
 WarmupDecision WarmupDetector::automatic(std::int64_t elapsed_ns) {
   const auto n = static_cast<std::int64_t>(durations_.size());
-  if (window_ == 0 && n > 0) {
-    const double iteration_ns = std::max(median(durations_), 1.0);
+  if (window_ == 0) {
+    if (n < config_.window_min) return {WarmupState::kWarming, first_check()};
+    const auto first =
+        std::span<const double>(durations_).first(static_cast<std::size_t>(config_.window_min));
+    const double iteration_ns = std::max(median(first), 1.0);
     const auto fill = static_cast<std::int64_t>(std::ceil(std::min(config_.window_ns / iteration_ns, 1e9)));
     window_ = std::clamp(fill, config_.window_min, config_.window_max);
   }
   count_passes();
   const bool floor_met = n >= config_.floor_iterations && elapsed_ns >= config_.floor_ns;
   if (passes_ >= config_.passes && floor_met) return {WarmupState::kDone, 0};
-  if (floor_met && cap_ == 0) cap_ = std::max(config_.cap_iterations, n + kWindowsAfterFloor * window_);
-  if ((floor_met && n >= cap_) || elapsed_ns >= config_.cap_ns) return {WarmupState::kNotReached, 0};
+  if (elapsed_ns >= config_.cap_ns) return {WarmupState::kNotReached, 0};
+  if (floor_met && n >= config_.cap_iterations)
+    return {recently_steady() ? WarmupState::kDone : WarmupState::kNotReached, 0};
   const auto next = (windows_ + 1) * window_;
-  return {WarmupState::kWarming, floor_met ? std::min(next, cap_) : next};
+  return {WarmupState::kWarming, floor_met ? std::min(next, config_.cap_iterations) : next};
+}
+
+// A fast body passes the cap before the floor time is over; one window that chances to differ then decides
+// nothing.
+bool WarmupDetector::recently_steady() const {
+  return steady_at_ > 0 && windows_ - steady_at_ <= kRecentWindows;
 }
 
 // Judges every window that became complete against the one before it.
@@ -71,6 +81,7 @@ void WarmupDetector::count_passes() {
     if (begin == 0) continue;
     const bool pass = agree(all.subspan(begin - size, size), all.subspan(begin, size), config_.tolerance);
     passes_ = pass ? passes_ + 1 : 0;
+    if (passes_ >= config_.passes) steady_at_ = windows_;
   }
 }
 

@@ -15,7 +15,7 @@ struct WarmupConfig {
   std::int64_t fixed_ns = 0;
   std::int64_t floor_iterations = 5;  // kAuto
   std::int64_t floor_ns = 500'000'000;
-  std::int64_t cap_iterations = 500;  // ten windows after the floor, when a fast body reaches this before it
+  std::int64_t cap_iterations = 500;  // never before the floor is met
   std::int64_t cap_ns = 60'000'000'000;
   double window_ns = 250e6;  // a window is this long, within window_min and window_max iterations
   std::int64_t window_min = 5;
@@ -47,13 +47,14 @@ class WarmupDetector {
  private:
   [[nodiscard]] WarmupDecision fixed(std::int64_t elapsed_ns) const;
   WarmupDecision automatic(std::int64_t elapsed_ns);
+  [[nodiscard]] bool recently_steady() const;
   void count_passes();
 
   WarmupConfig config_;
   std::vector<double> durations_;
-  std::int64_t window_ = 0;   // iterations; 0 until estimated
-  std::int64_t cap_ = 0;      // iterations; 0 until the floor is met
-  std::int64_t windows_ = 0;  // complete windows judged so far
+  std::int64_t window_ = 0;     // iterations; 0 until estimated
+  std::int64_t windows_ = 0;    // complete windows judged so far
+  std::int64_t steady_at_ = 0;  // windows judged when enough had last agreed; 0: never
   int passes_ = 0;
 };
 
