@@ -86,7 +86,7 @@ std::string summary_csv(const RunResult& run) {
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += '\n';
   for (const auto& c : run.cases) {
-    const Json outcome = to_json(c)["outcome"];
+    const nlohmann::json outcome = to_json(c)["outcome"];
     out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(), csv_cell(c.reason),
                        c.outcome == Outcome::kOk ? "ABC"[static_cast<int>(c.grade)] : '-', csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine),
                        c.benchmark.precision, c.benchmark.layout, c.benchmark.batch_per_rank, c.benchmark.threads, c.repetitions.size());
