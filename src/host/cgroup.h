@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/system_files.h"
+#include "result/maybe.h"
+
+namespace paceline::host {
+
+// The control-group folders of this process, own group first, up to the top that is visible here. Paths are
+// for SystemFiles. Reads version 1, version 2 and the hybrid of both; a container whose group is not mounted
+// sees the mount's top only.
+class Cgroups {
+ public:
+  explicit Cgroups(const SystemFiles& files);
+  [[nodiscard]] const std::vector<std::string>& v1(std::string_view controller) const;  // cpu, cpuset, memory
+  [[nodiscard]] const std::vector<std::string>& v2() const { return v2_; }
+
+ private:
+  struct Hierarchy {
+    std::string controller;
+    std::vector<std::string> folders;
+  };
+  std::vector<Hierarchy> v1_;
+  std::vector<std::string> v2_;
+};
+
+// CPUs' worth of time the tightest group on the way up allows (may be a fraction); missing: "no limit".
+result::Number cgroup_cpu_quota(const SystemFiles& files, const Cgroups& groups);
+
+// The tightest memory limit on the way up; missing: "no limit".
+result::Count cgroup_memory_limit_bytes(const SystemFiles& files, const Cgroups& groups);
+
+// How often a quota has stopped a group on the way up, since the groups exist.
+result::Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& groups);
+
+// Kills by the out-of-memory killer in our own group, since the group exists.
+result::Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups);
+
+}  // namespace paceline::host

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/system_files.h"
+#include "result/maybe.h"
+
+namespace paceline::host {
+
+// The CPUs of this machine and what of them this process may use.
+struct CpuInfo {
+  result::Maybe<std::string> model, vendor, microcode;
+  result::Count family, model_number, stepping;
+  result::Count sockets, cores, threads_per_core;  // of the online CPUs
+  std::vector<int> online;                         // logical CPU numbers
+  std::vector<int> affinity;                       // those this thread may run on
+  result::Number cgroup_quota_cpus;       // CPUs' worth of time, may be a fraction; missing: "no limit"
+  std::vector<std::string> isa;           // vector and matrix extensions present, /proc/cpuinfo names
+  std::vector<std::string> timing_flags;  // constant_tsc, nonstop_tsc, hypervisor
+  result::Maybe<std::string> governor, frequency_driver;
+  result::Maybe<bool> turbo;
+  std::map<std::string, std::string> mitigations;  // vulnerability -> state
+  result::Count numa_nodes, llc_bytes;             // llc: one last-level cache
+  [[nodiscard]] bool has_isa(std::string_view name) const;
+  [[nodiscard]] bool virtualized() const;
+};
+
+CpuInfo read_cpu(const SystemFiles& files, std::vector<int> affinity);
+CpuInfo read_cpu(const SystemFiles& files = SystemFiles{});  // with this thread's affinity
+
+// How many threads can compute at once: min(CPUs in the affinity mask, quota rounded up), at least 1.
+int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus);
+int allowed_cpu_count(const CpuInfo& cpu);
+
+// The same CPUs in another order: one of each physical core first, then second hardware threads. CPUs of
+// unknown topology count as cores.
+std::vector<int> cores_first(const SystemFiles& files, const std::vector<int>& cpus);
+
+}  // namespace paceline::host

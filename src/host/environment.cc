@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "host/environment.h"
+
+#include <gnu/libc-version.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "host/affinity.h"
+
+namespace paceline::host {
+namespace {
+
+using nlohmann::json;
+using result::Maybe;
+using Text = Maybe<std::string>;
+
+// Settings of threading, maths and memory libraries; nothing that could carry a secret.
+constexpr std::array<std::string_view, 33> kVariables{"OMP_NUM_THREADS",
+                                                      "OMP_PROC_BIND",
+                                                      "OMP_PLACES",
+                                                      "OMP_SCHEDULE",
+                                                      "OMP_DYNAMIC",
+                                                      "OMP_WAIT_POLICY",
+                                                      "OMP_MAX_ACTIVE_LEVELS",
+                                                      "OMP_STACKSIZE",
+                                                      "GOMP_CPU_AFFINITY",
+                                                      "GOMP_SPINCOUNT",
+                                                      "KMP_AFFINITY",
+                                                      "KMP_BLOCKTIME",
+                                                      "KMP_HW_SUBSET",
+                                                      "KMP_TPAUSE",
+                                                      "MKL_NUM_THREADS",
+                                                      "MKL_DYNAMIC",
+                                                      "MKL_ENABLE_INSTRUCTIONS",
+                                                      "MKL_CBWR",
+                                                      "MKL_THREADING_LAYER",
+                                                      "MKL_VERBOSE",
+                                                      "OPENBLAS_NUM_THREADS",
+                                                      "OPENBLAS_CORETYPE",
+                                                      "ONEDNN_MAX_CPU_ISA",
+                                                      "ONEDNN_DEFAULT_FPMATH_MODE",
+                                                      "ONEDNN_PRIMITIVE_CACHE_CAPACITY",
+                                                      "ONEDNN_VERBOSE",
+                                                      "DNNL_MAX_CPU_ISA",
+                                                      "DNNL_VERBOSE",
+                                                      "ATEN_CPU_CAPABILITY",
+                                                      "MALLOC_ARENA_MAX",
+                                                      "MALLOC_TRIM_THRESHOLD_",
+                                                      "GLIBC_TUNABLES",
+                                                      "PYTORCH_NO_CUDA_MEMORY_CACHING"};
+
+template <typename T>
+void put(json& object, const std::string& key, const Maybe<T>& value) {
+  if (value) {
+    object[key] = *value;
+  } else {
+    object[key] = nullptr;
+    object[key + "_reason"] = value.reason();
+  }
+}
+
+Text line_of(const SystemFiles& files, const std::string& path) {
+  auto text = files.read_trimmed(path);
+  if (text && text->empty()) text.reset();
+  return {std::move(text), "/" + path + " is not readable"};
+}
+
+Text distribution(const SystemFiles& files) {
+  for (const auto& line : split(files.read("etc/os-release").value_or(""), '\n')) {
+    if (!line.starts_with("PRETTY_NAME=")) continue;
+    std::string name = line.substr(12);
+    std::erase(name, '"');
+    return name;
+  }
+  return Text::missing("no PRETTY_NAME in /etc/os-release");
+}
+
+// Which container runtime left its mark, by file or by the name of our control group.
+struct ContainerHint {
+  std::string_view runtime, file, group;
+};
+constexpr std::array<ContainerHint, 5> kContainerHints{
+    {{"docker", ".dockerenv", "docker"},
+     {"podman", "run/.containerenv", "libpod"},
+     {"kubernetes", "var/run/secrets/kubernetes.io", "kubepods"},
+     {"containerd", "", "containerd"},
+     {"lxc", "dev/lxd", "/lxc"}}};
+Text container(const SystemFiles& files) {
+  const std::string groups = files.read("proc/self/cgroup").value_or("");
+  for (const auto& hint : kContainerHints) {
+    if (!hint.file.empty() && files.exists(hint.file)) return std::string(hint.runtime);
+    if (groups.find(hint.group) != std::string::npos) return std::string(hint.runtime);
+  }
+  return Text::missing("no sign of a container");
+}
+
+Text virtualization(const SystemFiles& files, const CpuInfo& cpu) {
+  const auto vendor = files.read_trimmed("sys/class/dmi/id/sys_vendor");
+  const auto product = files.read_trimmed("sys/class/dmi/id/product_name");
+  const auto type = files.read_trimmed("sys/hypervisor/type");
+  if (type && !type->empty()) return *type;
+  if (!cpu.virtualized()) return Text::missing("no hypervisor flag");
+  const std::string name = std::string(trim(vendor.value_or("") + " " + product.value_or("")));
+  return name.empty() ? "hypervisor of unknown kind" : name;
+}
+
+Text host_digest(const SystemFiles& files) {
+  const Text name = line_of(files, "proc/sys/kernel/hostname");
+  return name ? Text(sha256_hex(*name).substr(0, 16)) : name;
+}
+
+// "time:[4026531834]"
+Maybe<std::int64_t> namespace_inode(const SystemFiles& files, const std::string& kind) {
+  const std::string link = files.link_target("proc/self/ns/" + kind).value_or("");
+  const std::size_t open = link.find('['), close = link.find(']');
+  const auto inode = open == std::string::npos || close == std::string::npos
+                         ? std::nullopt
+                         : parse_int(std::string_view(link).substr(open + 1, close - open - 1));
+  return {inode ? std::optional<std::int64_t>(*inode) : std::nullopt, "the kernel has no such namespace"};
+}
+
+json os_json(const SystemFiles& files, const CpuInfo& cpu) {
+  json os;
+  put(os, "kernel", line_of(files, "proc/sys/kernel/osrelease"));
+  put(os, "kernel_version", line_of(files, "proc/sys/kernel/version"));
+  put(os, "distribution", distribution(files));
+  os["glibc"] = ::gnu_get_libc_version();
+  put(os, "container", container(files));
+  put(os, "virtualization", virtualization(files, cpu));
+  put(os, "address_randomization", line_of(files, "proc/sys/kernel/randomize_va_space"));
+  put(os, "host_sha256_16", host_digest(files));
+  return os;
+}
+
+json clock_json(const SystemFiles& files) {
+  const std::string folder = "sys/devices/system/clocksource/clocksource0/";
+  json clock;
+  put(clock, "source", line_of(files, folder + "current_clocksource"));
+  clock["available"] = words_of(files.read(folder + "available_clocksource").value_or(""));
+  put(clock, "time_namespace", namespace_inode(files, "time"));
+  return clock;
+}
+
+json load_json(const SystemFiles& files) {
+  const auto words = words_of(files.read("proc/loadavg").value_or(""));
+  json load;
+  const std::array<const char*, 3> keys{"average_1m", "average_5m", "average_15m"};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    put(load, keys[i],
+        result::Number(i < words.size() ? parse_double(words[i]) : std::nullopt, "no /proc/loadavg"));
+  }
+  return load;
+}
+
+json variables_json(const EnvironmentSource& source) {
+  json variables = json::object();
+  for (const auto name : kVariables) {
+    if (const auto value = source.variable(std::string(name))) variables[std::string(name)] = *value;
+  }
+  return variables;
+}
+
+Text binary_digest(const std::filesystem::path& binary) {
+  try {
+    return sha256_file(binary);
+  } catch (const Error& error) {
+    return Text::missing(error.what());
+  }
+}
+
+std::optional<std::string> from_getenv(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+}  // namespace
+
+json to_json(const CpuInfo& cpu) {
+  json out;
+  put(out, "model", cpu.model), put(out, "vendor", cpu.vendor), put(out, "microcode", cpu.microcode);
+  put(out, "family", cpu.family), put(out, "model_number", cpu.model_number),
+      put(out, "stepping", cpu.stepping);
+  put(out, "sockets", cpu.sockets), put(out, "cores_physical", cpu.cores),
+      put(out, "threads_per_core", cpu.threads_per_core);
+  out["cores_online"] = cpu.online.size();
+  out["cores_allowed"] = allowed_cpu_count(cpu);
+  out["cpus_online"] = format_cpu_list(cpu.online);
+  out["affinity"] = format_cpu_list(cpu.affinity);
+  put(out, "cgroup_quota_cpus", cpu.cgroup_quota_cpus);
+  out["isa"] = cpu.isa;
+  out["flags"] = cpu.timing_flags;
+  put(out, "governor", cpu.governor), put(out, "frequency_driver", cpu.frequency_driver),
+      put(out, "turbo", cpu.turbo);
+  put(out, "numa_nodes", cpu.numa_nodes), put(out, "llc_bytes", cpu.llc_bytes);
+  out["mitigations"] = cpu.mitigations;
+  return out;
+}
+
+json to_json(const MemoryInfo& memory) {
+  json out;
+  put(out, "total_bytes", memory.total_bytes), put(out, "available_bytes", memory.available_bytes);
+  put(out, "cgroup_limit_bytes", memory.cgroup_limit_bytes);
+  put(out, "swap_total_bytes", memory.swap_total_bytes), put(out, "swap_free_bytes", memory.swap_free_bytes);
+  put(out, "hugepages_total", memory.hugepages_total), put(out, "hugepages_free", memory.hugepages_free);
+  put(out, "hugepage_size_bytes", memory.hugepage_size_bytes);
+  put(out, "transparent_hugepages", memory.transparent_hugepages);
+  put(out, "transparent_hugepages_defrag", memory.transparent_hugepages_defrag);
+  return out;
+}
+
+std::span<const std::string_view> recorded_variables() {
+  return kVariables;
+}
+
+json capture_environment(const std::string& command_line, const EnvironmentSource& given) {
+  EnvironmentSource source = given;
+  if (!source.variable) source.variable = from_getenv;
+  if (source.affinity.empty()) source.affinity = current_affinity();
+  const CpuInfo cpu = read_cpu(source.files, source.affinity);
+  json environment;
+  environment["cpu"] = to_json(cpu);
+  environment["memory"] = to_json(read_memory(source.files));
+  environment["os"] = os_json(source.files, cpu);
+  environment["clock"] = clock_json(source.files);
+  environment["load"] = load_json(source.files);
+  environment["variables"] = variables_json(source);
+  environment["command_line"] = command_line;
+  put(environment, "binary_sha256", binary_digest(source.binary));
+  return environment;
+}
+
+std::string machine_fingerprint(const json& environment) {
+  std::string facts;
+  for (const char* path : {"/cpu/model", "/cpu/family", "/cpu/model_number", "/cpu/stepping",
+                           "/cpu/microcode", "/cpu/cores_online", "/cpu/cores_allowed", "/memory/total_bytes",
+                           "/os/kernel", "/os/host_sha256_16"}) {
+    const json::json_pointer at(path);
+    facts += environment.contains(at) ? environment.at(at).dump() : "null";
+    facts += '\n';
+  }
+  return sha256_hex(facts).substr(0, 16);
+}
+
+}  // namespace paceline::host

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "host/cpu.h"
+#include "host/memory.h"
+#include "host/system_files.h"
+
+// What a reader needs to judge whether two results are comparable (methodology: reproducibility metadata).
+namespace paceline::host {
+
+// Where facts come from; replaced in tests.
+struct EnvironmentSource {
+  SystemFiles files{};
+  std::filesystem::path binary = "/proc/self/exe";  // digested
+  std::function<std::optional<std::string>(const std::string&)>
+      variable;               // environment variables; default: getenv
+  std::vector<int> affinity;  // default: this thread's
+};
+
+// Objects cpu, memory, os, clock, load and variables, and command_line, binary_sha256. A fact that cannot be
+// read is null with "<key>_reason" beside it. The host name is stored as a digest only; variables by an
+// allow-list only.
+nlohmann::json capture_environment(const std::string& command_line, const EnvironmentSource& source = EnvironmentSource());
+
+nlohmann::json to_json(const CpuInfo& cpu);
+nlohmann::json to_json(const MemoryInfo& memory);
+
+// Names of the variables that are recorded with their values.
+std::span<const std::string_view> recorded_variables();
+
+// 16 hexadecimal digits that stay the same while CPU, microcode, memory size, kernel, allowed CPUs and host
+// do: a key for figures that are measured once per machine.
+std::string machine_fingerprint(const nlohmann::json& environment);
+
+}  // namespace paceline::host

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "host/cpu_times.h"
+#include "result/maybe.h"
+
+namespace paceline::host {
+
+struct IdleGateOptions {
+  double window_s = 2;             // how long one look takes
+  double idle_wait_s = 20;         // 0: look once, never wait
+  double max_foreign_frac = 0.05;  // of the allowed CPUs
+  int allowed_cpus = 1;
+};
+
+enum class IdleOutcome { kQuiet, kStillBusy, kInterrupted, kCannotTell };
+
+struct IdleGateReport {
+  IdleOutcome outcome = IdleOutcome::kCannotTell;
+  result::Number foreign_cores;  // in the last window
+  double waited_s = 0;           // whole time spent here, the first window included
+  int windows = 0;
+  std::string words;  // the outcome for people; empty when it was quiet at once
+};
+
+// Time and sampling, replaced in tests.
+struct IdleGateSeams {
+  std::function<CpuUse()> sample;
+  std::function<bool(double seconds)> sleep;  // false: interrupted, give up
+};
+IdleGateSeams real_idle_gate_seams();
+
+// Looks window by window until others use at most the allowed share, or the time is up. `say` gets one line
+// when waiting begins and one when it ends.
+IdleGateReport wait_until_quiet(const IdleGateOptions& options,
+                                const std::function<void(const std::string&)>& say,
+                                const IdleGateSeams& seams = real_idle_gate_seams());
+
+}  // namespace paceline::host

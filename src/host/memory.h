@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "host/system_files.h"
+#include "result/maybe.h"
+
+namespace paceline::host {
+
+// The machine's memory and what of it this process may use.
+struct MemoryInfo {
+  result::Count total_bytes, available_bytes;
+  result::Count cgroup_limit_bytes;  // missing: "no limit"
+  result::Count swap_total_bytes, swap_free_bytes;
+  result::Count hugepages_total, hugepages_free, hugepage_size_bytes;
+  result::Maybe<std::string> transparent_hugepages;  // always | madvise | never
+  result::Maybe<std::string> transparent_hugepages_defrag;
+};
+MemoryInfo read_memory(const SystemFiles& files);
+
+// What this process could still allocate: available memory, or the cgroup's limit when that is less.
+result::Count usable_bytes(const MemoryInfo& memory);
+
+struct ProcessMemory {
+  result::Count rss_bytes;       // resident now
+  result::Count rss_peak_bytes;  // high-water mark since start or since the last reset
+};
+ProcessMemory process_memory(const SystemFiles& files = SystemFiles{});  // of this process
+ProcessMemory process_memory(const SystemFiles& files, int pid);         // of another one
+
+// Sets this process's high-water mark to what is resident now. False when the kernel refuses (then peaks are
+// since start).
+bool reset_rss_peak(const SystemFiles& files = SystemFiles{});
+
+}  // namespace paceline::host

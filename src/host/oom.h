@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <string>
+
+#include "host/system_files.h"
+#include "result/maybe.h"
+
+namespace paceline::host {
+
+// How often the out-of-memory killer struck, on this machine since boot and in our control group since it
+// exists.
+struct OomCounters {
+  result::Count machine;  // oom_kill of /proc/vmstat
+  result::Count cgroup;   // oom_kill of memory.events (v2) or memory.oom_control (v1)
+};
+OomCounters read_oom_counters(const SystemFiles& files = SystemFiles{});
+
+// A sentence with the evidence when a counter rose; empty when none did or none is readable. Ask it for a
+// process that died of SIGKILL nobody here sent: another program's kill in between cannot be told apart.
+std::optional<std::string> oom_evidence(const OomCounters& before, const OomCounters& after);
+bool oom_kill_seen(const OomCounters& before, const OomCounters& after);
+
+}  // namespace paceline::host
