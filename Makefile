@@ -12,7 +12,7 @@ SETUP_ARGS = $(if $(CORE),--core)
 CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
   $(if $(CORE),-DPACELINE_PLUGIN_TORCH=OFF,-DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root))
 
-.PHONY: help setup configure tool build demo test test-slow install validate check format clean
+.PHONY: help setup configure tool build demo test test-slow install validate check docs format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -41,6 +41,9 @@ validate: tool  ## is this machine fit for measuring?
 
 check: build  ## formatting, layers, headers, generated documents
 	@ctest --preset release -L check
+
+docs: tool  ## rewrite docs/reference from the tables of the code
+	@$(BUILD)/bin/paceline schema --output docs/reference
 
 setup:  ## install the packages and libraries that are missing
 	@scripts/setup.sh $(SETUP_ARGS)
