@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "plugin/plugin.h"
+
+// Engines for tests only: one that takes a known time, and one that misbehaves on demand.
+//   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
+//          seeded by SPIN_SEED and the process id; its median is SPIN_US
+//   fault  SPIN_FAULT = segv abort kill hang exit rubbish throw unsupported nan badshape; SPIN_FAULT_AT = load | run
+namespace {
+
+using namespace paceline;
+using namespace paceline::plugin;
+
+std::string variable(const char* name, const char* fallback) {
+  const char* value = std::getenv(name);
+  return value ? value : fallback;
+}
+
+// Sums each sample of the input: an output that depends on it, [batch, 4].
+class SumEngine : public Engine {
+ public:
+  [[nodiscard]] EngineInfo info() const override { return {"spin", {{"spin", "1"}}, {{"threads", std::to_string(threads_)}}}; }
+  void load(const ModelSpec&, const EngineSettings& settings) override { threads_ = settings.threads; }
+  void bind(Slot, std::span<const TensorView> inputs) override {
+    input_ = inputs.front();
+    output_ = Tensor({"output", DType::kFloat32, {input_.shape.at(0), 4}});
+  }
+  void enqueue(Slot) override {
+    const auto per_sample = static_cast<std::size_t>(element_count(input_.shape) / input_.shape[0]);
+    const auto* x = static_cast<const float*>(input_.data);
+    for (std::int64_t s = 0; s < input_.shape[0]; ++s)
+      for (std::size_t k = 0; k < 4; ++k) {
+        float sum = 0;
+        for (std::size_t i = k; i < per_sample; i += 4) sum += x[static_cast<std::size_t>(s) * per_sample + i];
+        output_.as<float>()[static_cast<std::size_t>(s) * 4 + k] = sum;
+      }
+  }
+  std::span<const TensorView> synchronize(Slot) override {
+    view_ = output_.view();
+    return {&view_, 1};
+  }
+  ReadBack read_back(Slot) override { return {{{"fp32", 1.0, 1}}, "by construction", 64, {}}; }
+
+ protected:
+  TensorView input_, view_;
+  Tensor output_;
+  int threads_ = 1;
+};
+
+class SpinEngine : public SumEngine {
+ public:
+  std::span<const TensorView> synchronize(Slot slot) override {
+    const SteadyClock clock;
+    const auto until = clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (0.8 + 0.4 * rng_.uniform(calls_++)));
+    while (clock.now_ns() < until) {
+    }
+    return SumEngine::synchronize(slot);
+  }
+
+ private:
+  double mean_ns_ = std::stod(variable("SPIN_US", "1000")) * 1e3;
+  CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))), static_cast<std::uint64_t>(::getpid())};
+  std::uint64_t calls_ = 0;
+};
+
+class FaultEngine : public SumEngine {
+ public:
+  void load(const ModelSpec& model, const EngineSettings& settings) override {
+    SumEngine::load(model, settings);
+    if (at_ == "load") misbehave();
+  }
+  void enqueue(Slot slot) override {
+    SumEngine::enqueue(slot);
+    if (at_ == "run") misbehave();
+    if (fault_ == "nan") output_.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+    if (fault_ == "badshape") output_ = Tensor({"output", DType::kFloat32, {1, 4}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  void misbehave() const {
+    if (fault_ == "segv") std::raise(SIGSEGV);
+    if (fault_ == "abort") std::abort();
+    if (fault_ == "kill") std::raise(SIGKILL);
+    if (fault_ == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (fault_ == "exit") ::_exit(3);
+    if (fault_ == "quiet_exit") ::_exit(0);
+    if (fault_ == "rubbish") {
+      const char text[] = "%%% not a record\n";
+      if (::write(4, text, sizeof text - 1) < 0) std::abort();
+      std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+    if (fault_ == "throw") throw std::runtime_error("the engine is out of coffee");
+    if (fault_ == "unsupported") throw Error(ErrorCode::kUnsupported, "this machine cannot do that");
+  }
+  std::string fault_ = variable("SPIN_FAULT", "");
+  std::string at_ = variable("SPIN_FAULT_AT", "run");
+};
+
+const EngineEntry kEngines[] = {
+    {"spin", "busy-waits for a known time", [] { return std::unique_ptr<Engine>(new SpinEngine); }},
+    {"fault", "misbehaves on demand", [] { return std::unique_ptr<Engine>(new FaultEngine); }},
+};
+const Plugin kPlugin{kAbiVersion, "spin", [] { return std::vector<std::pair<std::string, std::string>>{{"spin", "1"}}; }, kEngines};
+
+}  // namespace
+
+PACELINE_PLUGIN(kPlugin)

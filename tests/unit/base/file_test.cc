@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "base/npy.h"
+#include "base/random.h"
+
+namespace paceline {
+namespace {
+namespace fs = std::filesystem;
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("paceline-base-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path folder_;
+};
+
+TEST_F(Files, AtomicWriteReplacesAndLeavesNothingBehind) {
+  write_file_atomic(folder_ / "a", "one");
+  write_file_atomic(folder_ / "a", "two");
+  EXPECT_EQ(read_file(folder_ / "a"), "two");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Files, ErrorsNameThePath) {
+  try {
+    write_file_atomic(folder_ / "none" / "a", "x");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kIo);
+    EXPECT_NE(std::string(e.what()).find("none/a"), std::string::npos);
+  }
+  EXPECT_THROW(read_file(folder_ / "none"), Error);
+  std::ofstream(folder_ / "file") << "x";
+  EXPECT_THROW(make_directories(folder_ / "file" / "sub"), Error);
+}
+
+TEST_F(Files, AFullDiskIsAnErrorNotAnEmptyFile) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  fs::create_symlink("/dev/full", folder_ / "full");
+  EXPECT_THROW(append_file(folder_ / "full", "x"), Error);
+}
+
+TEST_F(Files, TailStartsAtALine) {
+  std::ofstream(folder_ / "log") << "first line\nsecond line\nthird\n";
+  EXPECT_EQ(file_tail(folder_ / "log", 12), "third\n");
+  EXPECT_EQ(file_tail(folder_ / "log", 1000), "first line\nsecond line\nthird\n");
+  EXPECT_EQ(file_tail(folder_ / "none", 10), "");
+}
+
+TEST_F(Files, NpyRoundTripOfEveryType) {
+  for (const auto& row : kDTypes) {
+    Tensor t({"x", row.dtype, {3, 2}});
+    for (std::size_t i = 0; i < t.size_bytes(); ++i) t.data()[i] = static_cast<std::byte>(i % 2);
+    write_npy(folder_ / "x.npy", t.view());
+    const auto back = read_npy(folder_ / "x.npy");
+    EXPECT_EQ(back.spec().dtype, row.dtype) << row.name;
+    EXPECT_EQ(back.spec().shape, (Shape{3, 2}));
+    EXPECT_TRUE(std::equal(t.data(), t.data() + t.size_bytes(), back.data()));
+  }
+}
+
+TEST(ExitCodes, Precedence) {
+  using enum ExitCode;
+  EXPECT_EQ(worse(kUsage, kWorkloadFailed), kUsage);
+  EXPECT_EQ(worse(kWorkloadFailed, kEnvironmentInvalid), kWorkloadFailed);
+  EXPECT_EQ(worse(kEnvironmentInvalid, kGateFailed), kEnvironmentInvalid);
+  EXPECT_EQ(worse(kGateFailed, kInconclusive), kGateFailed);
+  EXPECT_EQ(worse(kInconclusive, kOk), kInconclusive);
+  EXPECT_EQ(worse(kSkipped, kOk), kOk);
+  EXPECT_EQ(worse(kInterrupted, kUsage), kInterrupted);
+}
+
+TEST(CounterRng, IsAPureFunctionWithTheRightMoments) {
+  const CounterRng rng(1, 2), same(1, 2), other(1, 3);
+  double sum = 0, squares = 0;
+  int equal = 0;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const double x = rng.normal(i);
+    EXPECT_EQ(rng.bits(i), same.bits(i));
+    equal += rng.bits(i) == other.bits(i);
+    sum += x;
+    squares += x * x;
+  }
+  EXPECT_EQ(equal, 0);
+  EXPECT_NEAR(sum / 1e5, 0, 4 / std::sqrt(1e5));
+  EXPECT_NEAR(squares / 1e5, 1, 4 * std::sqrt(2 / 1e5));
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace paceline {
+namespace {
+
+TEST(Text, EditDistanceCountsATranspositionOnce) {
+  EXPECT_EQ(edit_distance("resnet50", "resnet50"), 0U);
+  EXPECT_EQ(edit_distance("resnte50", "resnet50"), 1U);
+  EXPECT_EQ(edit_distance("fp17", "fp16"), 1U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+}
+
+TEST(Text, NearestNameIsSilentWhenNothingIsClose) {
+  const std::vector<std::string> names{"resnet50", "vit_b_16", "bert-large"};
+  EXPECT_EQ(nearest_name("resnet5", names), "resnet50");
+  EXPECT_EQ(nearest_name("vit-b-16", names), "vit_b_16");
+  EXPECT_EQ(nearest_name("bert", names), "bert-large");
+  EXPECT_EQ(nearest_name("yolo", names), std::nullopt);
+}
+
+TEST(Text, NumbersAreWholeOrNothing) {
+  EXPECT_EQ(parse_int("12"), 12);
+  EXPECT_EQ(parse_int("-3"), -3);
+  for (const char* bad : {"", " 1", "1 ", "1x", "0x10", "1.5", "99999999999999999999"}) EXPECT_EQ(parse_int(bad), std::nullopt) << bad;
+  EXPECT_EQ(parse_double("0.05"), 0.05);
+  for (const char* bad : {"", "nan", "inf", "1e999", "1,5", "five"}) EXPECT_EQ(parse_double(bad), std::nullopt) << bad;
+}
+
+TEST(Text, SplitKeepsEmptyParts) {
+  EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(split("", ','), (std::vector<std::string>{""}));
+  EXPECT_EQ(trim("  x y\t\n"), "x y");
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "base/units.h"
+
+#include <gtest/gtest.h>
+
+namespace paceline {
+namespace {
+
+TEST(Units, ThreeDigitsAndTheRightScale) {
+  EXPECT_EQ(format_duration_ns(54.12e6), "54.1 ms");
+  EXPECT_EQ(format_duration_ns(812), "812 ns");
+  EXPECT_EQ(format_duration_ns(1.2149e9), "1.21 s");
+  EXPECT_EQ(format_duration_ns(999.6e3), "1.00 ms");
+  EXPECT_EQ(format_ms(331.44e6), "331");
+  EXPECT_EQ(format_bytes(312.2e6), "312 MB");
+  EXPECT_EQ(format_flops(168.3e9), "168 GFLOP/s");
+  EXPECT_EQ(format_percent(0.0612), "6.1 %");
+  EXPECT_EQ(format_significant(0.012345), "0.0123");
+  EXPECT_EQ(format_significant(1000), "1000");
+}
+
+TEST(Units, TimeForPeople) {
+  EXPECT_EQ(format_time_left(172), "2 m 52 s");
+  EXPECT_EQ(format_time_left(9.6), "10 s");
+  EXPECT_EQ(format_time_left(7260), "2 h 01 m");
+  EXPECT_EQ(format_utc(0), "1970-01-01T00:00:00Z");
+}
+
+}  // namespace
+}  // namespace paceline

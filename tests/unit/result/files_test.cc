@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "result/run_directory.h"
+
+namespace paceline::result {
+namespace {
+namespace fs = std::filesystem;
+
+class RunFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("paceline-result-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path folder_;
+};
+
+std::vector<Sample> samples() {
+  return {{0, 0, 0, 100, 1'000'000, {}, 0}, {0, 0, 1, 2'000'000, 1'100'000, 900'000, kSampleBatched}, {1, 0, 0, 100, 1'200'000, {}, 0}};
+}
+
+TEST_F(RunFiles, SamplesSurviveTheDisk) {
+  write_file_atomic(folder_ / "s.csv", samples_to_csv(samples()));
+  EXPECT_EQ(read_samples_csv(folder_ / "s.csv"), samples());
+  EXPECT_EQ(durations_ns(samples(), 1), (std::vector<double>{1'200'000}));
+}
+
+TEST_F(RunFiles, ACutSampleFileNamesItsLine) {
+  auto text = samples_to_csv(samples());
+  write_file_atomic(folder_ / "s.csv", text.substr(0, text.size() - 8));
+  try {
+    read_samples_csv(folder_ / "s.csv");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("s.csv:4"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(RunFiles, CaseAndSummaryComeBack) {
+  {
+    const RunDirectory directory(folder_ / "run");
+    RunResult run;
+    run.run_id = "run";
+    CaseResult c;
+    c.case_id = "a";
+    directory.write_case(c, samples());
+    c.samples.file = "samples.csv";
+    run.cases.push_back(c);
+    directory.write_summary(run);
+  }
+  const auto stored = read_run(folder_);  // the newest below it
+  ASSERT_EQ(stored.run.cases.size(), 1U);
+  EXPECT_EQ(read_case_samples(stored, stored.run.cases[0]), samples());
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.csv"));
+}
+
+TEST_F(RunFiles, TwoWritersAreRefused) {
+  const RunDirectory first(folder_ / "run");
+  EXPECT_THROW(RunDirectory second(folder_ / "run"), Error);
+}
+
+TEST_F(RunFiles, CorruptSummariesAreNamed) {
+  for (const char* text : {"", "{", "[]", "{\"cases\": 3}", "{\"cases\": [{\"stats\": {\"n\": true}}]}"}) {
+    write_file_atomic(folder_ / "run_summary.json", text);
+    try {
+      read_run(folder_);
+      FAIL() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kData);
+      EXPECT_NE(std::string(e.what()).find("run_summary.json"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace paceline::result

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "result/summarize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "stats/quantile.h"
+
+namespace paceline::result {
+namespace {
+
+// R processes of n samples: 10 ms times the process's own factor, 1 % noise.
+struct Synthetic {
+  CaseResult result;
+  std::vector<Sample> samples;
+};
+Synthetic make_case(const std::string& id, const std::vector<double>& factors, int n, double base_ns = 10e6) {
+  Synthetic s;
+  s.result.case_id = id;
+  for (std::size_t r = 0; r < factors.size(); ++r) {
+    const CounterRng rng(7, hash64(id) + r);
+    std::vector<double> x;
+    for (int i = 0; i < n; ++i) {
+      const auto ns = std::llround(base_ns * factors[r] * (1 + 0.01 * rng.normal(static_cast<std::uint64_t>(i))));
+      s.samples.push_back({static_cast<int>(r), 0, i, i * 11'000'000, ns, {}, 0});
+      x.push_back(static_cast<double>(ns));
+    }
+    Repetition repetition;
+    repetition.index = static_cast<std::int64_t>(r);
+    summarize_repetition(repetition, x);
+    s.result.repetitions.push_back(repetition);
+  }
+  return s;
+}
+
+TEST(Summarize, UsesEverySample) {
+  auto s = make_case("a", {1.0}, 100);
+  summarize(s.result, s.samples, {});
+  EXPECT_EQ(s.result.stats.n, 100);
+  EXPECT_EQ(s.result.headline.scope, kWithinProcess);
+  EXPECT_NEAR(*s.result.headline.p50_ns.value, 10e6, 0.05e6);
+  ASSERT_TRUE(s.result.headline.p50_ns.ci_low);
+  EXPECT_LT(*s.result.headline.p50_ns.ci_low, *s.result.headline.p50_ns.value);
+}
+
+TEST(Summarize, P99OfAHundredSamplesIsMissingNotTheMaximum) {
+  auto s = make_case("a", {1.0}, 100);
+  summarize(s.result, s.samples, {});
+  const auto& p99 = s.result.stats.quantiles.back();
+  EXPECT_EQ(p99.p, 0.99);
+  EXPECT_FALSE(p99.value_ns);
+  EXPECT_EQ(p99.value_ns.reason(), "insufficient_samples");
+}
+
+TEST(Summarize, SixProcessesGiveAnIntervalOverTheirMedians) {
+  const std::vector<double> factors{1.00, 1.02, 0.98, 1.05, 0.97, 1.01};
+  auto s = make_case("a", factors, 20);
+  summarize(s.result, s.samples, {});
+  EXPECT_EQ(s.result.headline.scope, kBetweenProcess);
+  double low = 1e300, high = 0;
+  for (const auto& r : s.result.repetitions) low = std::min(low, *r.p50_ns), high = std::max(high, *r.p50_ns);
+  EXPECT_EQ(*s.result.headline.p50_ns.ci_low, low);    // ranks 1 and 6 of 6
+  EXPECT_EQ(*s.result.headline.p50_ns.ci_high, high);
+  EXPECT_GT(*s.result.headline.between_spread, 0.01);
+}
+
+TEST(Summarize, ThroughputIsItemsOverTime) {
+  auto s = make_case("a", {1.0}, 200);
+  SummaryOptions options;
+  options.items_per_iteration = 8;
+  summarize(s.result, s.samples, options);
+  double total = 0;
+  for (const auto& sample : s.samples) total += static_cast<double>(sample.host_ns);
+  EXPECT_NEAR(*s.result.throughput.per_s.value, 200 * 8 * 1e9 / total, 1e-6);
+  EXPECT_LT(*s.result.throughput.per_s.ci_low, *s.result.throughput.per_s.value);
+}
+
+TEST(Summarize, BatchedSamplesClaimNoTail) {
+  auto s = make_case("a", {1.0}, 500);
+  for (auto& sample : s.samples) sample.flags = kSampleBatched;
+  summarize(s.result, s.samples, {});
+  EXPECT_EQ(s.result.benchmark.timing_mode, "batched");
+  EXPECT_EQ(s.result.stats.quantiles[1].value_ns.reason(), "batched");
+  EXPECT_FALSE(s.result.stats.max_ns);
+}
+
+TEST(Summarize, FlopsFollowTheMedian) {
+  auto s = make_case("a", {1.0}, 50);
+  s.result.flops.model_flops_per_item = 8e9;
+  s.result.flops.peak_measured_flops_per_s = 1.6e12;
+  summarize(s.result, s.samples, {});
+  EXPECT_NEAR(*s.result.flops.achieved_flops_per_s, 8e9 / 0.01, 0.01 * 8e11);
+  EXPECT_NEAR(*s.result.flops.share_of_measured_peak, 0.5, 0.01);
+}
+
+TEST(SpeedUp, BelowSixPairsThereIsNoIntervalAndNoVerdict) {
+  auto a = make_case("a", {1, 1, 1, 1, 1}, 20), b = make_case("b", {1, 1, 1, 1, 1}, 20, 5e6);
+  compare_to_baseline(b.result, a.result);
+  EXPECT_EQ(b.result.speedup.pairs, 5);
+  EXPECT_NEAR(*b.result.speedup.ratio.value, 2.0, 0.05);
+  EXPECT_FALSE(b.result.speedup.ratio.ci_low);
+  EXPECT_EQ(b.result.speedup.scope, kWithinProcess);
+  EXPECT_EQ(b.result.speedup.verdict, "");
+}
+
+TEST(SpeedUp, SixPairsCancelWhatBothSidesShare) {
+  // The machine is up to 40 % slower in some pairs, for both sides alike.
+  const std::vector<double> machine{1.0, 1.4, 1.1, 1.3, 1.0, 1.2};
+  auto a = make_case("a", machine, 50), b = make_case("b", machine, 50, 8e6);
+  compare_to_baseline(b.result, a.result);
+  EXPECT_EQ(b.result.speedup.scope, kBetweenProcess);
+  EXPECT_EQ(b.result.speedup.verdict, "faster");
+  EXPECT_NEAR(*b.result.speedup.ratio.ci_low, 1.25, 0.02);
+  EXPECT_NEAR(*b.result.speedup.ratio.ci_high, 1.25, 0.02);
+  compare_to_baseline(a.result, b.result);
+  EXPECT_EQ(a.result.speedup.verdict, "slower");
+}
+
+TEST(SpeedUp, PairsAreRepetitionsOfTheSameIndex) {
+  auto a = make_case("a", {1, 1, 1, 1, 1, 1, 1}, 20), b = make_case("b", {1, 1, 1, 1, 1, 1, 1}, 20);
+  b.result.repetitions.erase(b.result.repetitions.begin() + 2);
+  compare_to_baseline(b.result, a.result);
+  EXPECT_EQ(b.result.speedup.pairs, 6);
+}
+
+}  // namespace
+}  // namespace paceline::result

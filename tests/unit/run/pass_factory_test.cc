@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "run/pass_factory.h"
+
+#include <gtest/gtest.h>
+
+#include "workload/pass.h"
+
+namespace paceline::run {
+namespace {
+
+std::vector<config::Case> cases(const std::string& extra) {
+  return config::expand(config::load_plan_text("kind: inference\nmodels: [resnet50]\n" + extra, "test.yaml"));
+}
+
+TEST(PassFactory, SettingsReachTheLoop) {
+  const auto c = cases("warmup_iterations: 7\niterations: 11\nbatch_sizes: [3]\n").at(0);
+  const auto pass = base_pass(c, 2);
+  EXPECT_EQ(pass.loop.warmup.mode, stats::WarmupMode::kFixed);
+  EXPECT_EQ(pass.loop.warmup.fixed_iterations, 7);
+  EXPECT_EQ(pass.loop.iterations, 11);
+  EXPECT_EQ(pass.settings.threads, 2);
+  EXPECT_EQ(pass.batch, 3);
+  EXPECT_EQ(pass.samples, 9);  // at least eight, a multiple of the batch
+  EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{3, 3, 224, 224}));
+}
+
+TEST(PassFactory, DefaultsAreTheMethodologys) {
+  const auto pass = base_pass(cases("").at(0), 1);
+  EXPECT_EQ(pass.loop.warmup.mode, stats::WarmupMode::kAuto);
+  EXPECT_EQ(pass.loop.warmup.floor_ns, 500'000'000);
+  EXPECT_EQ(pass.loop.stop.n_min, 30);
+  EXPECT_EQ(pass.loop.stop.t_max_ns, 60'000'000'000);
+  EXPECT_FALSE(pass.loop.iterations);
+  EXPECT_DOUBLE_EQ(pass.tolerance.max_rel_err, 1e-5);
+  EXPECT_DOUBLE_EQ(pass.tolerance.centred_cosine, 0.99999);
+}
+
+TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
+  auto pass = base_pass(cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
+  pass.input_files = {"a.npy"};
+  pass.pin_cpus = {1, 3};
+  const auto json = workload::to_json(pass);
+  EXPECT_EQ(workload::to_json(workload::pass_from_json(json)), json);
+  EXPECT_EQ(workload::pass_from_json(json).loop.stop.quantiles_ppm, (std::vector<std::uint32_t>{500'000, 990'000}));
+}
+
+TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
+  const auto c = cases("engines: [torchscript]\nprecisions: [bf16]\nlayouts: [channels_last]\n").at(0);
+  const auto reference = reference_pass(base_pass(c, 2));
+  EXPECT_EQ(reference.engine, "eager");
+  EXPECT_EQ(reference.settings.precision, "fp32");
+  EXPECT_EQ(reference.settings.layout, "contiguous");
+  EXPECT_EQ(reference.model.inputs.at(0).shape, base_pass(c, 2).model.inputs.at(0).shape);
+}
+
+TEST(PassFactory, CasesShareInputsWhenTheySayTheSame) {
+  const auto all = cases("engines: [eager, torchscript]\nbatch_sizes: [1, 8, 16]\n");
+  const auto key = [](const config::Case& c) { return input_key(c, base_pass(c, 1)); };
+  EXPECT_EQ(key(all[0]), key(all[3]));  // other engine
+  EXPECT_EQ(key(all[0]), key(all[1]));  // eight samples either way
+  EXPECT_NE(key(all[0]), key(all[2]));
+}
+
+}  // namespace
+}  // namespace paceline::run

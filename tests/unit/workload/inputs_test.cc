@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/inputs.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/npy.h"
+
+namespace paceline::workload {
+namespace {
+namespace fs = std::filesystem;
+
+TEST(Inputs, AreSeededNormalData) {
+  const auto a = make_inputs({{{"input", DType::kFloat32, {4, 3, 32, 32}}}, {}, 1, {}, {}}).at(0);
+  const auto b = make_inputs({{{"input", DType::kFloat32, {4, 3, 32, 32}}}, {}, 1, {}, {}}).at(0);
+  const auto c = make_inputs({{{"input", DType::kFloat32, {4, 3, 32, 32}}}, {}, 2, {}, {}}).at(0);
+  double sum = 0, squares = 0;
+  const int n = 4 * 3 * 32 * 32;
+  bool differs = false;
+  for (int i = 0; i < n; ++i) {
+    EXPECT_EQ(a.as<float>()[i], b.as<float>()[i]);
+    differs = differs || a.as<float>()[i] != c.as<float>()[i];
+    sum += a.as<float>()[i];
+    squares += a.as<float>()[i] * a.as<float>()[i];
+  }
+  EXPECT_TRUE(differs);
+  EXPECT_NEAR(sum / n, 0, 0.04);
+  EXPECT_NEAR(squares / n, 1, 0.05);
+}
+
+TEST(Inputs, ASampleIsTheSameInAnyBatch) {
+  const auto small = make_inputs({{{"input", DType::kFloat32, {2, 8}}}, {}, 1, {}, {}}).at(0);
+  const auto large = make_inputs({{{"input", DType::kFloat32, {16, 8}}}, {}, 1, {}, {}}).at(0);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(small.as<float>()[i], large.as<float>()[i]);
+}
+
+TEST(Inputs, TokenIdsStayBelowTheirLimitAndMasksAreOnes) {
+  const auto inputs = make_inputs({{{"ids", DType::kInt64, {2, 500}}, {"mask", DType::kInt64, {2, 500}}}, {100, 0}, 1, {}, {}});
+  std::int64_t largest = 0;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_GE(inputs[0].as<std::int64_t>()[i], 0);
+    largest = std::max(largest, inputs[0].as<std::int64_t>()[i]);
+    EXPECT_EQ(inputs[1].as<std::int64_t>()[i], 1);
+  }
+  EXPECT_LT(largest, 100);
+  EXPECT_GT(largest, 90);
+}
+
+class InputFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("paceline-inputs-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string save(const std::string& name, const Shape& shape) {
+    Tensor tensor({name, DType::kFloat32, shape});
+    for (std::int64_t i = 0; i < element_count(shape); ++i) tensor.as<float>()[i] = static_cast<float>(i);
+    write_npy(folder_ / (name + ".npy"), tensor.view());
+    return (folder_ / (name + ".npy")).string();
+  }
+  fs::path folder_;
+};
+
+TEST_F(InputFiles, LoadedSamplesAreRepeatedToFit) {
+  const auto file = save("x", {2, 3});
+  const auto t = make_inputs({{{"input", DType::kFloat32, {5, 3}}}, {}, 1, {file}, {}}).at(0);
+  EXPECT_EQ(t.as<float>()[3], 3.0F);
+  EXPECT_EQ(t.as<float>()[6], 0.0F);  // sample 2 is sample 0 again
+}
+
+TEST_F(InputFiles, WrongShapesNameFileHaveAndNeed) {
+  const auto file = save("x", {2, 3});
+  try {
+    make_inputs({{{"input", DType::kFloat32, {5, 4}}}, {}, 1, {file}, {}});
+    FAIL();
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("x.npy"), std::string::npos);
+    EXPECT_NE(text.find("[2, 3]"), std::string::npos);
+    EXPECT_NE(text.find("[5, 4]"), std::string::npos);
+  }
+}
+
+TEST_F(InputFiles, ATruncatedFileIsRefused) {
+  const auto file = save("x", {2, 3});
+  fs::resize_file(file, fs::file_size(file) - 4);
+  EXPECT_THROW(make_inputs({{{"input", DType::kFloat32, {2, 3}}}, {}, 1, {file}, {}}), Error);
+}
+
+TEST_F(InputFiles, AFolderWithoutImagesIsNamed) {
+  try {
+    load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(folder_.string()), std::string::npos);
+  }
+  std::ofstream(folder_ / "broken.png") << "not a picture";
+  EXPECT_THROW(load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}}), Error);
+}
+
+TEST_F(InputFiles, PicturesAreNormalisedPlanes) {
+  static const unsigned char kRedPng[] = {0x89, 'P', 'N', 'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1,
+                                          8, 2, 0, 0, 0, 0x90, 0x77, 0x53, 0xde, 0, 0, 0, 0x0c, 'I', 'D', 'A', 'T', 0x08, 0xd7, 0x63, 0xf8, 0xcf,
+                                          0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0x18, 0xdd, 0x8d, 0xb0, 0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae,
+                                          0x42, 0x60, 0x82};
+  std::ofstream(folder_ / "red.png", std::ios::binary).write(reinterpret_cast<const char*>(kRedPng), sizeof kRedPng);
+  const auto t = load_images(folder_, {"input", DType::kFloat32, {4, 3, 8, 8}});
+  EXPECT_EQ(t.spec().shape, (Shape{1, 3, 8, 8}));
+  EXPECT_NEAR(t.as<float>()[0], (1 - 0.485) / 0.229, 1e-3);    // red plane
+  EXPECT_NEAR(t.as<float>()[64], (0 - 0.456) / 0.224, 1e-3);   // green plane
+}
+
+}  // namespace
+}  // namespace paceline::workload
