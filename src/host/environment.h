@@ -27,7 +27,8 @@ struct EnvironmentSource {
 // Objects cpu, memory, os, clock, load and variables, and command_line, binary_sha256. A fact that cannot be
 // read is null with "<key>_reason" beside it. The host name is stored as a digest only; variables by an
 // allow-list only.
-nlohmann::json capture_environment(const std::string& command_line, const EnvironmentSource& source = EnvironmentSource());
+nlohmann::json capture_environment(const std::string& command_line,
+                                   const EnvironmentSource& source = EnvironmentSource());
 
 nlohmann::json to_json(const CpuInfo& cpu);
 nlohmann::json to_json(const MemoryInfo& memory);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+// The table behind `validate`: what is checked is a list of rows, to which every layer above may add its own.
+namespace paceline::host {
+
+enum class CheckStatus { kPass, kWarn, kFail, kSkip };
+
+struct CheckResult {
+  CheckStatus status = CheckStatus::kPass;
+  std::string text;  // the facts, one line
+  std::string fix;   // what to do, one line; empty when there is nothing to do
+};
+
+// What a machine can be fit for; a FAIL makes it unfit for what the check is needed by.
+enum class Purpose { kInference, kMultiRankTraining };
+
+struct Check {
+  std::string name;  // as shown: "shared memory"
+  std::vector<Purpose> needed_by;
+  std::function<CheckResult()> run;
+};
+
+struct CheckedRow {
+  std::string name;
+  std::vector<Purpose> needed_by;
+  CheckResult result;
+};
+
+// Runs all, in order; a check that throws is a FAIL with the message as its text.
+std::vector<CheckedRow> run_checks(const std::vector<Check>& checks);
+
+bool any_failed(const std::vector<CheckedRow>& rows);
+const char* status_name(CheckStatus status);  // PASS WARN FAIL SKIP
+
+// "1 failed, 1 warning: not fit for multi-rank training, fit for inference"
+std::string verdict_line(const std::vector<CheckedRow>& rows);
+
+// {"verdict": …, "failed": 1, "warnings": 1, "fit_for": [...], "checks": [{"name", "status", "text", "fix"}]}
+nlohmann::json checks_to_json(const std::vector<CheckedRow>& rows);
+
+}  // namespace paceline::host

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "host/checks.h"
+#include "host/idle_gate.h"
+#include "host/system_files.h"
+
+namespace paceline::host {
+
+struct DiskSpace {
+  std::int64_t total_bytes = 0;
+  std::int64_t available_bytes = 0;
+};
+// Of the file system that holds the path, or its nearest existing parent.
+std::optional<DiskSpace> disk_space(const std::filesystem::path& path);
+
+struct HostCheckOptions {
+  std::filesystem::path output_dir = "results";
+  int ranks = 1;           // more than one: shared memory becomes a condition
+  int loader_workers = 4;  // of each rank
+  double look_s = 2;       // how long neighbours are watched
+  SystemFiles files{};
+  std::vector<int> affinity;  // default: this thread's
+  IdleGateSeams seams = real_idle_gate_seams();
+  std::function<std::optional<DiskSpace>(const std::filesystem::path&)> space = disk_space;
+  std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system
+};
+
+// What of this machine itself decides whether it can be measured on: cpu, frequency, memory, clock,
+// neighbours, huge pages, shared memory, swap, time namespace, security settings, output folder. Nothing is
+// read before a row runs.
+std::vector<Check> host_checks(const HostCheckOptions& options);
+
+}  // namespace paceline::host
