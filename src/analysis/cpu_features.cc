@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
 
 namespace paceline::analysis {
 namespace {
@@ -24,8 +28,8 @@ constexpr std::array<PrecisionFeature, 6> kFeatures{{
 bool lists_word(const json& list, std::string_view word) {
   if (list.is_array())
     return std::any_of(list.begin(), list.end(), [&](const json& item) { return item == word; });
-  const std::string padded = " " + list.get<std::string>() + " ";
-  return padded.find(" " + std::string(word) + " ") != std::string::npos;
+  const std::vector<std::string> words = split(list.get<std::string>(), ' ');
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "report/chart_data.h"
+
+#include <cmath>
+
+#include "analysis/case_query.h"
+#include "report/case_cells.h"
+#include "report/decimate.h"
+#include "report/escape.h"
+#include "result/metric_table.h"
+
+namespace paceline::report {
+namespace {
+
+using nlohmann::json;
+using result::CaseResult;
+using result::Sample;
+
+constexpr double kToMs = 1e-6;
+
+// Six digits are more than a picture can show.
+json rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return value == 0 ? json(0) : json(nullptr);
+  const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+json rounded(const result::Number& number, double scale = 1) {
+  return number ? rounded(*number * scale) : json(nullptr);
+}
+
+json interval(const result::Estimate& e, double scale = 1) {
+  return {rounded(e.value, scale), rounded(e.ci_low, scale), rounded(e.ci_high, scale)};
+}
+
+// Engine, precision and what else tells the lines of one chart apart.
+std::string series_name(const ReportCase& entry) {
+  result::Benchmark b = entry.one->benchmark;
+  std::string name = b.engine + " " + b.precision;
+  if (b.layout != "contiguous") name += " " + b.layout;
+  for (const auto& [key, value] : b.params) name += " " + key + "=" + value;
+  return entry.letter.empty() ? name : entry.letter + ": " + name;
+}
+
+json speedup_json(const result::RunResult& run, const CaseResult& one) {
+  const auto& s = one.speedup;
+  if (s.baseline_case_id.empty() || s.baseline_case_id == one.case_id || !s.ratio.value) return nullptr;
+  const CaseResult* baseline = analysis::find_case(run, s.baseline_case_id);
+  return {{"ratio", interval(s.ratio)},
+          {"claimed", analysis::may_claim(s)},
+          {"pairs", s.pairs},
+          {"scope", s.scope},
+          {"baseline", baseline ? baseline->label : s.baseline_case_id}};
+}
+
+std::vector<double> durations_ms(const std::vector<Sample>& samples) {
+  std::vector<double> values;
+  values.reserve(samples.size());
+  for (const Sample& sample : samples) values.push_back(static_cast<double>(sample.host_ns) * kToMs);
+  return values;
+}
+
+json series_json(const std::vector<Sample>& samples, const std::vector<double>& values,
+                 std::size_t max_points) {
+  json series = {{"index", json::array()}, {"ms", json::array()}, {"repetition", json::array()}};
+  for (const std::size_t at : decimate(values, max_points)) {
+    series["index"].push_back(at + 1);
+    series["ms"].push_back(rounded(values[at]));
+    series["repetition"].push_back(samples[at].repetition + 1);
+  }
+  return series;
+}
+
+json histogram_json(const std::vector<double>& values) {
+  const Histogram h = histogram(values);
+  return {{"low", h.low}, {"bin_width", h.bin_width}, {"counts", h.counts}, {"beyond", h.beyond}};
+}
+
+// Where each repetition starts and ends in the series, its median, and why it may be disturbed.
+json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples) {
+  json list = json::array();
+  for (const auto& repetition : one.repetitions) {
+    std::size_t first = samples.size(), last = 0;
+    for (std::size_t at = 0; at < samples.size(); ++at)
+      if (samples[at].repetition == repetition.index) first = std::min(first, at), last = at;
+    if (first == samples.size()) continue;
+    list.push_back({{"number", repetition.index + 1},
+                    {"from", first + 1},
+                    {"to", last + 1},
+                    {"p50", rounded(repetition.p50_ns, kToMs)},
+                    {"warnings", repetition.noise.warnings}});
+  }
+  return list;
+}
+
+json samples_json(const ReportCase& entry, const RenderOptions& options) {
+  const auto found = entry.run->samples.find(entry.one->case_id);
+  if (found == entry.run->samples.end() || found->second.empty()) return nullptr;
+  const std::vector<double> values = durations_ms(found->second);
+  const json p99 = p99_reason(*entry.one).empty()
+                       ? rounded(*result::find_metric("p99_ms")->get(*entry.one).value)
+                       : json(nullptr);
+  return {{"series", series_json(found->second, values, options.max_points)},
+          {"histogram", histogram_json(values)},
+          {"repetitions", repetitions_json(*entry.one, found->second)},
+          {"p99", p99},
+          {"total", values.size()}};
+}
+
+json case_json(const ReportCase& entry, const RenderOptions& options) {
+  const CaseResult& one = *entry.one;
+  const auto& memory = one.memory.rss_peak_above_load_bytes;
+  return {{"id", case_anchor(entry)},
+          {"label", entry.letter.empty() ? one.label : entry.letter + ": " + one.label},
+          {"model", one.benchmark.model},
+          {"series", series_name(entry)},
+          {"batch", one.benchmark.batch_per_rank},
+          {"p50", interval(one.headline.p50_ns, kToMs)},
+          {"rate", interval(one.throughput.per_s)},
+          {"item", one.throughput.item},
+          {"speedup", speedup_json(entry.run->result, one)},
+          {"memory", memory ? rounded(static_cast<double>(*memory) * 1e-6) : json(nullptr)},
+          {"peak", rounded(one.flops.share_of_measured_peak)},
+          {"samples", samples_json(entry, options)}};
+}
+
+}  // namespace
+
+std::string case_anchor(const ReportCase& entry) {
+  return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
+}
+
+json chart_data(std::span<const ReportRun> runs, const RenderOptions& options) {
+  json data = {{"unit", throughput_head(runs.front().result)}, {"cases", json::array()}};
+  for (const ReportCase& entry : side_by_side(runs))
+    if (analysis::is_ok(*entry.one)) data["cases"].push_back(case_json(entry, options));
+  return data;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "report/format_table.h"
+
+namespace paceline::report {
+
+// What page/app.js draws. Times in ms, memory in MB, rates in items per second; a missing number is null.
+nlohmann::json chart_data(std::span<const ReportRun> runs, const RenderOptions& options);
+
+// The id of a case's section in the page; differs from run to run.
+std::string case_anchor(const ReportCase& entry);
+
+}  // namespace paceline::report

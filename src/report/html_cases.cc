@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "analysis/case_query.h"
+#include "analysis/metric_value.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/chart_data.h"
+#include "report/environment_rows.h"
+#include "report/escape.h"
+#include "report/html_parts.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CaseResult;
+using result::MetricValue;
+
+constexpr std::size_t kNumberColumns = 6;  // p50, p99, throughput, vs baseline, memory, of peak
+
+std::string number_cell(const std::string& text, std::optional<double> sort_value) {
+  if (text.empty()) return "<td class=\"number missing\">–</td>";
+  return fmt::format("<td class=\"number\" data-value=\"{}\">{}</td>", sort_value.value_or(0),
+                     escape_html(text));
+}
+
+std::optional<double> metric(const CaseResult& one, std::string_view name) {
+  return result::find_metric(name)->get(one).value;
+}
+
+std::string share_text(const CaseResult& one) {
+  const auto& share = one.flops.share_of_measured_peak;
+  return share ? format_percent(*share, 0) : "";
+}
+
+std::string number_cells(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
+  const CaseCells cells = cells_of(entry.run->result, one);
+  const bool open =
+      !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
+  return number_cell(cells.p50_ms, metric(one, "p50_ms")) + number_cell(cells.p99_ms, metric(one, "p99_ms")) +
+         number_cell(cells.throughput, metric(one, "throughput_per_s")) +
+         number_cell(cells.speedup + (open ? " (no claim)" : ""), metric(one, "speedup").value_or(1)) +
+         number_cell(cells.memory, metric(one, "memory_mb")) +
+         number_cell(share_text(one), metric(one, "share_of_peak"));
+}
+
+std::string grade_cell(const CaseResult& one) {
+  return fmt::format("<td><span class=\"grade grade-{0}\">{0}</span> {1}</td>", grade_letter(one.grade),
+                     escape_html(join(one.grade_reasons, ", ")));
+}
+
+std::string table_row(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
+  std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th>", case_anchor(entry),
+                                escape_html(one.label));
+  if (!entry.letter.empty()) row += "<td>" + entry.letter + "</td>";
+  if (analysis::is_ok(one)) return row + number_cells(entry) + grade_cell(one) + "</tr>\n";
+  std::string missing;
+  for (std::size_t at = 0; at < kNumberColumns; ++at) missing += "<td class=\"number missing\">–</td>";
+  return row + missing + "<td class=\"outcome\">" + escape_html(outcome_text(one)) + "</td></tr>\n";
+}
+
+std::string head_cell(std::string_view title, std::string_view kind) {
+  return fmt::format("<th scope=\"col\" class=\"{}\" data-sort=\"{}\">{}</th>", kind, kind,
+                     escape_html(title));
+}
+
+std::string words_of(const MetricValue& value) {
+  std::string text = value.reason;
+  for (char& c : text)
+    if (c == '_') c = ' ';
+  return text.empty() ? "not measured" : text;
+}
+
+std::string metric_row(const result::Metric& one, const MetricValue& value) {
+  const std::string name =
+      fmt::format("<th scope=\"row\"><a href=\"#formula-{}\">{}</a></th>", one.name, escape_html(one.title));
+  const std::string unit = one.unit == "1" ? "" : " " + std::string(one.unit);
+  if (!value.value)
+    return fmt::format("<tr>{}<td class=\"number missing\">–</td><td>{}</td></tr>\n", name,
+                       escape_html(words_of(value)));
+  const std::string interval =
+      value.ci_low && value.ci_high ? analysis::format_range(*value.ci_low, *value.ci_high) : "";
+  return fmt::format("<tr>{}<td class=\"number\">{}{}</td><td>{}</td></tr>\n", name,
+                     format_significant(*value.value, 4), unit, interval);
+}
+
+std::string metrics_html(const CaseResult& one) {
+  std::string out =
+      "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval, or "
+      "why there is no "
+      "value</th></tr></thead><tbody>\n";
+  for (const auto& row : result::metrics()) out += metric_row(row, analysis::metric_value(row, one));
+  return out + "</tbody></table>\n";
+}
+
+std::string repetition_row(const result::Repetition& r) {
+  const std::string p50 = r.p50_ns ? format_ms(*r.p50_ns) : "–";
+  const std::string first = r.first_iteration_ns ? format_ms(*r.first_iteration_ns) : "–";
+  const std::string foreign = r.foreign_cpu_frac ? format_percent(*r.foreign_cpu_frac) : "–";
+  return fmt::format(
+      "<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
+      "class=\"number\">{}</td>"
+      "<td>{} ({})</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
+      r.index + 1, r.n, p50, first, r.warmup_iterations, escape_html(r.steady_state),
+      escape_html(r.stop_reason), foreign);
+}
+
+std::string repetitions_html(const CaseResult& one) {
+  if (one.repetitions.empty()) return {};
+  std::string out =
+      "<h4>Processes</h4><table><thead><tr><th class=\"number\">process</th><th class=\"number\">samples</th>"
+      "<th class=\"number\">p50 ms</th><th class=\"number\">first ms</th><th>warm-up "
+      "iterations</th><th>stopped</th>"
+      "<th class=\"number\">foreign CPU</th></tr></thead><tbody>\n";
+  for (const auto& repetition : one.repetitions) out += repetition_row(repetition);
+  return out + "</tbody></table>\n";
+}
+
+std::string settings_html(const CaseResult& one) {
+  std::vector<std::pair<std::string, std::string>> rows(one.effective_settings.begin(),
+                                                        one.effective_settings.end());
+  std::string out;
+  if (!rows.empty()) out += "<h4>Settings as the engine reported them</h4>" + rows_html(rows);
+  const auto asked = flat_rows(one.config_effective);
+  if (!asked.empty()) out += "<h4>Effective plan of this case</h4>" + rows_html(asked);
+  return out;
+}
+
+std::string plots_html(const ReportCase& entry, const RenderOptions& options) {
+  const std::string reading = samples_reading(entry, options);
+  if (reading.empty()) return {};
+  return fmt::format(
+      "<figure><div class=\"plots\" data-chart=\"samples\" data-case=\"{}\"></div><figcaption>{} "
+      "{}</figcaption></figure>\n",
+      case_anchor(entry), escape_html(reading), formula_link("p50_ms"));
+}
+
+std::string notes_html(const CaseResult& one) {
+  std::string out;
+  for (const std::string& warning : one.noise.warnings)
+    out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
+  const std::string highest =
+      analysis::is_ok(one) && !p99_reason(one).empty() ? highest_quantile_text(one) : "";
+  if (!highest.empty()) out += "<p>No p99: " + escape_html(p99_reason(one)) + "; " + highest + ".</p>\n";
+  return out;
+}
+
+std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
+  const CaseResult& one = *entry.one;
+  const std::string instead = outcome_text(one);
+  const std::string state = instead.empty() ? with_half_width(one.headline.p50_ns, 1e-6) + " ms" : instead;
+  const std::string run = entry.letter.empty() ? "" : entry.letter + ": ";
+  std::string out = fmt::format(
+      "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
+      case_anchor(entry), run, escape_html(one.label), escape_html(state));
+  out += notes_html(one) + plots_html(entry, options) +
+         "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
+         "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
+         "</div></div>\n";
+  if (!one.log_tail.empty())
+    out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
+  return out + "</details>\n";
+}
+
+}  // namespace
+
+std::string case_table_html(std::span<const ReportRun> runs) {
+  std::string out =
+      "<div class=\"scroll\" tabindex=\"0\"><table id=\"case-table\"><thead><tr>" + head_cell("case", "text");
+  if (runs.size() > 1) out += head_cell("run", "text");
+  for (const std::string& title :
+       {std::string("p50 ms"), std::string("p99 ms"), throughput_head(runs.front().result),
+        std::string("vs baseline"), std::string("memory"), std::string("of peak")})
+    out += head_cell(title, "number");
+  out += head_cell("grade", "text") + "</tr></thead><tbody>\n";
+  for (const ReportCase& entry : side_by_side(runs)) out += table_row(entry);
+  return out + "</tbody></table></div>\n";
+}
+
+std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options) {
+  std::string out;
+  for (const ReportCase& entry : side_by_side(runs)) out += detail_html(entry, options);
+  return out;
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "analysis/case_query.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/escape.h"
+#include "report/html_parts.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CaseResult;
+using Cases = std::vector<ReportCase>;
+
+std::string name_of(const ReportCase& entry) {
+  return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
+}
+
+Cases having(std::span<const ReportRun> runs, const std::function<bool(const CaseResult&)>& figure) {
+  Cases cases = side_by_side(runs);
+  std::erase_if(cases, [&](const ReportCase& e) { return !analysis::is_ok(*e.one) || !figure(*e.one); });
+  return cases;
+}
+
+std::string range_text(const result::Estimate& e, double scale, const char* unit) {
+  std::string text = format_significant(*e.value * scale) + " " + unit;
+  if (e.ci_low && e.ci_high)
+    text += fmt::format(" ({})", analysis::format_range(*e.ci_low * scale, *e.ci_high * scale));
+  return text;
+}
+
+std::string throughput_reading(std::span<const ReportRun> runs) {
+  const Cases cases = having(runs, [](const CaseResult& c) { return bool{c.throughput.per_s.value}; });
+  if (cases.empty()) return {};
+  const auto& best = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
+    return *a.one->throughput.per_s.value < *b.one->throughput.per_s.value;
+  });
+  const std::string unit = best.one->throughput.item + "/s";
+  return fmt::format("Highest: {} with {}. A line that rises less than the batch does has met a limit.",
+                     range_text(best.one->throughput.per_s, 1, unit.c_str()), name_of(best));
+}
+
+std::string latency_reading(std::span<const ReportRun> runs) {
+  const Cases cases = having(runs, [](const CaseResult& c) { return bool{c.headline.p50_ns.value}; });
+  if (cases.empty()) return {};
+  const auto& best = *std::min_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
+    return *a.one->headline.p50_ns.value < *b.one->headline.p50_ns.value;
+  });
+  return fmt::format(
+      "Lowest median: {} with {}. Bars are 95 % intervals; where they overlap, no order can be told.",
+      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best));
+}
+
+std::string speedup_reading(std::span<const ReportRun> runs) {
+  const Cases cases = having(runs, [](const CaseResult& c) {
+    return c.speedup.ratio.value && !c.speedup.baseline_case_id.empty() &&
+           c.speedup.baseline_case_id != c.case_id;
+  });
+  if (cases.empty()) return {};
+  const auto claimed = std::count_if(cases.begin(), cases.end(),
+                                     [](const auto& e) { return analysis::may_claim(e.one->speedup); });
+  return fmt::format(
+      "{} of {} differ from their baseline beyond the interval (filled marks); an open mark carries no "
+      "claim.",
+      claimed, cases.size());
+}
+
+std::string memory_reading(std::span<const ReportRun> runs) {
+  const auto bytes = [](const CaseResult& c) { return c.memory.rss_peak_above_load_bytes; };
+  const Cases cases = having(runs, [&](const CaseResult& c) { return bool{bytes(c)}; });
+  if (cases.empty()) return {};
+  const auto less = [&](const auto& a, const auto& b) { return *bytes(*a.one) < *bytes(*b.one); };
+  const auto [low, high] = std::minmax_element(cases.begin(), cases.end(), less);
+  return fmt::format(
+      "From {} ({}) to {} ({}): peak of the worker above its state before the model was loaded.",
+      format_bytes(static_cast<double>(*bytes(*low->one))), name_of(*low),
+      format_bytes(static_cast<double>(*bytes(*high->one))), name_of(*high));
+}
+
+std::string peak_reading(std::span<const ReportRun> runs) {
+  const Cases cases = having(runs, [](const CaseResult& c) { return bool{c.flops.share_of_measured_peak}; });
+  if (cases.empty()) return {};
+  const auto& best = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
+    return *a.one->flops.share_of_measured_peak < *b.one->flops.share_of_measured_peak;
+  });
+  return fmt::format(
+      "{} comes closest: {} of the best this machine was measured to do; the rest is memory traffic and "
+      "overhead.",
+      name_of(best), format_percent(*best.one->flops.share_of_measured_peak, 0));
+}
+
+struct Chart {
+  std::string_view id, title, metric;
+  std::string (*reading)(std::span<const ReportRun>);  // empty: nothing to draw
+};
+
+constexpr std::array<Chart, 2> kMainCharts{{
+    {"throughput", "Throughput over batch", "throughput_per_s", throughput_reading},
+    {"latency", "Latency over batch", "p50_ms", latency_reading},
+}};
+constexpr std::array<Chart, 3> kMoreCharts{{
+    {"speedup", "Speed-up over the baseline", "speedup", speedup_reading},
+    {"memory", "Memory", "memory_mb", memory_reading},
+    {"peak", "Share of the measured peak", "share_of_peak", peak_reading},
+}};
+
+std::string figure(const Chart& chart, std::span<const ReportRun> runs) {
+  const std::string reading = chart.reading(runs);
+  if (reading.empty()) return {};
+  return fmt::format(
+      "<figure id=\"chart-{0}\"><h3>{1}</h3><div class=\"plots\" data-chart=\"{0}\"></div>"
+      "<figcaption>{2} {3}</figcaption></figure>\n",
+      chart.id, chart.title, escape_html(reading), formula_link(chart.metric));
+}
+
+}  // namespace
+
+std::string main_charts_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (const Chart& chart : kMainCharts) out += figure(chart, runs);
+  return out;
+}
+
+std::string more_charts_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (const Chart& chart : kMoreCharts) out += figure(chart, runs);
+  return out;
+}
+
+std::string samples_reading(const ReportCase& entry, const RenderOptions& options) {
+  const auto found = entry.run->samples.find(entry.one->case_id);
+  if (found == entry.run->samples.end() || found->second.empty()) return {};
+  const std::size_t n = found->second.size();
+  std::string text =
+      fmt::format("{} samples of {} processes, none removed", n, entry.one->repetitions.size());
+  if (n > options.max_points)
+    text +=
+        fmt::format("; at most {} are drawn over time, the smallest and largest of each stretch among them",
+                    options.max_points);
+  const auto& outliers = entry.one->outliers;
+  if (outliers.severe > 0) text += fmt::format("; {} severe outliers", outliers.severe);
+  if (entry.one->noise.multimodal) text += fmt::format("; {} modes", entry.one->noise.modes.size());
+  return text + ".";
+}
+
+}  // namespace paceline::report

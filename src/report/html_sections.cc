@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analysis/case_query.h"
+#include "analysis/finding_table.h"
+#include "analysis/verdict.h"
+#include "report/case_cells.h"
+#include "report/chart_data.h"
+#include "report/environment_rows.h"
+#include "report/escape.h"
+#include "report/html_parts.h"
+#include "result/metric_table.h"
+
+namespace paceline::report {
+namespace {
+
+using result::Finding;
+using result::RunResult;
+
+constexpr std::size_t kKeyFindings = 3;
+
+std::string letter_of(std::span<const ReportRun> runs, std::size_t index) {
+  return runs.size() > 1 ? run_letter(index) : "";
+}
+
+std::string run_title(const RunResult& run, const std::string& letter) {
+  const std::string name = escape_html(run.experiment_name) + " · " + escape_html(run.run_id);
+  return letter.empty() ? name : fmt::format("<b class=\"letter\">{}</b> {}", letter, name);
+}
+
+std::string worst_grade(const RunResult& run) {
+  auto worst = result::Grade::kA;
+  for (const auto& one : run.cases)
+    if (analysis::is_ok(one)) worst = std::max(worst, one.grade);
+  return std::string(1, grade_letter(worst));
+}
+
+// Grade, when, which build, and what the run warned of.
+std::string validity_html(const RunResult& run) {
+  std::string out = fmt::format(
+      "<p class=\"validity\"><span class=\"grade grade-{0}\">worst grade {0}</span> {1}<br>"
+      "{2} to {3} · outcome {4} · paceline {5} ({6}, {7})</p>\n",
+      worst_grade(run), escape_html(machine_line(run.environment)), escape_html(run.started_utc),
+      run.finished_utc.empty() ? "still running" : escape_html(run.finished_utc), escape_html(run.outcome),
+      escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler));
+  for (const std::string& warning : run.warnings)
+    out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
+  return out;
+}
+
+std::string finding_html(const Finding& finding, bool with_evidence) {
+  std::string out = fmt::format("<li class=\"finding\"><span class=\"severity severity-{0}\">{0}</span> {1}",
+                                escape_html(finding.severity), escape_html(finding.text));
+  if (with_evidence && !finding.evidence.empty())
+    out += "<br><span class=\"evidence\">Evidence: " + escape_html(finding.evidence) + "</span>";
+  return out + "</li>\n";
+}
+
+std::string advice_html(const std::vector<Finding>& findings) {
+  std::string out;
+  for (const Finding& finding : findings)
+    if (!finding.advice.empty())
+      out += fmt::format("<li>{}<br><span class=\"evidence\">Because: {}</span></li>\n",
+                         escape_html(finding.advice), escape_html(finding.text));
+  return out.empty() ? "<p>None: nothing found needs doing.</p>\n"
+                     : "<ul class=\"findings\">" + out + "</ul>\n";
+}
+
+std::string gates_html(const RunResult& run) {
+  if (run.gates.empty()) return {};
+  std::string out =
+      "<h3>Gates</h3><div class=\"scroll\" "
+      "tabindex=\"0\"><table><thead><tr><th>expectation</th><th>verdict</th>"
+      "<th>measured</th></tr></thead><tbody>\n";
+  for (const auto& gate : run.gates)
+    out += fmt::format("<tr><td>{}</td><td class=\"gate-{}\">{}</td><td>{}</td></tr>\n",
+                       escape_html(gate.expression), html_id("", gate.verdict), escape_html(gate.verdict),
+                       escape_html(gate.detail));
+  return out + "</tbody></table></div>\n";
+}
+
+std::string of_run(const std::string& letter) {
+  return letter.empty() ? "" : " of run " + letter;
+}
+
+}  // namespace
+
+std::string formula_link(std::string_view metric) {
+  return fmt::format("<a class=\"formula\" href=\"#formula-{}\">formula</a>", metric);
+}
+
+std::string rows_html(const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::string out = "<table class=\"rows\"><tbody>\n";
+  for (const auto& [key, value] : rows)
+    out +=
+        fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape_html(key), escape_html(value));
+  return out + "</tbody></table>\n";
+}
+
+std::string runs_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const RunResult& run = runs[index].result;
+    const std::string letter = letter_of(runs, index);
+    if (!letter.empty()) out += "<h2 class=\"run\">" + run_title(run, letter) + "</h2>\n";
+    out += "<p class=\"verdict\">" + escape_html(analysis::verdict_sentence(run)) + "</p>\n" +
+           validity_html(run);
+  }
+  return out;
+}
+
+std::string key_findings_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (const ReportRun& run : runs)
+    for (const Finding& finding : analysis::rank_findings(findings_of(run.result), kKeyFindings))
+      out += finding_html(finding, false);
+  return out.empty() ? "" : "<ol class=\"findings key\">" + out + "</ol>\n";
+}
+
+std::string findings_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const auto findings = findings_of(runs[index].result);
+    const std::string of = of_run(letter_of(runs, index));
+    out += "<h3>Findings" + of + "</h3><ol class=\"findings\">\n";
+    for (const Finding& finding : findings) out += finding_html(finding, true);
+    out += "</ol>\n<h3>Recommendations" + of + "</h3>\n" + advice_html(findings) +
+           gates_html(runs[index].result);
+  }
+  return out;
+}
+
+std::string environment_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const std::string of = of_run(letter_of(runs, index));
+    const auto rows = flat_rows(runs[index].result.environment);
+    out += fmt::format(
+        "<details{}><summary>Machine, libraries and settings{} ({} fields)</summary><div class=\"scroll\" "
+        "tabindex=\"0\">{}</div></details>\n",
+        runs.size() == 1 ? " open" : "", of, rows.size(), rows_html(rows));
+  }
+  return out;
+}
+
+std::string formulas_html() {
+  std::string out =
+      "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>figure</th><th>unit</th><th>better</th>"
+      "<th>what it is</th><th>formula and reading</th></tr></thead><tbody>\n";
+  static const std::map<result::Better, std::string> kBetter{{result::Better::kLower, "lower"},
+                                                             {result::Better::kHigher, "higher"},
+                                                             {result::Better::kNeither, "–"}};
+  for (const auto& metric : result::metrics())
+    out += fmt::format(
+        "<tr id=\"formula-{0}\"><th "
+        "scope=\"row\">{1}<br><code>{0}</code></th><td>{2}</td><td>{3}</td><td>{4}</td>"
+        "<td><code>docs/metrics.md#{5}</code></td></tr>\n",
+        metric.name, escape_html(metric.title), metric.unit == "1" ? "" : escape_html(metric.unit),
+        kBetter.at(metric.better), escape_html(metric.meaning), metric.anchor);
+  return out + "</tbody></table></div>\n";
+}
+
+std::string reproduce_html(std::span<const ReportRun> runs) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    const RunResult& run = runs[index].result;
+    const std::string folder = "results/" + run.experiment_name + "/" + run.run_id;
+    out += fmt::format(
+        "<p>Run{} again:</p><pre><code>{}\n</code></pre><p>From its effective plan, every default written "
+        "out:"
+        "</p><pre><code>paceline run {}/plan.yaml\n</code></pre><p>This page from its files:</p>"
+        "<pre><code>paceline report --source {} --format html\n</code></pre>\n",
+        letter_of(runs, index).empty() ? "" : " " + letter_of(runs, index), escape_html(run.command_line),
+        escape_html(folder), escape_html(folder));
+  }
+  return out;
+}
+
+}  // namespace paceline::report

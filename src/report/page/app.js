@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Adds charts, sorting, filtering and copying to a page that reads complete without them.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const narrow = () => innerWidth < 560;
+
+  // Okabe and Ito's colours, lightened for a dark ground; told apart by eyes of all kinds.
+  const palettes = {
+    light: ["#0a5fb4", "#d55e00", "#008f6b", "#b0568f", "#a07800", "#3e9bd0", "#55606b"],
+    dark: ["#6cb2f7", "#ff8a4c", "#35c79c", "#e29ac4", "#e5c04a", "#a6dcff", "#b4bcc4"],
+  };
+  const symbols = ["circle", "square", "diamond", "triangle-up", "x", "cross", "star"];
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const palette = () => (dark.matches ? palettes.dark : palettes.light);
+  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const distinct = (list) => [...new Set(list)];
+
+  // --- charts -----------------------------------------------------------------------------------------------
+  function layout(extra) {
+    const axis = { gridcolor: style("--line"), linecolor: style("--line"), zerolinecolor: style("--line"), automargin: true, fixedrange: true };
+    const base = {
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest", showlegend: false,
+      font: { color: style("--ink"), size: 12, family: getComputedStyle(document.body).fontFamily },
+      margin: { l: 56, r: 16, t: 30, b: 44 }, hoverlabel: { align: "left" },
+      legend: { orientation: "h", x: 0, y: -0.24, yanchor: "top", font: { size: 12 }, itemclick: false, itemdoubleclick: false },
+      ...extra,
+    };
+    base.xaxis = { ...axis, ...extra.xaxis };
+    base.yaxis = { ...axis, ...extra.yaxis };
+    return base;
+  }
+
+  function draw(parent, traces, extra, label) {
+    const box = document.createElement("div");
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", label);
+    parent.append(box);
+    Plotly.newPlot(box, traces, layout(extra), { displayModeBar: false, responsive: true });
+  }
+
+  // Half-widths of an interval [value, low, high]; a missing side draws no bar.
+  function bars(intervals, colour) {
+    const side = (i, sign) => intervals.map((v) => (v[i] === null ? 0 : sign * (v[i] - v[0])));
+    return { type: "data", symmetric: false, array: side(2, 1), arrayminus: side(1, -1), color: colour, thickness: 1.6, width: 5 };
+  }
+
+  const shown = (value) => (value === null ? "none" : Number(value.toPrecision(3)).toString());
+  const spanText = ([value, low, high], unit) => `${shown(value)} ${unit}` + (low === null || high === null ? ", no interval" : ` (${shown(low)}–${shown(high)})`);
+
+  // One small chart a model; the same series keeps its colour and mark in all of them.
+  function overBatch(parent, field, unit) {
+    const names = distinct(data.cases.map((c) => c.series));
+    for (const model of distinct(data.cases.map((c) => c.model))) {
+      const cases = data.cases.filter((c) => c.model === model && c[field][0] !== null);
+      if (cases.length === 0) continue;
+      const batches = distinct(cases.map((c) => c.batch)).sort((a, b) => a - b);
+      const present = names.filter((n) => cases.some((c) => c.series === n));
+      const traces = present.map((name, at) => seriesTrace(cases.filter((c) => c.series === name), name, names.indexOf(name), at - (present.length - 1) / 2, batches, field, unit));
+      draw(parent, traces, {
+        title: { text: escaped(model), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 },
+        showlegend: true, height: 330 + 20 * Math.ceil(present.length / 2),
+        xaxis: { title: { text: "batch", standoff: 6 }, tickvals: batches.map((_, i) => i), ticktext: batches.map(String), range: [-0.5, batches.length - 0.5], zeroline: false, showgrid: false },
+        yaxis: { title: { text: unit, standoff: 8 }, rangemode: "tozero" },
+        margin: { l: 56, r: 16, t: 34, b: 70 },
+      }, `${unit} over batch for ${model}: ${cases.map((c) => `${c.label} ${spanText(c[field], unit)}`).join("; ")}`);
+    }
+  }
+
+  // Batches stand at equal steps; series are set a little apart, so that intervals do not hide each other.
+  function seriesTrace(cases, name, index, offset, batches, field, unit) {
+    const colour = palette()[index % palette().length];
+    const sorted = [...cases].sort((a, b) => a.batch - b.batch);
+    return {
+      type: "scatter", mode: sorted.length > 1 ? "lines+markers" : "markers", name: escaped(name),
+      x: sorted.map((c) => batches.indexOf(c.batch) + offset * 0.05), y: sorted.map((c) => c[field][0]),
+      error_y: bars(sorted.map((c) => c[field]), colour), line: { color: colour, width: 1.6 },
+      marker: { color: colour, size: 8, symbol: symbols[index % symbols.length] },
+      text: sorted.map((c) => `${escaped(c.label)}<br>${spanText(c[field], unit)}`), hoverinfo: "text",
+    };
+  }
+
+  const rowLabel = (c) => {
+    const text = escaped(c.label);
+    return narrow() ? text.replace(" ", "<br>") : text;
+  };
+
+  // One row a case, first case on top.
+  function rows(parent, cases, traceOf, axis, extra, label) {
+    if (cases.length === 0) return;
+    const ticks = cases.map((_, i) => i);
+    draw(parent, [traceOf(cases, ticks)], {
+      height: 70 + cases.length * (narrow() ? 40 : 27), xaxis: { zeroline: false, ...axis },
+      yaxis: { tickvals: ticks, ticktext: cases.map((c) => rowLabel(c) + "  "), range: [cases.length - 0.5, -0.5], zeroline: false, showgrid: false, tickfont: { size: narrow() ? 11 : 12 } },
+      margin: { l: 10, r: 20, t: 8, b: 44 }, ...extra,
+    }, label);
+  }
+
+  function speedups(parent) {
+    const accent = style("--accent"), soft = style("--soft");
+    const cases = data.cases.filter((c) => c.speedup !== null);
+    const trace = (list, y) => ({
+      type: "scatter", mode: "markers", y, x: list.map((c) => c.speedup.ratio[0]),
+      error_x: bars(list.map((c) => c.speedup.ratio), soft),
+      marker: { size: 10, color: list.map((c) => (c.speedup.claimed ? accent : style("--panel"))), line: { width: 2, color: list.map((c) => (c.speedup.claimed ? accent : soft)) } },
+      text: list.map((c) => `${escaped(c.label)}<br>${spanText(c.speedup.ratio, "x")} of ${escaped(c.speedup.baseline)}<br>` + (c.speedup.claimed ? `${c.speedup.pairs} process pairs` : `no claim (${c.speedup.scope.replace("_", " ")}, ${c.speedup.pairs} pairs)`)),
+      hoverinfo: "text",
+    });
+    const one = { type: "line", x0: 1, x1: 1, yref: "paper", y0: 0, y1: 1, line: { color: style("--ink"), width: 1.2, dash: "dot" } };
+    const values = cases.flatMap((c) => c.speedup.ratio.filter((v) => v !== null));
+    const axis = { title: { text: "time of baseline / time, 1 is equal", standoff: 8 }, range: [Math.min(0.9, ...values.map((v) => v * 0.92)), Math.max(1.1, ...values.map((v) => v * 1.05))] };
+    rows(parent, cases, trace, axis, { shapes: [one] }, "Speed-up over the baseline of each case, with interval");
+  }
+
+  function horizontalBars(field, text) {
+    return (list, y) => ({
+      type: "bar", orientation: "h", y, x: list.map(field), marker: { color: style("--accent") }, width: 0.62,
+      text: list.map(text), textposition: "auto", cliponaxis: false, hovertext: list.map((c) => `${escaped(c.label)}: ${text(c)}`), hoverinfo: "text",
+    });
+  }
+
+  function memory(parent) {
+    const cases = data.cases.filter((c) => c.memory !== null);
+    rows(parent, cases, horizontalBars((c) => c.memory, (c) => `${shown(c.memory)} MB`), { title: { text: "MB above the state before load", standoff: 8 }, rangemode: "tozero" }, {}, "Peak memory of each case");
+  }
+
+  function peak(parent) {
+    const cases = data.cases.filter((c) => c.peak !== null);
+    const limit = { type: "line", x0: 100, x1: 100, yref: "paper", y0: 0, y1: 1, line: { color: style("--ink"), width: 1.2, dash: "dot" } };
+    const top = Math.max(105, ...cases.map((c) => c.peak * 104));
+    rows(parent, cases, horizontalBars((c) => c.peak * 100, (c) => `${(c.peak * 100).toFixed(0)} %`), { title: { text: "% of the measured peak", standoff: 8 }, range: [0, top] }, { shapes: [limit] }, "Share of the measured peak of each case");
+  }
+
+  function distribution(parent, c) {
+    const { histogram: h, p99, total } = c.samples;
+    const line = (x, dash) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: style("--ink"), width: 1.4, dash } });
+    const note = (x, text) => ({ x, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text, font: { size: 11 } });
+    const marks = [[c.p50[0], "p50", "solid"], [p99, "p99", "dot"]].filter(([x]) => x !== null);
+    const beyond = h.beyond > 0 ? ` (${h.beyond} of ${total} lie beyond the right edge)` : "";
+    draw(parent, [{ type: "bar", x: h.counts.map((_, i) => h.low + (i + 0.5) * h.bin_width), y: h.counts, width: h.bin_width, marker: { color: style("--accent"), opacity: 0.75 }, hovertemplate: "%{y} samples around %{x:.4g} ms<extra></extra>" }], {
+      height: 290, bargap: 0, shapes: marks.map(([x, , dash]) => line(x, dash)), annotations: marks.map(([x, text]) => note(x, text)),
+      xaxis: { title: { text: "ms" + beyond, standoff: 8 }, zeroline: false, nticks: 7 }, yaxis: { title: { text: "samples", standoff: 8 } },
+    }, `Distribution of ${total} latencies of ${c.label}`);
+  }
+
+  // Every process in turn: its samples, its median, and a shade where noise was seen.
+  function timeSeries(parent, c) {
+    const { series: s, repetitions } = c.samples;
+    const colours = [palette()[0], palette()[5]];
+    const medians = repetitions.filter((r) => r.p50 !== null).map((r) => ({ type: "line", x0: r.from, x1: r.to, y0: r.p50, y1: r.p50, line: { color: style("--ink"), width: 1.6 } }));
+    const noisy = repetitions.filter((r) => r.warnings.length > 0).map((r) => ({ type: "rect", x0: r.from, x1: r.to, yref: "paper", y0: 0, y1: 1, fillcolor: style("--warning"), opacity: 0.16, line: { width: 0 }, layer: "below" }));
+    const warned = new Map(repetitions.map((r) => [r.number, r.warnings]));
+    const hover = s.index.map((i, at) => `process ${s.repetition[at]}, sample ${i}: ${s.ms[at]} ms` + (warned.get(s.repetition[at]) ?? []).map((w) => `<br>${escaped(w)}`).join(""));
+    draw(parent, [{ type: "scatter", mode: "markers", x: s.index, y: s.ms, marker: { size: 3.5, color: s.repetition.map((r) => colours[r % 2]) }, text: hover, hoverinfo: "text" }], {
+      height: 290, shapes: [...noisy, ...medians],
+      xaxis: { title: { text: "sample, process after process; lines are medians" + (noisy.length ? ", shade is noise" : ""), standoff: 8 }, zeroline: false }, yaxis: { title: { text: "ms", standoff: 8 }, zeroline: false },
+    }, `Latencies over time of ${c.label}`);
+  }
+
+  const charts = {
+    throughput: (box) => overBatch(box, "rate", data.unit),
+    latency: (box) => overBatch(box, "p50", "ms"),
+    speedup: speedups,
+    memory,
+    peak,
+    samples: (box) => {
+      const c = data.cases.find((one) => one.id === box.dataset.case);
+      distribution(box, c);
+      timeSeries(box, c);
+    },
+  };
+
+  function drawBox(box) {
+    if (!globalThis.Plotly || box.childElementCount > 0) return;
+    charts[box.dataset.chart](box);
+  }
+
+  // Charts inside a closed case are drawn when it opens.
+  function drawVisible() {
+    for (const box of document.querySelectorAll("[data-chart]")) if (!box.closest("details:not([open])")) drawBox(box);
+  }
+
+  function redraw() {
+    for (const box of document.querySelectorAll("[data-chart]")) {
+      for (const plot of box.children) Plotly.purge(plot);
+      box.replaceChildren();
+    }
+    drawVisible();
+  }
+
+  // --- table ------------------------------------------------------------------------------------------------
+  const table = document.getElementById("case-table");
+  const body = table.tBodies[0];
+
+  function keyOf(row, column, kind) {
+    const cell = row.cells[column];
+    if (kind !== "number") return cell.textContent.trim();
+    return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+  }
+
+  // Cases without the number stay last in both directions.
+  function compare(a, b, direction) {
+    if (a === null || b === null) return (a === null) - (b === null);
+    return direction * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+  }
+
+  function sortBy(head, column) {
+    const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+    const keyed = [...body.rows].map((row) => [keyOf(row, column, head.dataset.sort), row]);
+    body.append(...keyed.sort((a, b) => compare(a[0], b[0], direction)).map(([, row]) => row));
+  }
+
+  function addSorting() {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      button.addEventListener("click", () => sortBy(head, column));
+      head.replaceChildren(button);
+    });
+  }
+
+  function filterRows(text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of body.rows) {
+      row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      count += row.hidden ? 0 : 1;
+    }
+    document.getElementById("status").textContent = words.length ? `${count} of ${body.rows.length} cases` : "";
+  }
+
+  function tableText() {
+    const lines = [...table.rows].filter((row) => !row.hidden);
+    return lines.map((row) => [...row.cells].map((cell) => cell.textContent.trim().replace(/\s+/g, " ")).join("\t")).join("\n");
+  }
+
+  async function copyTable() {
+    const status = document.getElementById("status");
+    try {
+      await navigator.clipboard.writeText(tableText());
+      status.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(table);
+      status.textContent = "selected; press Ctrl+C";
+    }
+  }
+
+  // --- wiring -----------------------------------------------------------------------------------------------
+  function openTarget() {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target || target.tagName !== "DETAILS") return;
+    target.open = true;
+    target.scrollIntoView();
+    target.querySelector("summary").focus({ preventScroll: true });
+  }
+
+  function openFromRow(event) {
+    const link = event.target.closest("tr")?.querySelector("a");
+    if (!link || event.target.closest("a") || getSelection().toString()) return;
+    if (location.hash === link.getAttribute("href")) openTarget();
+    else location.hash = link.getAttribute("href");
+  }
+
+  function start() {
+    addSorting();
+    document.querySelector(".tools").hidden = false;
+    document.getElementById("filter").addEventListener("input", (event) => filterRows(event.target.value));
+    document.getElementById("copy").addEventListener("click", copyTable);
+    body.addEventListener("click", openFromRow);
+    for (const link of body.querySelectorAll("a")) link.addEventListener("click", () => location.hash === link.getAttribute("href") && openTarget());
+    for (const one of document.querySelectorAll("details.case")) one.addEventListener("toggle", drawVisible);
+    addEventListener("hashchange", openTarget);
+    dark.addEventListener("change", redraw);
+    matchMedia("(max-width: 560px)").addEventListener("change", redraw);
+    openTarget();
+    drawVisible();
+  }
+  start();
+})();

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/finding_table.h"
+#include "support/sample_runs.h"
+
+namespace paceline::analysis {
+namespace {
+
+using ::paceline::testing::case_of;
+using ::paceline::testing::sample_run;
+using result::Finding;
+using result::RunResult;
+
+std::vector<Finding> of_kind(const RunResult& run, const std::string& id) {
+  std::vector<Finding> found = find_all(run);
+  std::erase_if(found, [&](const Finding& finding) { return finding.id != id; });
+  return found;
+}
+
+bool says(const Finding& finding, const std::string& words) {
+  return finding.text.find(words) != std::string::npos;
+}
+
+// Two quiet cases of equal speed: nothing to warn about and nothing to claim.
+RunResult quiet_run() {
+  RunResult run;
+  run.experiment_name = "quiet";
+  run.run_id = "r1";
+  run.cases = {case_of({"resnet50", "eager", "fp32", 1, 50, 300}),
+               case_of({"resnet50", "torchscript", "fp32", 1, 50, 300})};
+  run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
+  return run;
+}
+
+TEST(Findings, RulesHaveDistinctIdsAndKnownSeverities) {
+  std::vector<std::string> ids;
+  for (const FindingRule& rule : finding_rules()) {
+    ids.emplace_back(rule.id);
+    EXPECT_TRUE(rule.severity == "problem" || rule.severity == "warning" || rule.severity == "advice" ||
+                rule.severity == "insight");
+    EXPECT_FALSE(rule.looks_for.empty());
+  }
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+}
+
+TEST(Findings, QuietRunOnlyNamesTheBestConfiguration) {
+  const auto found = find_all(quiet_run());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].id, "best_configuration");
+  EXPECT_TRUE(says(found[0], "not told apart from")) << found[0].text;
+}
+
+TEST(Findings, EmptyRunFindsNothing) {
+  EXPECT_TRUE(find_all(RunResult{}).empty());
+}
+
+TEST(Findings, PrecisionSpeedUpAtTheSameBatch) {
+  const auto found = of_kind(sample_run(), "precision_speedup");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "bf16 makes eager resnet50 at batch 8 2.05x as fast as fp32 (1.99–2.11, 6 process pairs), with "
+            "18 % less memory.");
+  EXPECT_NE(found[0].evidence.find("p50 250 ms against 512 ms"), std::string::npos) << found[0].evidence;
+  EXPECT_NE(found[0].evidence.find("bf16 ran 100 % of the FLOPs in 53 operators"), std::string::npos);
+  EXPECT_NE(found[0].evidence.find("centred cosine 0.995"), std::string::npos);
+  EXPECT_EQ(found[0].case_ids,
+            (std::vector<std::string>{"resnet50-eager-bf16-b8", "resnet50-eager-fp32-b8"}));
+}
+
+TEST(Findings, PrecisionSlowdownNamesTheMissingCpuFeature) {
+  const auto found = of_kind(sample_run(), "precision_slowdown");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "bf16 is 0.60x of fp32 for eager resnet50 at batch 1 here (0.58–0.62, 6 process pairs): slower; "
+            "this CPU has no AMX.");
+  EXPECT_EQ(found[0].advice, "Use fp32 or int8 on this machine.");
+}
+
+TEST(Findings, PrecisionSlowdownGuessesNothingWithoutCpuFlags) {
+  RunResult run = sample_run();
+  run.environment = nlohmann::json::object();
+  const auto found = of_kind(run, "precision_slowdown");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(says(found[0], "AMX"));
+  EXPECT_EQ(found[0].advice, "Use fp32 on this machine.");
+}
+
+TEST(Findings, EngineSpeedUpInPercentStrongestFirst) {
+  const auto found = of_kind(sample_run(), "engine_speedup");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].text,
+            "torchscript makes fp32 resnet50 at batch 1 13 % faster than eager (10–16 %, 6 process pairs).");
+  EXPECT_TRUE(says(found[1], "vit_b_16")) << found[1].text;
+}
+
+TEST(Findings, EngineSlowdown) {
+  RunResult run = quiet_run();
+  EXPECT_TRUE(of_kind(run, "engine_slowdown").empty());
+  run.cases[1].speedup.ratio = {0.8, 0.75, 0.85, 0.95, "binomial_processes"};
+  run.cases[1].speedup.verdict = "slower";
+  const auto found = of_kind(run, "engine_slowdown");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0],
+                   "torchscript is 0.80x of eager for fp32 resnet50 at batch 1 here (0.75–0.85, 6 process "
+                   "pairs): slower"));
+}
+
+TEST(Findings, LayoutEffect) {
+  const auto found = of_kind(sample_run(), "layout_effect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0],
+                   "channels_last makes fp32 eager resnet50 at batch 8 25 % faster than contiguous (21–29 %"))
+      << found[0].text;
+}
+
+struct Doubt {
+  const char* why;
+  void (*spoil)(result::SpeedUp&);
+};
+
+class NoClaim : public ::testing::TestWithParam<Doubt> {};
+
+TEST_P(NoClaim, NeverSaysFasterOrSlower) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases) GetParam().spoil(one.speedup);
+  for (const Finding& finding : find_all(run)) {
+    EXPECT_FALSE(says(finding, "faster")) << GetParam().why << ": " << finding.text;
+    EXPECT_FALSE(says(finding, "slower")) << GetParam().why << ": " << finding.text;
+    EXPECT_FALSE(says(finding, "as fast as")) << GetParam().why << ": " << finding.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Doubts, NoClaim,
+    ::testing::Values(Doubt{"within one process", [](result::SpeedUp& s) { s.scope = "within_process"; }},
+                      Doubt{"five pairs", [](result::SpeedUp& s) { s.pairs = 5; }},
+                      Doubt{"no interval", [](result::SpeedUp& s) { s.ratio.ci_low = {}; }},
+                      Doubt{"interval holds 1",
+                            [](result::SpeedUp& s) {
+                              s.ratio.ci_low = 0.5;
+                              s.ratio.ci_high = 2.5;
+                            }},
+                      Doubt{"inconclusive", [](result::SpeedUp& s) { s.verdict = "inconclusive"; }}));
+
+TEST(Findings, WithinOneProcessIsSaidOnceWithTheWayOut) {
+  RunResult run = sample_run();
+  EXPECT_TRUE(of_kind(run, "no_claim").empty());
+  for (auto& one : run.cases) one.speedup.scope = "within_process";
+  const auto found = of_kind(run, "no_claim");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "5 speed-ups stand within one process, no claim: resnet50 torchscript fp32 b1"))
+      << found[0].text;
+  EXPECT_NE(found[0].advice.find("--repetitions 6"), std::string::npos);
+}
+
+TEST(Findings, BatchScalingSaysWhatIsGainedAndTheShareOfPeak) {
+  const auto found = of_kind(sample_run(), "batch_scaling");
+  ASSERT_EQ(found.size(), 2U);
+  const auto& bf16 = says(found[0], "bf16") ? found[0] : found[1];
+  const auto& fp32 = says(found[0], "bf16") ? found[1] : found[0];
+  EXPECT_TRUE(says(
+      bf16, "Batch 8 against batch 1 of bf16 eager resnet50: 32.0 images/s (31.4–32.7) and 11.1 images/s"))
+      << bf16.text;
+  EXPECT_TRUE(says(bf16, "2.89x the throughput; compute-bound, 101 % of")) << bf16.text;
+  EXPECT_TRUE(says(fp32, "it loses throughput; 49 % of this machine's measured peak")) << fp32.text;
+}
+
+TEST(Findings, BatchScalingWithinOneProcessClaimsNothing) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases) one.headline.scope = "within_process";
+  for (const Finding& finding : of_kind(run, "batch_scaling"))
+    EXPECT_TRUE(says(finding, "no claim")) << finding.text;
+}
+
+TEST(Findings, BatchScalingOverlapIsNoGain) {
+  RunResult run = quiet_run();
+  run.cases[1] = case_of({"resnet50", "eager", "fp32", 8, 401, 300});
+  const auto found = of_kind(run, "batch_scaling");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "no gain in throughput")) << found[0].text;
+}
+
+TEST(Findings, BestConfigurationOfEachModel) {
+  const auto found = of_kind(sample_run(), "best_configuration");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].text,
+            "resnet50: highest throughput with bf16 eager at batch 8, 32.0 images/s (31.4–32.7); lowest "
+            "latency with fp32 "
+            "torchscript at batch 1, p50 47.9 ms (46.9–48.9 ms).");
+}
+
+TEST(Findings, BestConfigurationIgnoresInvalidCases) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases)
+    if (one.benchmark.precision == "bf16") one.grade = result::Grade::kC;
+  EXPECT_FALSE(says(of_kind(run, "best_configuration")[0], "bf16"));
+}
+
+TEST(Findings, MemorySavingWithTheRangeOverProcesses) {
+  const auto found = of_kind(sample_run(), "memory_saving");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "resnet50 eager bf16 b8 needs 18 % less memory than resnet50 eager fp32 b8 (18–19 % over the "
+            "processes).");
+}
+
+TEST(Findings, OverlappingMemoryIsNoSaving) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases)
+    for (auto& repetition : one.repetitions)
+      repetition.memory.rss_peak_above_load_bytes = repetition.index % 2 == 0 ? 300'000'000 : 700'000'000;
+  EXPECT_TRUE(of_kind(run, "memory_saving").empty());
+}
+
+TEST(Findings, GradesAreNamedWithTheirReasonAndACommand) {
+  const RunResult run = sample_run();
+  const auto noisy = of_kind(run, "noisy_cases");
+  ASSERT_EQ(noisy.size(), 1U);
+  EXPECT_EQ(noisy[0].text, "1 case of grade B: vit_b_16 torchscript fp32 b1.");
+  EXPECT_EQ(noisy[0].evidence, "vit_b_16 torchscript fp32 b1: foreign CPU 6 %");
+  EXPECT_EQ(noisy[0].advice,
+            "Measure again with: paceline run --resume results/quickstart/20261121T014500Z-7f3a --only "
+            "vit_b_16-torchscript-fp32-b1");
+  EXPECT_TRUE(of_kind(run, "invalid_cases").empty());
+}
+
+TEST(Findings, GradeCIsAProblem) {
+  RunResult run = quiet_run();
+  run.cases[0].grade = result::Grade::kC;
+  const auto found = of_kind(run, "invalid_cases");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, "problem");
+}
+
+TEST(Findings, NotConverged) {
+  const auto found = of_kind(sample_run(), "not_converged");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].evidence, "unmet: p50 half-width 2.4 % > 2 %");
+}
+
+TEST(Findings, FixedIterationCountsAreNotUnconverged) {
+  RunResult run = quiet_run();
+  for (auto& repetition : run.cases[0].repetitions)
+    repetition.converged = result::Maybe<bool>::missing("fixed count");
+  EXPECT_TRUE(of_kind(run, "not_converged").empty());
+}
+
+TEST(Findings, ProcessSpreadMuchLargerThanWithin) {
+  RunResult run = quiet_run();
+  run.cases[0].headline.between_spread = 0.09;
+  run.cases[0].headline.within_spread = 0.01;
+  const auto found = of_kind(run, "process_spread");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "resnet50 eager fp32 b1 differs 9.0 % from process to process, but only 1.0 % within one.");
+  run.cases[0].headline.within_spread = 0.05;
+  EXPECT_TRUE(of_kind(run, "process_spread").empty());
+}
+
+TEST(Findings, PrecisionFallback) {
+  RunResult run = quiet_run();
+  run.cases[0].precision = {"amp_bf16", {{"bf16", 0.3, 10}, {"fp32", 0.7, 43}}, "profiler"};
+  const auto found = of_kind(run, "precision_fallback");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "resnet50 eager fp32 b1 asked for amp_bf16, but its FLOPs ran 30 % in bf16, 70 % in fp32.");
+  run.cases[0].precision.executed = {{"bf16", 0.95, 53}};
+  EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
+  run.cases[0].precision.executed.clear();
+  EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
+}
+
+TEST(Findings, FailedAndSkippedCasesKeepTheirReason) {
+  RunResult run = sample_run();
+  const auto accuracy = of_kind(run, "accuracy_failure");
+  ASSERT_EQ(accuracy.size(), 1U);
+  EXPECT_TRUE(says(accuracy[0], "centred cosine 0.41 is below 0.98"));
+  EXPECT_TRUE(of_kind(run, "failed_cases").empty());
+  const auto skipped = of_kind(run, "skipped_cases");
+  ASSERT_EQ(skipped.size(), 1U);
+  EXPECT_TRUE(says(skipped[0], "fp16 arithmetic needs AVX512_FP16"));
+  run.cases.back().reason_code = "crash";
+  ASSERT_EQ(of_kind(run, "failed_cases").size(), 1U);
+  EXPECT_TRUE(of_kind(run, "accuracy_failure").empty());
+}
+
+TEST(RankFindings, GravestFirstAndRoomForInsights) {
+  const auto ranked = rank_findings(find_all(sample_run()));
+  ASSERT_EQ(ranked.size(), 5U);
+  EXPECT_EQ(ranked[0].id, "accuracy_failure");
+  EXPECT_EQ(ranked[1].severity, "warning");
+  EXPECT_EQ(ranked[3].id, "best_configuration");
+  EXPECT_EQ(ranked[4].id, "precision_speedup");
+}
+
+TEST(RankFindings, UnusedPlacesGoToWhatThereIs) {
+  std::vector<Finding> insights(8), problems(8);
+  for (auto& finding : insights) finding.severity = "insight";
+  for (auto& finding : problems) finding.severity = "problem";
+  EXPECT_EQ(rank_findings(insights).size(), 5U);
+  EXPECT_EQ(rank_findings(problems).size(), 5U);
+  EXPECT_TRUE(rank_findings({}).empty());
+}
+
+TEST(RankFindings, OneOfAKindBeforeASecond) {
+  std::vector<Finding> all(6);
+  for (std::size_t at = 0; at < all.size(); ++at)
+    all[at] = {at < 5 ? "a" : "b", "insight", std::to_string(at), "", "", {}};
+  const auto ranked = rank_findings(all, 2);
+  ASSERT_EQ(ranked.size(), 2U);
+  EXPECT_EQ(ranked[1].id, "b");
+}
+
+}  // namespace
+}  // namespace paceline::analysis

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/gates.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "support/sample_runs.h"
+
+namespace paceline::analysis {
+namespace {
+
+using ::paceline::testing::sample_run;
+using result::GateResult;
+
+std::vector<GateResult> decide(const std::string& expression) {
+  return decide_gates({expression}, sample_run());
+}
+
+std::string error_of(const std::string& expression) {
+  try {
+    decide(expression);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUsage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Gates, ParsesMetricSelectorOperatorAndBound) {
+  const Gate gate = parse_gate(" p50_ms@resnet50/eager/b1 <= 60 ");
+  EXPECT_EQ(gate.expression, "p50_ms@resnet50/eager/b1 <= 60");
+  EXPECT_EQ(gate.metric, "p50_ms");
+  EXPECT_EQ(gate.selector, (std::vector<std::string>{"resnet50", "eager", "b1"}));
+  EXPECT_EQ(gate.op, "<=");
+  EXPECT_DOUBLE_EQ(gate.bound, 60);
+  EXPECT_EQ(parse_gate("speedup>1.5").op, ">");
+  EXPECT_TRUE(parse_gate("speedup>1.5").selector.empty());
+}
+
+struct Decision {
+  const char* expression;
+  const char* verdict;
+};
+
+class Decided : public ::testing::TestWithParam<Decision> {};
+
+TEST_P(Decided, OnTheInterval) {
+  const auto decided = decide(GetParam().expression);
+  ASSERT_EQ(decided.size(), 1U);
+  EXPECT_EQ(decided[0].verdict, GetParam().verdict) << decided[0].detail;
+  EXPECT_EQ(decided[0].expression, GetParam().expression);
+}
+
+// p50 of resnet50 eager fp32 b1 is 54.1 ms (53.018–55.182); memory 312 MB has no interval by nature; p99 is
+// missing.
+INSTANTIATE_TEST_SUITE_P(Verdicts, Decided,
+                         ::testing::Values(Decision{"p50_ms@resnet50/eager/fp32/b1 <= 60", "met"},
+                                           Decision{"p50_ms@resnet50/eager/fp32/b1 <= 55.182", "met"},
+                                           Decision{"p50_ms@resnet50/eager/fp32/b1 <= 55.1", "cannot_say"},
+                                           Decision{"p50_ms@resnet50/eager/fp32/b1 <= 54", "cannot_say"},
+                                           Decision{"p50_ms@resnet50/eager/fp32/b1 < 53", "missed"},
+                                           Decision{"p50_ms@resnet50/eager/fp32/b1 > 53", "met"},
+                                           Decision{"memory_mb@resnet50/eager/fp32/1 <= 312", "met"},
+                                           Decision{"memory_mb@resnet50/eager/fp32/1 < 312", "missed"},
+                                           Decision{"p99_ms@resnet50/eager/fp32/b1 <= 1000", "cannot_say"},
+                                           Decision{"samples@resnet50-eager-fp16-b1 >= 0", "cannot_say"},
+                                           Decision{"samples@resnet50-eager-fp32-b1 >= 360", "met"},
+                                           Decision{"speedup@bf16/8 >= 1.9", "met"}));
+
+TEST(Gates, ValueWithoutIntervalCannotBeDecided) {
+  auto run = sample_run();
+  run.cases[0].headline.p50_ns.ci_low = {};
+  const auto decided = decide_gates({"p50_ms@resnet50-eager-fp32-b1 <= 1000"}, run);
+  ASSERT_EQ(decided.size(), 1U);
+  EXPECT_EQ(decided[0].verdict, "cannot_say");
+  EXPECT_NE(decided[0].detail.find("no interval"), std::string::npos);
+}
+
+TEST(Gates, EveryMatchingCaseIsDecided) {
+  EXPECT_EQ(decide("p50_ms@vit_b_16/fp32 <= 200").size(), 2U);
+  EXPECT_EQ(decide("p50_ms <= 200").size(), 10U);
+}
+
+TEST(Gates, ABareNumberIsTheBatchAndNoPartOfAnotherWord) {
+  EXPECT_EQ(decide("p50_ms@8 <= 600").size(), 3U);
+  EXPECT_NE(error_of("p50_ms@16 <= 600").find("no case matches '16'"), std::string::npos);
+  EXPECT_NE(error_of("p50_ms@resnet <= 600").find("no case matches"), std::string::npos);
+}
+
+TEST(Gates, ABareNumberIsTheRanksOfTraining) {
+  auto run = sample_run();
+  run.cases[0].benchmark.kind = "training";
+  run.cases[0].benchmark.world_size = 4;
+  EXPECT_TRUE(selects(parse_gate("p50_ms@4 <= 1"), run.cases[0]));
+  EXPECT_FALSE(selects(parse_gate("p50_ms@1 <= 1"), run.cases[0]));
+}
+
+TEST(Gates, ErrorsSayWhatToWrite) {
+  EXPECT_NE(error_of("p5_ms@resnet50 <= 60").find("did you mean 'p50_ms'"), std::string::npos);
+  EXPECT_NE(error_of("p50_ms@resnet50 60").find("METRIC[@SELECTOR] OP VALUE"), std::string::npos);
+  EXPECT_NE(error_of("p50_ms <= sixty").find("'sixty' is not a number"), std::string::npos);
+  EXPECT_NE(error_of("p50_ms <= ").find("is not a number"), std::string::npos);
+  EXPECT_NE(error_of("p50_ms@ <= 3").find("write METRIC"), std::string::npos);
+  EXPECT_NE(error_of("<= 3").find("write METRIC"), std::string::npos);
+  EXPECT_NE(error_of("p50_ms@alexnet <= 3").find("resnet50 eager fp32 b1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::analysis
