@@ -111,6 +111,19 @@ TEST(Quantile, RanksAreUsedAsTheyAreForIndependentSamples) {
   EXPECT_EQ(e.ci_high, 61);
 }
 
+TEST(Quantile, RanksOfDependentSamplesAreStretched) {
+  const auto x = series::ar1(1000, 5, .6);
+  const auto sorted = sorted_copy(x);
+  const auto e = estimate_quantile(x, sorted, kPpmP90, .95);
+  const auto m = static_cast<std::int64_t>(e.n_eff);
+  ASSERT_LT(m, 700);
+  const auto ranks = quantile_ranks(m, .9, .025);
+  const auto low = static_cast<std::size_t>((ranks.l - 1) * 1000 / m + 1);
+  const auto high = static_cast<std::size_t>((ranks.u * 1000 + m - 1) / m);
+  EXPECT_EQ(*e.ci_low, sorted[low - 1]);
+  EXPECT_EQ(*e.ci_high, sorted[high - 1]);
+}
+
 TEST(Quantile, WithheldBelowTheSamplesItNeeds) {
   const auto x = series::normal(300, 5, 100);
   const auto p99 = estimate_quantile(x, kPpmP99);
