@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/version.h"
 #include "config/flags.h"
+#include "config/option_table.h"
 
 namespace paceline::cli {
 namespace {

@@ -39,6 +39,7 @@ config::Plan read_plan(const config::FlagSet& flags, const config::Settings& opt
   if (from_flags) return config::plan_from_flags(flags, extra);
   std::string file = options.has("config") ? options.text("config") : "";
   if (file.empty() && !flags.positionals.empty()) file = flags.positionals.front();
+  if (file.empty() && !flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
   if (file.empty()) throw Error(ErrorCode::kUsage, "no plan given; usage: paceline run PLAN.yaml (examples: examples/plans/quickstart.yaml)");
   return config::load_plan(file, flags, extra);
 }

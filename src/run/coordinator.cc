@@ -141,9 +141,10 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
 
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
-  const bool ours = config::find_model(pass.model.name) != nullptr || !pass.model.file.empty();
+  const auto* file_type = config::find_file_type(pass.model.file);
+  const bool eager_reads_it = !pass.model.name.empty() || (file_type && file_type->engine.empty());
   const auto home = setup_.engines.find("eager");
-  if (!ours || home.file.empty()) return true;
+  if (!eager_reads_it || home.file.empty()) return true;
   auto reference = reference_pass(pass);
   reference.plugin_file = home.file.string();
   const std::string key = reference_key(reference);

@@ -104,8 +104,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   workload::PassSpec pass;
   pass.case_id = c.id;
   pass.engine = s.text("engine");
-  const bool built_in = config::find_model(s.text("model")) != nullptr || config::find_file_type(s.text("model")) == nullptr;
-  (built_in ? pass.model.name : pass.model.file) = s.text("model");
+  (config::find_model(s.text("model")) ? pass.model.name : pass.model.file) = s.text("model");
   pass.model.weights_file = optional_text(s, "weights");
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
   pass.model.inputs = config::case_inputs(c);

@@ -86,7 +86,8 @@ workload::PassSpec probe_pass(const config::Model& model, const std::string& pre
 
 PeakTable::PeakTable(const EngineDirectory& engines, std::string cpu_model, fs::path log)
     : engines_(engines), cpu_model_(std::move(cpu_model)), log_(std::move(log)) {
-  for (const auto& [key, entry] : read_cache().items())
+  const auto cache = read_cache();
+  for (const auto& [key, entry] : cache.items())
     if (entry.contains("flops_per_s") && entry["flops_per_s"].is_number() && entry.contains("source") && entry["source"].is_string())
       known_[key] = {entry["flops_per_s"].get<double>(), entry["source"].get<std::string>()};
 }

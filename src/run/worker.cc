@@ -92,11 +92,11 @@ struct Verdict {
 };
 
 // Why a worker that did not say "done" ended, from its wait status and what it reported.
-Verdict explain_end(const PassReport& report, int status, bool oom_seen) {
+Verdict explain_end(const PassReport& report, int status, const std::optional<std::string>& oom) {
   const auto phase = fmt::format("while in phase '{}'", report.phase);
   if (!report.error_code.empty()) return {report.error_code, report.error};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && oom_seen)
-    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {}; use a smaller batch or raise the memory limit", phase)};
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && oom)
+    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use a smaller batch or raise the memory limit", phase, *oom)};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return {"killed", fmt::format("killed by somebody (SIGKILL) {}", phase)};
   if (WIFSIGNALED(status)) return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
   return {"exit", fmt::format("the worker ended early (exit code {}) {}", WEXITSTATUS(status), phase)};
@@ -239,7 +239,8 @@ WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& 
   write_end.reset();
   auto verdict = watch(child, read_end.get(), reader, request.timeout_s, interrupt);
   const bool clean = reader.report().done && WIFEXITED(child.wait_status()) && WEXITSTATUS(child.wait_status()) == 0;
-  if (!verdict && !clean) verdict = explain_end(reader.report(), child.wait_status(), host::oom_kill_seen(oom_before, host::read_oom_counters()));
+  if (!verdict && !clean)
+    verdict = explain_end(reader.report(), child.wait_status(), host::oom_evidence(oom_before, host::read_oom_counters()));
   return finish(reader, std::move(verdict));
 }
 

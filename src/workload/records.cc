@@ -67,7 +67,7 @@ const std::map<std::string, Apply>& appliers() {
        }},
       {"correctness", [](PassReport& r, const json& j) { read(j, "correctness", r.correctness); }},
       {"samples", read_samples},
-      {"repetition", [](PassReport& r, const json& j) { read(j, "repetition", r.repetition); }},
+      {"repetition", [](PassReport& r, const json& j) { read(j, "summary", r.repetition); }},
       {"describe",
        [](PassReport& r, const json& j) {
          read(j, "engines", r.engines);
@@ -138,7 +138,7 @@ json samples_record(const std::vector<result::Sample>& samples) {
   }
   return {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
 }
-json repetition_record(const result::Repetition& repetition) { return record("repetition", "repetition", Writer::write(repetition)); }
+json repetition_record(const result::Repetition& repetition) { return record("repetition", "summary", Writer::write(repetition)); }
 json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
   return {{"type", "describe"}, {"engines", engines}, {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)}};
 }

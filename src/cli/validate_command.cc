@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/command_table.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "host/host_checks.h"
+#include "plugin/registry.h"
+#include "report/text_layout.h"
+#include "run/plugin_choice.h"
+
+namespace paceline::cli {
+namespace {
+
+using host::CheckResult;
+using host::CheckStatus;
+
+// Loads the plug-in in a worker of its own and runs a first operation there.
+CheckResult check_plugin(const plugin::Manifest& manifest) {
+  if (!manifest.not_built_because.empty()) return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
+  const auto description = run::describe_plugin(manifest.file);
+  std::string text;
+  for (const auto& [library, version] : description.versions) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
+  text += "; engines";
+  for (const auto& engine : description.engines) text += " " + engine;
+  if (description.first_op_ns) text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
+  return {CheckStatus::kPass, text, {}};
+}
+
+std::vector<host::Check> all_checks() {
+  auto checks = host::host_checks({});
+  const auto manifests = plugin::read_manifests(plugin::plugin_dir());
+  for (const auto& manifest : manifests)
+    checks.push_back({"plug-in " + manifest.name, {host::Purpose::kInference}, [manifest] { return check_plugin(manifest); }});
+  if (manifests.empty())
+    checks.push_back({"plug-ins", {host::Purpose::kInference}, [] {
+                        return CheckResult{CheckStatus::kFail, fmt::format("none found in {}", plugin::plugin_dir().string()), "reinstall paceline"};
+                      }});
+  return checks;
+}
+
+std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
+  std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status), report::pad_right(row.name, name_width), row.result.text);
+  return row.result.fix.empty() ? line : line + "  → " + row.result.fix;
+}
+
+}  // namespace
+
+ExitCode validate_command(const Context& context) {
+  const auto flags = config::parse_flags(context.arguments, config::kValidate);
+  const auto options = config::command_settings(flags);
+  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  const auto rows = host::run_checks(all_checks());
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.name.size());
+  for (const auto& row : rows)
+    if (!console.quiet || row.result.status == CheckStatus::kFail) fmt::print(console.text(), "{}\n", row_text(row, width));
+  fmt::print(console.text(), "{}\n", host::verdict_line(rows));
+  if (console.json) console.result(host::checks_to_json(rows).dump(1) + "\n");
+  return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;
+}
+
+}  // namespace paceline::cli
