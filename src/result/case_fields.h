@@ -52,7 +52,7 @@ void fields(A& a, Quantile& t) {
 template <class A>
 void fields(A& a, Stats& t) {
   a("clock", t.clock), a("n", t.n), a("tau_x", t.tau_x), a("min_ns", t.min_ns), a("max_ns", t.max_ns);
-  a("mean_ns", t.mean_ns), a("stddev_ns", t.stddev_ns), a("mad_ns", t.mad_ns), a("quantile_method", t.quantile_method);
+  a("median_ns", t.median_ns), a("mean_ns", t.mean_ns), a("stddev_ns", t.stddev_ns), a("mad_ns", t.mad_ns), a("quantile_method", t.quantile_method);
   a("quantiles", t.quantiles), a("highest_claimable_p", t.highest_claimable_p);
 }
 template <class A>

@@ -86,7 +86,7 @@ struct Stats {
   std::string clock = "host";
   std::int64_t n = 0;
   Number tau_x;
-  Number min_ns, max_ns, mean_ns, stddev_ns, mad_ns;
+  Number min_ns, max_ns, median_ns, mean_ns, stddev_ns, mad_ns;
   std::string quantile_method = "nearest_rank; median = mean of the two middle values";
   std::vector<Quantile> quantiles;      // p50 p90 p95 p99
   Number highest_claimable_p;

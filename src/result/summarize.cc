@@ -42,6 +42,7 @@ void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double con
                                           ? stats::missing_quantile(ppm, confidence, stats::kBatched)
                                           : stats::estimate_quantile(x, sorted, ppm, confidence)));
   s.tau_x = stats::tau_geyer(x);
+  s.median_ns = stats::median_sorted(sorted);
   s.mean_ns = stats::mean(x);
   s.stddev_ns = number(stats::stddev(x), stats::kInsufficientSamples);
   s.mad_ns = stats::mad(x);
@@ -76,8 +77,9 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
   }
   const Quantile& p50 = s.quantiles.front();
   h.scope = kWithinProcess;
-  // A median is always a fact of the sample; only its interval may be missing.
   h.p50_ns = {p50.value_ns, p50.ci_low_ns, p50.ci_high_ns, confidence, p50.ci_method};
+  // A median is a fact of the sample however short; what a short sample cannot carry is its interval.
+  if (!h.p50_ns.value) h.p50_ns.value = s.median_ns;
 }
 
 void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes, const SummaryOptions& options) {
