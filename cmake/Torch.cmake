@@ -46,7 +46,6 @@ function(paceline_add_libtorch root)
   target_compile_definitions(paceline_libtorch INTERFACE NDEBUG)
   target_link_libraries(paceline_libtorch INTERFACE
     -Wl,--no-as-needed ${root}/lib/libtorch_cpu.so -Wl,--as-needed ${root}/lib/libc10.so)
-  target_link_options(paceline_libtorch INTERFACE -Wl,-rpath,${root}/lib)
 endfunction()
 
 set(TORCH_PROBLEM "")

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
@@ -29,7 +31,7 @@ const WeightRule& rule_for(std::span<const WeightRule> rules, const std::string&
 // Half the width of the uniform distribution; a uniform of half-width h has standard deviation h/sqrt(3).
 double half_width(const WeightRule& rule, const at::Tensor& tensor) {
   if (rule.law == Law::kAround) return rule.spread;
-  const auto outputs = rule.law == Law::kFanIn ? tensor.size(0) : tensor.size(1);
+  const auto outputs = rule.law == Law::kFanInTransposed ? tensor.size(1) : tensor.size(0);
   return rule.spread * std::sqrt(3.0 * static_cast<double>(outputs) / static_cast<double>(tensor.numel()));
 }
 
@@ -50,6 +52,17 @@ void fill_uniform(std::span<float> out, const CounterRng& rng, double centre, do
                  2 * half);
     });
   fill_range(out.data(), 0, out.size() / parts, rng, centre - half, 2 * half);
+}
+
+// Sums run in one fixed order, so that the result does not depend on anything but the values.
+void balance(at::Tensor& tensor) {
+  const auto row_size = tensor.numel() / tensor.size(0);
+  auto* row = tensor.data_ptr<float>();
+  for (std::int64_t i = 0; i < tensor.size(0); ++i, row += row_size) {
+    const auto mean =
+        static_cast<float>(std::accumulate(row, row + row_size, 0.0) / static_cast<double>(row_size));
+    for (std::int64_t j = 0; j < row_size; ++j) row[j] -= mean;
+  }
 }
 
 // Checkpoints converted from TensorFlow call a norm's weight and bias gamma and beta.
@@ -83,6 +96,7 @@ void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t 
     const auto& rule = rule_for(rules, name);
     const std::span<float> values(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel()));
     fill_uniform(values, CounterRng(seed, hash64(name)), rule.centre, half_width(rule, tensor), threads);
+    if (rule.law == Law::kFanInBalanced) balance(tensor);
   }
 }
 

@@ -14,6 +14,7 @@ enum class Law {
   kAround,           // centre ± spread
   kFanIn,            // mean 0, standard deviation spread / sqrt(inputs per output); weight stored [out, …]
   kFanInTransposed,  // the same for weights stored [in, out]
+  kFanInBalanced,    // like kFanIn, and the weights of each output add up to 0
 };
 
 // Applies to parameters and buffers whose dotted name ends in `suffix`; the first fitting row wins.

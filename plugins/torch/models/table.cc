@@ -11,18 +11,26 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// Spreads are chosen so that activations keep their size through the depth: He's factor before a ReLU,
-// branches that are added to a residual stream scaled down by 1/sqrt(their number). Biases and norms are off
-// their neutral values, so that a wrongly folded one shows.
-constexpr double kHe = 1.4142135623730951;
+// Spreads are chosen so that activations keep their size through the depth: a gain before each ReLU, branches
+// that are added to a residual stream scaled down. Biases and norms are off their neutral values, so that a
+// wrongly folded one shows. Balanced filters (their weights add up to 0) drop what all images have in common
+// after a ReLU: without a few of them a deep network answers nearly the same to every image.
+constexpr double kHe = 1.4142135623730951;  // keeps the second moment: sqrt(2)
+constexpr double kAfterRelu =
+    1.7128585504496627;  // keeps the variance, (1 - 1/pi)/2 of a rectified normal: balanced filters
 constexpr double kBranch24 = 0.2041241452319315;  // 1/sqrt(24): 12 layers with two branches each
 constexpr double kBranch48 = 0.1443375672974065;  // 24 layers
 
 constexpr WeightRule kConvolutional[] = {
-    {"bn3.weight", Law::kAround, 0.4, 0.1}, {"bn1.weight", Law::kAround, 1, 0.1},
-    {"bn2.weight", Law::kAround, 1, 0.1},   {"downsample.1.weight", Law::kAround, 1, 0.1},
-    {"running_mean", Law::kAround, 0, 0.1}, {"running_var", Law::kAround, 1, 0.1},
-    {"fc.weight", Law::kFanIn, 0, 1},       {"bias", Law::kAround, 0, 0.1},
+    {"bn3.weight", Law::kAround, 0.2, 0.05},
+    {"bn1.weight", Law::kAround, 1, 0.1},
+    {"bn2.weight", Law::kAround, 1, 0.1},
+    {"downsample.1.weight", Law::kAround, 1, 0.1},
+    {"running_mean", Law::kAround, 0, 0.1},
+    {"running_var", Law::kAround, 1, 0.1},
+    {"fc.weight", Law::kFanInBalanced, 0, 1},
+    {"bias", Law::kAround, 0, 0.1},
+    {"downsample.0.weight", Law::kFanInBalanced, 0, kAfterRelu},
     {"weight", Law::kFanIn, 0, kHe},
 };
 constexpr WeightRule kVit[] = {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "driver.h"
+#include "script_files.h"
+
+namespace paceline::torch_test {
+namespace {
+
+std::vector<Tensor> images() {
+  return data_for({{"input", DType::kFloat32, {2, 3, 8, 8}}});
+}
+
+class TorchScriptFile : public testing::TestWithParam<bool> {};
+
+TEST_P(TorchScriptFile, RunsUnderBothEnginesAndPrecisions) {
+  const TemporaryFolder folder;
+  write_convolution_script(folder.file("m.pt"), GetParam());
+  auto data = images();
+  const auto plain = load_file(folder.file("m.pt"), {2, 3, 8, 8}, "eager");
+  bind(*plain, data);
+  const auto expected = run(*plain);
+  EXPECT_EQ(plain->synchronize(0)[0].shape, (Shape{2, 4, 6, 6}));
+  EXPECT_EQ(setting(*plain, "torchscript_passes"), "none");
+  const auto optimised = load_file(folder.file("m.pt"), {2, 3, 8, 8}, "torchscript");
+  bind(*optimised, data);
+  EXPECT_LE(relative_error(run(*optimised), expected), 1e-5);
+  EXPECT_EQ(optimised->read_back(0).flops, plain->read_back(0).flops);
+  EXPECT_EQ(plain->read_back(0).flops, 2.0 * 2 * 4 * 36 * 27);
+}
+
+TEST_P(TorchScriptFile, RunsInBf16) {
+  const TemporaryFolder folder;
+  write_convolution_script(folder.file("m.pt"), GetParam());
+  auto data = images();
+  const auto plain = load_file(folder.file("m.pt"), {2, 3, 8, 8}, "eager");
+  bind(*plain, data);
+  const auto expected = run(*plain);
+  for (const std::string engine : {"eager", "torchscript"})
+    for (const std::string precision : {"bf16", "amp_bf16"}) {
+      std::unique_ptr<plugin::Engine> low;
+      const auto [code, message] = error_of([&] {
+        low = load_file(folder.file("m.pt"), {2, 3, 8, 8}, engine, precision);
+      });
+      if (code == ErrorCode::kUnsupported) GTEST_SKIP() << message;
+      ASSERT_FALSE(code) << message;
+      bind(*low, data);
+      EXPECT_LE(relative_error(run(*low), expected), 0.02) << engine << " " << precision;
+      const auto shares = low->read_back(0).precisions;
+      ASSERT_EQ(shares.size(), 1u) << engine << " " << precision;
+      EXPECT_EQ(shares[0].precision, "bf16") << engine << " " << precision;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchScriptFile, testing::Bool(),
+                         [](const auto& p) { return p.param ? "frozen" : "as_saved"; });
+
+TEST(TorchScriptFiles, SeveralOutputsBecomeSeveralViews) {
+  const TemporaryFolder folder;
+  write_two_output_script(folder.file("two.pt"));
+  const auto engine = load_file(folder.file("two.pt"), {1, 2}, "eager");
+  auto data = data_for({{"input", DType::kFloat32, {1, 2}}});
+  bind(*engine, data);
+  engine->enqueue(0);
+  const auto outputs = engine->synchronize(0);
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(outputs[0].name, "output0");
+  EXPECT_EQ(outputs[1].name, "output1");
+  const float x = data[0].as<float>()[1];
+  EXPECT_FLOAT_EQ(as_floats(outputs[0])[1], 2 * x);
+  EXPECT_FLOAT_EQ(as_floats(outputs[1])[1], x + 1);
+}
+
+void expect_refused(const std::string& file, ErrorCode code, const std::string& part) {
+  const auto [found, message] = error_of([&] { load_file(file, {2, 3, 8, 8}, "torchscript"); });
+  EXPECT_EQ(found, code) << message;
+  EXPECT_NE(message.find(part), std::string::npos) << message;
+  EXPECT_NE(message.find(file), std::string::npos) << message;
+  EXPECT_EQ(message.find("frame #"), std::string::npos) << message;
+  EXPECT_LT(message.size(), 600u) << message;
+}
+
+TEST(TorchScriptFiles, DamagedOnesAreRefusedInWords) {
+  const TemporaryFolder folder;
+  const auto whole = folder.file("whole.pt"), cut = folder.file("cut.pt");
+  write_convolution_script(whole, false);
+  std::filesystem::copy(whole, cut);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(whole) / 2);
+  expect_refused(cut, ErrorCode::kData, "cannot be read as TorchScript");
+  std::ofstream(folder.file("text.pt")) << "not a model";
+  expect_refused(folder.file("text.pt"), ErrorCode::kData, "cannot be read as TorchScript");
+  std::ofstream(folder.file("empty.pt")).flush();
+  expect_refused(folder.file("empty.pt"), ErrorCode::kData, "cannot be read as TorchScript");
+  write_tensor_archive(folder.file("tensor.pt"));
+  expect_refused(folder.file("tensor.pt"), ErrorCode::kData, "torch.jit.save");
+  expect_refused(folder.file("absent.pt"), ErrorCode::kIo, "no such file");
+}
+
+TEST(TorchScriptFiles, WrongShapesAndCountsAreRefusedInWords) {
+  const TemporaryFolder folder;
+  write_convolution_script(folder.file("m.pt"), false);
+  const auto engine = load_file(folder.file("m.pt"), {2, 5, 8, 8}, "eager");
+  auto data = data_for({{"input", DType::kFloat32, {2, 5, 8, 8}}});
+  bind(*engine, data);
+  auto [code, message] = error_of([&] { engine->enqueue(0); });
+  EXPECT_EQ(code, ErrorCode::kData);
+  EXPECT_NE(message.find("channels"), std::string::npos) << message;
+  EXPECT_EQ(message.find("frame #"), std::string::npos) << message;
+  plugin::ModelSpec spec;
+  spec.file = folder.file("m.pt");
+  std::tie(code, message) = error_of([&] { torch_plugin().make_engine("eager")->load(spec, {}); });
+  EXPECT_EQ(code, ErrorCode::kUsage);
+  EXPECT_NE(message.find("takes 1 inputs (x), 0 given"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace paceline::torch_test

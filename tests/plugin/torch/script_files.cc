@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "script_files.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <fstream>
+
+namespace paceline::torch_test {
+
+void write_convolution_script(const std::string& path, bool frozen) {
+  torch::jit::Module module("convolution");
+  module.register_parameter("weight", at::arange(4 * 3 * 9, at::kFloat).view({4, 3, 3, 3}).sub(50).div(100),
+                            false);
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define("def forward(self, x):\n    return torch.relu(torch.conv2d(x, self.weight))\n");
+  module.eval();
+  (frozen ? torch::jit::freeze(module) : module).save(path);
+}
+
+void write_two_output_script(const std::string& path) {
+  torch::jit::Module module("two_outputs");
+  module.define("def forward(self, x):\n    return x * 2, [x + 1]\n");
+  module.save(path);
+}
+
+void write_tensor_archive(const std::string& path) {
+  const auto bytes = torch::jit::pickle_save(at::ones({2}));
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace paceline::torch_test
