@@ -69,6 +69,10 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
                                           report.correctness.samples));
     return;
   }
+  if (const auto it = report.effective_settings.find("threads"); it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads)) {
+    end_case(run, "threads", fmt::format("asked for {} threads, the engine runs with {}", run.base.settings.threads, it->second));
+    return;
+  }
   const std::string ran = dominant_precision(run.result.precision), asked = arithmetic_of(run.result.benchmark.precision);
   if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
     end_case(run, "precision", fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,

@@ -133,7 +133,7 @@ void Coordinator::restore(CaseRun& c) {
 WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records) {
   WorkerRequest request{pass, c.definition.env, c.log(), keep_records ? c.record_file(pass.kind, pass.repetition) : std::filesystem::path(),
                         timeout_of(c.definition)};
-  append_file(request.log, fmt::format("# {} {} repetition {}\n", utc_now(), pass.kind == PassKind::kTimed ? "timed" : "check", pass.repetition));
+  append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", utc_now(), workload::pass_kind_name(pass.kind), pass.repetition));
   const auto on_progress = [&](const workload::ProgressRecord& p) { observer_.progress(p); };
   const bool here = setup_.in_process && pass.kind == PassKind::kTimed;
   return here ? run_in_process(request, interrupt_, on_progress) : run_worker(request, interrupt_, on_progress);

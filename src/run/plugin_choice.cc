@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "config/vocabulary.h"
 #include "run/worker.h"
 
 namespace paceline::run {
@@ -36,6 +37,8 @@ PluginDescription describe_plugin(const fs::path& file, double timeout_s) {
   WorkerRequest request;
   request.spec.kind = workload::PassKind::kDescribe;
   request.spec.plugin_file = fs::absolute(file).string();
+  request.spec.model.name = "tiny_cnn";
+  request.spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
   request.log = fs::temp_directory_path() / fmt::format("paceline-describe-{}.log", ::getpid());
   request.timeout_s = timeout_s;
   const auto outcome = run_worker(request, never, {});

@@ -84,6 +84,8 @@ void fields(A& a, PassSpec& t) {
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop), a("pin_cpus", t.pin_cpus);
 }
 
+std::string pass_kind_name(PassKind kind) { return result::Writer::write(kind).get<std::string>(); }
+
 nlohmann::json to_json(const PassSpec& spec) { return result::Writer::write(spec); }
 
 PassSpec pass_from_json(const nlohmann::json& json) {

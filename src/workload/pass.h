@@ -18,6 +18,8 @@ enum class PassKind {
   kTimed,      // nothing but the loop
 };
 
+std::string pass_kind_name(PassKind kind);
+
 struct Tolerance {
   double max_rel_err = 0;
   double centred_cosine = 0;
