@@ -24,6 +24,15 @@ int decimals_of(const std::string& number) {
   return dot == std::string::npos ? 0 : static_cast<int>(number.size() - dot - 1);
 }
 
+// Ratios stand below each other with two decimals.
+std::string ratio_text(const result::Estimate& ratio) {
+  if (!ratio.value) return {};
+  const std::string text = fmt::format("{:.2f}", *ratio.value);
+  if (!ratio.ci_low || !ratio.ci_high) return text;
+  return fmt::format("{} ±{:.2f}", text,
+                     std::max(*ratio.value - *ratio.ci_low, *ratio.ci_high - *ratio.value));
+}
+
 std::string half_width_text(double half, int decimals) {
   const std::string text = fmt::format("{:.{}f}", half, decimals);
   return std::stod(text) == 0 ? format_significant(half, 1) : text;
@@ -33,7 +42,7 @@ std::string speedup_text(const RunResult& run, const CaseResult& one) {
   if (analysis::is_baseline(run, one) &&
       (one.speedup.baseline_case_id.empty() || one.speedup.baseline_case_id == one.case_id))
     return "1.00 (base)";
-  return one.speedup.baseline_case_id.empty() ? "" : with_half_width(one.speedup.ratio);
+  return one.speedup.baseline_case_id.empty() ? "" : ratio_text(one.speedup.ratio);
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kReasons{{

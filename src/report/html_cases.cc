@@ -17,7 +17,7 @@ namespace {
 using result::CaseResult;
 using result::MetricValue;
 
-constexpr std::size_t kNumberColumns = 6;  // p50, p99, throughput, vs baseline, memory, of peak
+constexpr std::size_t kColumnsAfterName = 7;  // p50, p99, throughput, vs baseline, memory, of peak, grade
 
 std::string number_cell(const std::string& text, std::optional<double> sort_value) {
   if (text.empty()) return "<td class=\"number missing\">–</td>";
@@ -57,9 +57,8 @@ std::string table_row(const ReportCase& entry) {
                                 escape_html(one.label));
   if (!entry.letter.empty()) row += "<td>" + entry.letter + "</td>";
   if (analysis::is_ok(one)) return row + number_cells(entry) + grade_cell(one) + "</tr>\n";
-  std::string missing;
-  for (std::size_t at = 0; at < kNumberColumns; ++at) missing += "<td class=\"number missing\">–</td>";
-  return row + missing + "<td class=\"outcome\">" + escape_html(outcome_text(one)) + "</td></tr>\n";
+  return row + fmt::format("<td class=\"outcome\" colspan=\"{}\">{}</td></tr>\n", kColumnsAfterName,
+                           escape_html(outcome_text(one)));
 }
 
 std::string head_cell(std::string_view title, std::string_view kind) {

@@ -62,13 +62,15 @@ class Table {
     add_columns(runs.front().result);
     for (const ReportCase& entry : side_by_side(runs)) rows_.push_back(row_of(entry));
     fit();
+    shorten_grades();
   }
 
   [[nodiscard]] std::string text() {
     std::string out = paint(line_of(heads(), ""), kBold) + "\n";
     for (const Row& row : rows_) out += paint(line_of(row.cells, row.instead), row.colour) + "\n";
     for (const std::string& note : notes_.texts())
-      out += paint(shown(notes_.mark(note) + " " + note, width_), kDim) + "\n";
+      for (const std::string& line : wrap(shown(notes_.mark(note) + " " + note), width_))
+        out += paint(line, kDim) + "\n";
     return out;
   }
 
@@ -118,6 +120,16 @@ class Table {
     }
     columns_.back().width = display_width(columns_.back().head);
     while (columns_.size() > kColumnsKept + (several_ ? 1 : 0) && total() > width_) columns_.pop_back();
+  }
+
+  // Reasons that the last column cannot hold go below the table.
+  void shorten_grades() {
+    if (columns_.back().head != "grade") return;
+    const std::size_t room = width_ - (total() - columns_.back().width);
+    for (Row& row : rows_) {
+      if (row.cells.size() < columns_.size() || display_width(row.cells.back()) <= room) continue;
+      row.cells.back() = row.cells.back().substr(0, 1) + notes_.mark(row.cells.back().substr(3));
+    }
   }
 
   [[nodiscard]] std::size_t total() const {

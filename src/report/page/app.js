@@ -32,12 +32,15 @@
     return base;
   }
 
+  // Boxes first, pictures when all stand: a picture takes the width its box has at that moment.
+  const pending = [];
+
   function draw(parent, traces, extra, label) {
     const box = document.createElement("div");
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", label);
     parent.append(box);
-    Plotly.newPlot(box, traces, layout(extra), { displayModeBar: false, responsive: true });
+    pending.push([box, traces, layout(extra)]);
   }
 
   // Half-widths of an interval [value, low, high]; a missing side draws no bar.
@@ -174,6 +177,7 @@
   function drawBox(box) {
     if (!globalThis.Plotly || box.childElementCount > 0) return;
     charts[box.dataset.chart](box);
+    for (const [plot, traces, shape] of pending.splice(0)) Plotly.newPlot(plot, traces, shape, { displayModeBar: false, responsive: true });
   }
 
   // Charts inside a closed case are drawn when it opens.
@@ -195,6 +199,7 @@
 
   function keyOf(row, column, kind) {
     const cell = row.cells[column];
+    if (!cell || cell.colSpan > 1) return null;
     if (kind !== "number") return cell.textContent.trim();
     return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
   }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "report/environment_rows.h"
+#include "report/format_table.h"
+#include "result/metric_table.h"
+#include "support/sample_runs.h"
+
+namespace paceline::report {
+namespace {
+
+using ::paceline::testing::sample_run;
+
+std::string render(const char* format, std::size_t runs = 1) {
+  std::vector<ReportRun> list(runs, ReportRun{sample_run(), {}});
+  for (std::size_t at = 1; at < runs; ++at) list[at].result.run_id = "second";
+  return find_format(format).render(list, {});
+}
+
+std::string line_with(const std::string& text, const std::string& part) {
+  for (const std::string& line : split(text, '\n'))
+    if (line.find(part) != std::string::npos) return line;
+  return {};
+}
+
+// Cells of a CSV line without quoted commas.
+std::string cell(const std::string& csv, const std::string& row, const std::string& column) {
+  const auto heads = split(split(csv, '\n').front(), ',');
+  const auto cells = split(line_with(csv, row), ',');
+  for (std::size_t at = 0; at < heads.size(); ++at)
+    if (heads[at] == column) return at < cells.size() ? cells[at] : "no cell";
+  return "no column";
+}
+
+TEST(Formats, EveryFormatRendersOneRunSeveralAndAnEmptyOne) {
+  for (const Format& format : formats()) {
+    EXPECT_FALSE(render(format.name.data()).empty()) << format.name;
+    EXPECT_NE(render(format.name.data(), 2).find("second"), std::string::npos) << format.name;
+    const ReportRun empty;
+    EXPECT_FALSE(format.render(std::span(&empty, 1), {}).empty()) << format.name;
+  }
+}
+
+TEST(Formats, UnknownNameIsAUsageErrorWithTheNearest) {
+  try {
+    find_format("htlm");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUsage);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'html'"), std::string::npos);
+  }
+}
+
+TEST(Csv, OneRowACaseWithIntervals) {
+  const std::string csv = render("csv");
+  EXPECT_EQ(split(std::string(trim(csv)), '\n').size(), 11U);
+  const char* row = "resnet50-eager-fp32-b1";
+  EXPECT_DOUBLE_EQ(parse_double(cell(csv, row, "p50_ms")).value(), 54.1);
+  EXPECT_DOUBLE_EQ(parse_double(cell(csv, row, "p50_ms_ci_low")).value(), 53.018);
+  EXPECT_DOUBLE_EQ(parse_double(cell(csv, row, "memory_mb")).value(), 312);
+  EXPECT_EQ(cell(csv, row, "run_id"), "20261121T014500Z-7f3a");
+}
+
+TEST(Csv, MissingIsEmptyAndNeverZero) {
+  const std::string csv = render("csv");
+  EXPECT_EQ(cell(csv, "resnet50-eager-fp32-b1", "p99_ms"), "");
+  for (const auto& metric : result::metrics())
+    EXPECT_EQ(cell(csv, "vit_b_16-eager-bf16-b1", std::string(metric.name)), "") << metric.name;
+}
+
+TEST(Csv, SeveralRunsShareOneHead) {
+  const std::string csv = render("csv", 2);
+  EXPECT_EQ(split(std::string(trim(csv)), '\n').size(), 21U);
+  EXPECT_NE(csv.find("\nsecond,"), std::string::npos);
+}
+
+TEST(Json, OneRunAsStoredAndSeveralInAList) {
+  const auto one = nlohmann::json::parse(render("json"));
+  EXPECT_EQ(one["run_id"], "20261121T014500Z-7f3a");
+  EXPECT_EQ(one["cases"].size(), 10U);
+  const auto two = nlohmann::json::parse(render("json", 2));
+  EXPECT_EQ(two["runs"].size(), 2U);
+  EXPECT_EQ(two["runs"][1]["run_id"], "second");
+  EXPECT_TRUE(two.contains("schema_version"));
+}
+
+TEST(Markdown, TableFindingsAndEnvironment) {
+  const std::string text = render("markdown");
+  EXPECT_EQ(line_with(text, "| resnet50 torchscript fp32 b1 |"),
+            "| resnet50 torchscript fp32 b1 | 47.9 ±1.0 | – | 20.9 | 1.13 ±0.03 | 301 MB | A |");
+  EXPECT_NE(line_with(text, "| resnet50 eager fp16 b1 |").find("skipped (unsupported)"), std::string::npos);
+  EXPECT_NE(text.find("1. **problem**: vit\\_b\\_16 eager bf16 b1 gives wrong outputs"), std::string::npos);
+  EXPECT_NE(text.find("| cpu.model | EPYC (test) |"), std::string::npos);
+  EXPECT_NE(text.find("| cpu.governor | not known |"), std::string::npos);
+  EXPECT_NE(text.find("No p99: needs 368 independent samples, had 216."), std::string::npos);
+}
+
+TEST(Markdown, SeveralRunsHaveARunColumn) {
+  const std::string text = render("markdown", 2);
+  EXPECT_NE(text.find("| case | run | p50 ms |"), std::string::npos);
+  EXPECT_NE(text.find("| resnet50 eager fp32 b1 | B | 54.1 ±1.1 |"), std::string::npos);
+}
+
+TEST(EnvironmentRows, FlattensAndNamesTheUnknown) {
+  const auto rows = flat_rows({{"a", {{"b", nullptr}, {"c", {1, 2}}}}, {"d", {{{"e", true}}}}});
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"a.b", "not known"}, {"a.c", "1 2"}, {"d.0.e", "true"}};
+  EXPECT_EQ(rows, expected);
+  EXPECT_EQ(machine_line(nlohmann::json::object()), "machine not recorded");
+}
+
+}  // namespace
+}  // namespace paceline::report

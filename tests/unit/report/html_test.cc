@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "report/chart_data.h"
+#include "report/decimate.h"
+#include "report/format_table.h"
+#include "report/resources.h"
+#include "result/metric_table.h"
+#include "support/sample_runs.h"
+
+namespace paceline::report {
+namespace {
+
+using ::paceline::testing::sample_run;
+using ::paceline::testing::sample_times;
+
+ReportRun sample_report(int per_repetition = 60) {
+  ReportRun run{sample_run(), {}};
+  run.samples = sample_times(run.result, per_repetition);
+  return run;
+}
+
+std::string html_of(const std::vector<ReportRun>& runs) {
+  return find_format("html").render(runs, {});
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+// The page without the embedded scripts.
+std::string markup(const std::vector<ReportRun>& runs) {
+  const std::string page = html_of(runs);
+  return page.substr(0, page.find("<script type=\"application/json\""));
+}
+
+nlohmann::json data_of(const std::string& page) {
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const auto from = page.find(open) + open.size();
+  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST(Html, NoPlaceholderIsLeftAndNothingIsFetched) {
+  const std::string page = markup({sample_report()});
+  EXPECT_EQ(page.find("{{"), std::string::npos);
+  EXPECT_EQ(page.find("http://"), std::string::npos);
+  EXPECT_EQ(page.find("https://"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+}
+
+TEST(Html, HasEverySectionAndChart) {
+  const std::string page = markup({sample_report()});
+  for (const char* id :
+       {"charts", "cases", "more-charts", "findings", "environment", "formulas", "reproduce"})
+    EXPECT_EQ(count(page, std::string("<section id=\"") + id + "\""), 1U) << id;
+  for (const char* chart : {"throughput", "latency", "speedup", "memory", "peak"})
+    EXPECT_EQ(count(page, std::string("data-chart=\"") + chart + "\""), 1U) << chart;
+  EXPECT_EQ(count(page, "data-chart=\"samples\""), 8U);
+  EXPECT_EQ(count(page, "<figcaption>"), 13U);
+  EXPECT_EQ(count(page, "class=\"formula\""), 13U);
+}
+
+TEST(Html, EveryMetricHasItsFormulaAndEveryLinkATarget) {
+  const std::string page = markup({sample_report()});
+  for (const auto& metric : result::metrics())
+    EXPECT_EQ(count(page, "id=\"formula-" + std::string(metric.name) + "\""), 1U) << metric.name;
+  for (auto at = page.find("href=\"#"); at != std::string::npos; at = page.find("href=\"#", at + 1)) {
+    const auto from = at + 7;
+    const std::string id = page.substr(from, page.find('"', from) - from);
+    EXPECT_EQ(count(page, "id=\"" + id + "\""), 1U) << id;
+  }
+}
+
+TEST(Html, ShowsNumbersVerdictAndReasons) {
+  const std::string page = markup({sample_report()});
+  EXPECT_NE(page.find("54.1 ±1.1"), std::string::npos);
+  EXPECT_NE(page.find("8 of 10 cases measured"), std::string::npos);
+  EXPECT_NE(page.find("skipped (unsupported): fp16 arithmetic needs AVX512_FP16, which this CPU lacks"),
+            std::string::npos);
+  EXPECT_NE(page.find("failed (accuracy): centred cosine 0.41 is below 0.98"), std::string::npos);
+  EXPECT_NE(page.find("check: 8 samples compared"), std::string::npos);
+  EXPECT_NE(page.find("EPYC (test) · 2 cores · 24.0 GB · governor not visible · LibTorch 2.15.0"),
+            std::string::npos);
+}
+
+TEST(Html, MissingIsADashAndNeverZero) {
+  auto run = sample_report();
+  for (auto& one : run.result.cases) {
+    one.memory = {};
+    one.flops = {};
+  }
+  const auto data = data_of(html_of({run}));
+  for (const auto& one : data["cases"]) {
+    EXPECT_TRUE(one["memory"].is_null());
+    EXPECT_TRUE(one["peak"].is_null());
+  }
+  EXPECT_EQ(markup({run}).find("data-chart=\"memory\""), std::string::npos);
+}
+
+TEST(Html, WhatUsersNameIsEscapedEverywhere) {
+  auto run = sample_report();
+  const std::string attack = "</script><script>alert(1)</script><img src=x onerror=alert(1)>";
+  run.result.experiment_name = run.result.command_line = attack;
+  run.result.warnings = {attack};
+  run.result.environment["note"] = attack;
+  for (auto& one : run.result.cases) {
+    one.label = one.benchmark.model = one.reason = one.log_tail = attack;
+    one.grade_reasons = {attack};
+    one.effective_settings[attack] = attack;
+  }
+  const std::string page = html_of({run});
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_EQ(data_of(page)["cases"][0]["label"], attack);
+}
+
+TEST(Html, InvalidUtf8IsReplaced) {
+  auto run = sample_report();
+  run.result.cases[0].label = "bad \xff name";
+  EXPECT_NE(html_of({run}).find("bad \xEF\xBF\xBD name"), std::string::npos);
+}
+
+TEST(Html, SeveralRunsStandSideBySide) {
+  auto second = sample_report();
+  second.result.run_id = "20261122T091200Z-11aa";
+  second.result.cases[0].headline.p50_ns = {61e6, 60e6, 62e6, 0.95, "binomial_processes"};
+  const std::string page = markup({sample_report(), second});
+  EXPECT_EQ(count(page, "<th scope=\"col\" class=\"text\" data-sort=\"text\">run</th>"), 1U);
+  EXPECT_LT(page.find("54.1 ±1.1"), page.find("61.0 ±1.0"));
+  EXPECT_LT(page.find("61.0 ±1.0"), page.find("47.9 ±1.0"));
+  EXPECT_EQ(count(page, "id=\"case-A-resnet50-eager-fp32-b1\""), 1U);
+  EXPECT_EQ(count(page, "id=\"case-B-resnet50-eager-fp32-b1\""), 1U);
+}
+
+TEST(Html, ChartDataHoldsIntervalsInShownUnits) {
+  const auto data = data_of(html_of({sample_report()}));
+  ASSERT_EQ(data["cases"].size(), 8U);
+  const auto& first = data["cases"][0];
+  EXPECT_DOUBLE_EQ(first["p50"][0], 54.1);
+  EXPECT_DOUBLE_EQ(first["p50"][1], 53.018);
+  EXPECT_DOUBLE_EQ(first["memory"], 312);
+  EXPECT_TRUE(first["speedup"].is_null());
+  EXPECT_EQ(data["cases"][1]["speedup"]["claimed"], true);
+  EXPECT_EQ(data["unit"], "images/s");
+}
+
+TEST(Html, LongSeriesAreThinnedButKeepExtremesAndCountEverything) {
+  const auto run = sample_report(5000);
+  const auto data = data_of(html_of({run}));
+  const auto& samples = data["cases"][0]["samples"];
+  EXPECT_EQ(samples["total"], 30000);
+  const std::vector<double> drawn = samples["series"]["ms"];
+  EXPECT_LE(drawn.size(), 2000U);
+  const auto& all = run.samples.at("resnet50-eager-fp32-b1");
+  const auto by_time = [](const auto& a, const auto& b) { return a.host_ns < b.host_ns; };
+  EXPECT_NEAR(*std::max_element(drawn.begin(), drawn.end()),
+              static_cast<double>(std::max_element(all.begin(), all.end(), by_time)->host_ns) / 1e6, 1e-3);
+  EXPECT_NEAR(*std::min_element(drawn.begin(), drawn.end()),
+              static_cast<double>(std::min_element(all.begin(), all.end(), by_time)->host_ns) / 1e6, 1e-3);
+  std::int64_t counted = samples["histogram"]["beyond"];
+  for (const auto& bin : samples["histogram"]["counts"]) counted += bin.get<std::int64_t>();
+  EXPECT_EQ(counted, 30000);
+  EXPECT_NE(markup({run}).find("at most 2000 are drawn over time"), std::string::npos);
+}
+
+TEST(Html, WithoutSamplesNoDistributionIsPromised) {
+  EXPECT_EQ(markup({ReportRun{sample_run(), {}}}).find("data-chart=\"samples\""), std::string::npos);
+}
+
+TEST(Html, SaysWhenChartsAreNotBuiltIn) {
+  const bool says = markup({sample_report()}).find("plotly.min.js at build time") != std::string::npos;
+  EXPECT_EQ(says, plotly_script().empty());
+}
+
+TEST(Decimate, KeepsAllWhenTheyFitAndBothExtremesOtherwise) {
+  std::vector<double> values(1000, 5.0);
+  values[333] = 9;
+  values[334] = 1;
+  EXPECT_EQ(decimate(values, 1000).size(), 1000U);
+  const auto kept = decimate(values, 100);
+  EXPECT_LE(kept.size(), 100U);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+  EXPECT_EQ(std::adjacent_find(kept.begin(), kept.end()), kept.end());
+  EXPECT_EQ(std::count(kept.begin(), kept.end(), 333U), 1);
+  EXPECT_EQ(std::count(kept.begin(), kept.end(), 334U), 1);
+}
+
+TEST(Histogram, CountsEveryValueOnce) {
+  const std::vector<double> equal(50, 2.0);
+  EXPECT_EQ(histogram(equal).counts.front(), 50);
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(10 + i % 100 * 0.01);
+  values.push_back(500);
+  const auto h = histogram(values);
+  EXPECT_EQ(h.beyond, 1);
+  std::int64_t counted = 0;
+  for (const auto bin : h.counts) counted += bin;
+  EXPECT_EQ(counted, 1000);
+  EXPECT_TRUE(histogram({}).counts.empty());
+}
+
+}  // namespace
+}  // namespace paceline::report

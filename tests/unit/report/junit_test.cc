@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "report/junit.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/gates.h"
+#include "support/sample_runs.h"
+
+namespace paceline::report {
+namespace {
+
+std::string xml_of(const std::vector<std::string>& gates) {
+  auto run = ::paceline::testing::sample_run();
+  run.gates = analysis::decide_gates(gates, run);
+  return junit_xml(run);
+}
+
+TEST(Junit, CasesPassFailOrAreSkipped) {
+  const std::string xml = xml_of({});
+  EXPECT_NE(xml.find(R"(<testsuite name="quickstart.cases" tests="10" failures="1" errors="0" skipped="1">)"),
+            std::string::npos)
+      << xml;
+  EXPECT_NE(xml.find(R"(<failure message="centred cosine 0.41 is below 0.98"/>)"), std::string::npos);
+  EXPECT_NE(xml.find(R"(<skipped message="fp16 arithmetic needs AVX512_FP16, which this CPU lacks"/>)"),
+            std::string::npos);
+  EXPECT_NE(xml.find(R"(<testsuite name="quickstart.gates" tests="0")"), std::string::npos);
+}
+
+TEST(Junit, GatesMetMissedAndUndecided) {
+  const std::string xml =
+      xml_of({"p50_ms@resnet50-eager-fp32-b1 <= 60", "p50_ms@resnet50-eager-fp32-b1 <= 50",
+              "p50_ms@resnet50-eager-fp32-b1 <= 54"});
+  EXPECT_NE(xml.find(R"(<testsuite name="quickstart.gates" tests="3" failures="1" errors="1" skipped="0">)"),
+            std::string::npos)
+      << xml;
+  EXPECT_NE(xml.find(R"(name="p50_ms@resnet50-eager-fp32-b1 &lt;= 50 [resnet50-eager-fp32-b1]")"),
+            std::string::npos);
+  EXPECT_NE(xml.find(R"(<failure message="missed: resnet50 eager fp32 b1: p50_ms 54.1 (53.0–55.2) ms"/>)"),
+            std::string::npos)
+      << xml;
+}
+
+}  // namespace
+}  // namespace paceline::report
