@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Opens rendered report pages in headless Chromium: no console error, every chart drawn, no sideways scrolling.
+
+usage: check_page.py RENDER_SAMPLE_PAGE [PAGE.html …]   (without pages, invented ones are rendered)
+exit: 0 ok, 1 a check failed, 77 no chromium
+"""
+import base64
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WIDTHS = (1280, 400)
+OVERVIEW = ("throughput", "latency", "speedup", "memory", "peak")
+
+# Runs in the page after its own script: opens every case, sorts and filters, and writes what it finds into the DOM.
+PROBE = """
+<script>
+addEventListener("load", () => setTimeout(() => {
+  const count = (selector, root = document) => root.querySelectorAll(selector).length;
+  const overview = count(".js-plotly-plot svg.main-svg:first-of-type");
+  for (const one of document.querySelectorAll("details.case")) one.open = true;
+  setTimeout(() => {
+    const heads = document.querySelectorAll("#case-table thead button");
+    const first = () => document.querySelector("#case-table tbody tr th").textContent;
+    const before = first();
+    heads[heads.length - 2].click(); heads[heads.length - 2].click();
+    const sorted = first();
+    const filter = document.getElementById("filter");
+    filter.value = "bf16"; filter.dispatchEvent(new Event("input"));
+    const report = {
+      overview, all: count(".js-plotly-plot svg.main-svg:first-of-type"), empty: count("[data-chart]:empty"), before, sorted,
+      filtered: [...document.querySelectorAll("#case-table tbody tr")].filter((row) => !row.hidden).length,
+      sideways: document.documentElement.scrollWidth - innerWidth,
+      outside: [...document.querySelectorAll(".js-plotly-plot")].filter((p) => p.getBoundingClientRect().right > innerWidth + 1).length,
+      overlapping: [...document.querySelectorAll(".plots")].filter((box) => [...box.children].some((a, i) => [...box.children].some((b, j) => {
+        const r = a.querySelector(".main-svg").getBoundingClientRect(), s = b.querySelector(".main-svg").getBoundingClientRect();
+        return i < j && r.left < s.right - 1 && s.left < r.right - 1 && r.top < s.bottom - 1 && s.top < r.bottom - 1;
+      }))).length,
+      title: document.title, width: innerWidth,
+    };
+    const out = document.createElement("pre");
+    out.id = "probe"; out.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(report))));
+    document.body.append(out);
+  }, 500);
+}, 500));
+</script>
+"""
+
+
+def find_chromium():
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def open_page(chromium, page, width, folder):
+    """The probe's report and the console's messages. An iframe of the wanted width stands for narrow screens."""
+    probed = folder / f"probed-{width}.html"
+    probed.write_text(page.read_text(encoding="utf-8").replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    target = probed
+    if width < 500:  # headless windows are at least 500 wide
+        target = folder / f"frame-{width}.html"
+        target.write_text(
+            f'<iframe style="border:0;width:{width}px;height:3000px" src="{probed.name}"></iframe><script>setInterval(() => {{'
+            "const p = frames[0].document.getElementById('probe');"
+            "if (p && !document.getElementById('probe')) document.body.append(document.importNode(p, true)); }, 100)</script>",
+            encoding="utf-8")
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--enable-logging=stderr",
+               f"--window-size={max(width, 500)},1400", f"--user-data-dir={folder}/profile-{width}",
+               "--virtual-time-budget=20000", "--dump-dom", target.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    found = re.search(r'<pre id="probe">([^<]+)</pre>', done.stdout)
+    if not found:
+        raise SystemExit(f"{page.name} at {width}: the page did not finish\n" + done.stderr[-2000:])
+    return json.loads(base64.b64decode(found.group(1)).decode("utf-8")), console
+
+
+def expected(page):
+    """Charts the page must draw: small multiples a model, one each for the rest, two a case with samples."""
+    text = page.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
+    markup = text[:text.index('<script type="application/json"')]
+    present = [name for name in OVERVIEW if f'data-chart="{name}"' in markup]
+    models = {name: len({c["model"] for c in data["cases"] if c[field][0] is not None}) for name, field in (("throughput", "rate"), ("latency", "p50"))}
+    overview = sum(models.get(name, 1) for name in present)
+    return overview, overview + 2 * markup.count('data-chart="samples"')
+
+
+def check(chromium, page, width, folder, hostile):
+    report, console = open_page(chromium, page, width, folder)
+    overview, every = expected(page)
+    text = page.read_text(encoding="utf-8")
+    wrong = [f"console: {line}" for line in console]
+    facts = {"charts at load": (report["overview"], overview), "charts with all cases open": (report["all"], every),
+             "empty chart boxes": (report["empty"], 0), "sideways scrolling": (max(0, report["sideways"]), 0),
+             "charts outside the window": (report["outside"], 0), "overlapping charts": (report["overlapping"], 0),
+             "width": (report["width"], width)}
+    if hostile:
+        facts["script from a model's name ran"] = (report["title"] == "owned", False)
+    else:
+        rows = re.findall(r"<tr><th scope=\"row\"><a href=\"#case-.*?</tr>", text, re.S)
+        facts["rows after filtering"] = (report["filtered"], sum("bf16" in row for row in rows))
+        facts["sorting moved a row to the top"] = (report["before"] != report["sorted"], True)
+    wrong += [f"{name}: {seen}, expected {wanted}" for name, (seen, wanted) in facts.items() if seen != wanted]
+    print(f"{page.name} at {width}: {report['all']} charts" + ("" if not wrong else "\n  " + "\n  ".join(wrong)))
+    return not wrong
+
+
+def main(arguments):
+    chromium = find_chromium()
+    if not chromium:
+        print("no chromium here: skipped")
+        return 77
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        pages = [pathlib.Path(a).resolve() for a in arguments[1:]]
+        for kind in () if pages else ("one", "two", "hostile"):
+            pages.append(folder / f"{kind}.html")
+            subprocess.run([arguments[0], "html", str(pages[-1]), kind], check=True)
+        results = [check(chromium, page, width, folder, page.stem == "hostile") for page in pages for width in WIDTHS]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "report/format_table.h"
+#include "support/sample_runs.h"
+
+// render_sample_page FORMAT FILE [one|two|hostile]: writes a report of invented runs.
+namespace {
+
+using namespace paceline;
+
+std::vector<report::ReportRun> runs_of(const std::string& kind) {
+  report::ReportRun first{paceline::testing::sample_run(), {}};
+  if (kind == "hostile")
+    for (auto& one : first.result.cases) {
+      one.benchmark.model = "</script><script>document.title='owned'</script>";
+      one.label = "<img src=x onerror=\"document.title='owned'\"> " + one.benchmark.engine;
+    }
+  first.samples = paceline::testing::sample_times(first.result, 500);
+  std::vector<report::ReportRun> runs{first};
+  if (kind == "two") {
+    runs.push_back(first);
+    runs.back().result.run_id = "20261122T091200Z-11aa";
+  }
+  return runs;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  try {
+    const auto& format = report::find_format(argv[1]);
+    const auto runs = runs_of(argc > 3 ? argv[3] : "one");
+    write_file_atomic(argv[2], format.render(runs, {}));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
