@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "host/checks.h"
+
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "host/host_checks.h"
+#include "unit/host/fake_tree.h"
+
+namespace paceline::host {
+namespace {
+
+constexpr std::int64_t kGiB = 1LL << 30;
+
+// Facts a test can change; by default a fit machine of two CPUs.
+struct Machine {
+  FakeTree tree;
+  HostCheckOptions options;
+  double foreign_cores = 0;
+  double seconds = 0, busy = 0;
+
+  Machine() {
+    tree.file("proc/cpuinfo", "model name\t: AMD EPYC\nflags\t: avx2 avx512f avx512_bf16\n");
+    tree.file("sys/devices/system/cpu/online", "0-1\n");
+    tree.file("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    tree.file("proc/meminfo",
+              "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    tree.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+    tree.file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    tree.file("proc/sys/kernel/randomize_va_space", "2\n").file("proc/loadavg", "0.10 0.2 0.3 1/9 9\n");
+    tree.link("proc/self/ns/time", "time:[4026531834]").folder("dev/shm");
+    options.files = tree.files();
+    options.affinity = {0, 1};
+    options.space = [](const auto&) { return DiskSpace{16 * kGiB, 16 * kGiB}; };
+    options.can_write = [](const auto&) { return true; };
+    options.seams.sample = [this] {
+      return CpuUse{
+          static_cast<std::int64_t>(seconds * 1e9), 0, 10'000'000,
+          CpuTicks{static_cast<std::int64_t>(busy), 0, static_cast<std::int64_t>(seconds * 200), 2}};
+    };
+    options.seams.sleep = [this](double s) {
+      seconds += s;
+      busy += foreign_cores * s * 100;
+      return true;
+    };
+  }
+  [[nodiscard]] std::vector<CheckedRow> rows() const { return run_checks(host_checks(options)); }
+  [[nodiscard]] CheckResult row(const std::string& name) const {
+    for (const auto& one : rows()) {
+      if (one.name == name) return one.result;
+    }
+    throw std::runtime_error("no row " + name);
+  }
+};
+
+TEST(HostChecks, FitMachinePassesEveryRow) {
+  const Machine machine;
+  const auto rows = machine.rows();
+  std::set<std::string> names;
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.result.status, CheckStatus::kPass) << row.name << ": " << row.result.text;
+    EXPECT_FALSE(row.result.text.empty()) << row.name;
+    EXPECT_TRUE(row.result.fix.empty()) << row.name;
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  }
+  EXPECT_EQ(rows.size(), 12U);
+  EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
+}
+
+TEST(HostChecks, BareMachineNeverFailsNorThrows) {
+  const FakeTree bare;
+  Machine machine;
+  machine.options.files = bare.files();
+  for (const auto& row : machine.rows()) {
+    EXPECT_NE(row.result.status, CheckStatus::kFail) << row.name << ": " << row.result.text;
+    if (row.result.status == CheckStatus::kWarn) {
+      EXPECT_FALSE(row.result.fix.empty()) << row.name;
+    }
+  }
+}
+
+TEST(HostChecks, TextsCarryTheFacts) {
+  const Machine machine;
+  EXPECT_EQ(machine.row("cpu").text, "AMD EPYC: AVX-512 bf16, AVX-512, AVX2");
+  EXPECT_EQ(machine.row("cores").text, "2 CPUs online, no cgroup limit");
+  EXPECT_EQ(machine.row("frequency").text, "governor performance");
+  EXPECT_EQ(machine.row("neighbours").text, "neighbours used 0.00 of 2 CPUs in 2 s, load 0.10");
+}
+
+TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {
+  Machine machine;
+  machine.tree.file("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  machine.tree.file("proc/self/cgroup", "0::/\n").file("sys/fs/cgroup/cpu.max", "150000 100000\n");
+  const auto row = machine.row("cores");
+  EXPECT_EQ(row.status, CheckStatus::kWarn);
+  EXPECT_EQ(row.text, "2 CPUs online, cgroup allows 1.50");
+  EXPECT_NE(row.fix.find("--threads 1 "), std::string::npos) << row.fix;
+  machine.tree.file("sys/fs/cgroup/cpu.max", "200000 100000\n");
+  EXPECT_EQ(machine.row("cores").status, CheckStatus::kPass);
+}
+
+TEST(HostChecks, NoCpufreqWarns) {
+  Machine machine;
+  machine.options.affinity = {0, 1};
+  machine.tree.file("sys/devices/system/cpu/online", "1\n");  // CPU 1 has no policy
+  const auto row = machine.row("frequency");
+  EXPECT_EQ(row.status, CheckStatus::kWarn);
+  EXPECT_EQ(row.text, "no cpufreq: clocks cannot be seen or fixed here");
+  EXPECT_EQ(row.fix, "compare only interleaved runs");
+}
+
+TEST(HostChecks, NeighboursWarnAboveFivePercent) {
+  Machine machine;
+  machine.foreign_cores = 0.1;
+  EXPECT_EQ(machine.row("neighbours").status, CheckStatus::kPass);
+  machine.foreign_cores = 0.2;
+  EXPECT_EQ(machine.row("neighbours").status, CheckStatus::kWarn);
+  machine.foreign_cores = 1.0;
+  EXPECT_NE(machine.row("neighbours").fix.find("grade C"), std::string::npos);
+}
+
+TEST(HostChecks, SmallSharedMemoryFailsOnlyWhenRanksAreAskedFor) {
+  Machine machine;
+  machine.options.space = [](const auto&) { return DiskSpace{64 << 20, 64 << 20}; };
+  EXPECT_EQ(machine.row("shared memory").status, CheckStatus::kWarn);
+  machine.options.ranks = 2;
+  const auto row = machine.row("shared memory");
+  EXPECT_EQ(row.status, CheckStatus::kFail);
+  EXPECT_EQ(row.text, "/dev/shm has 67.1 MB, 2 ranks × 4 workers need 537 MB");
+  EXPECT_EQ(row.fix, "docker run --shm-size=1g");
+}
+
+TEST(HostChecks, SlowClockSwapAndForeignTimeNamespaceWarn) {
+  Machine machine;
+  machine.tree.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+  machine.tree.file("proc/meminfo", "MemAvailable: 2000000 kB\nSwapTotal: 1000 kB\nSwapFree: 400 kB\n");
+  machine.tree.file("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+  for (const char* name : {"clock", "swap", "memory", "huge pages"}) {
+    EXPECT_EQ(machine.row(name).status, CheckStatus::kWarn) << name;
+    EXPECT_FALSE(machine.row(name).fix.empty()) << name;
+  }
+  FakeTree other;
+  other.link("proc/self/ns/time", "time:[4026532999]");
+  machine.options.files = other.files();
+  EXPECT_EQ(machine.row("time namespace").status, CheckStatus::kWarn);
+}
+
+TEST(HostChecks, OutputFolderMustBeWritableAndHaveRoom) {
+  Machine machine;
+  machine.options.can_write = [](const auto&) { return false; };
+  EXPECT_EQ(machine.row("output folder").status, CheckStatus::kFail);
+  machine.options.can_write = [](const auto&) { return true; };
+  const std::map<std::int64_t, CheckStatus> expected{
+      {10 << 20, CheckStatus::kFail}, {500 << 20, CheckStatus::kWarn}, {2 * kGiB, CheckStatus::kPass}};
+  for (const auto& [bytes, status] : expected) {
+    machine.options.space = [free = bytes](const auto&) { return DiskSpace{100 * kGiB, free}; };
+    EXPECT_EQ(machine.row("output folder").status, status) << bytes;
+  }
+}
+
+TEST(HostChecks, DiskSpaceUsesTheNearestExistingParent) {
+  const auto here = disk_space(testing::TempDir());
+  const auto below = disk_space(std::filesystem::path(testing::TempDir()) / "not" / "there" / "yet");
+  ASSERT_TRUE(here && below);
+  EXPECT_GT(here->total_bytes, 0);
+  EXPECT_EQ(here->total_bytes, below->total_bytes);
+}
+
+std::vector<CheckedRow> rows_of(std::vector<std::pair<CheckStatus, std::vector<Purpose>>> list) {
+  std::vector<CheckedRow> rows;
+  for (auto& [status, needed_by] : list) rows.push_back({"row", needed_by, {status, "text", "fix"}});
+  return rows;
+}
+
+TEST(Checks, VerdictNamesWhatTheMachineIsFitFor) {
+  const std::vector<Purpose> both{Purpose::kInference, Purpose::kMultiRankTraining};
+  const auto mixed =
+      rows_of({{CheckStatus::kFail, {Purpose::kMultiRankTraining}}, {CheckStatus::kWarn, both}});
+  EXPECT_EQ(verdict_line(mixed), "1 failed, 1 warning: not fit for multi-rank training, fit for inference");
+  EXPECT_TRUE(any_failed(mixed));
+  const auto warned =
+      rows_of({{CheckStatus::kWarn, both}, {CheckStatus::kWarn, both}, {CheckStatus::kSkip, both}});
+  EXPECT_EQ(verdict_line(warned), "2 warnings: fit for multi-rank training and inference");
+  EXPECT_FALSE(any_failed(warned));
+  const auto failed = rows_of({{CheckStatus::kFail, both}});
+  EXPECT_EQ(verdict_line(failed), "1 failed: not fit for multi-rank training or inference");
+}
+
+TEST(Checks, AThrowingRowFailsAndTheOthersStillRun) {
+  const std::vector<Check> checks{
+      {"bad", {Purpose::kInference}, []() -> CheckResult { throw std::runtime_error("boom"); }},
+      {"good", {}, [] {
+         return CheckResult{CheckStatus::kPass, "fine", ""};
+       }}};
+  const auto rows = run_checks(checks);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].result.status, CheckStatus::kFail);
+  EXPECT_EQ(rows[0].result.text, "could not be checked: boom");
+  EXPECT_EQ(rows[1].result.status, CheckStatus::kPass);
+}
+
+TEST(Checks, JsonHoldsEveryRowAndTheVerdict) {
+  const auto json = checks_to_json(
+      rows_of({{CheckStatus::kFail, {Purpose::kMultiRankTraining}}, {CheckStatus::kSkip, {}}}));
+  EXPECT_EQ(json["failed"], 1);
+  EXPECT_EQ(json["warnings"], 0);
+  EXPECT_EQ(json["fit_for"], nlohmann::json::array({"inference"}));
+  ASSERT_EQ(json["checks"].size(), 2U);
+  EXPECT_EQ(json["checks"][0],
+            nlohmann::json({{"name", "row"}, {"status", "FAIL"}, {"text", "text"}, {"fix", "fix"}}));
+  EXPECT_EQ(json["checks"][1]["status"], "SKIP");
+}
+
+}  // namespace
+}  // namespace paceline::host

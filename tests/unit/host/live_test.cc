@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The real machine, whatever it is: structure and relations only.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
+#include "host/affinity.h"
+#include "host/environment.h"
+#include "host/noise.h"
+#include "host/process_clock.h"
+#include "unit/host/fake_tree.h"
+
+namespace paceline::host {
+namespace {
+
+TEST(Live, CpuCountsAreConsistent) {
+  const CpuInfo cpu = read_cpu();
+  ASSERT_FALSE(cpu.online.empty());
+  EXPECT_TRUE(std::includes(cpu.online.begin(), cpu.online.end(), cpu.affinity.begin(), cpu.affinity.end()));
+  EXPECT_GE(allowed_cpu_count(cpu), 1);
+  EXPECT_LE(allowed_cpu_count(cpu), static_cast<int>(cpu.online.size()));
+  EXPECT_EQ(static_cast<int>(allowed_cpus().size()), allowed_cpu_count(cpu));
+}
+
+TEST(Live, OwnMemoryIsReadAndGrowsWithUse) {
+  const auto before = process_memory();
+  ASSERT_TRUE(before.rss_bytes && before.rss_peak_bytes);
+  EXPECT_LE(*before.rss_bytes, *before.rss_peak_bytes);
+  constexpr std::int64_t kBlock = 64 << 20;
+  const std::vector<char> block(kBlock, 1);
+  EXPECT_GE(*process_memory().rss_peak_bytes, *before.rss_bytes + kBlock / 2);
+  EXPECT_EQ(block.back(), 1);
+  const int self = static_cast<int>(::getpid());
+  EXPECT_GE(*process_memory(SystemFiles{}, self).rss_bytes, kBlock / 2);
+}
+
+TEST(Live, PeakFallsAfterAReset) {
+  { const std::vector<char> block(64 << 20, 1); }
+  const auto peak = process_memory().rss_peak_bytes;
+  if (!reset_rss_peak()) GTEST_SKIP() << "the kernel refuses to reset the high-water mark";
+  EXPECT_LT(*process_memory().rss_peak_bytes, *peak);
+}
+
+TEST(Live, NoiseOfABusyMomentIsWithinItsBounds) {
+  const auto before = take_snapshot();
+  const std::int64_t begin_ns = cpu_use_now(SystemFiles{}).own_cpu_ns;
+  while (cpu_use_now(SystemFiles{}).own_cpu_ns < begin_ns + 200'000'000) {
+  }
+  const auto noise = noise_between(before, take_snapshot());
+  for (const auto* share :
+       {&noise.runq_wait_frac, &noise.steal_frac, &noise.psi_cpu_some, &noise.foreign_cpu_frac}) {
+    if (*share) {
+      EXPECT_GE(**share, 0);
+      EXPECT_LE(**share, 1.5);
+    } else {
+      EXPECT_FALSE(share->reason().empty());
+    }
+  }
+}
+
+TEST(Live, EnvironmentHasItsParts) {
+  const auto environment = capture_environment("test");
+  for (const char* key : {"cpu", "memory", "os", "clock", "load", "variables"}) {
+    EXPECT_TRUE(environment.at(key).is_object()) << key;
+  }
+  EXPECT_EQ(environment.at("binary_sha256").get<std::string>().size(), 64U);
+}
+
+TEST(Live, ProcessHasStartedBeforeNow) {
+  const auto since = since_process_start_ns();
+  ASSERT_TRUE(since);
+  EXPECT_GE(*since, 0);
+}
+
+// In a child, so that the other tests keep their CPUs.
+TEST(Live, PinningHoldsForRunningThreadsAndIsReadBack) {
+  const auto chosen = choose_cpus(1);
+  ASSERT_EQ(chosen.size(), 1U);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::atomic<bool> go{false};
+    std::vector<int> seen;
+    std::thread other([&] {
+      while (!go) std::this_thread::yield();
+      seen = current_affinity();
+    });
+    pin_process(chosen);
+    go = true;
+    other.join();
+    ::_exit(current_affinity() == chosen && seen == chosen ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Live, ImpossiblePinningIsAnErrorThatNamesTheCpus) {
+  for (const auto& cpus : {std::vector<int>{16383}, std::vector<int>{-1}, std::vector<int>{}}) {
+    try {
+      pin_thread(cpus);
+      ADD_FAILURE() << "pinned to nothing";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+      EXPECT_NE(std::string(error.what()).find("cannot pin to CPUs"), std::string::npos);
+    }
+  }
+}
+
+TEST(Live, ChoosesAsManyCpusAsAllowed) {
+  EXPECT_EQ(choose_cpus(1'000'000), allowed_cpus());
+  EXPECT_EQ(choose_cpus(0).size(), 1U);
+}
+
+}  // namespace
+}  // namespace paceline::host
