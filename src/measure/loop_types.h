@@ -58,7 +58,7 @@ struct LoopResult {
   std::int64_t checks = 0;           // checkpoints judged
   std::int64_t elapsed_ns = 0;       // first issue to last completion, pauses included
   stats::StopDecision stop;
-  std::optional<stats::MserCut> mser;  // none below 10 samples; counts samples
+  std::optional<stats::MserCut> mser;  // none below 50 samples; counts samples
 
   [[nodiscard]] std::string_view timing_mode() const { return batch > 1 ? "batched" : "sync_latency"; }
   [[nodiscard]] std::vector<double> samples_ns() const;  // per iteration

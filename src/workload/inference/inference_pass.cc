@@ -187,13 +187,13 @@ void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const m
   r.checks = loop.checks;
 }
 
-result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end, double median_ns) {
+result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end, double timed_ns) {
   result::Overhead o;
   o.timer_resolution_ns = start.timer.resolution_ns;
   o.timer_cost_ns = start.timer.p50_ns;
   o.timer_cost_p99_ns = start.timer.p99_ns;
   o.harness_cost_ns = std::max(start.harness_cost_ns, end.harness_cost_ns);
-  o.overhead_fraction = *o.harness_cost_ns / median_ns;
+  o.overhead_fraction = *o.harness_cost_ns / timed_ns;
   o.os_noise_frac = std::max(start.os_noise.gap_frac, end.os_noise.gap_frac);
   o.calibration_drift = std::abs(end.harness_cost_ns / start.harness_cost_ns - 1);
   return o;
@@ -270,7 +270,7 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
-  r.overhead = overhead_of(start, measure::calibrate(clock), stats::median(loop.samples_ns()));
+  r.overhead = overhead_of(start, measure::calibrate(clock), stats::median(loop.samples_ns()) * static_cast<double>(loop.batch));
   sink.emit(samples_record(to_samples(spec, loop)));
   sink.emit(repetition_record(r));
 }

@@ -190,7 +190,7 @@ TEST(Mser, FlatSeriesKeepTheirMedian) {
   const auto constant = mser5(std::vector<double>(100, 3.0));
   EXPECT_EQ(constant->cut, 0);
   EXPECT_FALSE(constant->residual_warmup);
-  EXPECT_FALSE(mser5(std::vector<double>(9, 3.0)));
+  EXPECT_FALSE(mser5(std::vector<double>(49, 3.0)));
 }
 
 TEST(Mser, NeverCutsMoreThanHalf) {
