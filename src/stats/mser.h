@@ -14,7 +14,7 @@ struct MserCut {
   double median_after = 0;
   bool residual_warmup = false;  // cut > 0 and the medians differ by more than 1 %
 };
-// None below 10 samples.
+// None below 50 samples.
 std::optional<MserCut> mser5(std::span<const double> x);
 
 }  // namespace paceline::stats
