@@ -8,7 +8,7 @@
 #include "result/run_result.h"
 #include "result/samples.h"
 
-// Layout of a run on disk: docs/reference/results.md. Every file is replaced atomically.
+// Layout of a run on disk: docs/results.md. Every file is replaced atomically.
 namespace paceline::result {
 
 // UTC time and four random hex digits: 20261121T014500Z-7f3a; sorts by time, never reused.

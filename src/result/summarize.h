@@ -15,8 +15,8 @@ struct SummaryOptions {
   double timer_resolution_ns = 1;       // floor of MADs and jitter against ties
 };
 
-// Fills every statistic of `result` that follows from its repetitions and samples (methodology: quantiles, intervals,
-// levels, throughput, noise, outliers). Pure: the same files give the same numbers.
+// Fills every statistic of `result` that follows from its repetitions and samples (methodology: quantile intervals,
+// levels, mean and throughput, noise diagnostics, outliers). Pure: the same files give the same numbers.
 void summarize(CaseResult& result, const std::vector<Sample>& samples, const SummaryOptions& options);
 
 // Median and mean of one process, for its Repetition.
