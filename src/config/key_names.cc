@@ -38,7 +38,38 @@ std::string meant(const std::string& key, unsigned kinds) {
   return fmt::format("; did you mean '{}'?{}", key, option ? list_example(*option) : "");
 }
 
+// Kinds, out of `kinds`, that have the key.
+unsigned key_kinds(std::string_view key, unsigned kinds) {
+  unsigned found = 0;
+  for (unsigned bit = 1; bit < kPlanLevel; bit <<= 1)
+    if ((kinds & bit) && find_option(key, bit)) found |= bit;
+  return found;
+}
+
+// Kinds, out of `kinds`, in which `section` is a section.
+unsigned section_kinds(std::string_view section, unsigned kinds) {
+  unsigned found = 0;
+  for (unsigned bit = 1; bit <= kPlanLevel; bit <<= 1)
+    if ((kinds & bit) && !section_keys(section, bit).empty()) found |= bit;
+  return found;
+}
+
 }  // namespace
+
+std::vector<std::string> section_keys(std::string_view section, unsigned kinds) {
+  std::vector<std::string> keys;
+  const std::string prefix = std::string(section) + ".";
+  const auto add = [&](std::string_view name) {
+    if (name.starts_with(prefix)) keys.emplace_back(name.substr(prefix.size()));
+  };
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options) {
+      if ((option.kinds & kinds) == 0) continue;
+      add(option.name);
+      for (const auto& alias : alias_names(option)) add(alias);
+    }
+  return keys;
+}
 
 const Option* row_of(std::string_view name, unsigned kinds) {
   if (const Option* option = find_option(name, kinds)) return option;
@@ -62,8 +93,10 @@ std::string key_hint(std::string_view key, unsigned kinds) {
   const unsigned elsewhere = (kAnyKind | kPlanLevel) & ~kinds;
   if (const Option* other = find_option(key, elsewhere)) {
     if (other->kinds & kPlanLevel) return "; it belongs to the top of the plan, beside 'workloads'";
-    return fmt::format("; it belongs to a workload of kind {}", kinds_text(other->kinds & elsewhere));
+    return fmt::format("; it belongs to a workload of kind {}", kinds_text(key_kinds(key, elsewhere)));
   }
+  if (const unsigned other = section_kinds(key, elsewhere))
+    return fmt::format("; it belongs to a workload of kind {}", kinds_text(other));
   const auto keys = keys_for(kinds);
   const auto same_leaf =
       std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return leaf(k) == leaf(key); });

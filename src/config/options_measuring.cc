@@ -165,7 +165,8 @@ constexpr std::array kRows{
     Option{.name = "measure_peak",
            .type = kBoolean,
            .fallback = "true",
-           .help = "Measures this machine's matrix-product and convolution peak once and keeps it, for the share of peak."},
+           .help = "Measures this machine's matrix-product and convolution peak once and keeps it, for the "
+                   "share of peak."},
     Option{.name = "idle_wait_s",
            .type = kNumber,
            .fallback = "20",

@@ -174,8 +174,10 @@ Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
 }
 
 Settings command_settings(const FlagSet& flags) {
-  // Mistakes in the rest of a command line that also has a plan are reported with those of the plan, all at once.
-  std::vector<Diagnostic> problems = (flags.command & (kRun | kInfer)) != 0 ? std::vector<Diagnostic>{} : flags.problems;
+  // Mistakes in the rest of a command line that also has a plan are reported with those of the plan, all at
+  // once.
+  std::vector<Diagnostic> problems =
+      (flags.command & (kRun | kInfer)) != 0 ? std::vector<Diagnostic>{} : flags.problems;
   const Settings settings = build_settings(chosen(flags.settings, kCommandLine), kCommandLine, {}, problems);
   if (!problems.empty()) throw ConfigErrors(problems, ErrorCode::kUsage);
   return settings;

@@ -25,21 +25,6 @@ const YamlNode* member(const YamlNode& map, std::string_view key) {
   return nullptr;
 }
 
-std::vector<std::string> section_keys(std::string_view section, unsigned kinds) {
-  std::vector<std::string> keys;
-  const std::string prefix = std::string(section) + ".";
-  const auto add = [&](std::string_view name) {
-    if (name.starts_with(prefix)) keys.emplace_back(name.substr(prefix.size()));
-  };
-  for (const auto& group : option_groups())
-    for (const auto& option : group.options) {
-      if ((option.kinds & kinds) == 0) continue;
-      add(option.name);
-      for (const auto& alias : alias_names(option)) add(alias);
-    }
-  return keys;
-}
-
 // Flattens one map of a plan into settings.
 class SettingReader {
  public:

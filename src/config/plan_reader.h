@@ -30,6 +30,9 @@ RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems);
 // Row of a raw setting; "env.NAME" finds the row of env.
 const Option* row_of(std::string_view name, unsigned kinds);
 
+// Keys inside a section ("stop": n_min, n_max, …); empty when it is none.
+std::vector<std::string> section_keys(std::string_view section, unsigned kinds);
+
 // The value of a shorthand ("channels_last", "true"); nullptr when `key` is none or takes no such value.
 const Shorthand* find_shorthand(std::string_view key, std::string_view when);
 bool is_shorthand(std::string_view key, unsigned kinds);

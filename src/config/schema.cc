@@ -104,8 +104,7 @@ json scalar_schema(const Option& option) {
   if (option.type == OptionType::kInteger) schema["type"] = "integer";
   if (option.type == OptionType::kNumber) schema["type"] = "number";
   if (option.type == OptionType::kBytes) schema["type"] = {"integer", "string"};
-  if (schema.empty() && option.form != OptionForm::kAxisMap)
-    schema["type"] = option.form == OptionForm::kMap ? json() : json("string");
+  if (schema.empty()) schema["type"] = "string";
   if (option.is_map()) schema = {{"type", {"string", "number", "boolean"}}};
   if (option.type == OptionType::kInteger || option.type == OptionType::kNumber) {
     if (std::isfinite(option.min)) schema["minimum"] = option.min;
@@ -130,25 +129,27 @@ json option_schema(const Option& option) {
   return schema;
 }
 
+json section_schema() {
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}};
+}
+
+// The section in a slot; beside what stands there already where a plain key has the same name (model:
+// resnet50, model: {name: resnet50}).
+json& section_in(json& slot) {
+  if (slot.is_null()) return slot = section_schema();
+  if (slot.contains("properties")) return slot;
+  const bool has_section = slot.contains("anyOf") && slot["anyOf"].back().contains("properties");
+  if (!has_section) slot = {{"anyOf", {slot, section_schema()}}};
+  return slot["anyOf"].back();
+}
+
 // "stop.t_max_s" goes into the object of "stop".
 void insert(json& properties, std::string_view key, const json& schema) {
   const std::size_t dot = key.find('.');
-  if (dot == std::string_view::npos) {
-    json& slot = properties[std::string(key)];
-    slot = slot.is_object() && slot.contains("properties") ? json{{"anyOf", {schema, slot}}} : schema;
-    return;
-  }
-  json* section = &properties[std::string(key.substr(0, dot))];
-  if (section->is_null())
-    *section = {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}};
-  if (!section->contains(
-          "properties")) {  // a plain key of the same name: model: resnet50, model: {name: resnet50}
-    *section = {
-        {"anyOf",
-         {*section, {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}}}}};
-  }
-  json& object = section->contains("anyOf") ? (*section)["anyOf"].back() : *section;
-  insert(object["properties"], key.substr(dot + 1), schema);
+  json& slot = properties[std::string(key.substr(0, dot))];
+  if (dot != std::string_view::npos)
+    return insert(section_in(slot)["properties"], key.substr(dot + 1), schema);
+  slot = slot.is_null() ? schema : json{{"anyOf", {schema, slot}}};
 }
 
 json properties_of(unsigned kinds) {
@@ -160,7 +161,7 @@ json properties_of(unsigned kinds) {
       for (const auto& alias : alias_names(option)) insert(properties, alias, option_schema(option));
     }
   for (const auto& row : shorthands())
-    if (!row.key.starts_with("--") && find_option(row.option, kinds))
+    if (!row.key.starts_with("--") && row.when == "true" && find_option(row.option, kinds))
       insert(properties, row.key, {{"type", "boolean"}});
   return properties;
 }

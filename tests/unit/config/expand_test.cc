@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+std::vector<std::string> ids_of(const std::vector<Case>& cases) {
+  std::vector<std::string> ids;
+  for (const auto& item : cases) ids.push_back(item.id);
+  return ids;
+}
+std::vector<Case> cases_of(const std::string& lines) {
+  return expand(plan_of("kind: inference\n" + lines));
+}
+
+TEST(Expand, MakesTheProductOfTheAxesInTableOrder) {
+  const auto cases =
+      cases_of("batch_sizes: [8, 1]\nmodels: [resnet50, vit_b_16]\nengines: [eager, torchscript]\n");
+  EXPECT_EQ(ids_of(cases),
+            (std::vector<std::string>{"resnet50-eager-fp32-b8", "resnet50-eager-fp32-b1",
+                                      "resnet50-torchscript-fp32-b8", "resnet50-torchscript-fp32-b1",
+                                      "vit_b_16-eager-fp32-b8", "vit_b_16-eager-fp32-b1",
+                                      "vit_b_16-torchscript-fp32-b8", "vit_b_16-torchscript-fp32-b1"}));
+  EXPECT_EQ(cases[1].label, "resnet50 eager fp32 b1");
+  EXPECT_EQ(cases[1].settings.text("engine"), "eager");
+  EXPECT_EQ(cases[1].settings.integer("batch"), 1);
+  EXPECT_EQ(cases[1].settings.integer("threads"), 0);
+  EXPECT_EQ(cases[1].settings.text("layout"), "contiguous");
+  EXPECT_DOUBLE_EQ(cases[1].settings.number("stop.t_max_s"), 60);
+  EXPECT_FALSE(cases[1].settings.has("engines"));
+}
+
+TEST(Expand, NamesOnlyWhatTellsCasesApart) {
+  const auto cases = cases_of(
+      "model: resnet50\nthreads: [1, 2]\nlayouts: [contiguous, channels_last]\nenv: {X: [a b, c], Y: 1}\n");
+  ASSERT_EQ(cases.size(), 8U);
+  EXPECT_EQ(cases[0].id, "resnet50-eager-fp32-b1-t1-X_a_b");
+  EXPECT_EQ(cases[0].label, "resnet50 eager fp32 b1 t1 X=a b");
+  EXPECT_EQ(cases[7].id, "resnet50-eager-fp32-b1-t2-channels_last-X_c");
+  EXPECT_EQ(cases[7].env, (std::map<std::string, std::string>{{"X", "c"}, {"Y", "1"}}));
+}
+
+TEST(Expand, SequencesAreForLanguageModelsOnly) {
+  const auto cases = cases_of("models: [resnet50, gpt2, bert-large]\nsequence_lengths: [64, 1024]\n");
+  EXPECT_EQ(ids_of(cases), (std::vector<std::string>{
+                               "resnet50-eager-fp32-b1", "gpt2-eager-fp32-b1-s64", "gpt2-eager-fp32-b1-s1024",
+                               "bert-large-eager-fp32-b1-s64", "bert-large-eager-fp32-b1-s1024"}));
+  EXPECT_FALSE(cases[0].settings.has("sequence_length"));
+  EXPECT_EQ(cases[2].settings.integer("sequence_length"), 1024);
+  EXPECT_EQ(cases[4].not_available, "bert-large takes at most 512 tokens, and sequence_length is 1024");
+  EXPECT_EQ(case_inputs(cases[1]).at(0).shape, (Shape{1, 64}));
+  EXPECT_EQ(cases_of("model: gpt2\n").at(0).settings.integer("sequence_length"), 128);
+  EXPECT_EQ(cases_of("model: gpt2\n").at(0).id, "gpt2-eager-fp32-b1");
+}
+
+TEST(Expand, IdsAreUniqueAndSafe) {
+  const Plan plan = plan_of(
+      "workloads:\n  - {kind: inference, model: gpt2}\n  - {kind: inference, model: gpt2, iterations: 9}\n  "
+      "- {kind: inference, "
+      "model: gpt2, env: {A: ['x/y', 'x:y']}}\n");
+  const auto cases = expand(plan);
+  EXPECT_EQ(ids_of(cases),
+            (std::vector<std::string>{"gpt2-eager-fp32-b1", "gpt2-eager-fp32-b1-2",
+                                      "gpt2-eager-fp32-b1-A_x_y", "gpt2-eager-fp32-b1-A_x_y-2"}));
+  EXPECT_EQ(cases[1].label, "gpt2 eager fp32 b1 (2)");
+  EXPECT_EQ(cases[1].workload, 1U);
+}
+
+TEST(Baseline, IsEqualInEveryOtherAxis) {
+  const auto cases = cases_of(
+      "models: [resnet50, vit_b_16]\nengines: [torchscript, eager]\nprecisions: [bf16, fp32]\nbatch_sizes: "
+      "[1, 8]\n"
+      "baseline: {engine: eager, precision: fp32}\n");
+  ASSERT_EQ(cases.size(), 16U);
+  for (const auto& item : cases)
+    EXPECT_EQ(item.baseline_id,
+              item.settings.text("model") + "-eager-fp32-b" + std::to_string(item.settings.integer("batch")));
+}
+
+TEST(Baseline, DefaultsToTheFirstEngineAndPrecision) {
+  const auto cases = cases_of(
+      "models: [resnet50]\nengines: [torchscript, eager]\nprecisions: [bf16, fp32]\nthreads: [1, 2]\n");
+  for (const auto& item : cases)
+    EXPECT_EQ(item.baseline_id,
+              "resnet50-torchscript-bf16-b1-t" + std::to_string(item.settings.integer("threads")));
+}
+
+TEST(Baseline, MayNameAnyAxis) {
+  for (const auto& item : cases_of("model: resnet50\nbatch_sizes: [1, 8]\nbaseline: {batch_sizes: 8}\n"))
+    EXPECT_EQ(item.baseline_id, "resnet50-eager-fp32-b8");
+  for (const auto& item : cases_of("model: resnet50\nenv: {X: [a, b]}\nbaseline: {env.X: b}\n"))
+    EXPECT_EQ(item.baseline_id, "resnet50-eager-fp32-b1-X_b");
+}
+
+TEST(Baseline, IsAbsentWhereNothingIsCompared) {
+  for (const auto& item : cases_of("model: resnet50\nbatch_sizes: [1, 8]\n")) EXPECT_FALSE(item.baseline_id);
+}
+
+TEST(NotAvailable, SaysWhatIsMissing) {
+  const auto reason = [](const std::string& lines) {
+    return cases_of("model: resnet50\n" + lines).at(0).not_available;
+  };
+  EXPECT_EQ(reason(""), "");
+  EXPECT_EQ(reason("engine: openvino\n"), "engine 'openvino' is not available yet");
+  EXPECT_EQ(reason("precision: int8\n"), "precision 'int8' is not available yet");
+  EXPECT_EQ(reason("scenario: server\n"), "scenario 'server' is not available yet");
+  EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
+            "io 'pinned' is not available yet; 'overlap: true' is not available yet");
+  EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
+  EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
+  EXPECT_EQ(reason("concurrency: 4\n"), "'concurrency: 4' is not available yet");
+  EXPECT_EQ(reason("device: cuda\n"), "device 'cuda' is not available yet");
+  EXPECT_EQ(reason("engine: m.plan\n"), "engine 'm.plan': .plan files are not available yet");
+}
+
+TEST(NotAvailable, ModelFilesOfLaterEngines) {
+  const TemporaryFile file("paceline_config_later.onnx");
+  const auto cases = cases_of("model: " + file.path() + "\nshapes: 'x:1x3'\n");
+  EXPECT_EQ(cases.at(0).not_available, "model '" + file.path() + "': .onnx files are not available yet");
+}
+
+TEST(NotAvailable, OtherKindsExpandToSkips) {
+  const auto training = expand(plan_of("models: [resnet50]\ngpu_counts: [1, 2]\n"));
+  ASSERT_EQ(training.size(), 2U);
+  EXPECT_EQ(training[1].id, "resnet50-training-fp32-b32-r2");
+  EXPECT_EQ(training[1].not_available, "training is not available yet");
+  const auto sweep =
+      expand(plan_of("kind: collective\ncollectives: [all_reduce, broadcast]\nmax_bytes: 1M\n"));
+  ASSERT_EQ(sweep.size(), 2U);
+  EXPECT_EQ(sweep[0].id, "all_reduce-float-r1");
+  EXPECT_EQ(sweep[0].not_available, "collective benchmarks are not available yet");
+  EXPECT_EQ(sweep[0].settings.integer("max_bytes"), 1 << 20);
+}
+
+std::string numbers(int from, int n) {
+  std::string out = "[" + std::to_string(from);
+  for (int i = 1; i < n; ++i) out += "," + std::to_string(from + i);
+  return out + "]";
+}
+
+TEST(Expand, CountsLargePlansWithoutMakingThem) {
+  const auto lines = "kind: inference\nmodels: [resnet50]\nbatch_sizes: " + numbers(1, 100) +
+                     "\nthreads: " + numbers(1, 100) + "\n";
+  const Plan plan = plan_of(lines);
+  EXPECT_EQ(count_cases(plan), 10'000U);
+  const auto cases = expand(plan);
+  EXPECT_EQ(cases.size(), 10'000U);
+  const auto ids = ids_of(cases);
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 10'000U);
+  const Plan larger = plan_of(lines + "sequence_lengths: " + numbers(1, 100) + "\n");
+  EXPECT_THROW(expand(larger), Error);
+  const Plan absurd = plan_of("kind: inference\nmodels: [gpt2]\nbatch_sizes: " + numbers(1, 2000) +
+                              "\nthreads: " + numbers(1, 2000) + "\nsequence_lengths: " + numbers(1, 2000) +
+                              "\nenv: {A: " + numbers(1, 2000) + ", B: " + numbers(1, 2000) + "}\n");
+  EXPECT_GT(count_cases(absurd), kMaxCases);
+}
+
+}  // namespace
+}  // namespace paceline::config

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "config/flags.h"
+
+#include <gtest/gtest.h>
+
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+std::vector<std::string> texts_of(const FlagSet& flags, std::string_view name) {
+  std::vector<std::string> texts;
+  for (const auto& setting : flags.settings)
+    if (setting.name == name)
+      for (const auto& value : setting.values) texts.push_back(value.text);
+  return texts;
+}
+using Texts = std::vector<std::string>;
+
+TEST(Flags, TakeEverySpelling) {
+  for (const Texts& arguments :
+       {Texts{"--batch", "1,8"}, Texts{"--batch=1,8"}, Texts{"--batch-sizes=1,8"},
+        Texts{"--batch_sizes", "1, 8"}, Texts{"--batch=[1, 8]"}, Texts{"--batch-size", "1,8"}}) {
+    const auto flags = infer_flags(arguments);
+    EXPECT_TRUE(flags.problems.empty()) << arguments[0];
+    EXPECT_EQ(texts_of(flags, "batch_sizes"), (Texts{"1", "8"})) << arguments[0];
+  }
+}
+
+TEST(Flags, ShortFlagsBelongToTheirCommand) {
+  const auto run = run_flags({"-c", "p.yaml", "-o", "out", "-v", "-y"});
+  EXPECT_TRUE(run.problems.empty());
+  EXPECT_EQ(texts_of(run, "config"), (Texts{"p.yaml"}));
+  EXPECT_EQ(texts_of(run, "output_dir"), (Texts{"out"}));
+  EXPECT_EQ(texts_of(run, "verbose"), (Texts{"true"}));
+  const auto report = parse_flags(Texts{"-s", "a", "-s", "b", "-f", "markdown,csv", "-o", "x.md"}, kReport);
+  EXPECT_TRUE(report.problems.empty());
+  EXPECT_EQ(texts_of(report, "source"), (Texts{"a", "b"}));
+  EXPECT_EQ(texts_of(report, "format"), (Texts{"markdown", "csv"}));
+  EXPECT_EQ(texts_of(report, "output"), (Texts{"x.md"}));
+  EXPECT_EQ(command_settings(report).texts("format"), (Texts{"markdown", "csv"}));
+}
+
+TEST(Flags, BooleansNeedNoValueAndCanBeDenied) {
+  const auto flags = infer_flags({"--pin", "--no-allow-noisy", "--in-process=false", "file"});
+  EXPECT_EQ(texts_of(flags, "pin"), (Texts{"true"}));
+  EXPECT_EQ(texts_of(flags, "allow_noisy"), (Texts{"false"}));
+  EXPECT_EQ(texts_of(flags, "in_process"), (Texts{"false"}));
+  EXPECT_EQ(flags.positionals, (Texts{"file"}));
+  const auto plain = infer_flags({"--no-color"});
+  EXPECT_EQ(texts_of(plain, "no_color"), (Texts{"true"}));
+}
+
+TEST(Flags, WordsOfOtherTools) {
+  const auto flags = infer_flags({"--fp16", "--loadInputs=in:a.npy,ids:b.npy", "--onnx=m.onnx",
+                                  "--channels-last", "--duration=3", "--noDataTransfers"});
+  EXPECT_TRUE(flags.problems.empty());
+  EXPECT_EQ(texts_of(flags, "precisions"), (Texts{"fp16"}));
+  EXPECT_EQ(texts_of(flags, "load_inputs"), (Texts{"in:a.npy", "ids:b.npy"}));
+  EXPECT_EQ(texts_of(flags, "models"), (Texts{"m.onnx"}));
+  EXPECT_EQ(texts_of(flags, "layouts"), (Texts{"channels_last"}));
+  EXPECT_EQ(texts_of(flags, "stop.t_min_s"), (Texts{"3"}));
+  EXPECT_EQ(texts_of(flags, "io"), (Texts{"device"}));
+  EXPECT_EQ(texts_of(run_flags({"--nproc_per_node=2"}), "gpu_counts"), (Texts{"2"}));
+}
+
+TEST(Flags, ValuesMayHoldCommasAndMinus) {
+  EXPECT_EQ(texts_of(infer_flags({"--shapes", "a:1x2,b:1:int64"}), "shapes"), (Texts{"a:1x2,b:1:int64"}));
+  EXPECT_EQ(texts_of(infer_flags({"--expect", "a < 1, b", "--expect=c > 2"}), "expect"),
+            (Texts{"a < 1, b", "c > 2"}));
+  EXPECT_EQ(texts_of(infer_flags({"--iters", "-5"}), "iterations"), (Texts{"-5"}));
+  EXPECT_EQ(texts_of(infer_flags({"--env", "GOMP_CPU_AFFINITY=0,1"}), "env.GOMP_CPU_AFFINITY"),
+            (Texts{"0,1"}));
+  EXPECT_EQ(texts_of(infer_flags({"--env.X=[a,b]"}), "env.X"), (Texts{"a", "b"}));
+  const auto baseline = infer_flags({"--baseline", "engine=eager,precision=fp32"});
+  EXPECT_EQ(texts_of(baseline, "baseline.engine"), (Texts{"eager"}));
+  EXPECT_EQ(texts_of(baseline, "baseline.precision"), (Texts{"fp32"}));
+}
+
+TEST(Flags, TheLastSingleValueWinsAndAnAxisIsGivenOnce) {
+  EXPECT_EQ(texts_of(infer_flags({"--iters", "5", "--iters=6"}), "iterations"), (Texts{"6"}));
+  const auto twice = infer_flags({"--batch", "1", "--batch-sizes", "8"});
+  ASSERT_EQ(twice.problems.size(), 1U);
+  EXPECT_EQ(twice.problems[0].text(),
+            "--batch-sizes 8: 'batch_sizes' was given before (--batch 1); write one list");
+}
+
+TEST(Flags, CollectAllProblems) {
+  const auto flags = infer_flags(
+      {"--bacth", "8", "--engine", "--epochs=3", "--stop.t_maxs=4", "--baseline", "eager", "--timeout-s"});
+  std::vector<std::string> texts;
+  for (const auto& problem : flags.problems) texts.push_back(problem.text());
+  EXPECT_EQ(texts,
+            (Texts{"--bacth: unknown option; did you mean '--batch'?",
+                   "--engine: needs a value, e.g. --engine eager", "--epochs: unknown option; see --help",
+                   "--stop.t_maxs: unknown option; did you mean '--stop.t_max_s'?",
+                   "--baseline eager: 'eager' is not NAME=VALUE",
+                   "--timeout-s: needs a value, e.g. --timeout-s 600"}));
+  EXPECT_TRUE(flags.positionals.empty());
+}
+
+TEST(Flags, TwoDashesEndThem) {
+  const auto flags = run_flags({"a.yaml", "--", "--batch", "-x"});
+  EXPECT_EQ(flags.positionals, (Texts{"a.yaml", "--batch", "-x"}));
+  EXPECT_TRUE(flags.settings.empty());
+}
+
+TEST(Flags, CommandSettingsThrowEverythingAsUsage) {
+  try {
+    command_settings(parse_flags(Texts{"--format", "htm", "--nope"}, kReport));
+    FAIL() << "accepted";
+  } catch (const ConfigErrors& errors) {
+    EXPECT_EQ(errors.code(), ErrorCode::kUsage);
+    EXPECT_EQ(errors.diagnostics().size(), 2U);
+  }
+  EXPECT_TRUE(command_settings(parse_flags(Texts{"--json"}, kValidate)).flag("json"));
+}
+
+TEST(Help, ListsWhatACommandTakesWithin100Columns) {
+  const std::string infer = render_help(kInfer);
+  EXPECT_NE(infer.find("--batch N,…"), std::string::npos);
+  EXPECT_NE(infer.find("[600 s]"), std::string::npos);
+  EXPECT_EQ(infer.find("--epochs"), std::string::npos);
+  const std::string run = render_help(kRun);
+  EXPECT_NE(run.find("-c, --config"), std::string::npos);
+  EXPECT_NE(run.find("--section.key=VALUE"), std::string::npos);
+  EXPECT_EQ(run.find("--batch N"), std::string::npos);
+  EXPECT_NE(render_help(kReport).find("-s, --source"), std::string::npos);
+  for (const std::string& text : {infer, run}) {
+    std::size_t width = 0, widest = 0;
+    for (const char c : text) {
+      width = c == '\n' ? 0 : width + ((c & 0xC0) != 0x80 ? 1U : 0U);
+      widest = std::max(widest, width);
+    }
+    EXPECT_LE(widest, 100U);
+  }
+}
+
+}  // namespace
+}  // namespace paceline::config

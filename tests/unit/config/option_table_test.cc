@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "config/option_table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "config/value.h"
+
+namespace paceline::config {
+namespace {
+
+template <typename Visit>
+void for_each_option(Visit visit) {
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options) visit(option);
+}
+
+TEST(OptionTable, EveryDefaultIsValid) {
+  for_each_option([](const Option& option) {
+    if (option.fallback.empty()) return;
+    for (const auto& text : option.form == OptionForm::kSingle ? std::vector{std::string(option.fallback)}
+                                                               : split(option.fallback, ','))
+      EXPECT_TRUE(convert(option, {text, {}, false}).value) << option.name << " " << text;
+  });
+}
+
+TEST(OptionTable, EveryRowIsExplainedAndPlaced) {
+  for_each_option([](const Option& option) {
+    EXPECT_TRUE(option.help.ends_with('.')) << option.name;
+    EXPECT_NE(option.kinds, 0U) << option.name;
+    EXPECT_EQ(option.type == OptionType::kChoice, !option.choices.empty()) << option.name;
+    EXPECT_LE(option.min, option.max) << option.name;
+    EXPECT_FALSE((option.kinds & kCommandLine) && (option.kinds & ~kCommandLine)) << option.name;
+  });
+}
+
+TEST(OptionTable, AKeyMeansOneOptionAKind) {
+  for (unsigned kind = 1; kind <= kPlanLevel; kind <<= 1) {
+    std::map<std::string, int> rows;
+    for_each_option([&](const Option& option) {
+      if ((option.kinds & kind) == 0) return;
+      ++rows[std::string(option.name)];
+      for (const auto& alias : alias_names(option)) ++rows[alias];
+    });
+    for (const auto& [name, count] : rows) EXPECT_EQ(count, 1) << name << " in kind " << kind;
+  }
+}
+
+TEST(OptionTable, AFlagMeansOneOptionNameACommand) {
+  for (unsigned command = 1; command < kAnyCommand; command <<= 1) {
+    std::map<std::string, std::set<std::string>> rows;
+    for_each_option([&](const Option& option) {
+      if (!serves(option, command)) return;
+      for (const auto& flag : flag_names(option)) rows[flag].insert(std::string(option.name));
+    });
+    for (const auto& [flag, names] : rows) EXPECT_EQ(names.size(), 1U) << flag << " of command " << command;
+  }
+}
+
+TEST(OptionTable, FindsByKeyAliasAndKind) {
+  EXPECT_EQ(find_option("batch", kInference)->name, "batch_sizes");
+  EXPECT_EQ(find_option("world_sizes", kTraining)->name, "gpu_counts");
+  EXPECT_EQ(find_option("training.precision", kTraining)->name, "precisions");
+  EXPECT_EQ(find_option("training.precision", kInference), nullptr);
+  EXPECT_EQ(find_option("precisions", kInference)->choices.size(), 7U);
+  EXPECT_EQ(find_option("precisions", kTraining)->choices.size(), 4U);
+  EXPECT_EQ(find_option("yes", kAnyKind | kPlanLevel), nullptr);
+  EXPECT_EQ(singular(*find_option("batch_sizes", kInference)), "batch");
+  EXPECT_EQ(singular(*find_option("threads", kInference)), "threads");
+  EXPECT_EQ(singular(*find_option("stop.t_max_s", kInference)), "stop.t_max_s");
+}
+
+TEST(OptionTable, FindsFlagsWithEitherDash) {
+  EXPECT_EQ(find_flag("--stop.t-max-s", kRun)->name, "stop.t_max_s");
+  EXPECT_EQ(find_flag("--stop.t_max_s", kRun)->name, "stop.t_max_s");
+  EXPECT_EQ(find_flag("--output_dir", kInfer)->name, "output_dir");
+  EXPECT_EQ(find_flag("-o", kReport)->name, "output");
+  EXPECT_EQ(find_flag("-c", kInfer), nullptr);
+  EXPECT_EQ(find_flag("--batch", kReport), nullptr);
+}
+
+TEST(OptionTable, KindsHaveNamesAndBits) {
+  EXPECT_EQ(kind_name(WorkloadKind::kCollective), "collective");
+  EXPECT_EQ(kind_bit(WorkloadKind::kInference), kInference);
+  EXPECT_EQ(kind_bit(WorkloadKind::kTraining), kTraining);
+  EXPECT_EQ(kind_bit(WorkloadKind::kCollective), kCollective);
+  EXPECT_EQ(kinds_text(kInference | kCollective), "inference, collective");
+}
+
+TEST(OptionTable, ShorthandsLeadToValidValues) {
+  for (const auto& row : shorthands()) {
+    const Option* option = find_option(row.option, kInference);
+    ASSERT_NE(option, nullptr) << row.key;
+    EXPECT_TRUE(convert(*option, {std::string(row.value), {}, false}).value) << row.key;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::config

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "config/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+TEST(Plan, FillsInTheDocumentedDefaults) {
+  const Plan plan = plan_of("kind: inference\nmodels: [resnet50]\n");
+  EXPECT_EQ(plan.experiment_name, "p");
+  ASSERT_EQ(plan.workloads.size(), 1U);
+  const Settings& s = plan.workloads[0].settings;
+  EXPECT_EQ(s.texts("engines"), (std::vector<std::string>{"eager"}));
+  EXPECT_EQ(s.texts("precisions"), (std::vector<std::string>{"fp32"}));
+  EXPECT_EQ(s.texts("batch_sizes"), (std::vector<std::string>{"1"}));
+  EXPECT_EQ(s.integer("repetitions"), 1);
+  EXPECT_EQ(s.integer("stop.n_min"), 30);
+  EXPECT_EQ(s.integer("stop.n_max"), 100'000);
+  EXPECT_DOUBLE_EQ(s.number("stop.t_min_s"), 1);
+  EXPECT_DOUBLE_EQ(s.number("stop.t_max_s"), 60);
+  EXPECT_EQ(s.numbers("stop.quantiles"), (std::vector<double>{0.5}));
+  EXPECT_DOUBLE_EQ(s.number("stop.rel_halfwidth_p50"), 0.01);
+  EXPECT_DOUBLE_EQ(s.number("stop.rel_halfwidth_p90"), 0.02);
+  EXPECT_DOUBLE_EQ(s.number("stop.rel_halfwidth_p99"), 0.05);
+  EXPECT_DOUBLE_EQ(s.number("stop.check_growth"), 1.25);
+  EXPECT_EQ(s.text("warmup.mode"), "auto");
+  EXPECT_EQ(s.integer("warmup.min_iterations"), 5);
+  EXPECT_DOUBLE_EQ(s.number("warmup.min_time_s"), 0.5);
+  EXPECT_EQ(s.integer("warmup.max_iterations"), 500);
+  EXPECT_DOUBLE_EQ(s.number("confidence"), 0.95);
+  EXPECT_DOUBLE_EQ(s.number("timeout_s"), 600);
+  EXPECT_DOUBLE_EQ(s.number("idle_wait_s"), 20);
+  EXPECT_FALSE(s.flag("pin"));
+  EXPECT_FALSE(s.has("iterations"));
+  EXPECT_FALSE(s.has("warmup_iterations"));
+  EXPECT_EQ(plan.settings.text("output_dir"), "results");
+}
+
+TEST(Plan, FixedCountsFixTheWarmup) {
+  const auto counts = plan_of(with_line("warmup_iterations: 100\niterations: 1000")).workloads[0].settings;
+  EXPECT_EQ(counts.text("warmup.mode"), "fixed");
+  EXPECT_EQ(counts.integer("warmup_iterations"), 100);
+  EXPECT_EQ(counts.integer("iterations"), 1000);
+  const auto mode = plan_of(with_line("warmup: {mode: fixed}")).workloads[0].settings;
+  EXPECT_EQ(mode.integer("warmup_iterations"), 10);
+}
+
+TEST(Plan, KindFollowsFromWhatStandsInTheFile) {
+  EXPECT_EQ(plan_of("models: [resnet50]\ngpu_counts: [1]\n").workloads[0].kind, WorkloadKind::kTraining);
+  EXPECT_EQ(plan_of("model: resnet50\nworld_sizes: [2]\n").workloads[0].kind, WorkloadKind::kTraining);
+  EXPECT_EQ(plan_of("model: resnet50\nddp: {static_graph: true}\n").workloads[0].kind,
+            WorkloadKind::kTraining);
+  EXPECT_EQ(plan_of("kind: collective\ngpu_counts: [2]\n").workloads[0].kind, WorkloadKind::kCollective);
+}
+
+TEST(Plan, SectionAndPlainKeyMayShareAName) {
+  const auto plain = plan_of("kind: training\nmodel: gpt2\n").workloads[0].settings;
+  const auto section =
+      plan_of("kind: training\nmodel: {name: gpt2, channels_last: true}\n").workloads[0].settings;
+  EXPECT_EQ(plain.texts("models"), section.texts("models"));
+  EXPECT_EQ(section.texts("layouts"), (std::vector<std::string>{"channels_last"}));
+}
+
+TEST(Plan, ChannelsLastIsShortForALayout) {
+  EXPECT_EQ(plan_of(with_line("channels_last: true")).workloads[0].settings.texts("layouts"),
+            (std::vector<std::string>{"channels_last"}));
+  EXPECT_EQ(plan_of(with_line("channels_last: false")).workloads[0].settings.texts("layouts"),
+            (std::vector<std::string>{"contiguous"}));
+}
+
+TEST(Plan, OverridesReachEveryWorkloadThatTakesThem) {
+  const char* yaml =
+      "experiment_name: two\nworkloads:\n  - {kind: inference, model: gpt2, stop: {n_min: 7}}\n  - {kind: "
+      "inference, model: "
+      "resnet50}\n  - {kind: training, model: resnet50}\n";
+  const Plan plan =
+      plan_of(yaml, run_flags({"--stop.n_min=9", "--epochs=3", "--output-dir", "elsewhere", "--dry-run"}));
+  EXPECT_EQ(plan.workloads[0].settings.integer("stop.n_min"), 9);
+  EXPECT_EQ(plan.workloads[1].settings.integer("stop.n_min"), 9);
+  EXPECT_EQ(plan.workloads[2].settings.integer("training.epochs"), 3);
+  EXPECT_FALSE(plan.workloads[2].settings.has("stop.n_min"));
+  EXPECT_EQ(plan.settings.text("output_dir"), "elsewhere");
+  EXPECT_TRUE(plan.command_line.flag("dry_run"));
+  EXPECT_FALSE(plan.command_line.flag("yes"));
+}
+
+TEST(Plan, EntriesOfAMapAreOverriddenOneByOne) {
+  const Plan plan =
+      plan_of(with_line("env: {A: 1, B: 2}\nengines: [eager, torchscript]\nbaseline: {engine: eager}"),
+              run_flags({"--env.A=5", "--baseline", "engine=torchscript"}));
+  const auto& s = plan.workloads[0].settings;
+  EXPECT_EQ(s.text("env.A"), "5");
+  EXPECT_EQ(s.text("env.B"), "2");
+  EXPECT_EQ(s.text("baseline.engine"), "torchscript");
+}
+
+TEST(Plan, FromFlagsAlone) {
+  const Plan plan = plan_from_flags(
+      infer_flags({"--model", "resnet50", "--engine", "eager,torchscript", "--batch", "1,8", "--bf16",
+                   "--iters", "500", "--warmup=20", "--expect", "p50_ms < 60, really"}));
+  const auto& s = plan.workloads[0].settings;
+  EXPECT_EQ(s.texts("engines"), (std::vector<std::string>{"eager", "torchscript"}));
+  EXPECT_EQ(s.texts("batch_sizes"), (std::vector<std::string>{"1", "8"}));
+  EXPECT_EQ(s.texts("precisions"), (std::vector<std::string>{"bf16"}));
+  EXPECT_EQ(s.integer("iterations"), 500);
+  EXPECT_EQ(s.integer("warmup_iterations"), 20);
+  EXPECT_EQ(plan.settings.texts("expect"), (std::vector<std::string>{"p50_ms < 60, really"}));
+  EXPECT_EQ(plan.source, "command line");
+  EXPECT_EQ(plan.experiment_name, "infer");
+}
+
+TEST(Plan, FlagsAloneReportAllMistakesAsUsage) {
+  try {
+    plan_from_flags(infer_flags({"--batch", "0", "--engin", "eager", "--precision", "fp17"}));
+    FAIL() << "it loaded";
+  } catch (const ConfigErrors& errors) {
+    EXPECT_EQ(errors.code(), ErrorCode::kUsage);
+    ASSERT_EQ(errors.diagnostics().size(), 4U);
+    const std::string text = errors.what();
+    EXPECT_NE(text.find("--engin: unknown option; did you mean '--engines'?"), std::string::npos);
+    EXPECT_NE(text.find("no model is named"), std::string::npos);
+  }
+}
+
+TEST(Plan, ShapesGiveTheBatchUnlessItIsNamed) {
+  const TemporaryFile file("paceline_config_shapes.pt");
+  const std::string head = "kind: inference\nmodel: " + file.path() + "\nshapes: 'x:4x3, y:4x2:int64'\n";
+  const auto cases = expand(plan_of(head));
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_EQ(cases[0].id, "paceline_config_shapes.pt-eager-fp32-b4");
+  const auto inputs = case_inputs(expand(plan_of(head + "batch: [2, 16]\n")).at(1));
+  ASSERT_EQ(inputs.size(), 2U);
+  EXPECT_EQ(inputs[0].shape, (Shape{16, 3}));
+  EXPECT_EQ(inputs[1].shape, (Shape{16, 2}));
+  EXPECT_EQ(inputs[1].dtype, DType::kInt64);
+}
+
+TEST(Plan, APluginOpensTheNames) {
+  EXPECT_EQ(mistakes_of("kind: inference\nmodel: tiny_cnn\nengine: spin\n").size(), 1U);
+  const Plan plan = plan_of("kind: inference\nmodel: tiny_cnn\nengine: spin\nplugin: ./libspin.so\n");
+  EXPECT_EQ(plan.settings.texts("plugin"), (std::vector<std::string>{"./libspin.so"}));
+  EXPECT_EQ(expand(plan).at(0).not_available, "");
+}
+
+TEST(Settings, GettersRefuseWhatIsNotThere) {
+  Settings s;
+  s.set("a", std::int64_t{3});
+  s.set_list("l", {Value(1.5), Value(std::int64_t{2})});
+  EXPECT_EQ(s.integer("a"), 3);
+  EXPECT_DOUBLE_EQ(s.number("a"), 3);
+  EXPECT_EQ(s.numbers("l"), (std::vector<double>{1.5, 2}));
+  EXPECT_THROW(static_cast<void>(s.text("a")), Error);
+  EXPECT_THROW(static_cast<void>(s.integer("b")), Error);
+  EXPECT_THROW(static_cast<void>(s.number("l")), Error);
+  EXPECT_TRUE(s.list("b").empty());
+}
+
+TEST(Settings, CopiesShareAndKeepTheirOwn) {
+  Settings s;
+  s.set("a", std::int64_t{1});
+  s.share();
+  Settings copy = s;
+  copy.set("a", std::int64_t{2});
+  copy.set("b", true);
+  EXPECT_EQ(s.integer("a"), 1);
+  EXPECT_EQ(copy.integer("a"), 2);
+  EXPECT_EQ(copy.all().size(), 2U);
+  copy.erase("a");
+  EXPECT_FALSE(copy.has("a"));
+  EXPECT_TRUE(s.has("a"));
+}
+
+}  // namespace
+}  // namespace paceline::config

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "config/schema.h"
+
+#include <gtest/gtest.h>
+
+#include "config/option_table.h"
+
+namespace paceline::config {
+namespace {
+
+TEST(OptionsMarkdown, HasARowForEveryOption) {
+  const std::string text = options_markdown();
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      EXPECT_NE(text.find("\n| `" + std::string(option.name) + "` |"), std::string::npos) << option.name;
+  EXPECT_NE(text.find("4089184256"), std::string::npos);
+  EXPECT_NE(text.find("Not available yet: tf32, int8."), std::string::npos);
+  EXPECT_EQ(text.find("peak_gemm"), std::string::npos);
+}
+
+// Walks "stop.t_max_s" through the properties of one alternative.
+const nlohmann::json* property(const nlohmann::json& schema, const std::string& name) {
+  const std::size_t dot = name.find('.');
+  const auto& properties = schema.at("properties");
+  if (dot == std::string::npos) return properties.contains(name) ? &properties.at(name) : nullptr;
+  const std::string section = name.substr(0, dot);
+  if (!properties.contains(section)) return nullptr;
+  const auto& object = properties.at(section).contains("anyOf") ? properties.at(section).at("anyOf").back()
+                                                                : properties.at(section);
+  return property(object, name.substr(dot + 1));
+}
+
+TEST(PlanSchema, HoldsEveryPlanKey) {
+  const auto schema = plan_json_schema();
+  ASSERT_EQ(schema.at("anyOf").size(), 4U);
+  for (std::size_t kind = 0; kind < 3; ++kind)
+    for (const auto& group : option_groups())
+      for (const auto& option : group.options)
+        if (option.kinds & (1U << kind)) {
+          EXPECT_NE(property(schema["anyOf"][kind], std::string(option.name)), nullptr) << option.name;
+        }
+  EXPECT_NE(property(schema["anyOf"][3], "workloads"), nullptr);
+  EXPECT_NE(property(schema["anyOf"][3], "expect"), nullptr);
+}
+
+TEST(PlanSchema, CarriesTypesRangesAndChoices) {
+  const auto schema = plan_json_schema();
+  const auto& inference = schema.at("anyOf").at(0);
+  const auto& training = schema.at("anyOf").at(1);
+  const auto* timeout = property(inference, "timeout_s");
+  ASSERT_NE(timeout, nullptr);
+  EXPECT_EQ(timeout->at("type"), "number");
+  EXPECT_DOUBLE_EQ(timeout->at("minimum"), 0.1);
+  const auto* batch = property(inference, "batch");
+  EXPECT_EQ(batch->at("anyOf")[0].at("minimum"), 1);
+  EXPECT_EQ(batch->at("anyOf")[1].at("items").at("type"), "integer");
+  EXPECT_EQ(property(inference, "scenario")->at("enum").size(), 4U);
+  EXPECT_EQ(property(training, "training.epochs")->at("type"), "integer");
+  EXPECT_EQ(property(training, "model.name")->at("anyOf").size(), 2U);
+  EXPECT_EQ(property(training, "model")->at("anyOf").size(), 2U);  // a name, or a section
+  EXPECT_NE(property(training, "model.channels_last"), nullptr);
+}
+
+}  // namespace
+}  // namespace paceline::config
