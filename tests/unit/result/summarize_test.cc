@@ -24,7 +24,7 @@ Synthetic make_case(const std::string& id, const std::vector<double>& factors, i
     std::vector<double> x;
     for (int i = 0; i < n; ++i) {
       const auto ns = std::llround(base_ns * factors[r] * (1 + 0.01 * rng.normal(static_cast<std::uint64_t>(i))));
-      s.samples.push_back({static_cast<int>(r), 0, i, i * 11'000'000, ns, {}, 0});
+      s.samples.push_back({static_cast<int>(r), 0, i, i * std::int64_t{11'000'000}, ns, {}, 0});
       x.push_back(static_cast<double>(ns));
     }
     Repetition repetition;
