@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/text.h"
 #include "config/value.h"
@@ -13,6 +14,8 @@ namespace paceline::config {
 namespace {
 
 using Kind = YamlNode::Kind;
+
+constexpr std::size_t kMaxWorkloads = 1000;
 
 std::string_view shape_name(Kind kind) {
   constexpr std::array<std::string_view, 4> kNames{"nothing", "a single value", "a list", "a map"};
@@ -45,25 +48,27 @@ class SettingReader {
   }
 
   void read_map(const YamlNode& map, const std::string& prefix) {
+    Seen seen;
     for (std::size_t i = 0; i < map.keys.size(); ++i) {
       const YamlNode& key = map.keys[i];
       if (key.kind != Kind::kScalar) {
         report(key.place, fmt::format("{} stands where a key belongs", shape_name(key.kind)));
         continue;
       }
-      if (is_duplicate(map, i) || (prefix.empty() && key.text == ignored_)) continue;
+      if (is_duplicate(seen, key) || (prefix.empty() && key.text == ignored_)) continue;
       read_entry(prefix + key.text, key, map.items[i]);
     }
   }
 
-  bool is_duplicate(const YamlNode& map, std::size_t index) {
-    for (std::size_t i = 0; i < index; ++i)
-      if (map.keys[i].kind == Kind::kScalar && map.keys[i].text == map.keys[index].text) {
-        report(map.keys[index].place, fmt::format("duplicate key '{}', first on line {}; keep one",
-                                                  map.keys[i].text, map.keys[i].place.line));
-        return true;
-      }
-    return false;
+  // Lines of the keys seen so far in one map.
+  using Seen = std::map<std::string_view, int>;
+
+  bool is_duplicate(Seen& seen, const YamlNode& key) {
+    const auto [first, is_new] = seen.try_emplace(key.text, key.place.line);
+    if (!is_new)
+      report(key.place,
+             fmt::format("duplicate key '{}', first on line {}; keep one", key.text, first->second));
+    return !is_new;
   }
 
   void read_entry(const std::string& path, const YamlNode& key, const YamlNode& value) {
@@ -106,6 +111,7 @@ class SettingReader {
       return report(value.place,
                     fmt::format("{} where a map belongs: {}: {{NAME: value}}", shape_name(value.kind), path));
     const auto form = option.form == OptionForm::kAxisMap ? OptionForm::kAxis : OptionForm::kSingle;
+    Seen seen;
     for (std::size_t i = 0; i < value.keys.size(); ++i) {
       const YamlNode& name = value.keys[i];
       if (name.kind != Kind::kScalar || name.text.empty()) {
@@ -113,7 +119,7 @@ class SettingReader {
         continue;
       }
       const std::string full = fmt::format("{}.{}", option.name, name.text);
-      if (!is_duplicate(value, i)) read_values(option, full, full, name, value.items[i], form);
+      if (!is_duplicate(seen, name)) read_values(option, full, full, name, value.items[i], form);
     }
     if (value.keys.empty()) report(key.place, fmt::format("'{}' is empty; leave it out", path));
   }
@@ -144,14 +150,14 @@ class SettingReader {
   }
 
   void report_same_option_twice() {
-    for (std::size_t i = 0; i < settings_.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (settings_[i].name == settings_[j].name) {
-          report(settings_[i].place,
-                 fmt::format("'{}' and '{}' (line {}) set the same option; keep one", settings_[i].written,
-                             settings_[j].written, settings_[j].place.line));
-          break;
-        }
+    std::map<std::string_view, const RawSetting*> seen;
+    for (const auto& setting : settings_) {
+      const auto [first, is_new] = seen.try_emplace(setting.name, &setting);
+      if (!is_new)
+        report(setting.place,
+               fmt::format("'{}' and '{}' (line {}) set the same option; keep one", setting.written,
+                           first->second->written, first->second->place.line));
+    }
   }
 
   unsigned kinds_;
@@ -227,6 +233,11 @@ RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems) {
   if (list->kind != Kind::kList || list->items.empty())
     problems.push_back(
         diagnostic(list->place, "'workloads' is a list with at least one workload: - kind: inference"));
+  if (list->items.size() > kMaxWorkloads) {
+    problems.push_back(diagnostic(list->place, fmt::format("'workloads' has {} entries, more than {}",
+                                                           list->items.size(), kMaxWorkloads)));
+    return plan;
+  }
   for (const auto& item : list->items) {
     if (list->kind != Kind::kList) break;
     if (item.kind == Kind::kMap)

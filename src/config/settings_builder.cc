@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "config/plan_reader.h"
@@ -77,11 +78,12 @@ class Builder {
 
   void set(const std::string& name, const Option& option, const RawSetting& raw) {
     std::vector<Value> values;
+    std::set<Value> seen;
     for (const auto& value : raw.values) {
       auto converted = convert(option, value, names_);
       if (!converted.value) {
         report(value.place, std::move(converted.problem));
-      } else if (std::find(values.begin(), values.end(), *converted.value) != values.end()) {
+      } else if (!seen.insert(*converted.value).second) {
         report(value.place,
                fmt::format("{} '{}' stands twice in '{}'", singular(option), value.text, raw.written));
       } else {

@@ -13,7 +13,9 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1 << 20, kMaxNodes = 20'000, kMaxDepth = 32;
+// A plan written out with its defaults is larger than its source, so the size may be generous; what anchors
+// and aliases copy may not.
+constexpr std::size_t kMaxBytes = 1 << 22, kMaxCopied = 20'000, kMaxDepth = 32;
 
 [[noreturn]] void fail(const Place& place, const std::string& message) {
   throw ConfigErrors({diagnostic(place, message)});
@@ -41,10 +43,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) fail(place(mark), "this alias stands inside its own anchor");
-    count(size_of(found->second), place(mark));
-    YamlNode copy = found->second;
-    copy.place = place(mark);
-    attach(std::move(copy));
+    copy(found->second, place(mark));
+    YamlNode node = found->second;
+    node.place = place(mark);
+    attach(std::move(node));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -75,25 +77,28 @@ class TreeBuilder : public YAML::EventHandler {
     return {source_, mark.line + 1, mark.column + 1};
   }
 
-  void count(std::size_t nodes, const Place& where) {
-    nodes_ += nodes;
-    if (nodes_ > kMaxNodes)
-      fail(where, fmt::format("the plan has more than {} values once its aliases are expanded", kMaxNodes));
+  void copy(const YamlNode& node, const Place& where) {
+    copied_ += size_of(node);
+    if (copied_ > kMaxCopied)
+      fail(where, fmt::format("anchors and aliases repeat more than {} values", kMaxCopied));
+  }
+  void remember(const YamlNode& node, YAML::anchor_t anchor) {
+    if (!anchor) return;
+    copy(node, node.place);
+    anchors_[anchor] = node;
   }
   void add(YamlNode node, YAML::anchor_t anchor) {
-    count(1, node.place);
-    if (anchor) anchors_[anchor] = node;
+    remember(node, anchor);
     attach(std::move(node));
   }
   void open(YamlNode node, YAML::anchor_t anchor) {
-    count(1, node.place);
     if (frames_.size() >= kMaxDepth) fail(node.place, fmt::format("nested deeper than {} levels", kMaxDepth));
     frames_.push_back({std::move(node), anchor});
   }
   void close() {
     Frame frame = std::move(frames_.back());
     frames_.pop_back();
-    if (frame.anchor) anchors_[frame.anchor] = frame.node;
+    remember(frame.node, frame.anchor);
     attach(std::move(frame.node));
   }
   void attach(YamlNode node) {
@@ -110,7 +115,7 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode root_;
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, YamlNode> anchors_;
-  std::size_t nodes_ = 0;
+  std::size_t copied_ = 0;
   int documents_ = 0;
 };
 

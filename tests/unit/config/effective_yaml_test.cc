@@ -56,6 +56,15 @@ TEST(EffectiveYaml, KeepsOverridesAndSeveralWorkloads) {
   expect_round_trip(plan);
 }
 
+TEST(EffectiveYaml, LoadsAgainWithManyWorkloads) {
+  std::string yaml = "workloads:\n";
+  for (int i = 0; i < 1000; ++i) yaml += "  - {kind: inference, model: gpt2}\n";
+  const Plan plan = plan_of(yaml);
+  EXPECT_TRUE(same_plan(plan, load_plan_text(effective_yaml(plan), "effective.yaml")));
+  EXPECT_EQ(mistake_of(yaml + "  - {kind: inference, model: gpt2}\n"),
+            "p.yaml:2:3: 'workloads' has 1001 entries, more than 1000");
+}
+
 TEST(EffectiveYaml, ExpandsToTheSameCases) {
   const Plan plan = plan_of(with_line("engines: [eager, torchscript]\nenv: {X: [b, a]}\nbatch: [8, 1]"));
   const auto before = expand(plan);
