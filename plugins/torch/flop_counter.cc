@@ -94,6 +94,14 @@ auto own_values(const Values& values, std::size_t count) {
   return all.slice(all.size() > count ? all.size() - count : 0);
 }
 
+// aten::convolution and aten::_convolution carry the flag after the dilation; the others have no boolean
+// there. A transposed convolution applies the kernel once for each element of its input, a plain one once for
+// each element of its output.
+bool is_transposed(c10::ArrayRef<c10::IValue> inputs) {
+  constexpr std::size_t kTransposed = 6;
+  return inputs.size() > kTransposed && inputs[kTransposed].isBool() && inputs[kTransposed].toBool();
+}
+
 void describe(Running& running, c10::ArrayRef<c10::IValue> inputs) {
   const auto& operand = inputs.at(running.row->operand).toTensor();
   running.precision = precision_name(operand.scalar_type());
@@ -101,7 +109,11 @@ void describe(Running& running, c10::ArrayRef<c10::IValue> inputs) {
     running.per_output = 2.0 * static_cast<double>(operand.size(-1));
   } else if (running.row->kind == Kind::kConvolution) {
     const auto& weight = inputs.at(1).toTensor();
-    running.per_output = 2.0 * static_cast<double>(weight.numel() / weight.size(0));
+    const double per_element = 2.0 * static_cast<double>(weight.numel() / weight.size(0));
+    if (is_transposed(inputs))
+      running.fixed = per_element * static_cast<double>(operand.numel());
+    else
+      running.per_output = per_element;
   } else {
     const auto keys = static_cast<double>(inputs.at(1).toTensor().size(-2));
     running.fixed = 2.0 * keys * static_cast<double>(operand.numel());

@@ -16,8 +16,8 @@ namespace {
 // wrongly folded one shows. Balanced filters (their weights add up to 0) drop what all images have in common
 // after a ReLU: without a few of them a deep network answers nearly the same to every image.
 constexpr double kHe = 1.4142135623730951;  // keeps the second moment: sqrt(2)
-constexpr double kAfterRelu =
-    1.7128585504496627;  // keeps the variance, (1 - 1/pi)/2 of a rectified normal: balanced filters
+// Keeps the variance, which is (1 - 1/pi)/2 after a ReLU of a standard normal; for balanced filters.
+constexpr double kAfterRelu = 1.7128585504496627;
 constexpr double kBranch24 = 0.2041241452319315;  // 1/sqrt(24): 12 layers with two branches each
 constexpr double kBranch48 = 0.1443375672974065;  // 24 layers
 

@@ -57,6 +57,15 @@ TEST_P(TorchScriptFile, RunsInBf16) {
 INSTANTIATE_TEST_SUITE_P(All, TorchScriptFile, testing::Bool(),
                          [](const auto& p) { return p.param ? "frozen" : "as_saved"; });
 
+TEST(TorchScriptFiles, TransposedConvolutionsCountByTheirInput) {
+  const TemporaryFolder folder;
+  write_transposed_script(folder.file("m.pt"));
+  const auto engine = load_file(folder.file("m.pt"), {2, 3, 8, 8}, "eager");
+  auto data = images();
+  bind(*engine, data);
+  EXPECT_EQ(engine->read_back(0).flops, 2.0 * 2 * 3 * 64 * (4 * 2 * 2));
+}
+
 TEST(TorchScriptFiles, SeveralOutputsBecomeSeveralViews) {
   const TemporaryFolder folder;
   write_two_output_script(folder.file("two.pt"));

@@ -19,6 +19,13 @@ void write_convolution_script(const std::string& path, bool frozen) {
   (frozen ? torch::jit::freeze(module) : module).save(path);
 }
 
+void write_transposed_script(const std::string& path) {
+  torch::jit::Module module("transposed");
+  module.register_parameter("weight", at::ones({3, 4, 2, 2}), false);
+  module.define("def forward(self, x):\n    return torch.conv_transpose2d(x, self.weight, stride=2)\n");
+  module.save(path);
+}
+
 void write_two_output_script(const std::string& path) {
   torch::jit::Module module("two_outputs");
   module.define("def forward(self, x):\n    return x * 2, [x + 1]\n");

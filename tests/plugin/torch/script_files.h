@@ -7,6 +7,7 @@ namespace paceline::torch_test {
 // TorchScript files for the tests; the only place here that knows LibTorch.
 void write_convolution_script(const std::string& path,
                               bool frozen);             // [N,3,8,8] -> relu(conv 3->4), [N,4,6,6]
+void write_transposed_script(const std::string& path);  // [N,3,8,8] -> transposed conv 3->4, stride 2
 void write_two_output_script(const std::string& path);  // x -> (2x, [x + 1])
 void write_tensor_archive(const std::string& path);     // a torch.save archive, not TorchScript
 
