@@ -16,6 +16,7 @@
 #include "config/vocabulary.h"
 #include "host/affinity.h"
 #include "host/idle_gate.h"
+#include "result/result_json.h"
 #include "result/summarize.h"
 #include "run/artefacts.h"
 #include "run/case_run.h"
@@ -86,7 +87,7 @@ void Coordinator::start() {
   run_.findings.clear();
   run_.gates.clear();
   write_file_atomic(directory_.path() / "plan.yaml", config::effective_yaml(setup_.plan));
-  write_file_atomic(directory_.path() / "environment.json", setup_.environment.dump(1) + "\n");
+  write_file_atomic(directory_.path() / "environment.json", result::json_text(setup_.environment));
   for (const auto& c : setup_.cases) open_case(c);
   std::size_t passes = 0, repetitions = 0;
   for (const auto& c : cases_) {
@@ -142,7 +143,7 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   const auto* file_type = config::find_file_type(pass.model.file);
-  const bool eager_reads_it = !pass.model.name.empty() || (file_type && file_type->engine.empty());
+  const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
   const auto home = setup_.engines.find("eager");
   if (!eager_reads_it || home.file.empty()) return true;
   auto reference = reference_pass(pass);

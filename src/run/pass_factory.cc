@@ -70,6 +70,11 @@ std::int64_t check_samples(const Settings& s, std::int64_t batch) {
   return (wanted + batch - 1) / batch * batch;
 }
 
+// Neither built in nor a file: a name that only the engine's plug-in knows.
+bool is_file(const std::string& model) {
+  return !config::find_model(model) && (config::find_file_type(model) || std::filesystem::exists(model));
+}
+
 std::string short_hash(const nlohmann::json& json) { return sha256_hex(json.dump()).substr(0, 16); }
 
 }  // namespace
@@ -104,7 +109,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   workload::PassSpec pass;
   pass.case_id = c.id;
   pass.engine = s.text("engine");
-  (config::find_model(s.text("model")) ? pass.model.name : pass.model.file) = s.text("model");
+  (is_file(s.text("model")) ? pass.model.file : pass.model.name) = s.text("model");
   pass.model.weights_file = optional_text(s, "weights");
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
   pass.model.inputs = config::case_inputs(c);

@@ -44,6 +44,14 @@ TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
   EXPECT_EQ(workload::pass_from_json(json).loop.stop.quantiles_ppm, (std::vector<std::uint32_t>{500'000, 990'000}));
 }
 
+TEST(PassFactory, AModelOfAPluginIsANameAndNoFile) {
+  const auto plan = config::load_plan_text(
+      "{kind: inference, plugin: [naive.so], models: [affine], engines: [naive], shapes: 'x:4x16'}", "test.yaml");
+  const auto model = base_pass(config::expand(plan).at(0), 1).model;
+  EXPECT_EQ(model.name, "affine");
+  EXPECT_EQ(model.file, "");
+}
+
 TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
   const auto c = cases("engines: [torchscript]\nprecisions: [bf16]\nlayouts: [channels_last]\n").at(0);
   const auto reference = reference_pass(base_pass(c, 2));
