@@ -131,7 +131,7 @@ std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t
 
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids) {
   std::string command = fmt::format("paceline run --resume results/{}/{}", run.experiment_name, run.run_id);
-  if (!case_ids.empty()) command += " --only " + join(case_ids, ",");
+  for (const std::string& id : case_ids) command += " --only " + id;
   return command;
 }
 

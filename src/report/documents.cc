@@ -21,10 +21,10 @@ std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
 }
 
 std::string render_json(std::span<const ReportRun> runs, const RenderOptions&) {
-  if (runs.size() == 1) return result::to_json(runs.front().result).dump(2) + "\n";
+  if (runs.size() == 1) return result::json_text(result::to_json(runs.front().result));
   nlohmann::json all = {{"schema_version", result::kSchemaVersion}, {"runs", nlohmann::json::array()}};
   for (const ReportRun& run : runs) all["runs"].push_back(result::to_json(run.result));
-  return all.dump(2) + "\n";
+  return result::json_text(all);
 }
 
 }  // namespace paceline::report

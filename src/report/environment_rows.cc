@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -57,24 +58,16 @@ std::string as_bytes(const json& value) {
 std::string as_governor(const json& value) {
   return "governor " + (value.is_null() ? "not visible" : scalar_text(value));
 }
-std::string as_libtorch(const json& value) {
-  return "LibTorch " + scalar_text(value);
-}
 std::string as_kernel(const json& value) {
   return "Linux " + scalar_text(value);
 }
 
-constexpr std::array<MachineField, 10> kMachine{{
+constexpr std::array<MachineField, 5> kMachine{{
     {"/cpu/model", as_text},
-    {"/cpu/model_name", as_text},
     {"/cpu/cores_online", as_cores},
-    {"/cpu/cores", as_cores},
     {"/memory/total_bytes", as_bytes},
     {"/cpu/governor", as_governor},
-    {"/libraries/libtorch", as_libtorch},
-    {"/libtorch/version", as_libtorch},
-    {"/kernel", as_kernel},
-    {"/kernel/release", as_kernel},
+    {"/os/kernel", as_kernel},
 }};
 
 }  // namespace
@@ -94,6 +87,18 @@ std::string machine_line(const json& environment) {
     if (!part.empty()) parts.push_back(std::move(part));
   }
   return parts.empty() ? "machine not recorded" : join(parts, " · ");
+}
+
+std::string library_line(const result::RunResult& run) {
+  constexpr std::string_view kPrefix = "version.";
+  std::vector<std::string> parts;
+  for (const auto& one : run.cases)
+    for (const auto& [key, value] : one.effective_settings) {
+      if (!key.starts_with(kPrefix)) continue;
+      std::string part = key.substr(kPrefix.size()) + " " + value;
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+    }
+  return join(parts, " · ");
 }
 
 }  // namespace paceline::report

@@ -73,24 +73,33 @@ std::string words_of(const MetricValue& value) {
   return text.empty() ? "not measured" : text;
 }
 
+// Shares of 1 are read as percent; counts and ratios as they are.
+bool is_share(std::string_view name) {
+  return name.starts_with("share_") || name.ends_with("_frac") || name.ends_with("_fraction") ||
+         name.ends_with("_spread");
+}
+
+std::string value_text(const result::Metric& one, double value) {
+  if (is_share(one.name)) return format_significant(value * 100, 2) + " %";
+  return fmt::format("{:.4g}{}{}", value, one.unit == "1" ? "" : " ", one.unit == "1" ? "" : one.unit);
+}
+
 std::string metric_row(const result::Metric& one, const MetricValue& value) {
   const std::string name =
       fmt::format("<th scope=\"row\"><a href=\"#formula-{}\">{}</a></th>", one.name, escape_html(one.title));
-  const std::string unit = one.unit == "1" ? "" : " " + std::string(one.unit);
   if (!value.value)
     return fmt::format("<tr>{}<td class=\"number missing\">–</td><td>{}</td></tr>\n", name,
                        escape_html(words_of(value)));
   const std::string interval =
       value.ci_low && value.ci_high ? analysis::format_range(*value.ci_low, *value.ci_high) : "";
-  return fmt::format("<tr>{}<td class=\"number\">{}{}</td><td>{}</td></tr>\n", name,
-                     format_significant(*value.value, 4), unit, interval);
+  return fmt::format("<tr>{}<td class=\"number\">{}</td><td>{}</td></tr>\n", name,
+                     value_text(one, *value.value), interval);
 }
 
 std::string metrics_html(const CaseResult& one) {
   std::string out =
-      "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval, or "
-      "why there is no "
-      "value</th></tr></thead><tbody>\n";
+      "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval or "
+      "reason</th></tr></thead><tbody>\n";
   for (const auto& row : result::metrics()) out += metric_row(row, analysis::metric_value(row, one));
   return out + "</tbody></table>\n";
 }

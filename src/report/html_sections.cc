@@ -39,10 +39,12 @@ std::string worst_grade(const RunResult& run) {
 
 // Grade, when, which build, and what the run warned of.
 std::string validity_html(const RunResult& run) {
+  const std::string machine = machine_line(run.environment), libraries = library_line(run);
   std::string out = fmt::format(
       "<p class=\"validity\"><span class=\"grade grade-{0}\">worst grade {0}</span> {1}<br>"
       "{2} to {3} · outcome {4} · paceline {5} ({6}, {7})</p>\n",
-      worst_grade(run), escape_html(machine_line(run.environment)), escape_html(run.started_utc),
+      worst_grade(run), escape_html(libraries.empty() ? machine : machine + " · " + libraries),
+      escape_html(run.started_utc),
       run.finished_utc.empty() ? "still running" : escape_html(run.finished_utc), escape_html(run.outcome),
       escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler));
   for (const std::string& warning : run.warnings)

@@ -101,7 +101,11 @@ inline result::CaseResult case_of(const CaseSpec& spec) {
   one.overhead.overhead_fraction = 0.00002;
   one.noise.foreign_cpu_frac = 0.01;
   for (int index = 0; index < kRepetitions; ++index) one.repetitions.push_back(repetition_of(spec, index));
-  one.effective_settings = {{"threads", "2"}, {"interop_threads", "1"}, {"blas", "mkl"}};
+  one.effective_settings = {{"threads", "2"},
+                            {"interop_threads", "1"},
+                            {"blas", "mkl"},
+                            {"version.LibTorch", "2.15.0"},
+                            {"version.oneDNN", "3.13"}};
   one.config_effective = {{"warmup_iterations", "auto"}, {"repetitions", kRepetitions}, {"seed", 42}};
   return one;
 }
@@ -124,11 +128,11 @@ inline nlohmann::json sample_environment() {
   return {{"cpu",
            {{"model", "EPYC (test)"},
             {"cores_online", 2},
-            {"flags", {"avx2", "avx512f", "avx512_bf16"}},
+            {"isa", {"avx2", "avx512f", "avx512_bf16"}},
+            {"flags", {"constant_tsc"}},
             {"governor", nullptr}}},
           {"memory", {{"total_bytes", 24000000000}}},
-          {"libraries", {{"libtorch", "2.15.0"}, {"onednn", "3.13"}}},
-          {"kernel", "6.1.0"}};
+          {"os", {{"kernel", "6.1.0"}}}};
 }
 
 inline void add_baselines(result::RunResult& run) {

@@ -157,7 +157,7 @@
     const hover = s.index.map((i, at) => `process ${s.repetition[at]}, sample ${i}: ${s.ms[at]} ms` + (warned.get(s.repetition[at]) ?? []).map((w) => `<br>${escaped(w)}`).join(""));
     draw(parent, [{ type: "scatter", mode: "markers", x: s.index, y: s.ms, marker: { size: 3.5, color: s.repetition.map((r) => colours[r % 2]) }, text: hover, hoverinfo: "text" }], {
       height: 290, shapes: [...noisy, ...medians],
-      xaxis: { title: { text: "sample, process after process; lines are medians" + (noisy.length ? ", shade is noise" : ""), standoff: 8 }, zeroline: false }, yaxis: { title: { text: "ms", standoff: 8 }, zeroline: false },
+      xaxis: { title: { text: "sample; lines are medians" + (noisy.length ? ", shade is noise" : ""), standoff: 8 }, zeroline: false }, yaxis: { title: { text: "ms", standoff: 8 }, zeroline: false },
     }, `Latencies over time of ${c.label}`);
   }
 
