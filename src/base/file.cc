@@ -100,10 +100,17 @@ void make_directories(const fs::path& path) {
 
 fs::path executable_dir() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
+fs::path temp_dir() {
+  std::error_code error;
+  fs::path folder = fs::temp_directory_path(error);
+  if (error) folder = "/tmp";
+  return fs::is_directory(folder, error) ? folder : fs::current_path();
+}
+
 fs::path cache_dir() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "paceline";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "paceline";
-  return fs::temp_directory_path() / "paceline-cache";
+  return temp_dir() / "paceline-cache";
 }
 
 }  // namespace paceline

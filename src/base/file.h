@@ -24,6 +24,9 @@ void make_directories(const std::filesystem::path& path);
 // The running executable's folder.
 std::filesystem::path executable_dir();
 
+// $TMPDIR where it is a folder, else /tmp, else the current folder.
+std::filesystem::path temp_dir();
+
 // $XDG_CACHE_HOME/paceline or ~/.cache/paceline; not created.
 std::filesystem::path cache_dir();
 

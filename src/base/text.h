@@ -11,6 +11,7 @@ namespace paceline {
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string_view trim(std::string_view text);
+bool is_utf8(std::string_view text);
 bool starts_with_any(std::string_view text, std::span<const std::string_view> prefixes);
 
 // Levenshtein distance with transpositions counted as one step.

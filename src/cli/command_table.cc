@@ -74,21 +74,28 @@ std::string commands_markdown() {
   return text;
 }
 
+// Results are JSON, which holds text; a name that is none could be neither stored nor found again.
+void check_encoding(const std::vector<std::string>& arguments) {
+  for (const auto& a : arguments)
+    if (!is_utf8(a)) throw Error(ErrorCode::kUsage, fmt::format("the argument '{}' is not valid UTF-8; rename the file", a));
+}
+
 ExitCode dispatch(const std::vector<std::string>& arguments) {
+  check_encoding(arguments);
   const std::string name = arguments.empty() ? "--help" : arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
-    fmt::print("{}", general_help());
+    print(stdout, general_help());
     return arguments.empty() ? ExitCode::kUsage : ExitCode::kOk;
   }
   if (name == "--version" || name == "version") {
-    fmt::print("{}", version_text());
+    print(stdout, version_text());
     return ExitCode::kOk;
   }
   const Command* command = find_command(name);
   if (!command) unknown_command(name);
   Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(arguments, " ")};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {
-    fmt::print("{}", command_help(*command));
+    print(stdout, command_help(*command));
     return ExitCode::kOk;
   }
   return command->run(context);

@@ -30,17 +30,20 @@ std::size_t terminal_width(int fd) {
 
 }  // namespace
 
+void print(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
 void Console::say(std::string_view line) const {
-  if (!quiet) fmt::print(text(), "{}\n", line);
-  std::fflush(text());
+  if (!quiet) print(text(), std::string(line) + "\n");
 }
 
 void Console::result(std::string_view document) const {
-  std::fwrite(document.data(), 1, document.size(), stdout);
-  std::fflush(stdout);
+  print(stdout, document);
 }
 
-void Console::warn(std::string_view line) const { fmt::print(stderr, "! {}\n", line); }
+void Console::warn(std::string_view line) const { print(stderr, fmt::format("! {}\n", line)); }
 
 Console make_console(bool json, bool quiet, bool verbose, bool no_color) {
   Console console;

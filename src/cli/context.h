@@ -16,6 +16,9 @@ struct Context {
   std::string command_line;                // the whole line, for the result
 };
 
+// Writes and flushes. A reader that went away is no reason to stop; main() looks at the stream at the end.
+void print(std::FILE* stream, std::string_view text);
+
 // How and where text goes. Results go to stdout; with --json they are machine-readable and all text goes to stderr.
 struct Console {
   bool json = false;

@@ -1,21 +1,57 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <csignal>
 
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
+#include "cli/interrupts.h"
+
+namespace {
+
+using namespace paceline;
+
+// A closed descriptor would go to the next file opened, and text would land in that file.
+void open_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) ::_exit(static_cast<int>(ExitCode::kUsage));
+}
+
+bool reader_left() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+// Output that found no room (a full disk) must not pass for success; a reader that left (`| head`) may.
+ExitCode checked_output(ExitCode code) {
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!lost || reader_left()) return code;
+  cli::print(stderr, "paceline: cannot write to standard output; is the disk full?\n");
+  return code == ExitCode::kOk ? ExitCode::kUsage : code;
+}
+
+ExitCode fail(ExitCode code, const std::string& message) {
+  cli::print(stderr, fmt::format("paceline: {}\n", message));
+  return cli::InterruptGuard::flag() ? ExitCode::kInterrupted : code;
+}
+
+ExitCode run(const std::vector<std::string>& arguments) {
+  try {
+    return checked_output(cli::dispatch(arguments));
+  } catch (const Error& e) {
+    return fail(cli::exit_code_of(e.code()), e.what());
+  } catch (const std::exception& e) {
+    return fail(ExitCode::kWorkloadFailed, fmt::format("internal error: {}", e.what()));
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  using namespace paceline;
-  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(bugprone-signal-handler): a closed pipe is an error we report
-  try {
-    return static_cast<int>(cli::dispatch({argv + 1, argv + argc}));
-  } catch (const Error& e) {
-    fmt::print(stderr, "paceline: {}\n", e.what());
-    return static_cast<int>(cli::exit_code_of(e.code()));
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "paceline: internal error: {}\n", e.what());
-    return static_cast<int>(ExitCode::kWorkloadFailed);
-  }
+  open_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(bugprone-signal-handler): a reader that left ends no run
+  return static_cast<int>(run({argv + (argc > 0 ? 1 : 0), argv + argc}));
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "cli/interrupts.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -23,7 +24,7 @@ DescribedPlugins describe_plugins(const std::vector<std::string>& files) {
   DescribedPlugins plugins;
   for (const auto& file : files) {
     if (!fs::exists(file)) throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' does not exist", file));
-    plugins[fs::absolute(file)] = run::describe_plugin(file);
+    plugins[fs::absolute(file)] = run::describe_plugin(file, InterruptGuard::flag());
   }
   return plugins;
 }

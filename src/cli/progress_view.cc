@@ -73,14 +73,12 @@ void ProgressView::draw(const std::string& line) {
   drawn_ns_ = now;
   line_open_ = true;
   const std::string text = report::truncate(console_.ascii ? report::to_ascii(line) : line, std::min<std::size_t>(console_.width, 100) - 1);
-  fmt::print(console_.text(), "\r\x1b[K{}", text);
-  std::fflush(console_.text());
+  print(console_.text(), "\r\x1b[K" + text);
 }
 
 void ProgressView::clear() {
   if (!line_open_) return;
-  fmt::print(console_.text(), "\r\x1b[K");
-  std::fflush(console_.text());
+  print(console_.text(), "\r\x1b[K");
   line_open_ = false;
 }
 

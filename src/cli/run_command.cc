@@ -90,13 +90,14 @@ void check_size(const config::Plan& plan, const config::Settings& options) {
 void check_in_process(const config::Plan& plan, const std::vector<config::Case>& cases) {
   if (!plan.settings.flag("in_process")) return;
   const bool one = cases.size() == 1 && (!cases[0].settings.has("repetitions") || cases[0].settings.integer("repetitions") == 1);
-  if (!one) throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {} cases", cases.size()));
+  if (!one) throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}", cases.size() == 1 ? "1 case with several repetitions" : fmt::format("{} cases", cases.size())));
 }
 
 ExitCode execute(const Context& context, unsigned command) {
   const auto flags = config::parse_flags(context.arguments, command);
   const auto options = config::command_settings(flags);
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  const InterruptGuard guard;
   const auto plugins = describe_plugins(plugin_files(flags, options));
   const auto plan = read_plan(flags, options, command == config::kInfer, extra_names(plugins));
   check_size(plan, options);
@@ -109,7 +110,6 @@ ExitCode execute(const Context& context, unsigned command) {
     return ExitCode::kOk;
   }
 
-  const InterruptGuard guard;
   result::StoredRun previous;
   result::RunDirectory directory(run_folder(plan, options));
   if (options.has("resume") && fs::exists(directory.summary_path())) previous = result::read_run(directory.path());

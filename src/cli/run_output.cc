@@ -59,11 +59,11 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   directory.write_summary(run);
   write_report(run, directory);
   if (!options.junit.empty()) write_file_atomic(options.junit, report::junit_xml(run));
-  if (console.json) console.result(result::to_json(run).dump(1) + "\n");
+  if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
   const auto table = "\n" + report::terminal_table(run, terminal) + gates_text(run) +
                      fmt::format("\nreport  {}\n", (directory.path() / "report.html").string());
-  std::fwrite(table.data(), 1, table.size(), console.text());
+  print(console.text(), table);
   if (gate_error) std::rethrow_exception(gate_error);
   return code;
 }

@@ -29,8 +29,6 @@ std::string metrics_markdown() {
   return text;
 }
 
-std::string json_text(const nlohmann::json& json) { return json.dump(1) + "\n"; }
-
 // A generated document: its topic on the command line, its file in docs/reference, how it is made.
 struct Document {
   std::string_view topic, file, format;
@@ -41,8 +39,8 @@ constexpr std::array kDocuments{
     Document{"options", "options.md", "markdown", config::options_markdown},
     Document{"metrics", "metrics.md", "markdown", metrics_markdown},
     Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
-    Document{"plan", "plan.schema.json", "json", [] { return json_text(config::plan_json_schema()); }},
-    Document{"result", "result.schema.json", "json", [] { return json_text(result::result_json_schema()); }},
+    Document{"plan", "plan.schema.json", "json", [] { return result::json_text(config::plan_json_schema()); }},
+    Document{"result", "result.schema.json", "json", [] { return result::json_text(result::result_json_schema()); }},
 };
 
 const Document& find_document(const std::string& topic) {
@@ -61,7 +59,7 @@ ExitCode schema_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kSchema);
   const auto options = config::command_settings(flags);
   if (!flags.positionals.empty()) {
-    for (const auto& topic : flags.positionals) fmt::print("{}", find_document(topic).make());
+    for (const auto& topic : flags.positionals) print(stdout, find_document(topic).make());
     return ExitCode::kOk;
   }
   const bool to_folder = options.has("output");
@@ -70,7 +68,7 @@ ExitCode schema_command(const Context& context) {
       make_directories(options.text("output"));
       write_file_atomic(fs::path(options.text("output")) / d.file, d.make());
     } else if (d.format == options.text("format")) {
-      fmt::print("{}{}", d.make(), d.format == "markdown" ? "\n" : "");
+      print(stdout, d.make() + (d.format == "markdown" ? "\n" : ""));
     }
   }
   return ExitCode::kOk;

@@ -6,11 +6,13 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/command_table.h"
+#include "cli/interrupts.h"
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "host/host_checks.h"
 #include "plugin/registry.h"
 #include "report/text_layout.h"
+#include "result/result_json.h"
 #include "run/plugin_choice.h"
 
 namespace paceline::cli {
@@ -22,7 +24,7 @@ using host::CheckStatus;
 // Loads the plug-in in a worker of its own and runs a first operation there.
 CheckResult check_plugin(const plugin::Manifest& manifest) {
   if (!manifest.not_built_because.empty()) return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
-  const auto description = run::describe_plugin(manifest.file);
+  const auto description = run::describe_plugin(manifest.file, InterruptGuard::flag());
   std::string text;
   for (const auto& [library, version] : description.versions) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
   text += "; engines";
@@ -58,9 +60,9 @@ ExitCode validate_command(const Context& context) {
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.name.size());
   for (const auto& row : rows)
-    if (!console.quiet || row.result.status == CheckStatus::kFail) fmt::print(console.text(), "{}\n", row_text(row, width));
-  fmt::print(console.text(), "{}\n", host::verdict_line(rows));
-  if (console.json) console.result(host::checks_to_json(rows).dump(1) + "\n");
+    if (!console.quiet || row.result.status == CheckStatus::kFail) print(console.text(), row_text(row, width) + "\n");
+  print(console.text(), host::verdict_line(rows) + "\n");
+  if (console.json) console.result(result::json_text(host::checks_to_json(rows)));
   return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;
 }
 

@@ -86,6 +86,8 @@ RunResult run_from_json(const Json& json, const std::string& origin) {
   return run;
 }
 
+std::string json_text(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 Json parse_json(const std::string& text, const std::string& origin) {
   try {
     return Json::parse(text);

@@ -16,6 +16,9 @@ nlohmann::json to_json(const RunResult& run);
 CaseResult case_from_json(const nlohmann::json& json, const std::string& origin);
 RunResult run_from_json(const nlohmann::json& json, const std::string& origin);
 
+// Indented, with a newline at the end; bytes that are no UTF-8 (of a log, of a crashed worker) become U+FFFD.
+std::string json_text(const nlohmann::json& json);
+
 // Text to JSON with a message a person understands.
 nlohmann::json parse_json(const std::string& text, const std::string& origin);
 

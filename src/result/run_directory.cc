@@ -73,11 +73,11 @@ void RunDirectory::write_case(const CaseResult& result, const std::vector<Sample
     write_file_atomic(dir / "samples.csv", csv);
     copy.samples = {"samples.csv", "csv", sample_columns(), sha256_hex(csv)};
   }
-  write_file_atomic(dir / "result.json", to_json(copy).dump(1) + "\n");
+  write_file_atomic(dir / "result.json", json_text(to_json(copy)));
 }
 
 void RunDirectory::write_summary(const RunResult& run) const {
-  write_file_atomic(summary_path(), to_json(run).dump(1) + "\n");
+  write_file_atomic(summary_path(), json_text(to_json(run)));
   write_file_atomic(folder_ / "summary.csv", summary_csv(run));
 }
 

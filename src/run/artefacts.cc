@@ -7,7 +7,11 @@
 namespace paceline::run {
 namespace fs = std::filesystem;
 
-Artefacts::Artefacts(const fs::path& run_dir) : folder_(fs::absolute(run_dir) / ".artefacts") { make_directories(folder_); }
+Artefacts::Artefacts(const fs::path& run_dir) : folder_(fs::absolute(run_dir) / ".artefacts") {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);  // what a killed run left behind
+  make_directories(folder_);
+}
 
 Artefacts::~Artefacts() {
   std::error_code ignored;

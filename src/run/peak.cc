@@ -45,8 +45,8 @@ void write_cache(const std::string& key, const Peak& peak) {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "paceline-peak-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error(ErrorCode::kIo, fmt::format("cannot make a folder below '{}'", fs::temp_directory_path().string()));
+    std::string name = (temp_dir() / "paceline-peak-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw Error(ErrorCode::kIo, fmt::format("cannot make a folder below '{}'", temp_dir().string()));
     path_ = name;
   }
   ScratchFolder(const ScratchFolder&) = delete;

@@ -32,16 +32,15 @@ EngineHome EngineDirectory::find(const std::string& engine) const {
                           plugin::plugin_dir().string())};
 }
 
-PluginDescription describe_plugin(const fs::path& file, double timeout_s) {
-  static const std::atomic<bool> never{false};
+PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt, double timeout_s) {
   WorkerRequest request;
   request.spec.kind = workload::PassKind::kDescribe;
   request.spec.plugin_file = fs::absolute(file).string();
   request.spec.model.name = "tiny_cnn";
   request.spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
-  request.log = fs::temp_directory_path() / fmt::format("paceline-describe-{}.log", ::getpid());
+  request.log = temp_dir() / fmt::format("paceline-describe-{}.log", ::getpid());
   request.timeout_s = timeout_s;
-  const auto outcome = run_worker(request, never, {});
+  const auto outcome = run_worker(request, interrupt, {});
   const std::string log = file_tail(request.log, 500);
   std::error_code ignored;
   fs::remove(request.log, ignored);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -34,6 +35,6 @@ struct PluginDescription {
   std::vector<std::pair<std::string, std::string>> versions;
   result::Number first_op_ns;          // from process start to the end of a first tiny inference
 };
-PluginDescription describe_plugin(const std::filesystem::path& file, double timeout_s = 120);
+PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt, double timeout_s = 120);
 
 }  // namespace paceline::run
