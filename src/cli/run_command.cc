@@ -20,6 +20,7 @@
 #include "host/environment.h"
 #include "result/run_directory.h"
 #include "run/coordinator.h"
+#include "run/pass_factory.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -64,10 +65,13 @@ std::set<std::string> selected_cases(const std::vector<config::Case>& cases, con
   return ids;
 }
 
-// The expressions are read before anything runs, so that a typing error costs nothing.
-std::vector<std::string> expectations(const config::Plan& plan) {
+// Read, and tried on the cases, before anything runs: a typing error costs nothing.
+std::vector<std::string> expectations(const config::Plan& plan, const std::vector<config::Case>& cases) {
   auto gates = plan.settings.texts("expect");
-  for (const auto& gate : gates) analysis::parse_gate(gate);
+  result::RunResult planned;
+  if (!gates.empty())
+    for (const auto& c : cases) planned.cases.push_back(run::new_case_result(c, ""));
+  analysis::decide_gates(gates, planned);
   return gates;
 }
 
@@ -102,7 +106,7 @@ ExitCode execute(const Context& context, unsigned command) {
   const auto plan = read_plan(flags, options, command == config::kInfer, extra_names(plugins));
   check_size(plan, options);
   const auto cases = config::expand(plan);
-  const auto gates = expectations(plan);
+  const auto gates = expectations(plan, cases);
   check_in_process(plan, cases);
   const auto only = selected_cases(cases, options.texts("only"));
   if (options.flag("dry_run")) {

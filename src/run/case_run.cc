@@ -43,6 +43,14 @@ std::filesystem::path CaseRun::record_file(workload::PassKind kind, std::int64_t
   return passes / (kind == workload::PassKind::kTimed ? fmt::format("timed-{}.jsonl", repetition) : std::string("check.jsonl"));
 }
 
+void set_passes_aside(const CaseRun& run) {
+  namespace fs = std::filesystem;
+  int number = 1;
+  while (fs::exists(run.dir / fmt::format("passes.{}", number))) ++number;
+  std::error_code error;
+  fs::rename(run.dir / "passes", run.dir / fmt::format("passes.{}", number), error);
+}
+
 void end_case(CaseRun& run, const std::string& code, const std::string& reason) {
   const bool skip = std::find(kSkipCodes.begin(), kSkipCodes.end(), code) != kSkipCodes.end();
   run.result.outcome = skip ? result::Outcome::kSkipped : result::Outcome::kFailed;

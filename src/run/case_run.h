@@ -27,6 +27,9 @@ struct CaseRun {
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
 };
 
+// Keeps the records of a finished case under another name, so that it can be measured again.
+void set_passes_aside(const CaseRun& run);
+
 // Ends a case that did not work out. Codes that mean "cannot be done here" make it skipped, the others failed.
 void end_case(CaseRun& run, const std::string& code, const std::string& reason);
 

@@ -52,6 +52,7 @@ class Coordinator {
   void start();
   void open_case(const config::Case& definition);
   void restore(CaseRun& c);
+  [[nodiscard]] bool asked_again(const CaseRun& c) const;
   void check(CaseRun& c);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
   void fill_flops(CaseRun& c);
@@ -120,9 +121,19 @@ void Coordinator::open_case(const config::Case& definition) {
   save(cases_.back());
 }
 
+// --only with --resume names a case that is over: it is measured again.
+bool Coordinator::asked_again(const CaseRun& c) const {
+  if (setup_.only.empty() || !c.selected) return false;
+  const auto& cases = setup_.previous.run.cases;
+  return std::any_of(cases.begin(), cases.end(), [&](const result::CaseResult& r) {
+    return r.case_id == c.definition.id && (r.complete || r.outcome == result::Outcome::kFailed);
+  });
+}
+
 // What an earlier run into this directory finished: the check and the repetitions whose record files are complete.
 void Coordinator::restore(CaseRun& c) {
   if (setup_.previous.folder.empty() || c.ended) return;
+  if (asked_again(c)) return set_passes_aside(c);
   const auto checked = read_record_file(c.record_file(PassKind::kCheck, 0));
   if (!checked) return;
   fill_flops(c);
