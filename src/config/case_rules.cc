@@ -85,6 +85,7 @@ void set_baselines(const Plan& plan, std::vector<Case>& cases) {
   for (std::size_t i = 0; i < cases.size(); ++i)
     by_coordinates[{cases[i].workload, coordinates_of(cases[i])}] = i;
   std::vector<Coordinates> baselines;
+  baselines.reserve(plan.workloads.size());
   for (const auto& workload : plan.workloads) baselines.push_back(baseline_of(workload));
   std::vector<int> followers(cases.size(), 0);
   std::vector<std::size_t> base(cases.size(), cases.size());

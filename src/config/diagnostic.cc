@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -17,11 +17,14 @@ std::string joined(const std::vector<Diagnostic>& diagnostics) {
          fmt::format("{} error{}, nothing was run", diagnostics.size(), diagnostics.size() == 1 ? "" : "s");
 }
 
-std::vector<Diagnostic> in_reading_order(std::vector<Diagnostic> diagnostics) {
-  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tuple(a.line == 0, a.line, a.col) < std::tuple(b.line == 0, b.line, b.col);
-  });
-  return diagnostics;
+// The file from top to bottom, then the command line; equal places keep their order.
+std::vector<Diagnostic> in_reading_order(const std::vector<Diagnostic>& diagnostics) {
+  std::multimap<std::tuple<bool, int, int>, const Diagnostic*> sorted;
+  for (const auto& one : diagnostics) sorted.emplace(std::tuple(one.line == 0, one.line, one.col), &one);
+  std::vector<Diagnostic> out;
+  out.reserve(sorted.size());
+  for (const auto& [place, one] : sorted) out.push_back(*one);
+  return out;
 }
 
 }  // namespace
@@ -35,8 +38,7 @@ Diagnostic diagnostic(const Place& place, std::string message) {
   return {place.file, place.line, place.col, std::move(message)};
 }
 
-ConfigErrors::ConfigErrors(std::vector<Diagnostic> diagnostics, ErrorCode code)
-    : Error(code, joined(in_reading_order(diagnostics))),
-      diagnostics_(in_reading_order(std::move(diagnostics))) {}
+ConfigErrors::ConfigErrors(const std::vector<Diagnostic>& diagnostics, ErrorCode code)
+    : Error(code, joined(in_reading_order(diagnostics))), diagnostics_(in_reading_order(diagnostics)) {}
 
 }  // namespace paceline::config

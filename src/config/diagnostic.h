@@ -28,7 +28,7 @@ Diagnostic diagnostic(const Place& place, std::string message);
 // mistake, each further one with its own "paceline: " in front, then how many there are.
 class ConfigErrors : public Error {
  public:
-  explicit ConfigErrors(std::vector<Diagnostic> diagnostics, ErrorCode code = ErrorCode::kConfig);
+  explicit ConfigErrors(const std::vector<Diagnostic>& diagnostics, ErrorCode code = ErrorCode::kConfig);
   [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const noexcept { return diagnostics_; }
 
  private:

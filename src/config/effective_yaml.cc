@@ -45,7 +45,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string scalar(const Value& value) {
-  const std::string text = value_text(value);
+  std::string text = value_text(value);
   if (!std::holds_alternative<std::string>(value)) return text;
   return is_plain(text) && !is_reserved(text) ? text : in_quotes(text);
 }
@@ -53,6 +53,7 @@ std::string scalar(const Value& value) {
 std::string rendered(const Option& option, const std::vector<Value>& values) {
   if (!option.is_axis() && option.form != OptionForm::kList) return scalar(values.front());
   std::vector<std::string> items;
+  items.reserve(values.size());
   for (const auto& value : values) items.push_back(scalar(value));
   return fmt::format("[{}]", join(items, ", "));
 }

@@ -62,13 +62,13 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 6> groups{{{"What runs", workload_rows()},
-                                                  {"How it is measured", measuring_rows()},
-                                                  {"Training", training_rows()},
-                                                  {"Collectives", collective_rows()},
-                                                  {"The plan as a whole", plan_rows()},
-                                                  {"The command", command_rows()}}};
-  return groups;
+  static const std::array<OptionGroup, 6> kGroups{{{"What runs", workload_rows()},
+                                                   {"How it is measured", measuring_rows()},
+                                                   {"Training", training_rows()},
+                                                   {"Collectives", collective_rows()},
+                                                   {"The plan as a whole", plan_rows()},
+                                                   {"The command", command_rows()}}};
+  return kGroups;
 }
 
 const Option* find_option(std::string_view key, unsigned kinds) {

@@ -57,7 +57,8 @@ Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides = {},
                const ExtraNames& extra = {});
 Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
                     const ExtraNames& extra = {});
-// Plug-in files a plan names, read leniently before validation: their engines are names the plan may use. Never throws.
+// Plug-in files a plan names, read leniently before validation: their engines are names the plan may use.
+// Never throws.
 std::vector<std::string> plan_plugins(const std::filesystem::path& path);
 // One inference workload from flags alone. Throws ConfigErrors(kUsage).
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});

@@ -34,7 +34,7 @@ std::string code_list(const std::vector<std::string>& names) {
 }
 
 std::string spellings(const Option& option) {
-  const std::string aliases = code_list(alias_names(option));
+  std::string aliases = code_list(alias_names(option));
   if (option.commands == 0) return aliases;
   return aliases + (aliases.empty() ? "" : " ") + code_list(flag_names(option));
 }

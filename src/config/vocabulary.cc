@@ -30,19 +30,19 @@ constexpr I64 resnet50_macs(I64) {
   return 4'089'184'256;
 }
 constexpr I64 vit_b_16_macs(I64) {
-  return transformer_macs(12, 768, 3072, 197) + 196 * (3 * 16 * 16) * 768 + 768 * 1000;  // + patches + head
+  return transformer_macs(12, 768, 3072, 197) + I64{196} * 768 * 768 + I64{768} * 1000;  // + patches + head
 }
 constexpr I64 bert_large_macs(I64 s) {
   return transformer_macs(24, 1024, 4096, s);
 }  // the encoder, pooler left out
 constexpr I64 gpt2_macs(I64 s) {
-  return transformer_macs(12, 768, 3072, s) + 768 * 50257 * s;
+  return transformer_macs(12, 768, 3072, s) + I64{768} * 50257 * s;
 }  // + language-model head
 constexpr I64 tiny_cnn_macs(I64) {
-  return 32 * 32 * 16 * 27 + 16 * 16 * 32 * 144 + 2048 * 10;
+  return I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + I64{2048} * 10;
 }
 constexpr I64 peak_gemm_macs(I64) {
-  return 2048 * 2048;
+  return I64{2048} * 2048;
 }
 constexpr I64 peak_conv_macs(I64) {
   return I64{56} * 56 * 128 * 128 * 9;
