@@ -54,8 +54,8 @@ constexpr std::array kModels{
     Model{"bert-large", Task::kTransformer, "sequences", kBertInput, 128, 512, 335'141'888, bert_large_macs},
     Model{"gpt2", Task::kTransformer, "sequences", kGptInput, 128, 1024, 124'439'808, gpt2_macs},
     Model{"tiny_cnn", Task::kCnn, "images", kTinyInput, 0, 0, 25'626, tiny_cnn_macs},
-    Model{"peak_gemm", Task::kCnn, "rows", kGemmInput, 0, 0, 2048 * 2048, peak_gemm_macs, true, 2048},
-    Model{"peak_conv", Task::kCnn, "images", kConvInput, 0, 0, 128 * 128 * 9, peak_conv_macs, true, 8},
+    Model{"peak_gemm", Task::kCnn, "rows", kGemmInput, 0, 0, 4'194'304, peak_gemm_macs, true, 2048},
+    Model{"peak_conv", Task::kCnn, "images", kConvInput, 0, 0, 147'456, peak_conv_macs, true, 8},
 };
 
 constexpr std::array kEngines{
