@@ -207,12 +207,14 @@ int allowed_cpu_count(const CpuInfo& cpu) {
 }
 
 std::vector<int> cores_first(const SystemFiles& files, const std::vector<int>& cpus) {
-  std::vector<int> sorted = cpus;
+  std::vector<int> sorted = cpus, first, second;
   std::sort(sorted.begin(), sorted.end());
   std::set<int> cores;
-  std::stable_partition(sorted.begin(), sorted.end(),
-                        [&](int cpu) { return cores.insert(core_name(files, cpu).value_or(cpu)).second; });
-  return sorted;
+  for (const int cpu : sorted) {
+    (cores.insert(core_name(files, cpu).value_or(cpu)).second ? first : second).push_back(cpu);
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 }  // namespace paceline::host

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/units.h"
 
@@ -164,7 +165,7 @@ std::string mode_words(const Noise& noise) {
 }
 
 std::string flag_text(const NoiseRule& rule, const NoiseFacts& facts, double value, double limit) {
-  const std::string words = fmt::format(fmt::runtime(rule.words), in_words(rule.format, value));
+  std::string words = fmt::format(fmt::runtime(rule.words), in_words(rule.format, value));
   if (rule.id == "multimodal") return words + mode_words(facts.noise);
   if (rule.format == NoiseFormat::kFlag || limit == 0) return words;
   return fmt::format("{} (limit {})", words, in_words(rule.format, limit));
@@ -184,6 +185,7 @@ std::optional<NoiseFlag> judge(const NoiseRule& rule, const NoiseFacts& facts, N
 
 std::vector<std::string> texts(const std::vector<NoiseFlag>& flags) {
   std::vector<std::string> out;
+  out.reserve(flags.size());
   for (const auto& one : flags) out.push_back(one.text);
   return out;
 }
@@ -199,12 +201,13 @@ const NoiseLimits& limits_of(const NoiseRule& rule, NoiseProfile profile) {
 }
 
 std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile) {
-  std::vector<NoiseFlag> flags;
+  std::vector<NoiseFlag> invalid, warned;
   for (const auto& rule : kRules) {
-    if (auto broken = judge(rule, facts, profile)) flags.push_back(std::move(*broken));
+    auto broken = judge(rule, facts, profile);
+    if (broken) (broken->invalid ? invalid : warned).push_back(std::move(*broken));
   }
-  std::stable_partition(flags.begin(), flags.end(), [](const NoiseFlag& one) { return one.invalid; });
-  return flags;
+  std::move(warned.begin(), warned.end(), std::back_inserter(invalid));
+  return invalid;
 }
 
 Grade grade_of(const std::vector<NoiseFlag>& flags) {
