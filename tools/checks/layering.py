@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks that dependencies point one way: includes and links of src/ and plugins/ against the DEPENDS lists in CMake.
 
-usage: layering.py [--root DIR] [--binary FILE]     exit 1 and one line a violation
+usage: layering.py [--root DIR]     or, for a built executable, layering.py --binary FILE     exit 1 and one line a violation
 """
 import argparse
 import pathlib
@@ -135,23 +135,21 @@ def binary_violations(binary):
             yield f"{binary}: links {line.strip()}; only plug-ins link deep-learning libraries"
 
 
-def violations(root, binary):
+def violations(root):
     order = layer_order(root)
     depends = declared_depends(root, order)
     yield from order_violations(order, depends)
     yield from link_violations(root, order)
     yield from include_violations(root, order, depends)
     yield from plugin_violations(root, order)
-    if binary:
-        yield from binary_violations(binary)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--binary", help="also: this executable links no deep-learning library")
+    parser.add_argument("--binary", help="only: this executable links no deep-learning library")
     arguments = parser.parse_args()
-    found = list(violations(arguments.root, arguments.binary))
+    found = list(binary_violations(arguments.binary) if arguments.binary else violations(arguments.root))
     print("\n".join(found) or "layering: dependencies point one way")
     return 1 if found else 0
 

@@ -28,7 +28,7 @@ class LayeringTest(unittest.TestCase):
             for name, content in {**CLEAN, **({path: text} if path else {})}.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(content)
-            return list(layering.violations(root, None))
+            return list(layering.violations(root))
 
     def expect(self, words, path, text):
         found = self.found(path, text)

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Plants one defect at a time into a copy of HEAD and expects the tests that watch it to fail: does the suite see what it is for?
+# usage: seeded_defects.sh [NAME…]     exit 0 when every defect was seen. Copy and build stay in build/seeded/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tree=$PWD/build/seeded/tree build=$PWD/build/seeded/build log=$PWD/build/seeded/log
+export CCACHE_BASEDIR=$PWD
+wanted=" $* " unseen=0
+
+quietly() { "$@" > "$log" 2>&1; }
+
+copy_of_head() {
+  mkdir -p build/seeded
+  [ -d "$tree" ] || quietly git clone --no-checkout . "$tree"
+  quietly git -C "$tree" fetch origin HEAD
+  quietly git -C "$tree" checkout --force --detach FETCH_HEAD
+  quietly cmake -S "$tree" -B "$build" -G Ninja -DPACELINE_PLUGIN_TORCH=OFF || { tail -n 20 "$log"; exit 1; }
+}
+
+# Without a target nothing is built.
+build_targets() {
+  [ -z "$1" ] || quietly cmake --build "$build" -j "$(scripts/jobs.sh)" --target "$1"
+}
+
+run_tests() { quietly ctest --test-dir "$build" --no-tests=error --output-on-failure --timeout 120 -R "$1"; }
+
+fail() {
+  echo "$1: $2; end of $log:"
+  tail -n 15 "$log"
+  unseen=1
+}
+
+# defect NAME FILE SED_SCRIPT TARGET TESTS: green without the defect, red with it.
+defect() {
+  local name=$1 file=$tree/$2 script=$3 target=$4 tests=$5
+  [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
+  if ! build_targets "$target" || ! run_tests "$tests"; then fail "$name" "fails without the defect"; return 0; fi
+  sed -E -i "$script" "$file"
+  if git -C "$tree" diff --quiet; then
+    fail "$name" "the sed script changes nothing in $2"
+  elif ! build_targets "$target"; then
+    fail "$name" "does not compile, which proves nothing"
+  elif run_tests "$tests"; then
+    fail "$name" "NOT SEEN: the tests stay green"
+  else
+    echo "$name: seen by $(grep -cE '^\s*[0-9]+ - .*\((Failed|Timeout|SEGFAULT|Subprocess .*)\)' "$log") tests"
+  fi
+  git -C "$tree" checkout --quiet -- .
+}
+
+copy_of_head
+defect wrong_quantile_rank src/stats/quantile.cc \
+  's/ \* ppm \+ kPpmOne - 1\) \/ kPpmOne/ * ppm) \/ kPpmOne/' unit_stats '^unit_stats\.'
+defect wrong_interval_rank src/stats/order_statistics.cc \
+  's/below_u \+ 1 : 0/below_u : 0/' unit_stats '^unit_stats\.'
+defect dropped_sample src/measure/timed_block.h \
+  's/^    samples\.push_back/    if (n % 10 != 9) samples.push_back/' unit_measure '^unit_measure\.'
+defect missing_interval_is_zero src/report/case_cells.cc \
+  '/if \(!estimate\.ci_low/d; s/\*estimate\.(ci_low|ci_high)/estimate.\1.value_or(0)/g' unit_report '^unit_report\.'
+defect missing_number_is_zero src/result/run_directory.cc \
+  's/: std::string\(\); \}$/: std::string("0"); }/' unit_result '^unit_result\.'
+defect layer_violation src/stats/quantile.cc \
+  '2i #include "report/documents.h"' '' '^check\.layering$'
+defect swallowed_crash src/run/worker.cc \
+  's/!verdict && !clean\)/!verdict \&\& !clean \&\& !WIFSIGNALED(child.wait_status()))/' all '^cli\..*(crash|segv|fault|abort)'
+[ $unseen = 0 ] && echo "every planted defect was seen"
+exit $unseen
