@@ -169,6 +169,7 @@ TEST(HostChecks, DiskSpaceUsesTheNearestExistingParent) {
 
 std::vector<CheckedRow> rows_of(std::vector<std::pair<CheckStatus, std::vector<Purpose>>> list) {
   std::vector<CheckedRow> rows;
+  rows.reserve(list.size());
   for (auto& [status, needed_by] : list) rows.push_back({"row", needed_by, {status, "text", "fix"}});
   return rows;
 }

@@ -46,7 +46,7 @@ void expect_reasons(const json& value, const std::string& path) {
       EXPECT_TRUE(value.contains(key + "_reason")) << path << "/" << key;
       EXPECT_FALSE(value.value(key + "_reason", "").empty()) << path << "/" << key;
     }
-    expect_reasons(item, path + "/" + key);
+    expect_reasons(item, std::string(path).append("/").append(key));
   }
 }
 
