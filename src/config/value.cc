@@ -139,7 +139,8 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
 Converted convert_engine(const Option& option, const RawValue& raw, const NameSpace& names) {
   const std::vector<std::string> extra = names.extra ? names.extra->engines : std::vector<std::string>{};
   const auto* type = find_file_type(raw.text);
-  if (find_engine(raw.text) || names.open || (type && !type->engine.empty()) ||
+  const bool any = names.open && extra.empty();  // a plug-in that nobody has asked for its engines
+  if (find_engine(raw.text) || any || (type && !type->engine.empty()) ||
       std::find(extra.begin(), extra.end(), raw.text) != extra.end())
     return {raw.text, {}};
   std::vector<std::string> known;

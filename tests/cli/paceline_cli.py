@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Runs the paceline binary as a user meets it. PACELINE_BIN: the binary; PACELINE_SPIN: the test plug-in."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+BINARY = os.environ.get("PACELINE_BIN", "")
+SPIN = os.environ.get("PACELINE_SPIN", "")
+TIMEOUT_S = 120
+
+# Every test is quick and says nothing about speed: no wait for a quiet machine, no peak, a short fixed loop.
+QUICK = ["--idle-wait-s", "0", "--no-measure-peak", "--allow-noisy", "--warmup", "1"]
+# What no user may ever see.
+FORBIDDEN = ("terminate called", "what():", "Traceback", "internal error", "Segmentation fault", "AddressSanitizer")
+
+
+class Finished:
+    """Exit code and text of a command that has ended."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class CliTest(unittest.TestCase):
+    """A folder of its own, a home of its own, and words for what every test asks."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="paceline-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.env = {**os.environ, "HOME": str(self.folder / "home"), "XDG_CACHE_HOME": str(self.folder / "cache")}
+        for name in [n for n in self.env if n.startswith("SPIN_")]:
+            del self.env[name]
+        self.write("x.spin", "")
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def start(self, *arguments, env=None, cwd=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options):
+        """A process group of its own, so that nothing outlives the test and leftovers can be counted."""
+        process = subprocess.Popen([BINARY, *map(str, arguments)], env={**self.env, **(env or {})}, cwd=cwd or self.folder,
+                                   stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True, **options)
+        self.addCleanup(end_group, process)
+        return process
+
+    def finish(self, process, timeout=TIMEOUT_S):
+        out, err = process.communicate(timeout=timeout)
+        text = [(t or b"").decode("utf-8", "replace") for t in (out, err)]
+        for word in FORBIDDEN:
+            self.assertNotIn(word, text[0] + text[1])
+        return Finished(process.returncode, *text)
+
+    def run_cli(self, *arguments, timeout=TIMEOUT_S, **options):
+        return self.finish(self.start(*arguments, **options), timeout)
+
+    def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, **options):
+        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, "--shapes", "input:1x4",
+                            "--iterations", iterations, *QUICK, *arguments, **options)
+
+    def spin_plan(self, *lines, name="plan.yaml", iterations=20, engines="[spin]"):
+        """A plan on the spin engine; `lines` are added at its top level."""
+        return self.write(name, "\n".join([
+            "kind: inference", "models: [x.spin]", f"engines: {engines}", f"plugin: [{json.dumps(SPIN)}]", 'shapes: "input:1x4"',
+            f"iterations: {iterations}", "warmup_iterations: 1", "idle_wait_s: 0", "measure_peak: false", "allow_noisy: true", *lines]) + "\n")
+
+    def only_run(self, below="results"):
+        """The one run directory below a folder."""
+        found = sorted(p.parent for p in (self.folder / below).glob("*/*/plan.yaml"))
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def summary(self, run=None):
+        return read_json((run or self.only_run()) / "run_summary.json")
+
+    def assert_code(self, result, code):
+        self.assertEqual(result.code, code, str(result))
+
+    def assert_error(self, result, code, *words, lines=1):
+        """Exactly `lines` messages, each with a first word that says who speaks; every word of `words` is in them."""
+        self.assert_code(result, code)
+        said = [line for line in result.err.splitlines() if line.startswith("paceline: ")]
+        self.assertEqual(len(said), lines, str(result))
+        for word in words:
+            self.assertIn(word, "\n".join(said))
+        self.assertEqual(result.out, "", str(result))
+
+    def assert_nothing_ran(self, below="results"):
+        self.assertFalse((self.folder / below).exists(), "a run directory was made")
+
+    def assert_group_empty(self, process, within_s=10):
+        """No process of the session is left (workers have groups of their own in it)."""
+        deadline = time.monotonic() + within_s
+        while (left := session_members(process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(left, [])
+
+    def assert_samples_once(self, run, case, repetitions, iterations):
+        """samples.csv of a case holds each (repetition, index) exactly once."""
+        rows = read_csv(run / "cases" / case / "samples.csv")
+        have = [(int(r["repetition"]), int(r["index"])) for r in rows]
+        self.assertEqual(sorted(have), [(r, i) for r in range(repetitions) for i in range(iterations)])
+
+
+def end_group(process):
+    for pid in [process.pid, *session_members(process.pid)]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream:
+            stream.close()
+
+
+def session_members(session):
+    """Living processes (no zombies) of a session, from /proc."""
+    members = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it ended while we looked
+        if int(fields[3]) == session and fields[0] not in "ZX":
+            members.append(int(entry.name))
+    return members
+
+
+def wait_until(condition, timeout=60):
+    """Whether the condition came true; polls fast."""
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def refuse_constant(name):
+    raise ValueError(f"{name} in JSON")
+
+
+def read_json(path):
+    """Strict: NaN and infinity are no JSON."""
+    return json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=refuse_constant)
+
+
+def read_csv(path):
+    return list(csv.DictReader(io.StringIO(Path(path).read_text(encoding="utf-8"))))
+
+
+def case_of(summary, **wanted):
+    """The case whose benchmark (or params) has these values."""
+    for case in summary["cases"]:
+        have = {**case["benchmark"], **case["benchmark"]["params"]}
+        if all(str(have.get(key)) == str(value) for key, value in wanted.items()):
+            return case
+    raise AssertionError(f"no case with {wanted}")
+
+
+def main():
+    if not BINARY or not SPIN:
+        raise SystemExit("set PACELINE_BIN and PACELINE_SPIN")
+    unittest.main(verbosity=1)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Help, version, and words that are nearly right."""
+
+import json
+import subprocess
+import unittest
+from pathlib import Path
+
+import paceline_cli as cli
+
+COMMANDS = ("run", "infer", "validate", "report", "schema")
+
+
+class Help(cli.CliTest):
+    def test_help_names_every_command(self):
+        for word in ("--help", "-h", "help"):
+            result = self.run_cli(word)
+            self.assert_code(result, 0)
+            for command in COMMANDS:
+                self.assertRegex(result.out, rf"(?m)^  {command} ")
+            self.assertNotIn("worker", result.out)
+
+    def test_no_argument_is_a_usage_error_that_shows_help(self):
+        result = self.run_cli()
+        self.assert_code(result, 2)
+        self.assertIn("usage: paceline COMMAND", result.out)
+
+    def test_each_command_has_help(self):
+        for command in (*COMMANDS, "benchmark"):
+            result = self.run_cli(command, "--help")
+            self.assert_code(result, 0)
+            self.assertRegex(result.out, r"^usage: paceline \w+")
+            self.assertIn("--quiet", result.out)
+
+    def test_help_wins_over_errors(self):
+        self.assert_code(self.run_cli("infer", "--batch", "0", "--help"), 0)
+
+    def test_version(self):
+        version = (Path(__file__).resolve().parents[2] / "VERSION").read_text().strip()
+        for word in ("--version", "version"):
+            result = self.run_cli(word)
+            self.assert_code(result, 0)
+            self.assertTrue(result.out.startswith(f"paceline {version} ("), result.out)
+            self.assertIn("plug-in torch: ", result.out)
+
+    def test_no_deep_learning_library_is_linked(self):
+        text = subprocess.run(["ldd", cli.BINARY], capture_output=True, text=True, check=True).stdout
+        libraries = [line.split()[0] for line in text.splitlines()]
+        self.assertIn("libstdc++.so.6", libraries)
+        for name in ("torch", "c10", "mkl", "dnnl", "gomp"):
+            self.assertFalse([library for library in libraries if library.startswith("lib" + name)], libraries)
+
+    def test_schema_topics(self):
+        for topic, word in (("commands", "paceline infer"), ("options", "`batch_sizes`"), ("metrics", "`p50_ms`"), ("exit-codes", "| 77 |")):
+            result = self.run_cli("schema", topic)
+            self.assert_code(result, 0)
+            self.assertIn(word, result.out)
+        for topic in ("plan", "result"):
+            self.assertIsInstance(json.loads(self.run_cli("schema", topic).out), dict)
+        self.assert_error(self.run_cli("schema", "optoins"), 2, "unknown topic 'optoins'", "options")
+
+    def test_worker_is_not_for_people(self):
+        self.assert_error(self.run_cli("worker"), 2, "paceline run")
+
+
+class NearlyRight(cli.CliTest):
+    def expect(self, arguments, *words, lines=1):
+        self.assert_error(self.run_cli(*arguments), 2, *words, lines=lines)
+        self.assert_nothing_ran()
+
+    def test_command(self):
+        self.expect(["rnu"], "unknown command 'rnu'", "did you mean 'run'", "validate")
+        self.expect(["--versoin"], "unknown command '--versoin'")
+
+    def test_flag(self):
+        self.expect(["infer", "--model", "resnet50", "--presicion", "fp32"], "--presicion", "did you mean '--precision'")
+        self.expect(["report", "--sorce", "x"], "--sorce", "did you mean '--source'")
+
+    def test_model(self):
+        self.expect(["infer", "--model", "resnet5"], "'resnet5'", "did you mean 'resnet50'", "vit_b_16")
+
+    def test_engine(self):
+        self.expect(["infer", "--model", "resnet50", "--engine", "eagr"], "'eagr'", "did you mean 'eager'")
+
+    def test_engine_of_a_plugin(self):
+        self.assert_error(self.infer(engine="spinn"), 2, "'spinn'", "did you mean 'spin'")
+
+    def test_precision(self):
+        self.expect(["infer", "--model", "resnet50", "--precision", "bf61"], "'bf61'", "did you mean 'bf16'")
+
+    def test_format(self):
+        self.expect(["report", "-s", ".", "-f", "htm"], "'htm'", "html")
+
+    def test_each_wrong_flag_is_named_at_once(self):
+        self.expect(["infer", "--model", "resnet50", "--batch", "0", "--precision", "fp23", "--itres", "3"], "'0'", "'fp23'", "--itres", lines=3)
+
+    def test_a_flag_without_its_value(self):
+        self.expect(["infer", "--model", "resnet50", "--batch"], "--batch", "needs a value")
+
+    def test_missing_model_file(self):
+        self.expect(["infer", "--model", "gone.pt", "--shapes", "input:1x4"], "gone.pt")
+
+    def test_plugin_that_is_missing_or_none(self):
+        self.expect(["infer", "--plugin", "gone.so", "--engine", "spin", "--model", "x.spin", "--shapes", "i:1x4"], "gone.so", "does not exist")
+        result = self.run_cli("infer", "--plugin", "x.spin", "--engine", "spin", "--model", "x.spin", "--shapes", "i:1x4")
+        self.assert_error(result, 77, "x.spin")
+        self.assert_nothing_ran()
+
+    def test_only_a_case_that_exists(self):
+        self.assert_error(self.infer("--only", "2"), 2, "--only 2", "--dry-run")
+        self.assert_error(self.infer("--only", "x.spin-spin-fp32-b2"), 2, "did you mean 'x.spin-spin-fp32-b1'")
+
+    def test_engine_that_is_not_here_is_skipped_with_a_reason(self):
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "openvino", *cli.QUICK)
+        self.assert_code(result, 77)
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["outcome"], "skipped")
+        self.assertNotEqual(case["reason"], "")
+
+
+if __name__ == "__main__":
+    cli.main()
