@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -15,7 +16,7 @@
 // Engines for tests only: one that takes a known time, and one that misbehaves on demand.
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US
-//   fault  SPIN_FAULT = segv abort kill hang exit rubbish throw unsupported nan badshape; SPIN_FAULT_AT = load | run
+//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape; SPIN_FAULT_AT = load | run
 namespace {
 
 using namespace paceline;
@@ -93,6 +94,7 @@ class FaultEngine : public SumEngine {
     if (fault_ == "abort") std::abort();
     if (fault_ == "kill") std::raise(SIGKILL);
     if (fault_ == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (fault_ == "oom") hoard();
     if (fault_ == "exit") ::_exit(3);
     if (fault_ == "quiet_exit") ::_exit(0);
     if (fault_ == "rubbish") {
@@ -102,6 +104,12 @@ class FaultEngine : public SumEngine {
     }
     if (fault_ == "throw") throw std::runtime_error("the engine is out of coffee");
     if (fault_ == "unsupported") throw Error(ErrorCode::kUnsupported, "this machine cannot do that");
+  }
+  // A gigabyte at most: without a limit on memory nobody comes to harm.
+  static void hoard() {
+    std::vector<std::vector<char>> blocks;
+    while (blocks.size() < 64) blocks.emplace_back(std::size_t{16} << 20, 'x');
+    throw std::runtime_error("nobody stopped a worker that took a gigabyte");
   }
   std::string fault_ = variable("SPIN_FAULT", "");
   std::string at_ = variable("SPIN_FAULT_AT", "run");

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Workers that crash, hang, lie or leave: the case fails with a reason, the rest of the plan goes on."""
+
+import os
+import unittest
+
+import paceline_cli as cli
+
+# fault: exit code, reason_code, words of the reason
+FAULTS = {
+    "segv": (5, "crash", ["segmentation fault", "SIGSEGV"]),
+    "abort": (5, "crash", ["SIGABRT"]),
+    "kill": (5, "killed", ["SIGKILL"]),
+    "hang": (5, "timeout", ["timeout_s = 2 s"]),
+    "exit": (5, "exit", ["ended early", "exit code 3"]),
+    "quiet_exit": (5, "exit", ["ended early", "exit code 0"]),
+    "rubbish": (5, "protocol", ["no record", "%%% not a record"]),
+    "throw": (5, "error", ["out of coffee"]),
+}
+
+
+class Faults(cli.CliTest):
+    def run_fault(self, fault, at, timeout_s=30):
+        """A plan of two cases: the faulty engine and a healthy one."""
+        plan = self.spin_plan(f"env: {{SPIN_FAULT: {fault}, SPIN_FAULT_AT: {at}}}", f"timeout_s: {timeout_s}", "repetitions: 2",
+                              f"output_dir: {fault}-{at}", engines="[fault, spin]", iterations=5)
+        process = self.start("run", plan)
+        result = self.finish(process)
+        self.assert_group_empty(process)
+        run = self.only_run(f"{fault}-{at}")
+        summary = self.summary(run)
+        healthy = cli.case_of(summary, engine="spin")
+        self.assertEqual((healthy["outcome"], len(healthy["repetitions"])), ("ok", 2), str(result))
+        self.assert_samples_once(run, healthy["case_id"], 2, 5)
+        return result, run, summary, cli.case_of(summary, engine="fault")
+
+    def check_failed(self, fault, at):
+        code, reason_code, words = FAULTS[fault]
+        result, run, summary, case = self.run_fault(fault, at, timeout_s=2 if fault == "hang" else 30)
+        self.assert_code(result, code)
+        self.assertEqual((summary["outcome"], summary["exit_code"]), ("failed", code))
+        self.assertEqual((case["outcome"], case["reason_code"], case["complete"]), ("failed", reason_code, False))
+        for word in words:
+            self.assertIn(word, case["reason"])
+        self.assertIn(case["reason"], result.err)
+        self.assertIn("pass, repetition 0", case["log_tail"])
+        self.assertTrue((run / "report.html").exists())
+        self.assertEqual(cli.read_json(run / "cases" / case["case_id"] / "result.json")["reason"], case["reason"])
+
+    def test_unsupported_is_skipped(self):
+        for at in ("load", "run"):
+            result, _, summary, case = self.run_fault("unsupported", at)
+            self.assert_code(result, 0)
+            self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unsupported"))
+            self.assertIn("this machine cannot do that", case["reason"])
+            self.assertEqual(summary["outcome"], "ok")
+
+    def test_nan_fails_the_accuracy_check(self):
+        result, _, _, case = self.run_fault("nan", "run")
+        self.assert_code(result, 1)
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"))
+        self.assertIn("NaN", case["reason"])
+
+    def test_wrong_output_shape(self):
+        result = self.infer("--batch", "2", engine="fault", env={"SPIN_FAULT": "badshape"})
+        self.assert_code(result, 2)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
+        self.assertIn("the batch is 2", case["reason"])
+
+    def test_failed_case_is_tried_again_by_resume(self):
+        _, run, _, case = self.run_fault("segv", "run")
+        result = self.run_cli("run", "--resume", run, "--env.SPIN_FAULT=none")
+        self.assert_code(result, 0)
+        again = cli.case_of(self.summary(run), engine="fault")
+        self.assertEqual((again["outcome"], len(again["repetitions"])), ("ok", 2))
+
+    def test_one_case_in_process_reports_what_it_threw(self):
+        result = self.infer("--in-process", engine="fault", env={"SPIN_FAULT": "throw"})
+        self.assert_code(result, 5)
+        self.assertIn("out of coffee", result.err)
+
+    def test_out_of_memory_killer_is_named(self):
+        group = memory_group(self)
+        plan = self.spin_plan("env: {SPIN_FAULT: oom, SPIN_FAULT_AT: run}", engines="[fault, spin]", iterations=5)
+        result = self.finish(self.start("run", plan, preexec_fn=lambda: join_group(group)))
+        self.assert_code(result, 5)
+        summary = self.summary()
+        case = cli.case_of(summary, engine="fault")
+        self.assertEqual(case["reason_code"], "oom", case["reason"])
+        self.assertIn("out-of-memory killer", case["reason"])
+        self.assertEqual(cli.case_of(summary, engine="spin")["outcome"], "ok")
+
+
+def memory_group(test):
+    """A memory cgroup of 200 MB for the coordinator and its workers; skips where none can be made."""
+    for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        folder = os.path.join(root, f"paceline-test-{os.getpid()}")
+        try:
+            os.mkdir(folder)
+            test.addCleanup(os.rmdir, folder)
+            with open(os.path.join(folder, limit), "r+", encoding="ascii") as file:
+                file.write(str(200 << 20))
+            return folder
+        except OSError:
+            continue
+    return test.skipTest("no memory cgroup can be made here")
+
+
+def join_group(folder):
+    with open(os.path.join(folder, "cgroup.procs"), "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+
+
+def make_test(fault, at):
+    return lambda self: self.check_failed(fault, at)
+
+
+for name in FAULTS:
+    for moment in ("load", "run"):
+        setattr(Faults, f"test_{name}_at_{moment}", make_test(name, moment))
+
+if __name__ == "__main__":
+    cli.main()
