@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-CODE = ("*.h", "*.cc", "*.py")
+CODE = ("*.h", "*.cc")
 SOURCES = {".h", ".cc", ".c", ".S", ".in", ".js", ".css", ".html"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 ANCHOR_ROW = re.compile(r'"([a-z0-9-]+)",\s*(?:\[\]|quantile<)')
@@ -39,7 +39,7 @@ def metric_anchors(root):
 
 def mentions(root):
     """(file, heading) of each methodology note in brackets, also where a comment goes over several lines."""
-    for folder in ("src", "plugins", "tools", "tests"):
+    for folder in ("src", "plugins", "tests"):
         for path in sorted(p for pattern in CODE for p in (root / folder).rglob(pattern)):
             text = re.sub(r"\n\s*(//|#)\s?", " ", path.read_text(errors="replace"))
             for group in MENTION.findall(text):
