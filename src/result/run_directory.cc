@@ -27,13 +27,31 @@ std::string csv_cell(const std::string& text) {
   return out + "\"";
 }
 
-std::string csv_number(const std::optional<double>& value) { return value ? fmt::format("{:.9g}", *value) : std::string(); }
+std::string csv_number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.9g}", *value) : std::string();
+}
+
+// Files a killed run was about to write: NAME.part, NAME.part<process id>.
+bool is_leftover(const fs::path& file) {
+  std::string name = file.filename().string();
+  name.erase(name.find_last_not_of("0123456789") + 1);
+  return name.ends_with(".part");
+}
+
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> leftovers;
+  for (fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
+    if (is_leftover(it->path()) && it->is_regular_file(error)) leftovers.push_back(it->path());
+  for (const auto& file : leftovers) fs::remove(file, error);
+}
 
 // Newest run below a folder: run ids sort by time.
 fs::path newest_run(const fs::path& folder) {
   fs::path best;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end; it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+       it != end; it.increment(error)) {
     if (it.depth() > 2) it.disable_recursion_pending();
     if (it->path().filename() == "run_summary.json" &&
         (best.empty() || best.parent_path().filename() < it->path().parent_path().filename()))
@@ -54,9 +72,14 @@ RunDirectory::RunDirectory(fs::path folder) : folder_(std::move(folder)) {
   const fs::path lock = folder_ / ".lock";
   lock_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!lock_)
-    throw Error(ErrorCode::kIo, fmt::format("cannot write into '{}': {}; choose another with --output-dir", folder_.string(), std::strerror(errno)));
+    throw Error(ErrorCode::kIo, fmt::format("cannot write into '{}': {}; choose another with --output-dir",
+                                            folder_.string(), std::strerror(errno)));
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(ErrorCode::kUsage, fmt::format("another paceline is writing into '{}'; wait for it or choose another --output-dir", folder_.string()));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("another paceline is writing into '{}'; wait for it or choose another --output-dir",
+                    folder_.string()));
+  remove_leftovers(folder_);
 }
 
 fs::path RunDirectory::case_dir(const std::string& case_id) const {
@@ -82,14 +105,17 @@ void RunDirectory::write_summary(const RunResult& run) const {
 }
 
 std::string summary_csv(const RunResult& run) {
-  std::string out = "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,repetitions";
+  std::string out =
+      "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,repetitions";
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += '\n';
   for (const auto& c : run.cases) {
     const nlohmann::json outcome = to_json(c)["outcome"];
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(), csv_cell(c.reason),
-                       c.outcome == Outcome::kOk ? "ABC"[static_cast<int>(c.grade)] : '-', csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine),
-                       c.benchmark.precision, c.benchmark.layout, c.benchmark.batch_per_rank, c.benchmark.threads, c.repetitions.size());
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(),
+        csv_cell(c.reason), c.outcome == Outcome::kOk ? "ABC"[static_cast<int>(c.grade)] : '-',
+        csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine), c.benchmark.precision, c.benchmark.layout,
+        c.benchmark.batch_per_rank, c.benchmark.threads, c.repetitions.size());
     for (const auto& m : metrics()) {
       const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));
@@ -101,10 +127,16 @@ std::string summary_csv(const RunResult& run) {
 
 StoredRun read_run(const fs::path& path) {
   fs::path file = path;
-  if (fs::is_directory(path)) file = fs::exists(path / "run_summary.json") ? path / "run_summary.json" : newest_run(path);
+  if (fs::is_directory(path))
+    file = fs::exists(path / "run_summary.json") ? path / "run_summary.json" : newest_run(path);
   if (file.empty() || !fs::exists(file))
-    throw Error(ErrorCode::kData, fmt::format("'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>", path.string()));
-  StoredRun stored{file.parent_path(), run_from_json(parse_json(read_file(file), file.string()), file.string())};
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>",
+            path.string()));
+  StoredRun stored{file.parent_path(),
+                   run_from_json(parse_json(read_file(file), file.string()), file.string())};
   return stored;
 }
 
