@@ -12,7 +12,8 @@
 
 namespace paceline {
 
-// What kind of thing went wrong. kUnsupported and kUnavailable end a case as "skipped", the rest as "failed" or end the run.
+// What kind of thing went wrong. kUnsupported and kUnavailable end a case as "skipped", the rest as "failed"
+// or end the run.
 enum class ErrorCode {
   kUsage,        // a flag or an argument
   kConfig,       // a plan file
@@ -24,8 +25,8 @@ enum class ErrorCode {
   kInternal,
 };
 
-// Thrown for what ends a pass or a run. The message says what happened, with which value, and what to do next.
-// Header-only and exported, so that plug-ins throw the same type.
+// Thrown for what ends a pass or a run. The message says what happened, with which value, and what to do
+// next. Header-only and exported, so that plug-ins throw the same type.
 class PACELINE_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -94,11 +94,14 @@ void make_directories(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error || !fs::is_directory(path))
-    throw Error(ErrorCode::kIo, fmt::format("cannot create folder '{}': {}; choose another with --output-dir", path.string(),
-                                            error ? error.message() : "a file of that name is in the way"));
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot create folder '{}': {}; choose another with --output-dir", path.string(),
+                            error ? error.message() : "a file of that name is in the way"));
 }
 
-fs::path executable_dir() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+fs::path executable_dir() {
+  return fs::read_symlink("/proc/self/exe").parent_path();
+}
 
 fs::path temp_dir() {
   std::error_code error;

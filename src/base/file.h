@@ -9,7 +9,8 @@ namespace paceline {
 // Whole file as bytes. Throws Error(kIo) naming the path and the system's reason.
 std::string read_file(const std::filesystem::path& path);
 
-// Writes beside the target, fsyncs, renames over it, fsyncs the folder: a reader sees the old file or the new one.
+// Writes beside the target, fsyncs, renames over it, fsyncs the folder: a reader sees the old file or the new
+// one.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
 // Appends and fsyncs.

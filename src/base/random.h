@@ -19,11 +19,12 @@ constexpr std::uint64_t hash64(std::string_view text) {
   return h;
 }
 
-// Counter-based generator: value i of stream (seed, key) is a pure function of the three, so that any process, thread
-// or order of drawing gives the same numbers.
+// Counter-based generator: value i of stream (seed, key) is a pure function of the three, so that any
+// process, thread or order of drawing gives the same numbers.
 class CounterRng {
  public:
-  constexpr CounterRng(std::uint64_t seed, std::uint64_t key) : base_(mix64(seed ^ mix64(key + 0x9e3779b97f4a7c15ULL))) {}
+  constexpr CounterRng(std::uint64_t seed, std::uint64_t key)
+      : base_(mix64(seed ^ mix64(key + 0x9e3779b97f4a7c15ULL))) {}
   [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t index) const {
     return mix64(base_ + (index + 1) * 0x9e3779b97f4a7c15ULL);
   }

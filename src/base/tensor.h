@@ -12,11 +12,21 @@
 // Plain tensors that cross the plug-in boundary. Standard library only; installed with the plug-in headers.
 namespace paceline {
 
-enum class DType : std::uint8_t { kFloat32, kFloat16, kBFloat16, kFloat64, kInt8, kUInt8, kInt32, kInt64, kBool };
+enum class DType : std::uint8_t {
+  kFloat32,
+  kFloat16,
+  kBFloat16,
+  kFloat64,
+  kInt8,
+  kUInt8,
+  kInt32,
+  kInt64,
+  kBool
+};
 
 struct DTypeRow {
   DType dtype;
-  std::string_view name;    // as users write it: float32, int64
+  std::string_view name;  // as users write it: float32, int64
   std::size_t size_bytes;
 };
 inline constexpr DTypeRow kDTypes[] = {
@@ -24,9 +34,15 @@ inline constexpr DTypeRow kDTypes[] = {
     {DType::kFloat64, "float64", 8}, {DType::kInt8, "int8", 1},       {DType::kUInt8, "uint8", 1},
     {DType::kInt32, "int32", 4},     {DType::kInt64, "int64", 8},     {DType::kBool, "bool", 1},
 };
-constexpr const DTypeRow& dtype_row(DType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
-constexpr std::string_view dtype_name(DType dtype) { return dtype_row(dtype).name; }
-constexpr std::size_t dtype_size_bytes(DType dtype) { return dtype_row(dtype).size_bytes; }
+constexpr const DTypeRow& dtype_row(DType dtype) {
+  return kDTypes[static_cast<std::size_t>(dtype)];
+}
+constexpr std::string_view dtype_name(DType dtype) {
+  return dtype_row(dtype).name;
+}
+constexpr std::size_t dtype_size_bytes(DType dtype) {
+  return dtype_row(dtype).size_bytes;
+}
 constexpr std::optional<DType> parse_dtype(std::string_view name) {
   for (const auto& row : kDTypes)
     if (row.name == name) return row.dtype;
@@ -77,9 +93,13 @@ class Tensor {
   [[nodiscard]] std::byte* data() { return bytes_.data(); }
   [[nodiscard]] const std::byte* data() const { return bytes_.data(); }
   template <typename T>
-  [[nodiscard]] T* as() { return reinterpret_cast<T*>(bytes_.data()); }
+  [[nodiscard]] T* as() {
+    return reinterpret_cast<T*>(bytes_.data());
+  }
   template <typename T>
-  [[nodiscard]] const T* as() const { return reinterpret_cast<const T*>(bytes_.data()); }
+  [[nodiscard]] const T* as() const {
+    return reinterpret_cast<const T*>(bytes_.data());
+  }
   [[nodiscard]] TensorView view() { return {spec_.name, bytes_.data(), spec_.dtype, spec_.shape, {}, {}}; }
   void rename(std::string name) { spec_.name = std::move(name); }
 

@@ -38,21 +38,29 @@ std::string format_duration_ns(double ns) {
   return scaled(ns, kScales);
 }
 
-std::string format_ms(double ns) { return format_significant(ns / 1e6); }
+std::string format_ms(double ns) {
+  return format_significant(ns / 1e6);
+}
 
 std::string format_bytes(double bytes) {
-  static constexpr std::array<Scale, 5> kScales{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
+  static constexpr std::array<Scale, 5> kScales{
+      {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return scaled(bytes, kScales);
 }
 
-std::string format_rate(double per_second) { return format_significant(per_second); }
+std::string format_rate(double per_second) {
+  return format_significant(per_second);
+}
 
 std::string format_flops(double flops_per_second) {
-  static constexpr std::array<Scale, 4> kScales{{{1, "FLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}};
+  static constexpr std::array<Scale, 4> kScales{
+      {{1, "FLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}};
   return scaled(flops_per_second, kScales);
 }
 
-std::string format_percent(double fraction, int digits) { return fmt::format("{:.{}f} %", fraction * 100, digits); }
+std::string format_percent(double fraction, int digits) {
+  return fmt::format("{:.{}f} %", fraction * 100, digits);
+}
 
 std::string format_time_left(double seconds) {
   const auto total = static_cast<long long>(std::llround(std::max(0.0, seconds)));

@@ -15,20 +15,32 @@ namespace paceline::cli {
 namespace {
 
 constexpr std::array kCommands{
-    Command{"run", "benchmark", "PLAN.yaml [options] [--section.key=value …]", "run every case of a plan, write results and a report", config::kRun, run_command},
-    Command{"infer", "", "--model NAME [options]", "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer, infer_command},
-    Command{"validate", "", "[options]", "is this machine fit to measure? PASS, WARN or FAIL, with a fix for each", config::kValidate, validate_command},
-    Command{"report", "", "[generate] --source DIR [options]", "render a stored run, or several side by side, as html, markdown, csv or json", config::kReport, report_command},
-    Command{"schema", "", "[options | metrics | plan | result | commands | exit-codes] [options]", "print options, metrics and file formats from the tables the code uses",
-            config::kSchema, schema_command},
+    Command{"run", "benchmark", "PLAN.yaml [options] [--section.key=value …]",
+            "run every case of a plan, write results and a report", config::kRun, run_command},
+    Command{"infer", "", "--model NAME [options]",
+            "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer,
+            infer_command},
+    Command{"validate", "", "[options]",
+            "is this machine fit to measure? PASS, WARN or FAIL, with a fix for each", config::kValidate,
+            validate_command},
+    Command{"report", "", "[generate] --source DIR [options]",
+            "render a stored run, or several side by side, as html, markdown, csv or json", config::kReport,
+            report_command},
+    Command{"schema", "", "[options | metrics | plan | result | commands | exit-codes] [options]",
+            "print options, metrics and file formats from the tables the code uses", config::kSchema,
+            schema_command},
     Command{"worker", "", "", "", 0, worker_command},
 };
 
 std::string general_help() {
-  std::string text = "paceline: measures deep-learning inference, with intervals, accuracy checks and reasons\n\nusage: paceline COMMAND [options]\n\n";
+  std::string text =
+      "paceline: measures deep-learning inference, with intervals, accuracy checks and reasons\n\nusage: "
+      "paceline COMMAND [options]\n\n";
   for (const auto& c : kCommands)
     if (!c.summary.empty()) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
-  text += "\n  paceline COMMAND --help   the options of a command\n  paceline --version        version, and the libraries it was built for\n";
+  text +=
+      "\n  paceline COMMAND --help   the options of a command\n  paceline --version        version, and the "
+      "libraries it was built for\n";
   return text;
 }
 
@@ -43,8 +55,9 @@ const Command* find_command(std::string_view name) {
   for (const auto& c : kCommands)
     if (!c.summary.empty()) names.emplace_back(c.name);
   const auto near = nearest_name(name, names);
-  throw Error(ErrorCode::kUsage, fmt::format("unknown command '{}'{}; there are: {}", name, near ? fmt::format("; did you mean '{}'?", *near) : "",
-                                             join(names, ", ")));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("unknown command '{}'{}; there are: {}", name,
+                          near ? fmt::format("; did you mean '{}'?", *near) : "", join(names, ", ")));
 }
 
 bool asks_for_help(const std::vector<std::string>& arguments) {
@@ -57,10 +70,13 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-std::span<const Command> commands() { return kCommands; }
+std::span<const Command> commands() {
+  return kCommands;
+}
 
 std::string command_help(const Command& command) {
-  std::string text = fmt::format("usage: paceline {} {}\n\n{}\n", command.name, command.usage, command.summary);
+  std::string text =
+      fmt::format("usage: paceline {} {}\n\n{}\n", command.name, command.usage, command.summary);
   if (!command.alias.empty()) text += fmt::format("(paceline {} is the same)\n", command.alias);
   return command.flags == 0 ? text : text + "\n" + config::render_help(command.flags);
 }
@@ -69,7 +85,8 @@ std::string commands_markdown() {
   std::string text = "# Commands\n\n| command | usage | does |\n|---|---|---|\n";
   for (const auto& c : kCommands)
     if (!c.summary.empty())
-      text += fmt::format("| `{}`{} | `paceline {} {}` | {} |\n", c.name, c.alias.empty() ? "" : fmt::format(" (`{}`)", c.alias), c.name,
+      text += fmt::format("| `{}`{} | `paceline {} {}` | {} |\n", c.name,
+                          c.alias.empty() ? "" : fmt::format(" (`{}`)", c.alias), c.name,
                           fmt::join(split(c.usage, '|'), "\\|"), c.summary);
   return text;
 }
@@ -77,7 +94,8 @@ std::string commands_markdown() {
 // Results are JSON, which holds text; a name that is none could be neither stored nor found again.
 void check_encoding(const std::vector<std::string>& arguments) {
   for (const auto& a : arguments)
-    if (!is_utf8(a)) throw Error(ErrorCode::kUsage, fmt::format("the argument '{}' is not valid UTF-8; rename the file", a));
+    if (!is_utf8(a))
+      throw Error(ErrorCode::kUsage, fmt::format("the argument '{}' is not valid UTF-8; rename the file", a));
 }
 
 ExitCode dispatch(const std::vector<std::string>& arguments) {

@@ -13,10 +13,10 @@ namespace paceline::cli {
 // A command is one row; `paceline --help` and docs/reference derive from it.
 struct Command {
   std::string_view name;
-  std::string_view alias;                   // also accepted; empty: none
-  std::string_view usage;                   // after the name
-  std::string_view summary;                 // empty: internal, not listed
-  unsigned flags;                           // which options: a bit of config::Option::commands; 0: none
+  std::string_view alias;    // also accepted; empty: none
+  std::string_view usage;    // after the name
+  std::string_view summary;  // empty: internal, not listed
+  unsigned flags;            // which options: a bit of config::Option::commands; 0: none
   ExitCode (*run)(const Context&);
 };
 
@@ -26,14 +26,14 @@ std::span<const Command> commands();
 ExitCode dispatch(const std::vector<std::string>& arguments);
 
 std::string command_help(const Command& command);
-std::string commands_markdown();            // docs/reference/commands.md
+std::string commands_markdown();  // docs/reference/commands.md
 
 // One file each.
-ExitCode run_command(const Context& context);        // run, benchmark
+ExitCode run_command(const Context& context);  // run, benchmark
 ExitCode infer_command(const Context& context);
 ExitCode validate_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);
-ExitCode worker_command(const Context& context);     // internal
+ExitCode worker_command(const Context& context);  // internal
 
 }  // namespace paceline::cli

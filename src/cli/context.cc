@@ -18,7 +18,8 @@ std::string_view variable(const char* name) {
 
 bool utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (const auto value = variable(name); !value.empty()) return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
+    if (const auto value = variable(name); !value.empty())
+      return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
   return false;
 }
 
@@ -43,7 +44,9 @@ void Console::result(std::string_view document) const {
   print(stdout, document);
 }
 
-void Console::warn(std::string_view line) const { print(stderr, fmt::format("! {}\n", line)); }
+void Console::warn(std::string_view line) const {
+  print(stderr, fmt::format("! {}\n", line));
+}
 
 Console make_console(bool json, bool quiet, bool verbose, bool no_color) {
   Console console;

@@ -11,28 +11,29 @@ namespace paceline::cli {
 
 // What a command is called with.
 struct Context {
-  std::string name;                        // as typed: run, benchmark, …
-  std::vector<std::string> arguments;      // what follows it
-  std::string command_line;                // the whole line, for the result
+  std::string name;                    // as typed: run, benchmark, …
+  std::vector<std::string> arguments;  // what follows it
+  std::string command_line;            // the whole line, for the result
 };
 
 // Writes and flushes. A reader that went away is no reason to stop; main() looks at the stream at the end.
 void print(std::FILE* stream, std::string_view text);
 
-// How and where text goes. Results go to stdout; with --json they are machine-readable and all text goes to stderr.
+// How and where text goes. Results go to stdout; with --json they are machine-readable and all text goes to
+// stderr.
 struct Console {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
-  bool terminal = false;                   // text goes to a terminal: progress may be redrawn
+  bool terminal = false;  // text goes to a terminal: progress may be redrawn
   bool colour = false;
   bool ascii = false;
   std::size_t width = 100;
 
   [[nodiscard]] std::FILE* text() const { return json ? stderr : stdout; }
-  void say(std::string_view line) const;          // not with --quiet
-  void result(std::string_view document) const;   // stdout, always
-  void warn(std::string_view line) const;         // stderr, "! …"
+  void say(std::string_view line) const;         // not with --quiet
+  void result(std::string_view document) const;  // stdout, always
+  void warn(std::string_view line) const;        // stderr, "! …"
 };
 
 // From --json, --quiet, --verbose, --no-color, NO_COLOR, TERM, LANG and what stdout is.

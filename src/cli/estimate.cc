@@ -16,18 +16,22 @@ constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0, kUnknownIterationS = 
 double iteration_seconds(const config::Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));
   if (!model || !model->forward_macs) return kUnknownIterationS;
-  const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : model->default_sequence_length;
-  return 2.0 * static_cast<double>(model->forward_macs(length) * c.settings.integer("batch")) / kAssumedFlopsPerS;
+  const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length")
+                                                                : model->default_sequence_length;
+  return 2.0 * static_cast<double>(model->forward_macs(length) * c.settings.integer("batch")) /
+         kAssumedFlopsPerS;
 }
 
 double warmup_seconds(const config::Settings& s, double iteration) {
   if (s.has("warmup_iterations")) return static_cast<double>(s.integer("warmup_iterations")) * iteration;
-  return std::clamp(20 * iteration, s.number("warmup.min_time_s"), std::max(s.number("warmup.min_time_s"), s.number("warmup.max_time_s")));
+  return std::clamp(20 * iteration, s.number("warmup.min_time_s"),
+                    std::max(s.number("warmup.min_time_s"), s.number("warmup.max_time_s")));
 }
 
 double measure_seconds(const config::Settings& s, double iteration) {
   if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
-  const double wanted = std::max(s.number("stop.t_min_s"), static_cast<double>(s.integer("stop.n_min")) * iteration);
+  const double wanted =
+      std::max(s.number("stop.t_min_s"), static_cast<double>(s.integer("stop.n_min")) * iteration);
   return std::min(wanted, std::max(s.number("stop.t_max_s"), iteration));
 }
 
@@ -36,8 +40,10 @@ double measure_seconds(const config::Settings& s, double iteration) {
 double estimated_seconds(const config::Case& c) {
   if (!c.not_available.empty()) return 0;
   const double iteration = iteration_seconds(c);
-  const double pass = kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);
-  const double repetitions = c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
+  const double pass =
+      kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);
+  const double repetitions =
+      c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
   return kStartS + 8 * iteration + repetitions * pass;
 }
 
@@ -48,9 +54,12 @@ std::string dry_run_text(const std::vector<config::Case>& cases) {
   for (const auto& c : cases) {
     const double seconds = estimated_seconds(c);
     total += seconds;
-    text += fmt::format("{:>4}  {:<48} {}\n", ++number, c.id, c.not_available.empty() ? "about " + format_time_left(seconds) : "skipped: " + c.not_available);
+    text += fmt::format(
+        "{:>4}  {:<48} {}\n", ++number, c.id,
+        c.not_available.empty() ? "about " + format_time_left(seconds) : "skipped: " + c.not_available);
   }
-  return text + fmt::format("{} cases, roughly {} (assumes 100 GFLOP/s)\n", cases.size(), format_time_left(total));
+  return text +
+         fmt::format("{} cases, roughly {} (assumes 100 GFLOP/s)\n", cases.size(), format_time_left(total));
 }
 
 }  // namespace paceline::cli

@@ -7,8 +7,8 @@
 
 namespace paceline::cli {
 
-// Rough time of one case in seconds, all repetitions: process start, load, check, warm-up and measurement at an assumed
-// 100 GFLOP/s. For --dry-run and nothing else.
+// Rough time of one case in seconds, all repetitions: process start, load, check, warm-up and measurement at
+// an assumed 100 GFLOP/s. For --dry-run and nothing else.
 double estimated_seconds(const config::Case& c);
 
 // The numbered list of cases with estimates and what will be skipped.

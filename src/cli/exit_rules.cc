@@ -16,10 +16,16 @@ struct ExitRow {
 };
 constexpr std::array kRows{
     ExitRow{ExitCode::kOk, "everything asked for was done and every gate was met"},
-    ExitRow{ExitCode::kGateFailed, "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
-    ExitRow{ExitCode::kUsage, "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
-    ExitRow{ExitCode::kInconclusive, "the interval is too wide to say: a gate cannot be decided, or a case did not converge before its cap"},
-    ExitRow{ExitCode::kEnvironmentInvalid, "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of `validate`"},
+    ExitRow{ExitCode::kGateFailed,
+            "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
+    ExitRow{ExitCode::kUsage,
+            "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
+    ExitRow{ExitCode::kInconclusive,
+            "the interval is too wide to say: a gate cannot be decided, or a case did not converge before "
+            "its cap"},
+    ExitRow{ExitCode::kEnvironmentInvalid,
+            "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of "
+            "`validate`"},
     ExitRow{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
     ExitRow{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
     ExitRow{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
@@ -32,10 +38,12 @@ ExitCode failed_code(const std::string& reason_code) {
   return ExitCode::kWorkloadFailed;
 }
 
-// With six or more processes the interval comes from the processes; one process that hit its cap decides nothing then.
+// With six or more processes the interval comes from the processes; one process that hit its cap decides
+// nothing then.
 bool inconclusive(const result::CaseResult& c) {
   if (c.headline.scope == result::kBetweenProcess) return false;
-  return std::any_of(c.repetitions.begin(), c.repetitions.end(), [](const auto& r) { return r.converged && !*r.converged; });
+  return std::any_of(c.repetitions.begin(), c.repetitions.end(),
+                     [](const auto& r) { return r.converged && !*r.converged; });
 }
 
 ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
@@ -51,10 +59,13 @@ ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
 ExitCode exit_code_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kUnsupported:
-    case ErrorCode::kUnavailable: return ExitCode::kSkipped;
+    case ErrorCode::kUnavailable:
+      return ExitCode::kSkipped;
     case ErrorCode::kTimeout:
-    case ErrorCode::kInternal: return ExitCode::kWorkloadFailed;
-    default: return ExitCode::kUsage;
+    case ErrorCode::kInternal:
+      return ExitCode::kWorkloadFailed;
+    default:
+      return ExitCode::kUsage;
   }
 }
 
@@ -72,7 +83,8 @@ ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) 
 std::string exit_codes_markdown() {
   std::string text = "# Exit codes\n\n| code | meaning |\n|---|---|\n";
   for (const auto& row : kRows) text += fmt::format("| {} | {} |\n", static_cast<int>(row.code), row.meaning);
-  return text + "\nSeveral reasons at once: 130, else 2, 5, 4, 1, 3, 0 in this order; 77 only when nothing ran.\n";
+  return text +
+         "\nSeveral reasons at once: 130, else 2, 5, 4, 1, 3, 0 in this order; 77 only when nothing ran.\n";
 }
 
 }  // namespace paceline::cli

@@ -30,7 +30,11 @@ InterruptGuard::InterruptGuard() {
   interrupted = false;
   install(on_signal);
 }
-InterruptGuard::~InterruptGuard() { install(SIG_DFL); }
-const std::atomic<bool>& InterruptGuard::flag() { return interrupted; }
+InterruptGuard::~InterruptGuard() {
+  install(SIG_DFL);
+}
+const std::atomic<bool>& InterruptGuard::flag() {
+  return interrupted;
+}
 
 }  // namespace paceline::cli

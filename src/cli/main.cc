@@ -17,7 +17,8 @@ using namespace paceline;
 // A closed descriptor would go to the next file opened, and text would land in that file.
 void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) ::_exit(static_cast<int>(ExitCode::kUsage));
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0)
+      ::_exit(static_cast<int>(ExitCode::kUsage));
 }
 
 bool reader_left() {

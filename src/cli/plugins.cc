@@ -14,7 +14,9 @@ std::vector<std::string> plugin_files(const config::FlagSet& flags, const config
   for (const auto& setting : flags.settings)
     if (setting.name == "plugin")
       for (const auto& value : setting.values) files.push_back(value.text);
-  fs::path plan = options.has("config") ? options.text("config") : flags.positionals.empty() ? std::string() : flags.positionals.front();
+  fs::path plan = options.has("config")       ? options.text("config")
+                  : flags.positionals.empty() ? std::string()
+                                              : flags.positionals.front();
   if (options.has("resume")) plan = fs::path(options.text("resume")) / "plan.yaml";
   if (files.empty() && !plan.empty()) files = config::plan_plugins(plan);
   return files;
@@ -31,7 +33,8 @@ DescribedPlugins describe_plugins(const std::vector<std::string>& files) {
 
 config::ExtraNames extra_names(const DescribedPlugins& plugins) {
   config::ExtraNames extra;
-  for (const auto& [file, description] : plugins) extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
+  for (const auto& [file, description] : plugins)
+    extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
   return extra;
 }
 

@@ -23,7 +23,8 @@ std::string interval_text(const workload::ProgressRecord& r) {
 }  // namespace
 
 void ProgressView::run_begins(const run::RunOverview& o) {
-  console_.say(fmt::format("{} · {} cases × {} repetitions · {}", o.experiment_name, o.cases, o.repetitions, o.run_dir));
+  console_.say(fmt::format("{} · {} cases × {} repetitions · {}", o.experiment_name, o.cases, o.repetitions,
+                           o.run_dir));
   if (o.environment) console_.say("machine  " + report::machine_line(*o.environment));
 }
 
@@ -46,7 +47,8 @@ void ProgressView::pass_begins(const run::PassInfo& pass) {
 }
 
 void ProgressView::progress(const workload::ProgressRecord& r) {
-  const std::string left = pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
+  const std::string left =
+      pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
   const std::string detail = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
   draw(fmt::format("{}   {}  {}{}", headline(), r.phase, detail, left));
 }
@@ -72,7 +74,8 @@ void ProgressView::draw(const std::string& line) {
   if (now - drawn_ns_ < kRedrawNs) return;
   drawn_ns_ = now;
   line_open_ = true;
-  const std::string text = report::truncate(console_.ascii ? report::to_ascii(line) : line, std::min<std::size_t>(console_.width, 100) - 1);
+  const std::string text = report::truncate(console_.ascii ? report::to_ascii(line) : line,
+                                            std::min<std::size_t>(console_.width, 100) - 1);
   print(console_.text(), "\r\x1b[K" + text);
 }
 
@@ -82,6 +85,8 @@ void ProgressView::clear() {
   line_open_ = false;
 }
 
-void ProgressView::plain(const std::string& line) { console_.say(line); }
+void ProgressView::plain(const std::string& line) {
+  console_.say(line);
+}
 
 }  // namespace paceline::cli

@@ -21,7 +21,8 @@ struct Source {
 };
 
 Source read_source(const std::string& path) {
-  if (!fs::exists(path)) throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
+  if (!fs::exists(path))
+    throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
   const auto stored = result::read_run(path);
   Source source{stored.folder, {stored.run, {}}};
   for (const auto& c : stored.run.cases) source.run.samples[c.case_id] = result::read_case_samples(stored, c);
@@ -33,12 +34,16 @@ std::vector<std::string> source_paths(const config::FlagSet& flags, const config
   auto paths = options.texts("source");
   for (const auto& word : flags.positionals)
     if (word != "generate") paths.push_back(word);
-  if (paths.empty()) throw Error(ErrorCode::kUsage, "no run given; usage: paceline report --source results/<experiment>/<run_id> [--format html]");
+  if (paths.empty())
+    throw Error(
+        ErrorCode::kUsage,
+        "no run given; usage: paceline report --source results/<experiment>/<run_id> [--format html]");
   return paths;
 }
 
 // html goes beside the (first) run, the others to standard output, unless --output names a place.
-void deliver(const report::Format& format, const std::string& document, const config::Settings& options, const fs::path& folder, const Console& console) {
+void deliver(const report::Format& format, const std::string& document, const config::Settings& options,
+             const fs::path& folder, const Console& console) {
   fs::path file;
   if (options.has("output")) {
     file = options.text("output");
@@ -56,7 +61,8 @@ void deliver(const report::Format& format, const std::string& document, const co
 ExitCode report_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kReport);
   const auto options = config::command_settings(flags);
-  const Console console = make_console(false, options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  const Console console =
+      make_console(false, options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
   std::vector<report::ReportRun> runs;
   fs::path folder;
   for (const auto& path : source_paths(flags, options)) {

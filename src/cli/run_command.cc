@@ -29,11 +29,13 @@ namespace {
 constexpr std::size_t kAskAbove = 1000;  // cases
 
 // The plan of a command line: a file, flags alone, or the stored plan of a run to resume.
-config::Plan read_plan(const config::FlagSet& flags, const config::Settings& options, bool from_flags, const config::ExtraNames& extra) {
+config::Plan read_plan(const config::FlagSet& flags, const config::Settings& options, bool from_flags,
+                       const config::ExtraNames& extra) {
   if (options.has("resume")) {
     const fs::path stored = fs::path(options.text("resume")) / "plan.yaml";
     if (!fs::exists(stored))
-      throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run directory, e.g. results/quickstart/<run_id>",
+      throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
+                                                 "directory, e.g. results/quickstart/<run_id>",
                                                  options.text("resume")));
     return config::load_plan(stored, flags, extra);
   }
@@ -41,12 +43,15 @@ config::Plan read_plan(const config::FlagSet& flags, const config::Settings& opt
   std::string file = options.has("config") ? options.text("config") : "";
   if (file.empty() && !flags.positionals.empty()) file = flags.positionals.front();
   if (file.empty() && !flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
-  if (file.empty()) throw Error(ErrorCode::kUsage, "no plan given; usage: paceline run PLAN.yaml (examples: examples/plans/quickstart.yaml)");
+  if (file.empty())
+    throw Error(ErrorCode::kUsage,
+                "no plan given; usage: paceline run PLAN.yaml (examples: examples/plans/quickstart.yaml)");
   return config::load_plan(file, flags, extra);
 }
 
 // --only takes numbers as --dry-run lists them, or case ids.
-std::set<std::string> selected_cases(const std::vector<config::Case>& cases, const std::vector<std::string>& wanted) {
+std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
+                                     const std::vector<std::string>& wanted) {
   std::set<std::string> ids;
   std::vector<std::string> all;
   for (const auto& c : cases) all.push_back(c.id);
@@ -58,8 +63,9 @@ std::set<std::string> selected_cases(const std::vector<config::Case>& cases, con
       ids.insert(word);
     } else {
       const auto near = nearest_name(word, all);
-      throw Error(ErrorCode::kUsage, fmt::format("--only {}: no such case{}; --dry-run lists them (1 to {})", word,
-                                                 near ? fmt::format("; did you mean '{}'?", *near) : "", cases.size()));
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("--only {}: no such case{}; --dry-run lists them (1 to {})", word,
+                              near ? fmt::format("; did you mean '{}'?", *near) : "", cases.size()));
     }
   }
   return ids;
@@ -81,26 +87,34 @@ fs::path run_folder(const config::Plan& plan, const config::Settings& options) {
 }
 
 bool wants_peaks(const config::Plan& plan) {
-  return std::any_of(plan.workloads.begin(), plan.workloads.end(),
-                     [](const auto& w) { return w.settings.has("measure_peak") && w.settings.flag("measure_peak"); });
+  return std::any_of(plan.workloads.begin(), plan.workloads.end(), [](const auto& w) {
+    return w.settings.has("measure_peak") && w.settings.flag("measure_peak");
+  });
 }
 
 void check_size(const config::Plan& plan, const config::Settings& options) {
   const auto count = config::count_cases(plan);
   if (count > kAskAbove && !options.flag("yes") && !options.flag("dry_run"))
-    throw Error(ErrorCode::kUsage, fmt::format("this plan has {} cases; add --yes to run them all, or --dry-run to see them", count));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("this plan has {} cases; add --yes to run them all, or --dry-run to see them", count));
 }
 
 void check_in_process(const config::Plan& plan, const std::vector<config::Case>& cases) {
   if (!plan.settings.flag("in_process")) return;
-  const bool one = cases.size() == 1 && (!cases[0].settings.has("repetitions") || cases[0].settings.integer("repetitions") == 1);
-  if (!one) throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}", cases.size() == 1 ? "1 case with several repetitions" : fmt::format("{} cases", cases.size())));
+  const bool one = cases.size() == 1 &&
+                   (!cases[0].settings.has("repetitions") || cases[0].settings.integer("repetitions") == 1);
+  if (!one)
+    throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}",
+                                               cases.size() == 1 ? "1 case with several repetitions"
+                                                                 : fmt::format("{} cases", cases.size())));
 }
 
 ExitCode execute(const Context& context, unsigned command) {
   const auto flags = config::parse_flags(context.arguments, command);
   const auto options = config::command_settings(flags);
-  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                       options.flag("no_color"));
   const InterruptGuard guard;
   const auto plugins = describe_plugins(plugin_files(flags, options));
   const auto plan = read_plan(flags, options, command == config::kInfer, extra_names(plugins));
@@ -116,18 +130,32 @@ ExitCode execute(const Context& context, unsigned command) {
 
   result::StoredRun previous;
   result::RunDirectory directory(run_folder(plan, options));
-  if (options.has("resume") && fs::exists(directory.summary_path())) previous = result::read_run(directory.path());
+  if (options.has("resume") && fs::exists(directory.summary_path()))
+    previous = result::read_run(directory.path());
   ProgressView view(console);
-  run::RunSetup setup{plan,    cases,   only, plan.settings.flag("in_process"), wants_peaks(plan), engine_directory(plugins), suite(), context.command_line,
-                      host::capture_environment(context.command_line), std::move(previous)};
+  run::RunSetup setup{plan,
+                      cases,
+                      only,
+                      plan.settings.flag("in_process"),
+                      wants_peaks(plan),
+                      engine_directory(plugins),
+                      suite(),
+                      context.command_line,
+                      host::capture_environment(context.command_line),
+                      std::move(previous)};
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag());
   return finish_run(result, directory, console,
-                    {gates, options.has("junit") ? options.text("junit") : "", plan.settings.flag("allow_noisy"), InterruptGuard::flag()});
+                    {gates, options.has("junit") ? options.text("junit") : "",
+                     plan.settings.flag("allow_noisy"), InterruptGuard::flag()});
 }
 
 }  // namespace
 
-ExitCode run_command(const Context& context) { return execute(context, config::kRun); }
-ExitCode infer_command(const Context& context) { return execute(context, config::kInfer); }
+ExitCode run_command(const Context& context) {
+  return execute(context, config::kRun);
+}
+ExitCode infer_command(const Context& context) {
+  return execute(context, config::kInfer);
+}
 
 }  // namespace paceline::cli

@@ -40,15 +40,17 @@ void write_report(const result::RunResult& run, const result::RunDirectory& dire
 
 std::string gates_text(const result::RunResult& run) {
   std::string text;
-  for (const auto& g : run.gates) text += fmt::format("expect {}: {} ({}; {})\n", g.expression, g.verdict, g.case_id, g.detail);
+  for (const auto& g : run.gates)
+    text += fmt::format("expect {}: {} ({}; {})\n", g.expression, g.verdict, g.case_id, g.detail);
   return text.empty() ? text : "\n" + text;
 }
 
 }  // namespace
 
-ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console, const FinishOptions& options) {
+ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
+                    const FinishOptions& options) {
   std::exception_ptr gate_error;
-  run.findings = analysis::rank_findings(analysis::find_all(run));
+  run.findings = analysis::find_all(run);
   try {
     decide_gates(run, options, console);
   } catch (const Error&) {

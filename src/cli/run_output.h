@@ -11,12 +11,14 @@ namespace paceline::cli {
 
 struct FinishOptions {
   std::vector<std::string> gates;
-  std::string junit;            // file; empty: none
+  std::string junit;  // file; empty: none
   bool allow_noisy = false;
   bool interrupted = false;
 };
 
-// What follows the last pass: findings, gates, exit code, the stored summary, report.html, and the table for people.
-ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console, const FinishOptions& options);
+// What follows the last pass: findings, gates, exit code, the stored summary, report.html, and the table for
+// people.
+ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
+                    const FinishOptions& options);
 
 }  // namespace paceline::cli

@@ -22,10 +22,12 @@ namespace {
 std::string metrics_markdown() {
   static constexpr std::array kBetter{"lower", "higher", "–"};
   std::string text =
-      "# Metrics\n\nColumns of `summary.csv`, names of gates (`expect`), values of reports. Formula and reading of each: "
+      "# Metrics\n\nColumns of `summary.csv`, names of gates (`expect`), values of reports. Formula and "
+      "reading of each: "
       "[metrics](../metrics.md).\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n";
   for (const auto& m : result::metrics())
-    text += fmt::format("| [`{}`](../metrics.md#{}) | {} | {} | {} |\n", m.name, m.anchor, m.unit, kBetter[static_cast<std::size_t>(m.better)], m.meaning);
+    text += fmt::format("| [`{}`](../metrics.md#{}) | {} | {} | {} |\n", m.name, m.anchor, m.unit,
+                        kBetter[static_cast<std::size_t>(m.better)], m.meaning);
   return text;
 }
 
@@ -39,8 +41,10 @@ constexpr std::array kDocuments{
     Document{"options", "options.md", "markdown", config::options_markdown},
     Document{"metrics", "metrics.md", "markdown", metrics_markdown},
     Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
-    Document{"plan", "plan.schema.json", "json", [] { return result::json_text(config::plan_json_schema()); }},
-    Document{"result", "result.schema.json", "json", [] { return result::json_text(result::result_json_schema()); }},
+    Document{"plan", "plan.schema.json", "json",
+             [] { return result::json_text(config::plan_json_schema()); }},
+    Document{"result", "result.schema.json", "json",
+             [] { return result::json_text(result::result_json_schema()); }},
 };
 
 const Document& find_document(const std::string& topic) {

@@ -23,13 +23,16 @@ using host::CheckStatus;
 
 // Loads the plug-in in a worker of its own and runs a first operation there.
 CheckResult check_plugin(const plugin::Manifest& manifest) {
-  if (!manifest.not_built_because.empty()) return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
+  if (!manifest.not_built_because.empty())
+    return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
   const auto description = run::describe_plugin(manifest.file, InterruptGuard::flag());
   std::string text;
-  for (const auto& [library, version] : description.versions) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
+  for (const auto& [library, version] : description.versions)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
   text += "; engines";
   for (const auto& engine : description.engines) text += " " + engine;
-  if (description.first_op_ns) text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
+  if (description.first_op_ns)
+    text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
   return {CheckStatus::kPass, text, {}};
 }
 
@@ -37,16 +40,21 @@ std::vector<host::Check> all_checks() {
   auto checks = host::host_checks({});
   const auto manifests = plugin::read_manifests(plugin::plugin_dir());
   for (const auto& manifest : manifests)
-    checks.push_back({"plug-in " + manifest.name, {host::Purpose::kInference}, [manifest] { return check_plugin(manifest); }});
+    checks.push_back({"plug-in " + manifest.name, {host::Purpose::kInference}, [manifest] {
+                        return check_plugin(manifest);
+                      }});
   if (manifests.empty())
     checks.push_back({"plug-ins", {host::Purpose::kInference}, [] {
-                        return CheckResult{CheckStatus::kFail, fmt::format("none found in {}", plugin::plugin_dir().string()), "reinstall paceline"};
+                        return CheckResult{CheckStatus::kFail,
+                                           fmt::format("none found in {}", plugin::plugin_dir().string()),
+                                           "reinstall paceline"};
                       }});
   return checks;
 }
 
 std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
-  std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status), report::pad_right(row.name, name_width), row.result.text);
+  std::string line = fmt::format("{}  {}  {}", host::status_name(row.result.status),
+                                 report::pad_right(row.name, name_width), row.result.text);
   return row.result.fix.empty() ? line : line + "  → " + row.result.fix;
 }
 
@@ -55,12 +63,14 @@ std::string row_text(const host::CheckedRow& row, std::size_t name_width) {
 ExitCode validate_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kValidate);
   const auto options = config::command_settings(flags);
-  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                       options.flag("no_color"));
   const auto rows = host::run_checks(all_checks());
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.name.size());
   for (const auto& row : rows)
-    if (!console.quiet || row.result.status == CheckStatus::kFail) print(console.text(), row_text(row, width) + "\n");
+    if (!console.quiet || row.result.status == CheckStatus::kFail)
+      print(console.text(), row_text(row, width) + "\n");
   print(console.text(), host::verdict_line(rows) + "\n");
   if (console.json) console.result(result::json_text(host::checks_to_json(rows)));
   return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;

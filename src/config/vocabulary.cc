@@ -16,7 +16,8 @@ constexpr std::array<I64, 1> kTokens{kSequence}, kRow2048{2048};
 
 constexpr std::array kImageInput{ModelInput{"input", DType::kFloat32, kImage224}};
 constexpr std::array kTinyInput{ModelInput{"input", DType::kFloat32, kImage32}};
-constexpr std::array kBertInput{ModelInput{"input_ids", DType::kInt64, kTokens, 30522}};
+constexpr std::array kBertInput{ModelInput{"input_ids", DType::kInt64, kTokens, 30522},
+                                ModelInput{"attention_mask", DType::kInt64, kTokens}};
 constexpr std::array kGptInput{ModelInput{"input_ids", DType::kInt64, kTokens, 50257}};
 constexpr std::array kGemmInput{ModelInput{"a", DType::kFloat32, kRow2048}};
 constexpr std::array kConvInput{ModelInput{"x", DType::kFloat32, kFeatureMap}};

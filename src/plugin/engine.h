@@ -15,22 +15,23 @@ namespace paceline::plugin {
 
 // Which model to run. Either `name` (built into the plug-in) or `file` is set.
 struct ModelSpec {
-  std::string name;                 // e.g. "resnet50"
-  std::string file;                 // path of a model file in the engine's own format
-  std::string weights_file;         // safetensors for built-in models; empty: seeded random weights
+  std::string name;          // e.g. "resnet50"
+  std::string file;          // path of a model file in the engine's own format
+  std::string weights_file;  // safetensors for built-in models; empty: seeded random weights
   std::uint64_t weights_seed = 0;
-  std::vector<TensorSpec> inputs;   // names, dtypes and full shapes, batch included (batch is dimension 0)
+  std::vector<TensorSpec> inputs;  // names, dtypes and full shapes, batch included (batch is dimension 0)
 };
 
 // How to run it. An engine throws Error(kUnsupported) with the reason for what it cannot do here.
 struct EngineSettings {
-  std::string precision = "fp32";   // fp32 tf32 fp16 bf16 amp_fp16 amp_bf16 int8
-  std::string layout = "contiguous";  // contiguous | channels_last
-  int threads = 1;                  // intra-op threads, always explicit
+  std::string precision = "fp32";              // fp32 tf32 fp16 bf16 amp_fp16 amp_bf16 int8
+  std::string layout = "contiguous";           // contiguous | channels_last
+  int threads = 1;                             // intra-op threads, always explicit
   std::map<std::string, std::string> options;  // engine-specific
 };
 
-// What the engine says of itself after load(): its library versions and its effective settings as it reports them back.
+// What the engine says of itself after load(): its library versions and its effective settings as it reports
+// them back.
 struct EngineInfo {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;
@@ -39,22 +40,24 @@ struct EngineInfo {
 
 // Share of the model's multiply-add work that ran in one precision; the shares of a model add up to 1.
 struct PrecisionShare {
-  std::string precision;            // fp32, bf16, fp16, int8, …
+  std::string precision;  // fp32, bf16, fp16, int8, …
   double flops_share = 0;
-  int operators = 0;                // convolutions and matrix products counted
+  int operators = 0;  // convolutions and matrix products counted
 };
 
 struct ReadBack {
-  std::vector<PrecisionShare> precisions;            // empty: this engine cannot tell
-  std::string source;                                // how it was read, in words
-  std::optional<std::int64_t> peak_tensor_bytes;     // high-water mark of the tensor allocator during one inference
-  std::optional<double> flops;                       // counted in that inference, whole batch; a multiply-add is two
+  std::vector<PrecisionShare> precisions;  // empty: this engine cannot tell
+  std::string source;                      // how it was read, in words
+  std::optional<std::int64_t>
+      peak_tensor_bytes;        // high-water mark of the tensor allocator during one inference
+  std::optional<double> flops;  // counted in that inference, whole batch; a multiply-add is two
 };
 
 using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later
 
 // Runs one model. It knows of no clock, no file format of ours, and prints nothing.
-// The caller's order is load, bind, then any number of enqueue + synchronize; bind may be repeated with other data.
+// The caller's order is load, bind, then any number of enqueue + synchronize; bind may be repeated with other
+// data.
 class PACELINE_EXPORT Engine {
  public:
   virtual ~Engine() = default;

@@ -9,7 +9,8 @@
 
 #include "plugin/engine.h"
 
-// What a plug-in's shared object exports: one C function, paceline_plugin(), that returns a static description.
+// What a plug-in's shared object exports: one C function, paceline_plugin(), that returns a static
+// description.
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
@@ -22,15 +23,18 @@ struct EngineEntry {
 };
 
 struct Plugin {
-  std::uint32_t abi_version;   // first member in every version: checked before anything else is read
+  std::uint32_t abi_version;  // first member in every version: checked before anything else is read
   const char* name;
-  std::vector<std::pair<std::string, std::string>> (*versions)();  // libraries as loaded now, e.g. {"LibTorch", "2.15.0"}
+  std::vector<std::pair<std::string, std::string>> (
+      *versions)();  // libraries as loaded now, e.g. {"LibTorch", "2.15.0"}
   std::span<const EngineEntry> engines;
 };
 
 }  // namespace paceline::plugin
 
 // Exactly one of these in a plug-in:  PACELINE_PLUGIN(kMyPlugin)
-#define PACELINE_PLUGIN(description)                                                        \
-  extern "C" PACELINE_EXPORT const paceline::plugin::Plugin* paceline_plugin();            \
-  extern "C" const paceline::plugin::Plugin* paceline_plugin() { return &(description); }
+#define PACELINE_PLUGIN(description)                                            \
+  extern "C" PACELINE_EXPORT const paceline::plugin::Plugin* paceline_plugin(); \
+  extern "C" const paceline::plugin::Plugin* paceline_plugin() {                \
+    return &(description);                                                      \
+  }

@@ -21,7 +21,8 @@ Manifest parse_manifest(const fs::path& path) {
     const auto json = nlohmann::json::parse(read_file(path));
     m.name = json.at("name");
     m.engines = json.at("engines").get<std::vector<std::string>>();
-    for (const auto& [library, version] : json.at("built_for").items()) m.built_for.emplace_back(library, version);
+    for (const auto& [library, version] : json.at("built_for").items())
+      m.built_for.emplace_back(library, version);
     m.not_built_because = json.at("not_built_because");
     m.fix = json.at("fix");
     if (m.not_built_because.empty()) m.file = path.parent_path() / json.at("file").get<std::string>();
@@ -33,7 +34,9 @@ Manifest parse_manifest(const fs::path& path) {
 
 }  // namespace
 
-fs::path plugin_dir() { return executable_dir().parent_path() / "lib" / "paceline" / "plugins"; }
+fs::path plugin_dir() {
+  return executable_dir().parent_path() / "lib" / "paceline" / "plugins";
+}
 
 std::vector<Manifest> read_manifests(const fs::path& folder) {
   std::vector<Manifest> manifests;
@@ -46,14 +49,19 @@ std::vector<Manifest> read_manifests(const fs::path& folder) {
 
 LoadedPlugin::LoadedPlugin(const fs::path& file) : file_(file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw Error(ErrorCode::kUnavailable, fmt::format("cannot load plug-in '{}': {}", file.string(), ::dlerror()));
+  if (!library)
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("cannot load plug-in '{}': {}", file.string(), ::dlerror()));
   const auto entry = reinterpret_cast<const Plugin* (*)()>(::dlsym(library, "paceline_plugin"));
   if (!entry)
-    throw Error(ErrorCode::kUnavailable, fmt::format("'{}' is not a Paceline plug-in: it exports no paceline_plugin()", file.string()));
+    throw Error(
+        ErrorCode::kUnavailable,
+        fmt::format("'{}' is not a Paceline plug-in: it exports no paceline_plugin()", file.string()));
   plugin_ = entry();
   if (plugin_->abi_version != kAbiVersion)
-    throw Error(ErrorCode::kUnavailable, fmt::format("plug-in '{}' was built for ABI version {}, this paceline has {}; rebuild it",
-                                                     file.string(), plugin_->abi_version, kAbiVersion));
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("plug-in '{}' was built for ABI version {}, this paceline has {}; rebuild it",
+                            file.string(), plugin_->abi_version, kAbiVersion));
 }
 
 std::unique_ptr<Engine> LoadedPlugin::make_engine(const std::string& name) const {
@@ -62,8 +70,8 @@ std::unique_ptr<Engine> LoadedPlugin::make_engine(const std::string& name) const
     if (entry.name == name) return entry.make();
     names.emplace_back(entry.name);
   }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("plug-in '{}' has no engine '{}'; it has: {}", file_.string(), name, join(names, ", ")));
+  throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' has no engine '{}'; it has: {}", file_.string(),
+                                             name, join(names, ", ")));
 }
 
 }  // namespace paceline::plugin

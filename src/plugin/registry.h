@@ -13,11 +13,11 @@ namespace paceline::plugin {
 // What is known of a plug-in from the manifest beside it, without loading anything.
 struct Manifest {
   std::string name;
-  std::filesystem::path file;                 // the shared object; empty when not built
+  std::filesystem::path file;  // the shared object; empty when not built
   std::vector<std::string> engines;
   std::vector<std::pair<std::string, std::string>> built_for;
-  std::string not_built_because;              // empty when built
-  std::string fix;                            // how to get it
+  std::string not_built_because;  // empty when built
+  std::string fix;                // how to get it
 };
 
 // <prefix>/lib/paceline/plugins beside the running executable.
@@ -26,7 +26,8 @@ std::filesystem::path plugin_dir();
 // Every manifest of a folder, sorted by name. A manifest that cannot be read becomes one with the reason.
 std::vector<Manifest> read_manifests(const std::filesystem::path& folder);
 
-// A loaded shared object; stays loaded for the life of the process (vendor libraries do not survive unloading).
+// A loaded shared object; stays loaded for the life of the process (vendor libraries do not survive
+// unloading).
 class LoadedPlugin {
  public:
   // Throws Error(kUnavailable) with the loader's words, or when the ABI version differs.

@@ -14,8 +14,9 @@
 #include "base/error.h"
 #include "result/maybe.h"
 
-// Plain structs to JSON and back from one field list: `template <class A, class T> void fields(A& a, T& t)` names each
-// field once, the same call writes and reads. A missing Maybe is null with "<field>_reason" beside it.
+// Plain structs to JSON and back from one field list: `template <class A, class T> void fields(A& a, T& t)`
+// names each field once, the same call writes and reads. A missing Maybe is null with "<field>_reason" beside
+// it.
 namespace paceline::result {
 
 using Json = nlohmann::json;
@@ -61,7 +62,8 @@ class Writer {
   Json json_ = Json::object();
 };
 
-// Reads what is there and leaves the default of a field that is absent. Throws Error(kData) naming the field's path.
+// Reads what is there and leaves the default of a field that is absent. Throws Error(kData) naming the
+// field's path.
 class Reader {
  public:
   Reader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {
@@ -133,7 +135,9 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] std::string child(const char* name) const { return path_.empty() ? name : path_ + "." + name; }
+  [[nodiscard]] std::string child(const char* name) const {
+    return path_.empty() ? name : path_ + "." + name;
+  }
   const Json& json_;
   std::string path_;
 };

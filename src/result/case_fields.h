@@ -20,15 +20,19 @@ struct EnumNames<Grade> {
 
 template <class A>
 void fields(A& a, Benchmark& t) {
-  a("id", t.id), a("kind", t.kind), a("scenario", t.scenario), a("timing_mode", t.timing_mode), a("cache_mode", t.cache_mode);
+  a("id", t.id), a("kind", t.kind), a("scenario", t.scenario), a("timing_mode", t.timing_mode),
+      a("cache_mode", t.cache_mode);
   a("model", t.model), a("engine", t.engine), a("precision", t.precision), a("layout", t.layout);
-  a("batch_per_rank", t.batch_per_rank), a("world_size", t.world_size), a("threads", t.threads), a("params", t.params);
+  a("batch_per_rank", t.batch_per_rank), a("world_size", t.world_size), a("threads", t.threads),
+      a("params", t.params);
 }
 template <class A>
 void fields(A& a, Correctness& t) {
   a("checked", t.checked), a("passed", t.passed), a("reference", t.reference), a("samples", t.samples);
-  a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine), a("top1_agreement", t.top1_agreement);
-  a("max_rel_err_tolerance", t.max_rel_err_tolerance), a("centred_cosine_tolerance", t.centred_cosine_tolerance);
+  a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine),
+      a("top1_agreement", t.top1_agreement);
+  a("max_rel_err_tolerance", t.max_rel_err_tolerance),
+      a("centred_cosine_tolerance", t.centred_cosine_tolerance);
   a("detail", t.detail);
 }
 template <class A>
@@ -47,17 +51,20 @@ void fields(A& a, Estimate& t) {
 template <class A>
 void fields(A& a, Quantile& t) {
   a("p", t.p), a("value_ns", t.value_ns), a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns);
-  a("confidence", t.confidence), a("ci_method", t.ci_method), a("actual_coverage", t.actual_coverage), a("n_eff", t.n_eff);
+  a("confidence", t.confidence), a("ci_method", t.ci_method), a("actual_coverage", t.actual_coverage),
+      a("n_eff", t.n_eff);
 }
 template <class A>
 void fields(A& a, Stats& t) {
   a("clock", t.clock), a("n", t.n), a("tau_x", t.tau_x), a("min_ns", t.min_ns), a("max_ns", t.max_ns);
-  a("median_ns", t.median_ns), a("mean_ns", t.mean_ns), a("stddev_ns", t.stddev_ns), a("mad_ns", t.mad_ns), a("quantile_method", t.quantile_method);
+  a("median_ns", t.median_ns), a("mean_ns", t.mean_ns), a("stddev_ns", t.stddev_ns), a("mad_ns", t.mad_ns),
+      a("quantile_method", t.quantile_method);
   a("quantiles", t.quantiles), a("highest_claimable_p", t.highest_claimable_p);
 }
 template <class A>
 void fields(A& a, Headline& t) {
-  a("scope", t.scope), a("p50_ns", t.p50_ns), a("within_spread", t.within_spread), a("between_spread", t.between_spread);
+  a("scope", t.scope), a("p50_ns", t.p50_ns), a("within_spread", t.within_spread),
+      a("between_spread", t.between_spread);
 }
 template <class A>
 void fields(A& a, Throughput& t) {
@@ -76,14 +83,16 @@ void fields(A& a, Memory& t) {
 template <class A>
 void fields(A& a, Flops& t) {
   a("model_flops_per_item", t.model_flops_per_item), a("convention", t.convention);
-  a("achieved_flops_per_s", t.achieved_flops_per_s), a("peak_measured_flops_per_s", t.peak_measured_flops_per_s);
+  a("achieved_flops_per_s", t.achieved_flops_per_s),
+      a("peak_measured_flops_per_s", t.peak_measured_flops_per_s);
   a("peak_source", t.peak_source), a("share_of_measured_peak", t.share_of_measured_peak);
 }
 template <class A>
 void fields(A& a, Overhead& t) {
   a("timer_resolution_ns", t.timer_resolution_ns), a("timer_cost_ns", t.timer_cost_ns);
   a("timer_cost_p99_ns", t.timer_cost_p99_ns), a("harness_cost_ns", t.harness_cost_ns);
-  a("overhead_fraction", t.overhead_fraction), a("os_noise_frac", t.os_noise_frac), a("calibration_drift", t.calibration_drift);
+  a("overhead_fraction", t.overhead_fraction), a("os_noise_frac", t.os_noise_frac),
+      a("calibration_drift", t.calibration_drift);
 }
 template <class A>
 void fields(A& a, Noise::Mode& t) {
@@ -93,7 +102,8 @@ template <class A>
 void fields(A& a, Noise& t) {
   a("runq_wait_frac", t.runq_wait_frac), a("nivcsw_per_s", t.nivcsw_per_s), a("steal_frac", t.steal_frac);
   a("psi_cpu_some", t.psi_cpu_some), a("foreign_cpu_frac", t.foreign_cpu_frac), a("freq_cv", t.freq_cv);
-  a("cgroup_throttled", t.cgroup_throttled), a("drift_frac", t.drift_frac), a("drift_z", t.drift_z), a("tau_x", t.tau_x);
+  a("cgroup_throttled", t.cgroup_throttled), a("drift_frac", t.drift_frac), a("drift_z", t.drift_z),
+      a("tau_x", t.tau_x);
   a("multimodal", t.multimodal), a("modes", t.modes), a("warnings", t.warnings);
 }
 template <class A>
@@ -103,12 +113,16 @@ void fields(A& a, Outliers& t) {
 }
 template <class A>
 void fields(A& a, Repetition& t) {
-  a("index", t.index), a("started_utc", t.started_utc), a("n", t.n), a("p50_ns", t.p50_ns), a("mean_ns", t.mean_ns);
-  a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("process_start_ns", t.process_start_ns);
+  a("index", t.index), a("started_utc", t.started_utc), a("n", t.n), a("p50_ns", t.p50_ns),
+      a("mean_ns", t.mean_ns);
+  a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns),
+      a("process_start_ns", t.process_start_ns);
   a("warmup_mode", t.warmup_mode), a("warmup_iterations", t.warmup_iterations), a("warmup_ns", t.warmup_ns);
   a("steady_state", t.steady_state), a("mser_cut", t.mser_cut), a("residual_warmup", t.residual_warmup);
-  a("converged", t.converged), a("stop_reason", t.stop_reason), a("unmet", t.unmet), a("elapsed_ns", t.elapsed_ns);
-  a("checks", t.checks), a("foreign_cpu_frac", t.foreign_cpu_frac), a("memory", t.memory), a("overhead", t.overhead);
+  a("converged", t.converged), a("stop_reason", t.stop_reason), a("unmet", t.unmet),
+      a("elapsed_ns", t.elapsed_ns);
+  a("checks", t.checks), a("foreign_cpu_frac", t.foreign_cpu_frac), a("memory", t.memory),
+      a("overhead", t.overhead);
   a("noise", t.noise);
 }
 template <class A>
@@ -118,23 +132,28 @@ void fields(A& a, SamplesFile& t) {
 template <class A>
 void fields(A& a, CaseResult& t) {
   a("schema_version", t.schema_version), a("case_id", t.case_id), a("label", t.label), a("run_id", t.run_id);
-  a("benchmark", t.benchmark), a("outcome", t.outcome), a("reason", t.reason), a("reason_code", t.reason_code);
+  a("benchmark", t.benchmark), a("outcome", t.outcome), a("reason", t.reason),
+      a("reason_code", t.reason_code);
   a("log_tail", t.log_tail), a("complete", t.complete), a("repetitions_planned", t.repetitions_planned);
-  a("grade", t.grade), a("grade_reasons", t.grade_reasons), a("correctness", t.correctness), a("precision", t.precision);
+  a("grade", t.grade), a("grade_reasons", t.grade_reasons), a("correctness", t.correctness),
+      a("precision", t.precision);
   a("headline", t.headline), a("stats", t.stats), a("throughput", t.throughput);
-  a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup), a("memory", t.memory);
+  a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup),
+      a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);
   a("repetitions", t.repetitions), a("samples", t.samples), a("effective_settings", t.effective_settings);
   a("config_effective", t.config_effective);
 }
 template <class A>
 void fields(A& a, Finding& t) {
-  a("id", t.id), a("severity", t.severity), a("text", t.text), a("evidence", t.evidence), a("advice", t.advice);
+  a("id", t.id), a("severity", t.severity), a("text", t.text), a("evidence", t.evidence),
+      a("advice", t.advice);
   a("case_ids", t.case_ids);
 }
 template <class A>
 void fields(A& a, GateResult& t) {
-  a("expression", t.expression), a("case_id", t.case_id), a("metric", t.metric), a("verdict", t.verdict), a("detail", t.detail);
+  a("expression", t.expression), a("case_id", t.case_id), a("metric", t.metric), a("verdict", t.verdict),
+      a("detail", t.detail);
 }
 template <class A>
 void fields(A& a, Suite& t) {
@@ -142,9 +161,11 @@ void fields(A& a, Suite& t) {
 }
 template <class A>
 void fields(A& a, RunResult& t) {
-  a("schema_version", t.schema_version), a("suite", t.suite), a("experiment_name", t.experiment_name), a("run_id", t.run_id);
+  a("schema_version", t.schema_version), a("suite", t.suite), a("experiment_name", t.experiment_name),
+      a("run_id", t.run_id);
   a("started_utc", t.started_utc), a("finished_utc", t.finished_utc), a("command_line", t.command_line);
-  a("outcome", t.outcome), a("exit_code", t.exit_code), a("cases", t.cases), a("findings", t.findings), a("gates", t.gates);
+  a("outcome", t.outcome), a("exit_code", t.exit_code), a("cases", t.cases), a("findings", t.findings),
+      a("gates", t.gates);
   a("warnings", t.warnings), a("environment", t.environment);
 }
 

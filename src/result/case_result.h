@@ -8,46 +8,48 @@
 
 #include "result/maybe.h"
 
-// One case of a run as plain data: what result.json holds. Field lists for reading and writing: case_fields.h.
-// Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
+// One case of a run as plain data: what result.json holds. Field lists for reading and writing:
+// case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
 inline constexpr const char* kSchemaVersion = "1.0";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
-inline constexpr const char* kBetweenProcess = "between_process";  // six or more fresh processes: claims are lawful
+inline constexpr const char* kBetweenProcess =
+    "between_process";  // six or more fresh processes: claims are lawful
 
 enum class Outcome { kOk, kSkipped, kFailed };
 enum class Grade { kA, kB, kC };  // no warning; warnings; not valid for latency claims
 
 // What was measured: the identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
-  std::string id;                       // equals the case id
-  std::string kind = "inference";       // inference | training | collective
+  std::string id;                  // equals the case id
+  std::string kind = "inference";  // inference | training | collective
   std::string scenario = "sync";
   std::string timing_mode = "sync_latency";  // sync_latency | batched
   std::string cache_mode = "warm";
   std::string model;
   std::string engine;
-  std::string precision;                // as asked
+  std::string precision;  // as asked
   std::string layout = "contiguous";
   std::int64_t batch_per_rank = 1;
   std::int64_t world_size = 1;
-  std::int64_t threads = 1;             // as asked; read back in effective_settings
-  std::map<std::string, std::string> params;  // everything else that tells cases apart (sequence_length, env.X, …)
+  std::int64_t threads = 1;  // as asked; read back in effective_settings
+  std::map<std::string, std::string>
+      params;  // everything else that tells cases apart (sequence_length, env.X, …)
 };
 
 struct Correctness {
   bool checked = false;
   bool passed = false;
-  std::string reference;                // e.g. "eager fp32, same weights and inputs"
-  std::int64_t samples = 0;             // inputs compared
-  Number max_rel_err;                   // max|a-b| / max|b|
-  Number centred_cosine;                // cosine after removing the batch-mean output; worst sample
-  Number top1_agreement;                // share of samples (or positions) with the same arg max
+  std::string reference;     // e.g. "eager fp32, same weights and inputs"
+  std::int64_t samples = 0;  // inputs compared
+  Number max_rel_err;        // max|a-b| / max|b|
+  Number centred_cosine;     // cosine after removing the batch-mean output; worst sample
+  Number top1_agreement;     // share of samples (or positions) with the same arg max
   Number max_rel_err_tolerance;
   Number centred_cosine_tolerance;
-  std::string detail;                   // what failed, with figures
+  std::string detail;  // what failed, with figures
 };
 
 struct ExecutedPrecision {
@@ -67,7 +69,7 @@ struct Estimate {
   Number ci_low;
   Number ci_high;
   double confidence = 0.95;
-  std::string ci_method;                // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
+  std::string ci_method;  // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
 };
 
 struct Quantile {
@@ -88,7 +90,7 @@ struct Stats {
   Number tau_x;
   Number min_ns, max_ns, median_ns, mean_ns, stddev_ns, mad_ns;
   std::string quantile_method = "nearest_rank; median = mean of the two middle values";
-  std::vector<Quantile> quantiles;      // p50 p90 p95 p99
+  std::vector<Quantile> quantiles;  // p50 p90 p95 p99
   Number highest_claimable_p;
 };
 
@@ -96,8 +98,8 @@ struct Stats {
 struct Headline {
   std::string scope = kWithinProcess;
   Estimate p50_ns;
-  Number within_spread;                 // 1.4826 MAD / median inside a process, median over processes
-  Number between_spread;                // 1.4826 MAD / median of the per-process medians
+  Number within_spread;   // 1.4826 MAD / median inside a process, median over processes
+  Number between_spread;  // 1.4826 MAD / median of the per-process medians
 };
 
 struct Throughput {
@@ -106,19 +108,19 @@ struct Throughput {
 };
 
 struct SpeedUp {
-  std::string baseline_case_id;         // empty: no baseline in this plan
-  Estimate ratio;                       // baseline time / this time; > 1 is faster
+  std::string baseline_case_id;  // empty: no baseline in this plan
+  Estimate ratio;                // baseline time / this time; > 1 is faster
   std::int64_t pairs = 0;
-  std::string scope = kWithinProcess;   // within process below six pairs: no verdict may be drawn
-  std::string verdict;                  // faster | slower | equivalent | inconclusive | "" (no claim)
+  std::string scope = kWithinProcess;  // within process below six pairs: no verdict may be drawn
+  std::string verdict;                 // faster | slower | equivalent | inconclusive | "" (no claim)
   Number p_sign;
 };
 
 struct Memory {
   Count rss_before_load_bytes;
-  Count rss_peak_bytes;                 // high-water mark of the worker
-  Count rss_peak_above_load_bytes;      // the headline: model + activations + engine
-  Count tensor_peak_bytes;              // the engine's own allocator, where it has one
+  Count rss_peak_bytes;             // high-water mark of the worker
+  Count rss_peak_above_load_bytes;  // the headline: model + activations + engine
+  Count tensor_peak_bytes;          // the engine's own allocator, where it has one
 };
 
 struct Flops {
@@ -126,16 +128,16 @@ struct Flops {
   std::string convention = "2 x MAC of convolutions and matrix products";
   Number achieved_flops_per_s;
   Number peak_measured_flops_per_s;
-  std::string peak_source;              // "gemm fp32, 2 threads, measured 2026-11-21T…"
+  std::string peak_source;  // "gemm fp32, 2 threads, measured 2026-11-21T…"
   Number share_of_measured_peak;
 };
 
 struct Overhead {
   Number timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns;
-  Number harness_cost_ns;               // median of an empty body through the same loop
-  Number overhead_fraction;             // harness cost / median latency; reported, never subtracted
+  Number harness_cost_ns;    // median of an empty body through the same loop
+  Number overhead_fraction;  // harness cost / median latency; reported, never subtracted
   Number os_noise_frac;
-  Number calibration_drift;             // |end/start - 1| of the harness cost
+  Number calibration_drift;  // |end/start - 1| of the harness cost
 };
 
 struct Noise {
@@ -149,14 +151,14 @@ struct Noise {
     double share = 0;
   };
   std::vector<Mode> modes;
-  std::vector<std::string> warnings;    // in words; each explains the grade
+  std::vector<std::string> warnings;  // in words; each explains the grade
 };
 
 struct Outliers {
   std::int64_t mild = 0;
   std::int64_t severe = 0;
   Number severe_time_share;
-  Number median_excl_severe_ns;         // a sensitivity figure, never the headline
+  Number median_excl_severe_ns;  // a sensitivity figure, never the headline
 };
 
 // One fresh process of the case.
@@ -166,15 +168,15 @@ struct Repetition {
   std::int64_t n = 0;
   Number p50_ns, mean_ns;
   Number first_iteration_ns;
-  Number load_ns;                       // engine load, from the start of load() to its return
-  Number process_start_ns;              // from the start of the process to the first record
+  Number load_ns;           // engine load, from the start of load() to its return
+  Number process_start_ns;  // from the start of the process to the first record
   std::string warmup_mode;
   std::int64_t warmup_iterations = 0;
   std::int64_t warmup_ns = 0;
-  std::string steady_state;             // reached | not_reached | fixed
-  std::int64_t mser_cut = 0;            // samples a post-hoc test would call warm-up; none is removed
+  std::string steady_state;   // reached | not_reached | fixed
+  std::int64_t mser_cut = 0;  // samples a post-hoc test would call warm-up; none is removed
   bool residual_warmup = false;
-  Maybe<bool> converged;                // missing for fixed iteration counts
+  Maybe<bool> converged;  // missing for fixed iteration counts
   std::string stop_reason;
   std::vector<std::string> unmet;
   std::int64_t elapsed_ns = 0;
@@ -186,7 +188,7 @@ struct Repetition {
 };
 
 struct SamplesFile {
-  std::string file;                     // relative to the case's folder
+  std::string file;  // relative to the case's folder
   std::string format = "csv";
   std::vector<std::string> columns;
   std::string sha256;
@@ -195,14 +197,15 @@ struct SamplesFile {
 struct CaseResult {
   std::string schema_version = kSchemaVersion;
   std::string case_id;
-  std::string label;                    // for people: "resnet50 eager fp32 b1"
+  std::string label;  // for people: "resnet50 eager fp32 b1"
   std::string run_id;
   Benchmark benchmark;
   Outcome outcome = Outcome::kOk;
-  std::string reason;                   // why not ok, in words
-  std::string reason_code;              // accuracy | crash | oom | timeout | protocol | unsupported | unavailable | error | not_available_yet
-  std::string log_tail;                 // last lines of the worker's log when failed
-  bool complete = false;                // every planned repetition is there
+  std::string reason;       // why not ok, in words
+  std::string reason_code;  // accuracy | crash | oom | timeout | protocol | unsupported | unavailable | error
+                            // | not_available_yet
+  std::string log_tail;     // last lines of the worker's log when failed
+  bool complete = false;    // every planned repetition is there
   std::int64_t repetitions_planned = 1;
   Grade grade = Grade::kA;
   std::vector<std::string> grade_reasons;
@@ -211,19 +214,21 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
-  Number first_iteration_ns;            // median over repetitions
-  Number load_ns;                       // median over repetitions
+  Number first_iteration_ns;  // median over repetitions
+  Number load_ns;             // median over repetitions
   SpeedUp speedup;
-  Memory memory;                        // largest over repetitions
+  Memory memory;  // largest over repetitions
   Flops flops;
-  Overhead overhead;                    // worst over repetitions
-  Noise noise;                          // worst over repetitions; samples-based parts over all samples
+  Overhead overhead;  // worst over repetitions
+  Noise noise;        // worst over repetitions; samples-based parts over all samples
   Outliers outliers;
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back
-  nlohmann::json config_effective = nlohmann::json::object();  // every option of the case, defaults written out
-  nlohmann::json unknown = nlohmann::json::object();           // the file as read: fields this version does not know are kept
+  nlohmann::json config_effective =
+      nlohmann::json::object();  // every option of the case, defaults written out
+  nlohmann::json unknown =
+      nlohmann::json::object();  // the file as read: fields this version does not know are kept
 };
 
 }  // namespace paceline::result

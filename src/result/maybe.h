@@ -12,7 +12,9 @@ template <typename T>
 class Maybe {
  public:
   Maybe() = default;
-  Maybe(T value) : value_(std::move(value)) { drop_non_finite(); }  // NOLINT(google-explicit-constructor): a value is a Maybe
+  Maybe(T value) : value_(std::move(value)), reason_() {
+    drop_non_finite();
+  }  // NOLINT(google-explicit-constructor): a value is a Maybe
   Maybe(std::optional<T> value, std::string reason) : value_(std::move(value)), reason_(std::move(reason)) {
     drop_non_finite();
     if (value_) reason_.clear();

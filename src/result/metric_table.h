@@ -12,17 +12,17 @@ enum class Better { kLower, kHigher, kNeither };
 
 struct MetricValue {
   std::optional<double> value, ci_low, ci_high;
-  std::string reason;                   // when value is absent
+  std::string reason;  // when value is absent
 };
 
 // A metric is one row: JSON Schema, CSV columns, report columns, gates and docs/reference derive from it.
 struct Metric {
-  std::string_view name;                // as in CSV and gates, unit at the end: p50_ms
-  std::string_view title;               // column head
+  std::string_view name;   // as in CSV and gates, unit at the end: p50_ms
+  std::string_view title;  // column head
   std::string_view unit;
   Better better;
-  std::string_view meaning;             // one sentence
-  std::string_view anchor;              // heading in docs/metrics.md with formula and reading
+  std::string_view meaning;  // one sentence
+  std::string_view anchor;   // heading in docs/metrics.md with formula and reading
   MetricValue (*get)(const CaseResult&);
 };
 

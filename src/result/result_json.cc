@@ -55,14 +55,16 @@ T from_json(const Json& json, const std::string& origin) {
   }
   const std::string major = split(value.schema_version, '.').front();
   if (major != split(kSchemaVersion, '.').front())
-    throw Error(ErrorCode::kData, fmt::format("'{}' has schema version {}, this paceline reads {}.x", origin, value.schema_version,
-                                              split(kSchemaVersion, '.').front()));
+    throw Error(ErrorCode::kData, fmt::format("'{}' has schema version {}, this paceline reads {}.x", origin,
+                                              value.schema_version, split(kSchemaVersion, '.').front()));
   return value;
 }
 
 }  // namespace
 
-Json to_json(const CaseResult& result) { return merged(result); }
+Json to_json(const CaseResult& result) {
+  return merged(result);
+}
 
 Json to_json(const RunResult& run) {
   Json out = merged(run);
@@ -86,13 +88,16 @@ RunResult run_from_json(const Json& json, const std::string& origin) {
   return run;
 }
 
-std::string json_text(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string json_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 Json parse_json(const std::string& text, const std::string& origin) {
   try {
     return Json::parse(text);
   } catch (const Json::exception& e) {
-    throw Error(ErrorCode::kData, fmt::format("'{}' is not valid JSON (cut off or damaged): {}", origin, e.what()));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' is not valid JSON (cut off or damaged): {}", origin, e.what()));
   }
 }
 

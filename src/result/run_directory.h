@@ -14,17 +14,19 @@ namespace paceline::result {
 // UTC time and four random hex digits: 20261121T014500Z-7f3a; sorts by time, never reused.
 std::string new_run_id();
 
-// A run directory open for writing: holds a lock, so that two runs into one folder are refused with Error(kUsage).
+// A run directory open for writing: holds a lock, so that two runs into one folder are refused with
+// Error(kUsage).
 class RunDirectory {
  public:
   // Creates `folder` (parents too) and takes the lock.
   explicit RunDirectory(std::filesystem::path folder);
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
-  [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;   // created on demand
+  [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;  // created on demand
   [[nodiscard]] std::filesystem::path summary_path() const { return folder_ / "run_summary.json"; }
 
-  void write_case(const CaseResult& result, const std::vector<Sample>& samples) const;  // result.json, samples.csv
-  void write_summary(const RunResult& run) const;                                        // run_summary.json, summary.csv
+  void write_case(const CaseResult& result,
+                  const std::vector<Sample>& samples) const;  // result.json, samples.csv
+  void write_summary(const RunResult& run) const;             // run_summary.json, summary.csv
 
  private:
   std::filesystem::path folder_;

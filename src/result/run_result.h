@@ -10,20 +10,20 @@ namespace paceline::result {
 
 // A sentence worth telling, with its evidence. Rows of the finding table: analysis/finding_table.h.
 struct Finding {
-  std::string id;                       // e.g. precision_speedup
-  std::string severity;                 // insight | advice | warning | problem
-  std::string text;                     // one sentence with figures and interval
+  std::string id;        // e.g. precision_speedup
+  std::string severity;  // insight | advice | warning | problem
+  std::string text;      // one sentence with figures and interval
   std::string evidence;
-  std::string advice;                   // what to do; may be empty
+  std::string advice;  // what to do; may be empty
   std::vector<std::string> case_ids;
 };
 
 // An `expect:` gate and how it was decided on the interval.
 struct GateResult {
-  std::string expression;               // as written
+  std::string expression;  // as written
   std::string case_id;
   std::string metric;
-  std::string verdict;                  // met | missed | cannot_say
+  std::string verdict;  // met | missed | cannot_say
   std::string detail;
 };
 
@@ -38,7 +38,7 @@ struct RunResult {
   std::string experiment_name;
   std::string run_id;
   std::string started_utc;
-  std::string finished_utc;             // empty while running
+  std::string finished_utc;  // empty while running
   std::string command_line;
   std::string outcome = "running";
   int exit_code = 0;

@@ -18,10 +18,13 @@ Sample parse_row(std::string_view line, const std::string& place) {
   const auto cells = split(line, ',');
   const auto number = [&](std::size_t i) {
     const auto value = i < cells.size() ? parse_int(cells[i]) : std::nullopt;
-    if (!value) throw Error(ErrorCode::kData, fmt::format("{}: '{}' is not a sample row ({})", place, line, kHeader));
+    if (!value)
+      throw Error(ErrorCode::kData, fmt::format("{}: '{}' is not a sample row ({})", place, line, kHeader));
     return *value;
   };
-  if (cells.size() != 7) throw Error(ErrorCode::kData, fmt::format("{}: a sample row has 7 columns, this has {}", place, cells.size()));
+  if (cells.size() != 7)
+    throw Error(ErrorCode::kData,
+                fmt::format("{}: a sample row has 7 columns, this has {}", place, cells.size()));
   Sample s;
   s.repetition = static_cast<std::int32_t>(number(0));
   s.rank = static_cast<std::int32_t>(number(1));
@@ -35,13 +38,16 @@ Sample parse_row(std::string_view line, const std::string& place) {
 
 }  // namespace
 
-std::vector<std::string> sample_columns() { return split(kHeader, ','); }
+std::vector<std::string> sample_columns() {
+  return split(kHeader, ',');
+}
 
 std::string samples_to_csv(const std::vector<Sample>& samples) {
   fmt::memory_buffer out;
   fmt::format_to(std::back_inserter(out), "{}\n", kHeader);
   for (const auto& s : samples) {
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},", s.repetition, s.rank, s.index, s.start_ns, s.host_ns);
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},", s.repetition, s.rank, s.index, s.start_ns,
+                   s.host_ns);
     if (s.device_ns) fmt::format_to(std::back_inserter(out), "{}", *s.device_ns);
     fmt::format_to(std::back_inserter(out), ",{}\n", s.flags);
   }
@@ -57,7 +63,9 @@ std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     if (line_number == 0) {
-      if (line != kHeader) throw Error(ErrorCode::kData, fmt::format("'{}' is not a sample file: its first line should be {}", path.string(), kHeader));
+      if (line != kHeader)
+        throw Error(ErrorCode::kData, fmt::format("'{}' is not a sample file: its first line should be {}",
+                                                  path.string(), kHeader));
     } else if (!line.empty()) {
       samples.push_back(parse_row(line, fmt::format("{}:{}", path.string(), line_number + 1)));
     }

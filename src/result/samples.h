@@ -9,8 +9,8 @@
 namespace paceline::result {
 
 enum SampleFlag : std::uint32_t {
-  kSampleBatched = 1,       // the duration is the mean of a batch of iterations
-  kSampleExtension = 2,     // taken after residual warm-up was seen
+  kSampleBatched = 1,    // the duration is the mean of a batch of iterations
+  kSampleExtension = 2,  // taken after residual warm-up was seen
 };
 
 // One timed iteration. start_ns is on the host's monotonic clock.
@@ -19,8 +19,8 @@ struct Sample {
   std::int32_t rank = 0;
   std::int64_t index = 0;
   std::int64_t start_ns = 0;
-  std::int64_t host_ns = 0;                  // before enqueue -> outputs readable
-  std::optional<std::int64_t> device_ns{};   // device time, where there is one
+  std::int64_t host_ns = 0;                 // before enqueue -> outputs readable
+  std::optional<std::int64_t> device_ns{};  // device time, where there is one
   std::uint32_t flags = 0;
   friend bool operator==(const Sample&, const Sample&) = default;
 };

@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::uint32_t kQuantilesPpm[] = {stats::kPpmP50, stats::kPpmP90, stats::kPpmP95, stats::kPpmP99};
 
-Number number(const std::optional<double>& value, const std::string& reason) { return {value, reason}; }
+Number number(const std::optional<double>& value, const std::string& reason) {
+  return {value, reason};
+}
 
 void set_interval(Estimate& e, const std::optional<stats::Interval>& ci, const std::string& reason) {
   e.ci_low = number(ci ? std::optional(ci->low) : std::nullopt, reason);
@@ -27,9 +29,14 @@ void set_interval(Estimate& e, const std::optional<stats::Interval>& ci, const s
 }
 
 Quantile to_quantile(const stats::QuantileEstimate& q) {
-  return {stats::ppm_to_p(q.ppm),         number(q.value, q.reason),  number(q.ci_low, q.reason),
-          number(q.ci_high, q.reason),    q.confidence,               q.ci_method,
-          number(q.actual_coverage, q.reason), Number(q.n_eff)};
+  return {stats::ppm_to_p(q.ppm),
+          number(q.value, q.reason),
+          number(q.ci_low, q.reason),
+          number(q.ci_high, q.reason),
+          q.confidence,
+          q.ci_method,
+          number(q.actual_coverage, q.reason),
+          Number(q.n_eff)};
 }
 
 void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double confidence) {
@@ -48,8 +55,10 @@ void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double con
   s.mad_ns = stats::mad(x);
   s.min_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.front());
   s.max_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.back());
-  // The tail's own effective size is at least n / tau of the raw series; the median's is what the spec prints.
-  s.highest_claimable_p = stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
+  // The tail's own effective size is at least n / tau of the raw series; the median's is what the spec
+  // prints.
+  s.highest_claimable_p =
+      stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
 }
 
 std::vector<std::vector<double>> by_repetition(const std::vector<Sample>& samples) {
@@ -61,7 +70,8 @@ std::vector<std::vector<double>> by_repetition(const std::vector<Sample>& sample
 }
 
 // With six or more processes the interval is over their medians; below, it is the one inside the samples.
-void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& processes, double confidence) {
+void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& processes,
+                   double confidence) {
   const auto spread = stats::process_spread(processes);
   h.within_spread = number(spread.within_frac, stats::kInsufficientSamples);
   h.between_spread = number(spread.between_frac, "fewer than two processes");
@@ -82,7 +92,8 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
   if (!h.p50_ns.value) h.p50_ns.value = s.median_ns;
 }
 
-void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes, const SummaryOptions& options) {
+void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes,
+                     const SummaryOptions& options) {
   t.item = options.item;
   t.per_s.confidence = options.confidence;
   if (processes.size() >= 6) {
@@ -91,7 +102,8 @@ void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& proc
     const auto e = stats::over_processes(per_item, options.confidence);
     t.per_s.value = 1e9 / e.value;
     t.per_s.ci_method = "binomial_processes";
-    const auto inverse = e.ci ? std::optional(stats::Interval{1e9 / e.ci->high, 1e9 / e.ci->low}) : std::nullopt;
+    const auto inverse =
+        e.ci ? std::optional(stats::Interval{1e9 / e.ci->high, 1e9 / e.ci->low}) : std::nullopt;
     set_interval(t.per_s, inverse, e.reason);
     return;
   }
@@ -119,7 +131,8 @@ void keep_largest(Maybe<T> Struct::*field, Struct& into, const Struct& from) {
 Memory worst_memory(const std::vector<Repetition>& repetitions) {
   Memory m;
   for (const auto& r : repetitions)
-    for (auto field : {&Memory::rss_before_load_bytes, &Memory::rss_peak_bytes, &Memory::rss_peak_above_load_bytes, &Memory::tensor_peak_bytes})
+    for (auto field : {&Memory::rss_before_load_bytes, &Memory::rss_peak_bytes,
+                       &Memory::rss_peak_above_load_bytes, &Memory::tensor_peak_bytes})
       keep_largest(field, m, r.memory);
   return m;
 }
@@ -127,8 +140,9 @@ Memory worst_memory(const std::vector<Repetition>& repetitions) {
 Overhead worst_overhead(const std::vector<Repetition>& repetitions) {
   Overhead o;
   for (const auto& r : repetitions)
-    for (auto field : {&Overhead::timer_resolution_ns, &Overhead::timer_cost_ns, &Overhead::timer_cost_p99_ns, &Overhead::harness_cost_ns,
-                       &Overhead::overhead_fraction, &Overhead::os_noise_frac, &Overhead::calibration_drift})
+    for (auto field : {&Overhead::timer_resolution_ns, &Overhead::timer_cost_ns, &Overhead::timer_cost_p99_ns,
+                       &Overhead::harness_cost_ns, &Overhead::overhead_fraction, &Overhead::os_noise_frac,
+                       &Overhead::calibration_drift})
       keep_largest(field, o, r.overhead);
   return o;
 }
@@ -136,7 +150,8 @@ Overhead worst_overhead(const std::vector<Repetition>& repetitions) {
 Noise worst_noise(const std::vector<Repetition>& repetitions) {
   Noise n;
   for (const auto& r : repetitions) {
-    for (auto field : {&Noise::runq_wait_frac, &Noise::nivcsw_per_s, &Noise::steal_frac, &Noise::psi_cpu_some, &Noise::foreign_cpu_frac, &Noise::freq_cv})
+    for (auto field : {&Noise::runq_wait_frac, &Noise::nivcsw_per_s, &Noise::steal_frac, &Noise::psi_cpu_some,
+                       &Noise::foreign_cpu_frac, &Noise::freq_cv})
       keep_largest(field, n, r.noise);
     keep_largest(&Noise::cgroup_throttled, n, r.noise);
   }
@@ -144,7 +159,8 @@ Noise worst_noise(const std::vector<Repetition>& repetitions) {
 }
 
 // Drift and modes are judged inside processes: between them, medians differ for other reasons.
-void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes, const std::vector<double>& all, double resolution) {
+void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes,
+                       const std::vector<double>& all, double resolution) {
   n.drift_frac = Number::missing(stats::kInsufficientSamples);
   n.drift_z = Number::missing(stats::kInsufficientSamples);
   n.tau_x = Number::missing(stats::kInsufficientSamples);
@@ -173,13 +189,15 @@ void fill_outliers(Outliers& o, const std::vector<double>& x, double resolution)
 
 void fill_flops(Flops& f, const Estimate& p50, double items_per_iteration) {
   if (!f.model_flops_per_item || !p50.value) {
-    f.achieved_flops_per_s = Number::missing(f.model_flops_per_item ? p50.value.reason() : "model FLOPs unknown");
+    f.achieved_flops_per_s =
+        Number::missing(f.model_flops_per_item ? p50.value.reason() : "model FLOPs unknown");
     f.share_of_measured_peak = f.achieved_flops_per_s;
     return;
   }
   f.achieved_flops_per_s = *f.model_flops_per_item * items_per_iteration * 1e9 / *p50.value;
-  f.share_of_measured_peak = f.peak_measured_flops_per_s ? Number(*f.achieved_flops_per_s / *f.peak_measured_flops_per_s)
-                                                         : Number::missing(f.peak_measured_flops_per_s.reason());
+  f.share_of_measured_peak = f.peak_measured_flops_per_s
+                                 ? Number(*f.achieved_flops_per_s / *f.peak_measured_flops_per_s)
+                                 : Number::missing(f.peak_measured_flops_per_s.reason());
 }
 
 }  // namespace
@@ -195,13 +213,16 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
   result.memory = worst_memory(result.repetitions);
   result.overhead = worst_overhead(result.repetitions);
   result.noise = worst_noise(result.repetitions);
-  result.first_iteration_ns = median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.first_iteration_ns; });
-  result.load_ns = median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.load_ns; });
+  result.first_iteration_ns = median_of(
+      result.repetitions, [](const Repetition& r) -> const Number& { return r.first_iteration_ns; });
+  result.load_ns =
+      median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.load_ns; });
   if (samples.empty()) return;
 
   const auto all = durations_ns(samples);
   const auto processes = by_repetition(samples);
-  const bool batched = std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
+  const bool batched = std::any_of(samples.begin(), samples.end(),
+                                   [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
   result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
   fill_stats(result.stats, all, batched, options.confidence);
   fill_headline(result.headline, result.stats, processes, options.confidence);
@@ -233,7 +254,8 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
   s.ratio = {Number(ratio.value), {}, {}, confidence, "binomial_processes"};
   set_interval(s.ratio, ratio.ci, ratio.reason);
   if (!ratio.ci) return;
-  const auto comparison = stats::compare_pairs(a, b, {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
+  const auto comparison = stats::compare_pairs(
+      a, b, {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
   s.scope = kBetweenProcess;
   s.p_sign = comparison.p_sign;
   static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "slower"},

@@ -10,13 +10,14 @@ namespace paceline::result {
 
 struct SummaryOptions {
   double confidence = 0.95;
-  double items_per_iteration = 1;       // batch size times items per sample
+  double items_per_iteration = 1;  // batch size times items per sample
   std::string item = "images";
-  double timer_resolution_ns = 1;       // floor of MADs and jitter against ties
+  double timer_resolution_ns = 1;  // floor of MADs and jitter against ties
 };
 
-// Fills every statistic of `result` that follows from its repetitions and samples (methodology: quantile intervals,
-// levels, mean and throughput, noise diagnostics, outliers). Pure: the same files give the same numbers.
+// Fills every statistic of `result` that follows from its repetitions and samples (methodology: quantile
+// intervals, levels, mean and throughput, noise diagnostics, outliers). Pure: the same files give the same
+// numbers.
 void summarize(CaseResult& result, const std::vector<Sample>& samples, const SummaryOptions& options);
 
 // Median and mean of one process, for its Repetition.
@@ -24,6 +25,7 @@ void summarize_repetition(Repetition& repetition, const std::vector<double>& dur
 
 // Fills `speedup` of `result` against `baseline` over repetitions of the same index, which ran interleaved
 // (methodology: A/B comparison). Below six pairs there is no interval, no verdict, and the scope says so.
-void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence = 0.95, double delta = 0.03);
+void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence = 0.95,
+                         double delta = 0.03);
 
 }  // namespace paceline::result

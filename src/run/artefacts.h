@@ -20,7 +20,9 @@ class Artefacts {
 
   // One .npy an input of the model. Throws Error when loaded data does not fit.
   std::vector<std::string> inputs(const config::Case& c, const workload::PassSpec& pass);
-  [[nodiscard]] std::filesystem::path reference_file(const std::string& key) const { return folder_ / ("reference-" + key + ".npy"); }
+  [[nodiscard]] std::filesystem::path reference_file(const std::string& key) const {
+    return folder_ / ("reference-" + key + ".npy");
+  }
 
  private:
   std::filesystem::path folder_;

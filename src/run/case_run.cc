@@ -14,24 +14,32 @@
 namespace paceline::run {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSkipCodes{"unsupported", "unavailable", "not_available_yet", "interrupted"};
+constexpr std::array<std::string_view, 4> kSkipCodes{"unsupported", "unavailable", "not_available_yet",
+                                                     "interrupted"};
 constexpr std::size_t kLogTailBytes = 2000;
 
-std::string arithmetic_of(const std::string& precision) { return precision.starts_with("amp_") ? precision.substr(4) : precision; }
+std::string arithmetic_of(const std::string& precision) {
+  return precision.starts_with("amp_") ? precision.substr(4) : precision;
+}
 
 // What most of the work ran in; empty when the engine cannot tell.
 std::string dominant_precision(const result::PrecisionReadBack& p) {
-  const auto most = std::max_element(p.executed.begin(), p.executed.end(), [](const auto& a, const auto& b) { return a.flops_share < b.flops_share; });
+  const auto most = std::max_element(p.executed.begin(), p.executed.end(), [](const auto& a, const auto& b) {
+    return a.flops_share < b.flops_share;
+  });
   return most == p.executed.end() ? std::string() : most->precision;
 }
 
 result::NoiseProfile noise_profile(const CaseRun& run) {
-  return run.definition.settings.text("profile") == "quiet" ? result::NoiseProfile::kQuiet : result::NoiseProfile::kShared;
+  return run.definition.settings.text("profile") == "quiet" ? result::NoiseProfile::kQuiet
+                                                            : result::NoiseProfile::kShared;
 }
 
 std::string executed_text(const result::PrecisionReadBack& p) {
   std::string text;
-  for (const auto& e : p.executed) text += fmt::format("{}{:.0f} % {} ({} operators)", text.empty() ? "" : ", ", e.flops_share * 100, e.precision, e.operators);
+  for (const auto& e : p.executed)
+    text += fmt::format("{}{:.0f} % {} ({} operators)", text.empty() ? "" : ", ", e.flops_share * 100,
+                        e.precision, e.operators);
   return text;
 }
 
@@ -40,7 +48,8 @@ std::string executed_text(const result::PrecisionReadBack& p) {
 std::filesystem::path CaseRun::record_file(workload::PassKind kind, std::int64_t repetition) const {
   const auto passes = dir / "passes";
   make_directories(passes);
-  return passes / (kind == workload::PassKind::kTimed ? fmt::format("timed-{}.jsonl", repetition) : std::string("check.jsonl"));
+  return passes / (kind == workload::PassKind::kTimed ? fmt::format("timed-{}.jsonl", repetition)
+                                                      : std::string("check.jsonl"));
 }
 
 void set_passes_aside(const CaseRun& run) {
@@ -68,23 +77,31 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
   if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
   if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
     run.result.flops.model_flops_per_item = report.flops_per_item;
-    run.result.flops.convention = "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
+    run.result.flops.convention =
+        "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
   }
   run.result.effective_settings = report.effective_settings;
-  for (const auto& [library, version] : report.versions) run.result.effective_settings["version." + library] = version;
+  for (const auto& [library, version] : report.versions)
+    run.result.effective_settings["version." + library] = version;
   if (report.correctness.checked && !report.correctness.passed) {
-    end_case(run, "accuracy", fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail, report.correctness.reference,
-                                          report.correctness.samples));
+    end_case(run, "accuracy",
+             fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail,
+                         report.correctness.reference, report.correctness.samples));
     return;
   }
-  if (const auto it = report.effective_settings.find("threads"); it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads)) {
-    end_case(run, "threads", fmt::format("asked for {} threads, the engine runs with {}", run.base.settings.threads, it->second));
+  if (const auto it = report.effective_settings.find("threads");
+      it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads)) {
+    end_case(
+        run, "threads",
+        fmt::format("asked for {} threads, the engine runs with {}", run.base.settings.threads, it->second));
     return;
   }
-  const std::string ran = dominant_precision(run.result.precision), asked = arithmetic_of(run.result.benchmark.precision);
+  const std::string ran = dominant_precision(run.result.precision),
+                    asked = arithmetic_of(run.result.benchmark.precision);
   if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
-    end_case(run, "precision", fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,
-                                           executed_text(run.result.precision), run.result.precision.source));
+    end_case(run, "precision",
+             fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,
+                         executed_text(run.result.precision), run.result.precision.source));
 }
 
 void apply_repetition(CaseRun& run, const workload::PassReport& report) {
@@ -97,14 +114,18 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   std::erase_if(run.samples, [&](const auto& s) { return s.repetition == repetition.index; });
   run.result.repetitions.push_back(std::move(repetition));
   run.samples.insert(run.samples.end(), report.samples.begin(), report.samples.end());
-  std::sort(run.result.repetitions.begin(), run.result.repetitions.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
-  std::stable_sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) { return a.repetition < b.repetition; });
+  std::sort(run.result.repetitions.begin(), run.result.repetitions.end(),
+            [](const auto& a, const auto& b) { return a.index < b.index; });
+  std::stable_sort(run.samples.begin(), run.samples.end(),
+                   [](const auto& a, const auto& b) { return a.repetition < b.repetition; });
   if (run.result.effective_settings.empty()) run.result.effective_settings = report.effective_settings;
-  const bool finished = static_cast<std::int64_t>(run.result.repetitions.size()) >= run.result.repetitions_planned;
+  const bool finished =
+      static_cast<std::int64_t>(run.result.repetitions.size()) >= run.result.repetitions_planned;
   run.result.complete = finished;
   run.ended = finished;
   if (report.correctness.checked && !report.correctness.passed)
-    end_case(run, "accuracy", fmt::format("accuracy: outputs after the timed loop differ: {}", report.correctness.detail));
+    end_case(run, "accuracy",
+             fmt::format("accuracy: outputs after the timed loop differ: {}", report.correctness.detail));
   resummarize(run);
 }
 

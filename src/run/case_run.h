@@ -20,8 +20,8 @@ struct CaseRun {
   std::filesystem::path dir;
   result::CaseResult result;
   std::vector<result::Sample> samples;
-  bool selected = true;                // of --only
-  bool ended = false;                  // skipped, failed, or every repetition is there
+  bool selected = true;  // of --only
+  bool ended = false;    // skipped, failed, or every repetition is there
 
   [[nodiscard]] std::filesystem::path record_file(workload::PassKind kind, std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
@@ -30,10 +30,12 @@ struct CaseRun {
 // Keeps the records of a finished case under another name, so that it can be measured again.
 void set_passes_aside(const CaseRun& run);
 
-// Ends a case that did not work out. Codes that mean "cannot be done here" make it skipped, the others failed.
+// Ends a case that did not work out. Codes that mean "cannot be done here" make it skipped, the others
+// failed.
 void end_case(CaseRun& run, const std::string& code, const std::string& reason);
 
-// Takes over what a check pass found: a failed accuracy check or an executed precision other than asked ends the case.
+// Takes over what a check pass found: a failed accuracy check or an executed precision other than asked ends
+// the case.
 void apply_check(CaseRun& run, const workload::PassReport& report);
 
 // Adds a finished repetition and recomputes every statistic.

@@ -32,13 +32,26 @@ using workload::PassKind;
 
 constexpr double kShortLookS = 0.5;
 
-std::string utc_now() { return format_utc(std::time(nullptr)); }
+std::string utc_now() {
+  return format_utc(std::time(nullptr));
+}
+
+// Null where the system does not tell.
+std::string cpu_model(const nlohmann::json& environment) {
+  const auto model = environment.value(nlohmann::json::json_pointer("/cpu/model"), nlohmann::json());
+  return model.is_string() ? model.get<std::string>() : "unknown CPU";
+}
 
 class Coordinator {
  public:
-  Coordinator(RunSetup setup, result::RunDirectory& directory, RunObserver& observer, const std::atomic<bool>& interrupt)
-      : setup_(std::move(setup)), directory_(directory), observer_(observer), interrupt_(interrupt), artefacts_(directory.path()),
-        peaks_(setup_.engines, setup_.environment.value(nlohmann::json::json_pointer("/cpu/model"), std::string("unknown CPU")), directory.path() / "log.txt") {}
+  Coordinator(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
+              const std::atomic<bool>& interrupt)
+      : setup_(std::move(setup)),
+        directory_(directory),
+        observer_(observer),
+        interrupt_(interrupt),
+        artefacts_(directory.path()),
+        peaks_(setup_.engines, cpu_model(setup_.environment), directory.path() / "log.txt") {}
 
   result::RunResult run() {
     start();
@@ -93,9 +106,11 @@ void Coordinator::start() {
   std::size_t passes = 0, repetitions = 0;
   for (const auto& c : cases_) {
     repetitions = std::max(repetitions, static_cast<std::size_t>(c.result.repetitions_planned));
-    if (!c.ended && c.selected) passes += static_cast<std::size_t>(c.result.repetitions_planned) - c.result.repetitions.size();
+    if (!c.ended && c.selected)
+      passes += static_cast<std::size_t>(c.result.repetitions_planned) - c.result.repetitions.size();
   }
-  observer_.run_begins({run_.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes, &run_.environment});
+  observer_.run_begins({run_.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes,
+                        &run_.environment});
   directory_.write_summary(run_);
 }
 
@@ -130,7 +145,8 @@ bool Coordinator::asked_again(const CaseRun& c) const {
   });
 }
 
-// What an earlier run into this directory finished: the check and the repetitions whose record files are complete.
+// What an earlier run into this directory finished: the check and the repetitions whose record files are
+// complete.
 void Coordinator::restore(CaseRun& c) {
   if (setup_.previous.folder.empty() || c.ended) return;
   if (asked_again(c)) return set_passes_aside(c);
@@ -139,16 +155,20 @@ void Coordinator::restore(CaseRun& c) {
   fill_flops(c);
   apply_check(c, *checked);
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
-    if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r))) apply_repetition(c, *report);
+    if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r)))
+      apply_repetition(c, *report);
 }
 
 WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records) {
-  WorkerRequest request{pass, c.definition.env, c.log(), keep_records ? c.record_file(pass.kind, pass.repetition) : std::filesystem::path(),
+  WorkerRequest request{pass, c.definition.env, c.log(),
+                        keep_records ? c.record_file(pass.kind, pass.repetition) : std::filesystem::path(),
                         timeout_of(c.definition)};
-  append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", utc_now(), workload::pass_kind_name(pass.kind), pass.repetition));
+  append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", utc_now(),
+                                       workload::pass_kind_name(pass.kind), pass.repetition));
   const auto on_progress = [&](const workload::ProgressRecord& p) { observer_.progress(p); };
   const bool here = setup_.in_process && pass.kind == PassKind::kTimed;
-  return here ? run_in_process(request, interrupt_, on_progress) : run_worker(request, interrupt_, on_progress);
+  return here ? run_in_process(request, interrupt_, on_progress)
+              : run_worker(request, interrupt_, on_progress);
 }
 
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
@@ -161,7 +181,8 @@ bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   reference.plugin_file = home.file.string();
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  pass.reference_name = pass.model.file.empty() ? "eager fp32, same weights and inputs" : "the file's own unoptimised fp32 run";
+  pass.reference_name =
+      pass.model.file.empty() ? "eager fp32, same weights and inputs" : "the file's own unoptimised fp32 run";
   if (std::filesystem::exists(pass.reference_file)) return true;
   if (const auto it = failed_references_.find(key); it != failed_references_.end()) {
     end_case(c, "reference", it->second);
@@ -198,8 +219,10 @@ void Coordinator::check(CaseRun& c) {
       observer_.pass_begins(info);
       const auto outcome = run_pass(c, pass, true);
       observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
-      if (outcome.ok) apply_check(c, outcome.report);
-      else if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason);
+      if (outcome.ok)
+        apply_check(c, outcome.report);
+      else if (!interrupt_)
+        end_case(c, outcome.reason_code, outcome.reason);
     }
   }
   if (c.ended) observer_.case_ends(c.result);
@@ -212,7 +235,9 @@ void Coordinator::fill_flops(CaseRun& c) {
     c.result.flops.model_flops_per_item = result::Number::missing("FLOPs of this model are not known");
     return;
   }
-  const std::int64_t length = c.definition.settings.has("sequence_length") ? c.definition.settings.integer("sequence_length") : model->default_sequence_length;
+  const std::int64_t length = c.definition.settings.has("sequence_length")
+                                  ? c.definition.settings.integer("sequence_length")
+                                  : model->default_sequence_length;
   c.result.flops.model_flops_per_item = 2.0 * static_cast<double>(model->forward_macs(length));
   if (!setup_.measure_peaks) {
     c.result.flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
@@ -232,10 +257,12 @@ void Coordinator::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
   if (gate.idle_wait_s <= 0) return;
   auto seams = host::real_idle_gate_seams();
   seams.sleep = [this](double seconds) {
-    for (; seconds > 0 && !interrupt_; seconds -= 0.1) std::this_thread::sleep_for(std::chrono::duration<double>(std::min(0.1, seconds)));
+    for (; seconds > 0 && !interrupt_; seconds -= 0.1)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(0.1, seconds)));
     return !interrupt_;
   };
-  host::wait_until_quiet(gate, [&](const std::string& words) { observer_.warning(words); }, seams);
+  host::wait_until_quiet(
+      gate, [&](const std::string& words) { observer_.warning(words); }, seams);
 }
 
 void Coordinator::time_one(CaseRun& c, std::int64_t repetition, PassInfo info) {
@@ -261,7 +288,8 @@ void Coordinator::time_one(CaseRun& c, std::int64_t repetition, PassInfo info) {
 
 void Coordinator::time_cases() {
   std::vector<std::int64_t> repetitions;
-  for (const auto& c : cases_) repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
+  for (const auto& c : cases_)
+    repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
   auto slots = interleaved_order(repetitions, hash64(run_.run_id));
   std::erase_if(slots, [&](const TimedSlot& slot) {
     const auto& have = cases_[slot.case_index].result.repetitions;
@@ -274,14 +302,17 @@ void Coordinator::time_cases() {
     if (c.ended) continue;
     const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
     const double left = i == 0 ? 0 : seconds / static_cast<double>(i) * static_cast<double>(slots.size() - i);
-    time_one(c, slots[i].repetition, {i + 1, slots.size(), c.result.label, "timed", slots[i].repetition, left});
+    time_one(c, slots[i].repetition,
+             {i + 1, slots.size(), c.result.label, "timed", slots[i].repetition, left});
   }
 }
 
 void Coordinator::compare_all() {
   for (auto& c : cases_) {
     if (!c.definition.baseline_id || c.result.repetitions.empty()) continue;
-    const auto base = std::find_if(cases_.begin(), cases_.end(), [&](const CaseRun& b) { return b.definition.id == *c.definition.baseline_id; });
+    const auto base = std::find_if(cases_.begin(), cases_.end(), [&](const CaseRun& b) {
+      return b.definition.id == *c.definition.baseline_id;
+    });
     if (base == cases_.end()) continue;
     result::compare_to_baseline(c.result, base->result, c.definition.settings.number("confidence"),
                                 c.definition.settings.text("profile") == "quiet" ? 0.03 : 0.05);
@@ -300,10 +331,14 @@ result::RunResult Coordinator::finish() {
   compare_all();
   for (auto& c : cases_) {
     if (!c.ended && c.result.repetitions.empty())
-      end_case(c, "interrupted", c.selected ? "interrupted before its first repetition was finished" : "not selected by --only");
+      end_case(
+          c, "interrupted",
+          c.selected ? "interrupted before its first repetition was finished" : "not selected by --only");
     save(c);
   }
-  const bool failed = std::any_of(cases_.begin(), cases_.end(), [](const CaseRun& c) { return c.result.outcome == result::Outcome::kFailed; });
+  const bool failed = std::any_of(cases_.begin(), cases_.end(), [](const CaseRun& c) {
+    return c.result.outcome == result::Outcome::kFailed;
+  });
   run_.outcome = interrupt_ ? "interrupted" : failed ? "failed" : "ok";
   run_.finished_utc = utc_now();
   directory_.write_summary(run_);
@@ -312,7 +347,8 @@ result::RunResult Coordinator::finish() {
 
 }  // namespace
 
-result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer, const std::atomic<bool>& interrupt) {
+result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
+                           const std::atomic<bool>& interrupt) {
   return Coordinator(std::move(setup), directory, observer, interrupt).run();
 }
 

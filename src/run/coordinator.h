@@ -16,19 +16,22 @@ namespace paceline::run {
 struct RunSetup {
   config::Plan plan;
   std::vector<config::Case> cases;
-  std::set<std::string> only;            // case ids to run; empty: all
+  std::set<std::string> only;  // case ids to run; empty: all
   bool in_process = false;
   bool measure_peaks = true;
   EngineDirectory engines;
   result::Suite suite;
   std::string command_line;
   nlohmann::json environment;
-  result::StoredRun previous;            // of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise
+  result::StoredRun
+      previous;  // of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise
 };
 
-// Runs the cases of a plan: checks, then timed passes interleaved over cases, each in a fresh worker. After every pass the
-// run directory is complete up to there. A case that fails costs that case only. `interrupt` ends the run after stopping
-// the worker; what is finished is kept. Findings, gates and the exit code are the caller's.
-result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer, const std::atomic<bool>& interrupt);
+// Runs the cases of a plan: checks, then timed passes interleaved over cases, each in a fresh worker. After
+// every pass the run directory is complete up to there. A case that fails costs that case only. `interrupt`
+// ends the run after stopping the worker; what is finished is kept. Findings, gates and the exit code are the
+// caller's.
+result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
+                           const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::run

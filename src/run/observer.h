@@ -12,18 +12,18 @@ struct RunOverview {
   std::string experiment_name;
   std::string run_dir;
   std::size_t cases = 0;
-  std::size_t repetitions = 0;       // of the case with the most
-  std::size_t passes = 0;            // timed ones still to run
+  std::size_t repetitions = 0;  // of the case with the most
+  std::size_t passes = 0;       // timed ones still to run
   const nlohmann::json* environment = nullptr;
 };
 
 struct PassInfo {
-  std::size_t number = 0;            // 1-based among the timed passes of this run; 0: a check or a reference
+  std::size_t number = 0;  // 1-based among the timed passes of this run; 0: a check or a reference
   std::size_t of = 0;
-  std::string label;                 // of the case
-  std::string kind;                  // timed | check | reference | peak
+  std::string label;  // of the case
+  std::string kind;   // timed | check | reference | peak
   std::int64_t repetition = 0;
-  double seconds_left = 0;           // estimate for the whole run; 0: unknown
+  double seconds_left = 0;  // estimate for the whole run; 0: unknown
 };
 
 // Told what happens, as it happens. Printing lives above this layer.

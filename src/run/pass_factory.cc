@@ -15,9 +15,13 @@ namespace {
 using config::Case;
 using config::Settings;
 
-std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+std::int64_t to_ns(double seconds) {
+  return static_cast<std::int64_t>(seconds * 1e9);
+}
 
-std::string optional_text(const Settings& s, std::string_view name) { return s.has(name) ? s.text(name) : std::string(); }
+std::string optional_text(const Settings& s, std::string_view name) {
+  return s.has(name) ? s.text(name) : std::string();
+}
 
 stats::WarmupConfig warmup_config(const Settings& s) {
   stats::WarmupConfig w;
@@ -41,9 +45,12 @@ stats::StopConfig stop_config(const Settings& s) {
   stop.t_max_ns = to_ns(s.number("stop.t_max_s"));
   stop.check_growth = s.number("stop.check_growth");
   stop.quantiles_ppm.clear();
-  for (const double p : s.numbers("stop.quantiles")) stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(p * 1e6 + 0.5));
+  for (const double p : s.numbers("stop.quantiles"))
+    stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(p * 1e6 + 0.5));
   for (auto& row : stop.precisions)
-    row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50 ? "stop.rel_halfwidth_p50" : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90" : "stop.rel_halfwidth_p99");
+    row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50   ? "stop.rel_halfwidth_p50"
+                                 : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90"
+                                                             : "stop.rel_halfwidth_p99");
   return stop;
 }
 
@@ -58,7 +65,8 @@ measure::LoopConfig loop_config(const Settings& s) {
 
 workload::Tolerance tolerance_of(const Settings& s) {
   const auto* model = config::find_model(s.text("model"));
-  const auto& row = config::tolerance(*config::find_precision(s.text("precision")), model ? model->task : config::Task::kTransformer);
+  const auto& row = config::tolerance(*config::find_precision(s.text("precision")),
+                                      model ? model->task : config::Task::kTransformer);
   workload::Tolerance t{row.max_rel_err, row.centred_cosine};
   if (s.has("accuracy.max_rel_err")) t.max_rel_err = s.number("accuracy.max_rel_err");
   if (s.has("accuracy.centred_cosine")) t.centred_cosine = s.number("accuracy.centred_cosine");
@@ -75,7 +83,9 @@ bool is_file(const std::string& model) {
   return !config::find_model(model) && (config::find_file_type(model) || std::filesystem::exists(model));
 }
 
-std::string short_hash(const nlohmann::json& json) { return sha256_hex(json.dump()).substr(0, 16); }
+std::string short_hash(const nlohmann::json& json) {
+  return sha256_hex(json.dump()).substr(0, 16);
+}
 
 }  // namespace
 
@@ -93,7 +103,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("layout")) r.benchmark.layout = text("layout");
   if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
-  if (c.settings.has("sequence_length")) r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
+  if (c.settings.has("sequence_length"))
+    r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);
   for (const auto& [name, values] : c.settings.all()) {
@@ -138,7 +149,8 @@ workload::InputRequest input_request(const Case& c, const workload::PassSpec& pa
 std::string input_key(const Case& c, const workload::PassSpec& pass) {
   const auto request = input_request(c, pass);
   nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
-  for (const auto& spec : request.specs) key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
+  for (const auto& spec : request.specs)
+    key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
   return short_hash(key);
 }
 
@@ -153,15 +165,22 @@ workload::PassSpec reference_pass(const workload::PassSpec& base) {
 }
 
 std::string reference_key(const workload::PassSpec& reference) {
-  return short_hash({reference.model.name, reference.model.file, reference.model.weights_file, reference.model.weights_seed, reference.input_files,
-                     reference.batch, reference.samples});
+  return short_hash({reference.model.name, reference.model.file, reference.model.weights_file,
+                     reference.model.weights_seed, reference.input_files, reference.batch,
+                     reference.samples});
 }
 
-std::int64_t repetitions_of(const Case& c) { return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1; }
+std::int64_t repetitions_of(const Case& c) {
+  return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
+}
 
-double timeout_of(const Case& c) { return c.settings.number("timeout_s"); }
+double timeout_of(const Case& c) {
+  return c.settings.number("timeout_s");
+}
 
-double items_per_iteration(const Case& c) { return static_cast<double>(c.settings.integer("batch")); }
+double items_per_iteration(const Case& c) {
+  return static_cast<double>(c.settings.integer("batch"));
+}
 
 std::string item_name(const Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));

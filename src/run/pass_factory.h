@@ -24,8 +24,8 @@ workload::PassSpec base_pass(const config::Case& c, int default_threads);
 workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass);
 std::string input_key(const config::Case& c, const workload::PassSpec& pass);
 
-// The pass whose outputs the case is checked against: FP32, eager, same weights and inputs; for a model file its own
-// unoptimised FP32 run.
+// The pass whose outputs the case is checked against: FP32, eager, same weights and inputs; for a model file
+// its own unoptimised FP32 run.
 workload::PassSpec reference_pass(const workload::PassSpec& base);
 std::string reference_key(const workload::PassSpec& reference);
 

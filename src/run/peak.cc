@@ -21,7 +21,9 @@ namespace {
 constexpr std::int64_t kWarmup = 10, kIterations = 50;
 constexpr const char* kProbes[] = {"peak_gemm", "peak_conv"};
 
-fs::path cache_file() { return cache_dir() / "peaks.json"; }
+fs::path cache_file() {
+  return cache_dir() / "peaks.json";
+}
 
 nlohmann::json read_cache() {
   std::error_code error;
@@ -46,7 +48,8 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::string name = (temp_dir() / "paceline-peak-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error(ErrorCode::kIo, fmt::format("cannot make a folder below '{}'", temp_dir().string()));
+    if (!::mkdtemp(name.data()))
+      throw Error(ErrorCode::kIo, fmt::format("cannot make a folder below '{}'", temp_dir().string()));
     path_ = name;
   }
   ScratchFolder(const ScratchFolder&) = delete;
@@ -61,7 +64,8 @@ class ScratchFolder {
   fs::path path_;
 };
 
-workload::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads, const fs::path& folder) {
+workload::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads,
+                              const fs::path& folder) {
   workload::PassSpec pass;
   pass.case_id = std::string(model.name);
   pass.engine = "eager";
@@ -88,18 +92,21 @@ PeakTable::PeakTable(const EngineDirectory& engines, std::string cpu_model, fs::
     : engines_(engines), cpu_model_(std::move(cpu_model)), log_(std::move(log)) {
   const auto cache = read_cache();
   for (const auto& [key, entry] : cache.items())
-    if (entry.contains("flops_per_s") && entry["flops_per_s"].is_number() && entry.contains("source") && entry["source"].is_string())
+    if (entry.contains("flops_per_s") && entry["flops_per_s"].is_number() && entry.contains("source") &&
+        entry["source"].is_string())
       known_[key] = {entry["flops_per_s"].get<double>(), entry["source"].get<std::string>()};
 }
 
 std::string PeakTable::key(const std::string& precision, int threads) const {
   std::string libraries;
   for (const auto& manifest : engines_.installed())
-    for (const auto& [library, version] : manifest.built_for) libraries += fmt::format(" {} {}", library, version);
+    for (const auto& [library, version] : manifest.built_for)
+      libraries += fmt::format(" {} {}", library, version);
   return fmt::format("{}; {}; {} threads;{}", cpu_model_, precision, threads, libraries);
 }
 
-Peak PeakTable::get(const std::string& precision, int threads, RunObserver& observer, const std::atomic<bool>& interrupt) {
+Peak PeakTable::get(const std::string& precision, int threads, RunObserver& observer,
+                    const std::atomic<bool>& interrupt) {
   const std::string arithmetic = precision.starts_with("amp_") ? precision.substr(4) : precision;
   const std::string k = key(arithmetic, threads);
   if (const auto it = known_.find(k); it != known_.end()) return it->second;
@@ -109,7 +116,8 @@ Peak PeakTable::get(const std::string& precision, int threads, RunObserver& obse
   return peak;
 }
 
-Peak PeakTable::measure(const std::string& precision, int threads, RunObserver& observer, const std::atomic<bool>& interrupt) const {
+Peak PeakTable::measure(const std::string& precision, int threads, RunObserver& observer,
+                        const std::atomic<bool>& interrupt) const {
   const auto home = engines_.find("eager");
   if (home.file.empty()) return {result::Number::missing("no engine to measure it with"), {}};
   const ScratchFolder scratch;
@@ -130,10 +138,12 @@ Peak PeakTable::measure(const std::string& precision, int threads, RunObserver& 
       continue;
     }
     const auto x = result::durations_ns(outcome.report.samples);
-    const double flops = 2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(request.spec.batch);
+    const double flops =
+        2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(request.spec.batch);
     const double rate = flops * 1e9 / stats::median(x);
     if (!best.flops_per_s || rate > *best.flops_per_s)
-      best = {rate, fmt::format("{} in {}, {} threads, median of {}, measured {}", probe, precision, threads, x.size(), format_utc(std::time(nullptr)))};
+      best = {rate, fmt::format("{} in {}, {} threads, median of {}, measured {}", probe, precision, threads,
+                                x.size(), format_utc(std::time(nullptr)))};
   }
   return best;
 }

@@ -13,19 +13,22 @@ namespace paceline::run {
 
 struct Peak {
   result::Number flops_per_s;
-  std::string source;        // which product or convolution, how many threads, when
+  std::string source;  // which product or convolution, how many threads, when
 };
 
-// This machine's measured ceiling: the better of a 2048^3 matrix product and a 3x3 convolution in the asked precision,
-// median of 50 repetitions through the same worker and loop as any case (methodology: model FLOPs and peaks).
-// Measured once per machine, precision, thread count and library version; kept in the user's cache folder.
+// This machine's measured ceiling: the better of a 2048^3 matrix product and a 3x3 convolution in the asked
+// precision, median of 50 repetitions through the same worker and loop as any case (methodology: model FLOPs
+// and peaks). Measured once per machine, precision, thread count and library version; kept in the user's
+// cache folder.
 class PeakTable {
  public:
   PeakTable(const EngineDirectory& engines, std::string cpu_model, std::filesystem::path log);
-  Peak get(const std::string& precision, int threads, RunObserver& observer, const std::atomic<bool>& interrupt);
+  Peak get(const std::string& precision, int threads, RunObserver& observer,
+           const std::atomic<bool>& interrupt);
 
  private:
-  Peak measure(const std::string& precision, int threads, RunObserver& observer, const std::atomic<bool>& interrupt) const;
+  Peak measure(const std::string& precision, int threads, RunObserver& observer,
+               const std::atomic<bool>& interrupt) const;
   [[nodiscard]] std::string key(const std::string& precision, int threads) const;
 
   const EngineDirectory& engines_;

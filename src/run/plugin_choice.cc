@@ -14,7 +14,8 @@
 namespace paceline::run {
 namespace fs = std::filesystem;
 
-EngineDirectory::EngineDirectory(std::vector<plugin::Manifest> installed, const std::map<fs::path, std::vector<std::string>>& extra)
+EngineDirectory::EngineDirectory(std::vector<plugin::Manifest> installed,
+                                 const std::map<fs::path, std::vector<std::string>>& extra)
     : installed_(std::move(installed)) {
   for (const auto& [file, engines] : extra)
     for (const auto& engine : engines) extra_[engine] = file;
@@ -23,16 +24,22 @@ EngineDirectory::EngineDirectory(std::vector<plugin::Manifest> installed, const 
 EngineHome EngineDirectory::find(const std::string& engine) const {
   if (const auto it = extra_.find(engine); it != extra_.end()) return {it->second, {}};
   for (const auto& manifest : installed_) {
-    if (std::find(manifest.engines.begin(), manifest.engines.end(), engine) == manifest.engines.end()) continue;
+    if (std::find(manifest.engines.begin(), manifest.engines.end(), engine) == manifest.engines.end())
+      continue;
     if (manifest.not_built_because.empty()) return {manifest.file, {}};
-    return {{}, fmt::format("engine '{}' needs the {} plug-in, which is not built: {}; to get it: {}", engine, manifest.name,
-                            manifest.not_built_because, manifest.fix)};
+    return {{},
+            fmt::format("engine '{}' needs the {} plug-in, which is not built: {}; to get it: {}", engine,
+                        manifest.name, manifest.not_built_because, manifest.fix)};
   }
-  return {{}, fmt::format("no plug-in here brings engine '{}' (looked in {}); reinstall, or give one with --plugin FILE.so", engine,
-                          plugin::plugin_dir().string())};
+  return {
+      {},
+      fmt::format(
+          "no plug-in here brings engine '{}' (looked in {}); reinstall, or give one with --plugin FILE.so",
+          engine, plugin::plugin_dir().string())};
 }
 
-PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt, double timeout_s) {
+PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt,
+                                  double timeout_s) {
   WorkerRequest request;
   request.spec.kind = workload::PassKind::kDescribe;
   request.spec.plugin_file = fs::absolute(file).string();
@@ -44,7 +51,9 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   const std::string log = file_tail(request.log, 500);
   std::error_code ignored;
   fs::remove(request.log, ignored);
-  if (!outcome.ok) throw Error(ErrorCode::kUnavailable, fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason, log.empty() ? "" : "\n", log));
+  if (!outcome.ok)
+    throw Error(ErrorCode::kUnavailable, fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason,
+                                                     log.empty() ? "" : "\n", log));
   return {outcome.report.engines, outcome.report.versions, outcome.report.first_op_ns};
 }
 

@@ -14,13 +14,15 @@ namespace paceline::run {
 // Which shared object brings an engine, or why none does.
 struct EngineHome {
   std::filesystem::path file;
-  std::string unavailable;   // reason and fix, when file is empty
+  std::string unavailable;  // reason and fix, when file is empty
 };
 
 class EngineDirectory {
  public:
-  // Installed plug-ins by their manifests; `extra` are files given with --plugin with the engines they said they have.
-  EngineDirectory(std::vector<plugin::Manifest> installed, const std::map<std::filesystem::path, std::vector<std::string>>& extra);
+  // Installed plug-ins by their manifests; `extra` are files given with --plugin with the engines they said
+  // they have.
+  EngineDirectory(std::vector<plugin::Manifest> installed,
+                  const std::map<std::filesystem::path, std::vector<std::string>>& extra);
   [[nodiscard]] EngineHome find(const std::string& engine) const;
   [[nodiscard]] const std::vector<plugin::Manifest>& installed() const { return installed_; }
 
@@ -29,12 +31,14 @@ class EngineDirectory {
   std::map<std::string, std::filesystem::path> extra_;
 };
 
-// Asks a plug-in file, in a worker process, which engines it has. Throws Error(kUnavailable) when it cannot be loaded.
+// Asks a plug-in file, in a worker process, which engines it has. Throws Error(kUnavailable) when it cannot
+// be loaded.
 struct PluginDescription {
   std::vector<std::string> engines;
   std::vector<std::pair<std::string, std::string>> versions;
-  result::Number first_op_ns;          // from process start to the end of a first tiny inference
+  result::Number first_op_ns;  // from process start to the end of a first tiny inference
 };
-PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt, double timeout_s = 120);
+PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt,
+                                  double timeout_s = 120);
 
 }  // namespace paceline::run

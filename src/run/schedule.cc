@@ -12,7 +12,8 @@ std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repeti
   std::vector<TimedSlot> slots;
   std::vector<std::size_t> order(repetitions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::int64_t most = repetitions.empty() ? 0 : *std::max_element(repetitions.begin(), repetitions.end());
+  const std::int64_t most =
+      repetitions.empty() ? 0 : *std::max_element(repetitions.begin(), repetitions.end());
   for (std::int64_t r = 0; r < most; ++r) {
     if (r % 2 == 1) {
       std::reverse(order.begin(), order.end());

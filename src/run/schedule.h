@@ -11,9 +11,9 @@ struct TimedSlot {
   std::int64_t repetition = 0;
 };
 
-// Order of the timed passes. Repetition r of every case runs before repetition r+1 of any, in a seeded random order that
-// the next repetition reverses, so that a slow drift of the machine cancels in each pair of repetitions.
-// repetitions[i] is the count of case i.
+// Order of the timed passes. Repetition r of every case runs before repetition r+1 of any, in a seeded random
+// order that the next repetition reverses, so that a slow drift of the machine cancels in each pair of
+// repetitions. repetitions[i] is the count of case i.
 std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed);
 
 }  // namespace paceline::run

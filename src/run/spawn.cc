@@ -38,7 +38,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, pid_t parent, char* const* argv, char* const* env) {
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, pid_t parent,
+                             char* const* argv, char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
@@ -55,14 +56,18 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   ::_exit(127);
 }
 
-FileDescriptor above_targets(int fd) { return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 10)); }
+FileDescriptor above_targets(int fd) {
+  return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 10));
+}
 
 }  // namespace
 
 ChildProcess::ChildProcess(const SpawnRequest& request) {
   const FileDescriptor null_file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const FileDescriptor log_file(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!log_file) throw Error(ErrorCode::kIo, fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
+  if (!log_file)
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
   const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
   const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
   auto argv_text = request.argv;
@@ -71,8 +76,10 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   const auto env = pointers(env_text);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ < 0) throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
-  if (pid_ == 0) exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), parent, argv.data(), env.data());
+  if (pid_ < 0)
+    throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
+  if (pid_ == 0)
+    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), parent, argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
 }
 
@@ -98,8 +105,10 @@ void ChildProcess::wait() {
 
 FileDescriptor memory_file(const std::string& content) {
   FileDescriptor fd(::memfd_create("paceline-pass", MFD_CLOEXEC));
-  if (!fd || ::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) || ::lseek(fd.get(), 0, SEEK_SET) != 0)
-    throw Error(ErrorCode::kInternal, fmt::format("cannot hand the pass to a worker: {}", std::strerror(errno)));
+  if (!fd || ::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) ||
+      ::lseek(fd.get(), 0, SEEK_SET) != 0)
+    throw Error(ErrorCode::kInternal,
+                fmt::format("cannot hand the pass to a worker: {}", std::strerror(errno)));
   return fd;
 }
 

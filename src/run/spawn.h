@@ -11,19 +11,19 @@
 
 namespace paceline::run {
 
-inline constexpr int kSpecFd = 3;    // in the child
+inline constexpr int kSpecFd = 3;  // in the child
 inline constexpr int kRecordFd = 4;
 
 struct SpawnRequest {
-  std::vector<std::string> argv;               // argv[0] is the path of the executable
-  std::map<std::string, std::string> env;      // on top of this process's
-  std::filesystem::path log;                   // stdout and stderr
-  int spec_fd = -1;                            // becomes kSpecFd
-  int record_fd = -1;                          // becomes kRecordFd
+  std::vector<std::string> argv;           // argv[0] is the path of the executable
+  std::map<std::string, std::string> env;  // on top of this process's
+  std::filesystem::path log;               // stdout and stderr
+  int spec_fd = -1;                        // becomes kSpecFd
+  int record_fd = -1;                      // becomes kRecordFd
 };
 
-// A child process leading its own process group; killed (whole group) and reaped when this goes out of scope, and by
-// the kernel when this process dies.
+// A child process leading its own process group; killed (whole group) and reaped when this goes out of scope,
+// and by the kernel when this process dies.
 class ChildProcess {
  public:
   explicit ChildProcess(const SpawnRequest& request);

@@ -30,7 +30,8 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 30;
 // Cuts a byte stream into records, keeps a copy on disk, and gives up at the first line that is none.
 class RecordReader {
  public:
-  RecordReader(fs::path file, const OnProgress& on_progress) : file_(std::move(file)), on_progress_(on_progress) {
+  RecordReader(fs::path file, const OnProgress& on_progress)
+      : file_(std::move(file)), on_progress_(on_progress) {
     if (!file_.empty()) write_file_atomic(part(), "");
   }
 
@@ -57,7 +58,8 @@ class RecordReader {
   [[nodiscard]] fs::path part() const { return file_.string() + ".part"; }
   void take(std::string_view line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_discarded()) throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
+    if (json.is_discarded())
+      throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
     if (const auto progress = workload::apply_record(report_, json)) {
       if (on_progress_) on_progress_(*progress);
       return;
@@ -77,8 +79,10 @@ struct SignalWords {
   int signal;
   std::string_view words;
 };
-constexpr SignalWords kSignals[] = {{SIGSEGV, "a segmentation fault (SIGSEGV)"}, {SIGABRT, "an abort (SIGABRT)"},
-                                    {SIGBUS, "a bus error (SIGBUS)"},           {SIGFPE, "an arithmetic fault (SIGFPE)"},
+constexpr SignalWords kSignals[] = {{SIGSEGV, "a segmentation fault (SIGSEGV)"},
+                                    {SIGABRT, "an abort (SIGABRT)"},
+                                    {SIGBUS, "a bus error (SIGBUS)"},
+                                    {SIGFPE, "an arithmetic fault (SIGFPE)"},
                                     {SIGILL, "an illegal instruction (SIGILL): built for another CPU?"}};
 
 std::string signal_words(int signal) {
@@ -96,9 +100,13 @@ Verdict explain_end(const PassReport& report, int status, const std::optional<st
   const auto phase = fmt::format("while in phase '{}'", report.phase);
   if (!report.error_code.empty()) return {report.error_code, report.error};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && oom)
-    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use a smaller batch or raise the memory limit", phase, *oom)};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return {"killed", fmt::format("killed by somebody (SIGKILL) {}", phase)};
-  if (WIFSIGNALED(status)) return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
+    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use a smaller batch or "
+                               "raise the memory limit",
+                               phase, *oom)};
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    return {"killed", fmt::format("killed by somebody (SIGKILL) {}", phase)};
+  if (WIFSIGNALED(status))
+    return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
   return {"exit", fmt::format("the worker ended early (exit code {}) {}", WEXITSTATUS(status), phase)};
 }
 
@@ -129,7 +137,8 @@ bool drain(int fd, RecordReader& reader) {
 }
 
 // Watches one child until it ended; returns why it was stopped from outside, if it was.
-std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& reader, double timeout_s, const std::atomic<bool>& interrupt) {
+std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& reader, double timeout_s,
+                             const std::atomic<bool>& interrupt) {
   const SteadyClock clock;
   const std::int64_t deadline = clock.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
   std::optional<Verdict> verdict;
@@ -151,7 +160,8 @@ std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& r
     const std::int64_t now = clock.now_ns();
     if (!verdict && interrupt) stop(SIGTERM, {"interrupted", "interrupted"});
     if (!verdict && now > deadline)
-      stop(SIGKILL, {"timeout", fmt::format("no result within timeout_s = {:g} s; it was in phase '{}'", timeout_s, reader.report().phase)});
+      stop(SIGKILL, {"timeout", fmt::format("no result within timeout_s = {:g} s; it was in phase '{}'",
+                                            timeout_s, reader.report().phase)});
     if (verdict && now > kill_at) child.signal_group(SIGKILL);
     if (child.ended() && open) {  // a grandchild may hold the pipe: take what is there and leave
       try {
@@ -176,12 +186,17 @@ std::map<std::string, std::string> worker_environment(const WorkerRequest& reque
 
 const char* code_name(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kUnsupported: return "unsupported";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kData: return "data";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kData:
+      return "data";
     case ErrorCode::kUsage:
-    case ErrorCode::kConfig: return "config";
-    default: return "error";
+    case ErrorCode::kConfig:
+      return "config";
+    default:
+      return "error";
   }
 }
 
@@ -194,7 +209,8 @@ int run_pass(const workload::PassSpec& spec, workload::RecordSink& sink, const s
   } catch (const Error& e) {
     sink.emit(workload::failed_record(code_name(e.code()), e.what()));
   } catch (const std::bad_alloc&) {
-    sink.emit(workload::failed_record("oom", "out of memory: an allocation was refused; use a smaller batch"));
+    sink.emit(
+        workload::failed_record("oom", "out of memory: an allocation was refused; use a smaller batch"));
   } catch (const std::exception& e) {
     sink.emit(workload::failed_record("error", e.what()));
   }
@@ -227,31 +243,42 @@ WorkerOutcome finish(RecordReader& reader, std::optional<Verdict> verdict) {
 
 }  // namespace
 
-WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
+                         const OnProgress& on_progress) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   FileDescriptor read_end(ends[0]), write_end(ends[1]);
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
   const FileDescriptor spec = memory_file(workload::to_json(request.spec).dump());
   const auto oom_before = host::read_oom_counters();
   RecordReader reader(request.record_file, on_progress);
-  ChildProcess child({{fs::read_symlink("/proc/self/exe").string(), "worker"}, worker_environment(request), request.log, spec.get(), write_end.get()});
+  ChildProcess child({{fs::read_symlink("/proc/self/exe").string(), "worker"},
+                      worker_environment(request),
+                      request.log,
+                      spec.get(),
+                      write_end.get()});
   write_end.reset();
   auto verdict = watch(child, read_end.get(), reader, request.timeout_s, interrupt);
-  const bool clean = reader.report().done && WIFEXITED(child.wait_status()) && WEXITSTATUS(child.wait_status()) == 0;
+  const bool clean =
+      reader.report().done && WIFEXITED(child.wait_status()) && WEXITSTATUS(child.wait_status()) == 0;
   if (!verdict && !clean)
-    verdict = explain_end(reader.report(), child.wait_status(), host::oom_evidence(oom_before, host::read_oom_counters()));
+    verdict = explain_end(reader.report(), child.wait_status(),
+                          host::oom_evidence(oom_before, host::read_oom_counters()));
   return finish(reader, std::move(verdict));
 }
 
-WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt,
+                             const OnProgress& on_progress) {
   RecordReader reader(request.record_file, on_progress);
   for (const auto& [name, value] : worker_environment(request)) ::setenv(name.c_str(), value.c_str(), 1);
   DirectSink sink(reader);
   run_pass(request.spec, sink, interrupt);
   std::optional<Verdict> verdict;
-  if (interrupt) verdict = {"interrupted", "interrupted"};
-  else if (!reader.report().done) verdict = {reader.report().error_code, reader.report().error};
+  if (interrupt)
+    verdict = {"interrupted", "interrupted"};
+  else if (!reader.report().done)
+    verdict = {reader.report().error_code, reader.report().error};
   return finish(reader, std::move(verdict));
 }
 

@@ -14,14 +14,15 @@ namespace paceline::run {
 
 struct WorkerRequest {
   workload::PassSpec spec;
-  std::map<std::string, std::string> env;     // added to this process's environment
-  std::filesystem::path log;                  // stdout and stderr are appended
-  std::filesystem::path record_file;          // the record stream as it came; complete when it has no ".part"; empty: not kept
+  std::map<std::string, std::string> env;  // added to this process's environment
+  std::filesystem::path log;               // stdout and stderr are appended
+  std::filesystem::path
+      record_file;  // the record stream as it came; complete when it has no ".part"; empty: not kept
   double timeout_s = 600;
 };
 
-// ok, or why not in words a person understands. reason_code: crash oom killed timeout protocol exit interrupted, or what
-// the worker reported itself: unsupported unavailable data config error.
+// ok, or why not in words a person understands. reason_code: crash oom killed timeout protocol exit
+// interrupted, or what the worker reported itself: unsupported unavailable data config error.
 struct WorkerOutcome {
   workload::PassReport report;
   bool ok = false;
@@ -31,17 +32,21 @@ struct WorkerOutcome {
 
 using OnProgress = std::function<void(const workload::ProgressRecord&)>;
 
-// Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and stops it
-// when `interrupt` becomes true (SIGTERM, two seconds later SIGKILL). Leaves no process of the group behind.
-WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt, const OnProgress& on_progress);
+// Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and
+// stops it when `interrupt` becomes true (SIGTERM, two seconds later SIGKILL). Leaves no process of the group
+// behind.
+WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
+                         const OnProgress& on_progress);
 
 // The same pass in the calling process, for people who put their own profiler or debugger in front.
-WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt, const OnProgress& on_progress);
+WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt,
+                             const OnProgress& on_progress);
 
 // A finished pass read back from its record file; nullopt when there is none or it is not complete.
 std::optional<workload::PassReport> read_record_file(const std::filesystem::path& record_file);
 
-// What the worker executable does: read the spec, run the pass, write records. Returns the process's exit code.
+// What the worker executable does: read the spec, run the pass, write records. Returns the process's exit
+// code.
 int worker_main(int spec_fd, int record_fd);
 
 }  // namespace paceline::run

@@ -6,10 +6,11 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 4> value{{{workload::PassKind::kDescribe, "describe"},
-                                                                                         {workload::PassKind::kReference, "reference"},
-                                                                                         {workload::PassKind::kCheck, "check"},
-                                                                                         {workload::PassKind::kTimed, "timed"}}};
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 4> value{
+      {{workload::PassKind::kDescribe, "describe"},
+       {workload::PassKind::kReference, "reference"},
+       {workload::PassKind::kCheck, "check"},
+       {workload::PassKind::kTimed, "timed"}}};
 };
 template <>
 struct EnumNames<DType> {
@@ -22,7 +23,9 @@ struct EnumNames<DType> {
 template <>
 struct EnumNames<stats::WarmupMode> {
   static constexpr std::array<std::pair<stats::WarmupMode, std::string_view>, 3> value{
-      {{stats::WarmupMode::kAuto, "auto"}, {stats::WarmupMode::kFixed, "fixed"}, {stats::WarmupMode::kNone, "none"}}};
+      {{stats::WarmupMode::kAuto, "auto"},
+       {stats::WarmupMode::kFixed, "fixed"},
+       {stats::WarmupMode::kNone, "none"}}};
 };
 }  // namespace paceline::result
 
@@ -36,7 +39,8 @@ void fields(A& a, TensorSpec& t) {
 namespace paceline::plugin {
 template <class A>
 void fields(A& a, ModelSpec& t) {
-  a("name", t.name), a("file", t.file), a("weights_file", t.weights_file), a("weights_seed", t.weights_seed), a("inputs", t.inputs);
+  a("name", t.name), a("file", t.file), a("weights_file", t.weights_file), a("weights_seed", t.weights_seed),
+      a("inputs", t.inputs);
 }
 template <class A>
 void fields(A& a, EngineSettings& t) {
@@ -48,7 +52,8 @@ namespace paceline::stats {
 template <class A>
 void fields(A& a, WarmupConfig& t) {
   a("mode", t.mode), a("fixed_iterations", t.fixed_iterations), a("fixed_ns", t.fixed_ns);
-  a("floor_iterations", t.floor_iterations), a("floor_ns", t.floor_ns), a("cap_iterations", t.cap_iterations), a("cap_ns", t.cap_ns);
+  a("floor_iterations", t.floor_iterations), a("floor_ns", t.floor_ns), a("cap_iterations", t.cap_iterations),
+      a("cap_ns", t.cap_ns);
 }
 template <class A>
 void fields(A& a, Precision& t) {
@@ -56,7 +61,8 @@ void fields(A& a, Precision& t) {
 }
 template <class A>
 void fields(A& a, StopConfig& t) {
-  a("confidence", t.confidence), a("n_min", t.n_min), a("n_max", t.n_max), a("t_min_ns", t.t_min_ns), a("t_max_ns", t.t_max_ns);
+  a("confidence", t.confidence), a("n_min", t.n_min), a("n_max", t.n_max), a("t_min_ns", t.t_min_ns),
+      a("t_max_ns", t.t_max_ns);
   a("check_growth", t.check_growth), a("quantiles_ppm", t.quantiles_ppm), a("precisions", t.precisions);
 }
 }  // namespace paceline::stats
@@ -80,15 +86,22 @@ void fields(A& a, Tolerance& t) {
 }
 template <class A>
 void fields(A& a, PassSpec& t) {
-  a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank), a("world_size", t.world_size);
+  a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
+      a("world_size", t.world_size);
   a("plugin_file", t.plugin_file), a("engine", t.engine), a("model", t.model), a("settings", t.settings);
-  a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples), a("reference_file", t.reference_file);
-  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop), a("pin_cpus", t.pin_cpus);
+  a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
+      a("reference_file", t.reference_file);
+  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop),
+      a("pin_cpus", t.pin_cpus);
 }
 
-std::string pass_kind_name(PassKind kind) { return result::Writer::write(kind).get<std::string>(); }
+std::string pass_kind_name(PassKind kind) {
+  return result::Writer::write(kind).get<std::string>();
+}
 
-nlohmann::json to_json(const PassSpec& spec) { return result::Writer::write(spec); }
+nlohmann::json to_json(const PassSpec& spec) {
+  return result::Writer::write(spec);
+}
 
 PassSpec pass_from_json(const nlohmann::json& json) {
   PassSpec spec;

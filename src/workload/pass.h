@@ -33,16 +33,16 @@ struct PassSpec {
   std::int64_t world_size = 1;
   std::string plugin_file;
   std::string engine;
-  plugin::ModelSpec model;                // input shapes at the batch size of the case
+  plugin::ModelSpec model;  // input shapes at the batch size of the case
   plugin::EngineSettings settings;
-  std::vector<std::string> input_files;   // .npy, one an input, `samples` long in dimension 0
+  std::vector<std::string> input_files;  // .npy, one an input, `samples` long in dimension 0
   std::int64_t batch = 1;
-  std::int64_t samples = 1;               // a multiple of batch
-  std::string reference_file;             // .npy: written by the reference pass, read by the others; empty: no check
-  std::string reference_name;             // in words, for the result
+  std::int64_t samples = 1;    // a multiple of batch
+  std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
+  std::string reference_name;  // in words, for the result
   Tolerance tolerance;
   measure::LoopConfig loop;
-  std::vector<int> pin_cpus;              // empty: not pinned
+  std::vector<int> pin_cpus;  // empty: not pinned
 };
 
 nlohmann::json to_json(const PassSpec& spec);

@@ -16,17 +16,20 @@ using result::Writer;
 
 template <class A>
 void fields(A& a, ProgressRecord& t) {
-  a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns), a("ci_low_ns", t.ci_low_ns),
-      a("ci_high_ns", t.ci_high_ns);
+  a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns),
+      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns);
 }
 
 namespace {
 
-json record(const char* type, const char* key, json value) { return {{"type", type}, {key, std::move(value)}}; }
+json record(const char* type, const char* key, json value) {
+  return {{"type", type}, {key, std::move(value)}};
+}
 
 template <typename T>
 void read(const json& from, const char* key, T& into) {
-  if (!from.contains(key)) throw Error(ErrorCode::kData, fmt::format("a '{}' record lacks '{}'", from.value("type", "?"), key));
+  if (!from.contains(key))
+    throw Error(ErrorCode::kData, fmt::format("a '{}' record lacks '{}'", from.value("type", "?"), key));
   Reader::read(from.at(key), key, into);
 }
 
@@ -56,13 +59,16 @@ const std::map<std::string, Apply>& appliers() {
       {"loaded",
        [](PassReport& r, const json& j) {
          r.versions = j.at("versions").get<decltype(r.versions)>();
-         for (const auto& [key, value] : j.at("settings").get<std::vector<std::pair<std::string, std::string>>>()) r.effective_settings[key] = value;
+         for (const auto& [key, value] :
+              j.at("settings").get<std::vector<std::pair<std::string, std::string>>>())
+           r.effective_settings[key] = value;
        }},
       {"check",
        [](PassReport& r, const json& j) {
          read(j, "correctness", r.correctness);
          read(j, "precision", r.precision);
-         if (!j.at("tensor_peak_bytes").is_null()) r.tensor_peak_bytes = j.at("tensor_peak_bytes").get<std::int64_t>();
+         if (!j.at("tensor_peak_bytes").is_null())
+           r.tensor_peak_bytes = j.at("tensor_peak_bytes").get<std::int64_t>();
          if (!j.at("flops_per_item").is_null()) r.flops_per_item = j.at("flops_per_item").get<double>();
        }},
       {"correctness", [](PassReport& r, const json& j) { read(j, "correctness", r.correctness); }},
@@ -106,7 +112,8 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const json& recor
       return progress;
     }
     const auto it = appliers().find(type);
-    if (it == appliers().end()) throw Error(ErrorCode::kData, fmt::format("an unknown record type '{}'", type));
+    if (it == appliers().end())
+      throw Error(ErrorCode::kData, fmt::format("an unknown record type '{}'", type));
     it->second(report, record);
   } catch (const json::exception& e) {
     throw Error(ErrorCode::kData, fmt::format("a damaged '{}' record ({})", type, e.what()));
@@ -114,21 +121,27 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const json& recor
   return std::nullopt;
 }
 
-json phase_record(const std::string& phase) { return record("phase", "phase", phase); }
-json progress_record(const ProgressRecord& progress) { return record("progress", "progress", Writer::write(progress)); }
+json phase_record(const std::string& phase) {
+  return record("phase", "phase", phase);
+}
+json progress_record(const ProgressRecord& progress) {
+  return record("progress", "progress", Writer::write(progress));
+}
 json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
                    const std::vector<std::pair<std::string, std::string>>& settings) {
   return {{"type", "loaded"}, {"versions", versions}, {"settings", settings}};
 }
-json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision, const result::Count& tensor_peak_bytes,
-                  const result::Number& flops_per_item) {
+json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision,
+                  const result::Count& tensor_peak_bytes, const result::Number& flops_per_item) {
   return {{"type", "check"},
           {"correctness", Writer::write(correctness)},
           {"precision", Writer::write(precision)},
           {"tensor_peak_bytes", tensor_peak_bytes ? json(*tensor_peak_bytes) : json(nullptr)},
           {"flops_per_item", flops_per_item ? json(*flops_per_item) : json(nullptr)}};
 }
-json correctness_record(const result::Correctness& correctness) { return record("correctness", "correctness", Writer::write(correctness)); }
+json correctness_record(const result::Correctness& correctness) {
+  return record("correctness", "correctness", Writer::write(correctness));
+}
 json samples_record(const std::vector<result::Sample>& samples) {
   json starts = json::array(), durations = json::array(), flags = json::array();
   for (const auto& s : samples) {
@@ -138,11 +151,19 @@ json samples_record(const std::vector<result::Sample>& samples) {
   }
   return {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
 }
-json repetition_record(const result::Repetition& repetition) { return record("repetition", "summary", Writer::write(repetition)); }
-json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
-  return {{"type", "describe"}, {"engines", engines}, {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)}};
+json repetition_record(const result::Repetition& repetition) {
+  return record("repetition", "summary", Writer::write(repetition));
 }
-json failed_record(const std::string& code, const std::string& message) { return {{"type", "failed"}, {"code", code}, {"message", message}}; }
-json done_record() { return {{"type", "done"}}; }
+json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
+  return {{"type", "describe"},
+          {"engines", engines},
+          {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)}};
+}
+json failed_record(const std::string& code, const std::string& message) {
+  return {{"type", "failed"}, {"code", code}, {"message", message}};
+}
+json done_record() {
+  return {{"type", "done"}};
+}
 
 }  // namespace paceline::workload

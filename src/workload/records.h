@@ -7,18 +7,20 @@
 #include "result/case_result.h"
 #include "result/samples.h"
 
-// What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and repetition.
+// What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and
+// repetition.
 namespace paceline::workload {
 
-// Where records go: a pipe to the coordinator, or straight into it for --in-process. The transport is a seam: under a
-// launcher that is not ours it will be the process group.
+// Where records go: a pipe to the coordinator, or straight into it for --in-process. The transport is a seam:
+// under a launcher that is not ours it will be the process group.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void emit(const nlohmann::json& record) = 0;
 };
 
-// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when nobody reads any more.
+// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when nobody reads any
+// more.
 class PipeSink : public RecordSink {
  public:
   explicit PipeSink(int fd) : fd_(fd) {}
@@ -30,20 +32,20 @@ class PipeSink : public RecordSink {
 
 // Everything one pass reported, put together from its records.
 struct PassReport {
-  bool done = false;                       // the worker said so itself
-  std::string phase = "start";             // the last one it entered
-  std::string error_code;                  // of a failure it reported: unsupported, data, …
+  bool done = false;            // the worker said so itself
+  std::string phase = "start";  // the last one it entered
+  std::string error_code;       // of a failure it reported: unsupported, data, …
   std::string error;
   std::vector<result::Sample> samples;
   result::Repetition repetition;
   result::Correctness correctness;
   result::PrecisionReadBack precision;
   result::Count tensor_peak_bytes;
-  result::Number flops_per_item;           // counted by the engine
+  result::Number flops_per_item;  // counted by the engine
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;
-  std::vector<std::string> engines;        // describe
-  result::Number first_op_ns;              // describe
+  std::vector<std::string> engines;  // describe
+  result::Number first_op_ns;        // describe
 };
 
 // A short-lived view of a running measurement, for people.
@@ -62,7 +64,8 @@ nlohmann::json phase_record(const std::string& phase);
 nlohmann::json progress_record(const ProgressRecord& progress);
 nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
                              const std::vector<std::pair<std::string, std::string>>& settings);
-nlohmann::json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision,
+nlohmann::json check_record(const result::Correctness& correctness,
+                            const result::PrecisionReadBack& precision,
                             const result::Count& tensor_peak_bytes, const result::Number& flops_per_item);
 nlohmann::json correctness_record(const result::Correctness& correctness);
 nlohmann::json samples_record(const std::vector<result::Sample>& samples);

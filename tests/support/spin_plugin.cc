@@ -16,7 +16,8 @@
 // Engines for tests only: one that takes a known time, and one that misbehaves on demand.
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US
-//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape; SPIN_FAULT_AT = load | run
+//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
+//   SPIN_FAULT_AT = load | run
 namespace {
 
 using namespace paceline;
@@ -30,7 +31,9 @@ std::string variable(const char* name, const char* fallback) {
 // Sums each sample of the input: an output that depends on it, [batch, 4].
 class SumEngine : public Engine {
  public:
-  [[nodiscard]] EngineInfo info() const override { return {"spin", {{"spin", "1"}}, {{"threads", std::to_string(threads_)}}}; }
+  [[nodiscard]] EngineInfo info() const override {
+    return {"spin", {{"spin", "1"}}, {{"threads", std::to_string(threads_)}}};
+  }
   void load(const ModelSpec&, const EngineSettings& settings) override { threads_ = settings.threads; }
   void bind(Slot, std::span<const TensorView> inputs) override {
     input_ = inputs.front();
@@ -42,7 +45,8 @@ class SumEngine : public Engine {
     for (std::int64_t s = 0; s < input_.shape[0]; ++s)
       for (std::size_t k = 0; k < 4; ++k) {
         float sum = 0;
-        for (std::size_t i = k; i < per_sample; i += 4) sum += x[static_cast<std::size_t>(s) * per_sample + i];
+        for (std::size_t i = k; i < per_sample; i += 4)
+          sum += x[static_cast<std::size_t>(s) * per_sample + i];
         output_.as<float>()[static_cast<std::size_t>(s) * 4 + k] = sum;
       }
   }
@@ -62,7 +66,8 @@ class SpinEngine : public SumEngine {
  public:
   std::span<const TensorView> synchronize(Slot slot) override {
     const SteadyClock clock;
-    const auto until = clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (0.8 + 0.4 * rng_.uniform(calls_++)));
+    const auto until =
+        clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (0.8 + 0.4 * rng_.uniform(calls_++)));
     while (clock.now_ns() < until) {
     }
     return SumEngine::synchronize(slot);
@@ -70,7 +75,8 @@ class SpinEngine : public SumEngine {
 
  private:
   double mean_ns_ = std::stod(variable("SPIN_US", "1000")) * 1e3;
-  CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))), static_cast<std::uint64_t>(::getpid())};
+  CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
+                  static_cast<std::uint64_t>(::getpid())};
   std::uint64_t calls_ = 0;
 };
 
@@ -119,7 +125,11 @@ const EngineEntry kEngines[] = {
     {"spin", "busy-waits for a known time", [] { return std::unique_ptr<Engine>(new SpinEngine); }},
     {"fault", "misbehaves on demand", [] { return std::unique_ptr<Engine>(new FaultEngine); }},
 };
-const Plugin kPlugin{kAbiVersion, "spin", [] { return std::vector<std::pair<std::string, std::string>>{{"spin", "1"}}; }, kEngines};
+const Plugin kPlugin{kAbiVersion, "spin",
+                     [] {
+                       return std::vector<std::pair<std::string, std::string>>{{"spin", "1"}};
+                     },
+                     kEngines};
 
 }  // namespace
 

@@ -8,4 +8,4 @@ shift
 [ $# -gt 0 ] || set -- src
 command -v clang-tidy-19 > /dev/null || { echo "tidy: skipped, no clang-tidy-19 (scripts/setup.sh --checks installs it)"; exit 77; }
 for folder in "$@"; do git ls-files -z "$folder/**/*.cc" "$folder/*.cc"; done | sort -zu |
-  xargs -0 -r -n 1 -P "$(scripts/jobs.sh)" clang-tidy-19 --quiet -p "$build" 2> >(grep -v 'warnings generated\|Suppressed\|^Use -header' >&2)
+  xargs -0 -r -n 1 -P "$(scripts/jobs.sh)" clang-tidy-19 --quiet --extra-arg=-Wno-unknown-warning-option -p "$build" 2> >(grep -v 'warnings generated\|Suppressed\|^Use -header' >&2)

@@ -16,13 +16,16 @@ namespace {
 constexpr std::int64_t kThinAbove = 1 << 20;  // elements a sample
 constexpr std::int64_t kPositions = 16;
 
-float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 float from_fp16(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000U) << 16;
   const int exponent = (h >> 10) & 0x1f;
   const std::uint32_t fraction = h & 0x3ffU;
-  if (exponent == 0) return std::bit_cast<float>(sign) + (sign ? -1.0F : 1.0F) * static_cast<float>(fraction) * 0x1.0p-24F;
+  if (exponent == 0)
+    return std::bit_cast<float>(sign) + (sign ? -1.0F : 1.0F) * static_cast<float>(fraction) * 0x1.0p-24F;
   const std::uint32_t e = exponent == 31 ? 255U : static_cast<std::uint32_t>(exponent + 112);
   return std::bit_cast<float>(sign | e << 23 | fraction << 13);
 }
@@ -36,11 +39,16 @@ T load(const std::byte* data, std::int64_t i) {
 
 float element(const std::byte* data, DType dtype, std::int64_t i) {
   switch (dtype) {
-    case DType::kFloat32: return load<float>(data, i);
-    case DType::kFloat64: return static_cast<float>(load<double>(data, i));
-    case DType::kBFloat16: return from_bf16(load<std::uint16_t>(data, i));
-    case DType::kFloat16: return from_fp16(load<std::uint16_t>(data, i));
-    default: throw Error(ErrorCode::kData, fmt::format("outputs of type {} cannot be compared", dtype_name(dtype)));
+    case DType::kFloat32:
+      return load<float>(data, i);
+    case DType::kFloat64:
+      return static_cast<float>(load<double>(data, i));
+    case DType::kBFloat16:
+      return from_bf16(load<std::uint16_t>(data, i));
+    case DType::kFloat16:
+      return from_fp16(load<std::uint16_t>(data, i));
+    default:
+      throw Error(ErrorCode::kData, fmt::format("outputs of type {} cannot be compared", dtype_name(dtype)));
   }
 }
 
@@ -52,7 +60,8 @@ double largest_magnitude(const std::vector<float>& v) {
 
 double max_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double m = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) m = std::max(m, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    m = std::max(m, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   return m;
 }
 
@@ -100,12 +109,16 @@ void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::i
   if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
   const TensorView& out = outputs.front();
   if (out.shape.empty() || out.shape[0] != batch)
-    throw Error(ErrorCode::kData, fmt::format("the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
-                                              out.shape.empty() ? 0 : out.shape[0], batch));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
+            out.shape.empty() ? 0 : out.shape[0], batch));
   const std::int64_t per_sample = element_count(out.shape) / batch;
   const std::int64_t length = out.shape.size() > 2 ? out.shape.back() : per_sample;
   const std::int64_t all_positions = per_sample / std::max<std::int64_t>(1, length);
-  const std::int64_t positions = per_sample > kThinAbove ? std::min(kPositions, all_positions) : all_positions;
+  const std::int64_t positions =
+      per_sample > kThinAbove ? std::min(kPositions, all_positions) : all_positions;
   if (rows.samples > 0 && (rows.length != length || rows.positions != positions))
     throw Error(ErrorCode::kData, "the output's shape changes from batch to batch");
   rows.length = length;
@@ -123,15 +136,16 @@ void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::i
     }
 }
 
-result::Correctness compare_outputs(const ComparedRows& a, const ComparedRows& b, const Tolerance& tolerance) {
+result::Correctness compare_outputs(const ComparedRows& a, const ComparedRows& b,
+                                    const Tolerance& tolerance) {
   result::Correctness c;
   c.checked = true;
   c.samples = a.samples;
   c.max_rel_err_tolerance = tolerance.max_rel_err;
   c.centred_cosine_tolerance = tolerance.centred_cosine;
   if (a.samples != b.samples || a.positions != b.positions || a.length != b.length) {
-    c.detail = fmt::format("output shape [{}, {}, {}] differs from the reference's [{}, {}, {}]", a.samples, a.positions, a.length, b.samples,
-                           b.positions, b.length);
+    c.detail = fmt::format("output shape [{}, {}, {}] differs from the reference's [{}, {}, {}]", a.samples,
+                           a.positions, a.length, b.samples, b.positions, b.length);
     return c;
   }
   if (!a.finite) {
@@ -145,9 +159,11 @@ result::Correctness compare_outputs(const ComparedRows& a, const ComparedRows& b
   const bool error_ok = *c.max_rel_err <= tolerance.max_rel_err;
   const bool cosine_ok = !c.centred_cosine || *c.centred_cosine >= tolerance.centred_cosine;
   c.passed = error_ok && cosine_ok;
-  if (!error_ok) c.detail = fmt::format("max error {:.3g} exceeds {:.3g}", *c.max_rel_err, tolerance.max_rel_err);
+  if (!error_ok)
+    c.detail = fmt::format("max error {:.3g} exceeds {:.3g}", *c.max_rel_err, tolerance.max_rel_err);
   if (!cosine_ok)
-    c.detail += fmt::format("{}centred cosine {:.6f} is below {:.6f}", c.detail.empty() ? "" : "; ", *c.centred_cosine, tolerance.centred_cosine);
+    c.detail += fmt::format("{}centred cosine {:.6f} is below {:.6f}", c.detail.empty() ? "" : "; ",
+                            *c.centred_cosine, tolerance.centred_cosine);
   return c;
 }
 
@@ -159,8 +175,10 @@ Tensor to_tensor(const ComparedRows& rows) {
 
 ComparedRows to_rows(const Tensor& tensor) {
   const Shape& shape = tensor.spec().shape;
-  if (shape.size() != 3 || tensor.spec().dtype != DType::kFloat32) throw Error(ErrorCode::kInternal, "a reference file has the wrong shape");
-  ComparedRows rows{shape[0], shape[1], shape[2], std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape))};
+  if (shape.size() != 3 || tensor.spec().dtype != DType::kFloat32)
+    throw Error(ErrorCode::kInternal, "a reference file has the wrong shape");
+  ComparedRows rows{shape[0], shape[1], shape[2],
+                    std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape))};
   rows.finite = std::all_of(rows.values.begin(), rows.values.end(), [](float v) { return std::isfinite(v); });
   return rows;
 }

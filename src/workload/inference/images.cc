@@ -27,7 +27,7 @@ namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};       // torchvision's ImageNet constants
+constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};  // torchvision's ImageNet constants
 constexpr std::array<float, 3> kDeviation{0.229F, 0.224F, 0.225F};
 
 std::vector<fs::path> image_files(const fs::path& folder) {
@@ -35,11 +35,16 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::string suffix = entry.path().extension().string();
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png") files.push_back(entry.path());
   }
-  if (error) throw Error(ErrorCode::kIo, fmt::format("cannot read image_dir '{}': {}", folder.string(), error.message()));
-  if (files.empty()) throw Error(ErrorCode::kData, fmt::format("image_dir '{}' holds no .jpg, .jpeg or .png file", folder.string()));
+  if (error)
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot read image_dir '{}': {}", folder.string(), error.message()));
+  if (files.empty())
+    throw Error(ErrorCode::kData,
+                fmt::format("image_dir '{}' holds no .jpg, .jpeg or .png file", folder.string()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -49,8 +54,12 @@ void load_one(const fs::path& file, std::int64_t height, std::int64_t width, flo
   const std::string bytes = read_file(file);
   int w = 0, h = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &w, &h, &channels, 3), stbi_image_free);
-  if (!pixels) throw Error(ErrorCode::kData, fmt::format("'{}' is not a readable image: {}", file.string(), stbi_failure_reason()));
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
+                            &w, &h, &channels, 3),
+      stbi_image_free);
+  if (!pixels)
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' is not a readable image: {}", file.string(), stbi_failure_reason()));
   const double scale = static_cast<double>(std::min(height, width)) * (256.0 / 224.0) / std::min(w, h);
   const int rw = std::max(static_cast<int>(width), static_cast<int>(w * scale + 0.5));
   const int rh = std::max(static_cast<int>(height), static_cast<int>(h * scale + 0.5));
@@ -62,7 +71,8 @@ void load_one(const fs::path& file, std::int64_t height, std::int64_t width, flo
       for (std::int64_t x = 0; x < width; ++x) {
         const auto at = static_cast<std::size_t>(((y + top) * rw + x + left) * 3 + c);
         const auto k = static_cast<std::size_t>(c);
-        planes[(c * height + y) * width + x] = (static_cast<float>(resized[at]) / 255.0F - kMean[k]) / kDeviation[k];
+        planes[(c * height + y) * width + x] =
+            (static_cast<float>(resized[at]) / 255.0F - kMean[k]) / kDeviation[k];
       }
 }
 
@@ -70,15 +80,19 @@ void load_one(const fs::path& file, std::int64_t height, std::int64_t width, flo
 
 Tensor load_images(const fs::path& folder, const TensorSpec& spec) {
   if (spec.shape.size() != 4 || spec.shape[1] != 3)
-    throw Error(ErrorCode::kConfig, fmt::format("image_dir needs an input of 3 colour planes, '{}' has shape [{}]", spec.name, fmt::join(spec.shape, ", ")));
+    throw Error(ErrorCode::kConfig,
+                fmt::format("image_dir needs an input of 3 colour planes, '{}' has shape [{}]", spec.name,
+                            fmt::join(spec.shape, ", ")));
   auto files = image_files(folder);
-  if (static_cast<std::int64_t>(files.size()) > spec.shape[0]) files.resize(static_cast<std::size_t>(spec.shape[0]));
+  if (static_cast<std::int64_t>(files.size()) > spec.shape[0])
+    files.resize(static_cast<std::size_t>(spec.shape[0]));
   TensorSpec loaded = spec;
   loaded.shape[0] = static_cast<std::int64_t>(files.size());
   Tensor tensor(loaded);
   const std::int64_t plane_set = 3 * spec.shape[2] * spec.shape[3];
   for (std::size_t i = 0; i < files.size(); ++i)
-    load_one(files[i], spec.shape[2], spec.shape[3], tensor.as<float>() + static_cast<std::int64_t>(i) * plane_set);
+    load_one(files[i], spec.shape[2], spec.shape[3],
+             tensor.as<float>() + static_cast<std::int64_t>(i) * plane_set);
   return tensor;
 }
 

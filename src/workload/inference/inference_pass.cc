@@ -67,7 +67,7 @@ class Inputs {
 struct LoadedEngine {
   std::unique_ptr<plugin::Engine> engine;
   double load_ns = 0;
-  result::Memory memory;   // rss before load
+  result::Memory memory;  // rss before load
 };
 
 LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
@@ -94,7 +94,8 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
 
 ComparedRows run_samples(const PassSpec& spec, plugin::Engine& engine, Inputs& inputs) {
   ComparedRows rows;
-  for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) append_rows(rows, infer(engine, inputs.batch(b)), spec.batch);
+  for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b)
+    append_rows(rows, infer(engine, inputs.batch(b)), spec.batch);
   return rows;
 }
 
@@ -110,14 +111,16 @@ result::Correctness check_rows(const PassSpec& spec, const ComparedRows& rows, b
   ComparedRows reference = to_rows(read_npy(spec.reference_file));
   if (first_batch_only) {
     reference.samples = std::min(reference.samples, rows.samples);
-    reference.values.resize(static_cast<std::size_t>(reference.samples * reference.positions * reference.length));
+    reference.values.resize(
+        static_cast<std::size_t>(reference.samples * reference.positions * reference.length));
   }
   auto correctness = compare_outputs(rows, reference, spec.tolerance);
   correctness.reference = spec.reference_name;
   return correctness;
 }
 
-// Time from process start to the end of a first small inference; a plug-in that does not know the model has none.
+// Time from process start to the end of a first small inference; a plug-in that does not know the model has
+// none.
 result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const PassSpec& spec) {
   try {
     const auto engine = plugin.make_engine(plugin.description().engines.front().name);
@@ -139,7 +142,8 @@ void describe(const PassSpec& spec, TaggedSink& sink) {
   std::vector<std::string> engines;
   for (const auto& entry : plugin.description().engines) engines.emplace_back(entry.name);
   sink.emit(loaded_record(plugin.description().versions(), {}));
-  sink.emit(describe_record(engines, engines.empty() ? result::Number::missing("no engine") : time_to_first_op(plugin, spec)));
+  sink.emit(describe_record(
+      engines, engines.empty() ? result::Number::missing("no engine") : time_to_first_op(plugin, spec)));
 }
 
 void reference(const PassSpec& spec, TaggedSink& sink) {
@@ -147,7 +151,8 @@ void reference(const PassSpec& spec, TaggedSink& sink) {
   sink.phase("reference");
   Inputs inputs(spec);
   const auto rows = run_samples(spec, *loaded.engine, inputs);
-  if (!rows.finite) throw Error(ErrorCode::kData, "the reference output holds NaN or infinity: check the weights and inputs");
+  if (!rows.finite)
+    throw Error(ErrorCode::kData, "the reference output holds NaN or infinity: check the weights and inputs");
   write_npy(spec.reference_file, to_tensor(rows).view());
 }
 
@@ -161,9 +166,12 @@ void check(const PassSpec& spec, TaggedSink& sink) {
   loaded.engine->bind(0, first);
   const auto read = loaded.engine->read_back(0);
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
-  for (const auto& share : read.precisions) precision.executed.push_back({share.precision, share.flops_share, share.operators});
-  const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes) : result::Count::missing("this engine cannot tell");
-  const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch)) : result::Number::missing("this engine cannot tell");
+  for (const auto& share : read.precisions)
+    precision.executed.push_back({share.precision, share.flops_share, share.operators});
+  const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
+                                           : result::Count::missing("this engine cannot tell");
+  const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
+                                : result::Number::missing("this engine cannot tell");
   sink.emit(check_record(correctness, precision, peak, flops));
 }
 
@@ -187,7 +195,8 @@ void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const m
   r.checks = loop.checks;
 }
 
-result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end, double timed_ns) {
+result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
+                             double timed_ns) {
   result::Overhead o;
   o.timer_resolution_ns = start.timer.resolution_ns;
   o.timer_cost_ns = start.timer.p50_ns;
@@ -202,7 +211,8 @@ result::Overhead overhead_of(const measure::Calibration& start, const measure::C
 void finish_memory(result::Memory& memory) {
   memory.rss_peak_bytes = host::process_memory().rss_peak_bytes;
   if (memory.rss_peak_bytes && memory.rss_before_load_bytes)
-    memory.rss_peak_above_load_bytes = std::max<std::int64_t>(0, *memory.rss_peak_bytes - *memory.rss_before_load_bytes);
+    memory.rss_peak_above_load_bytes =
+        std::max<std::int64_t>(0, *memory.rss_peak_bytes - *memory.rss_before_load_bytes);
 }
 
 std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::LoopResult& loop) {
@@ -222,7 +232,12 @@ std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::Loop
 }
 
 ProgressRecord to_progress(const measure::Progress& p) {
-  ProgressRecord record{p.phase == measure::Phase::kWarmup ? "warmup" : "measure", p.n, static_cast<double>(p.elapsed_ns) * 1e-9, {}, {}, {}};
+  ProgressRecord record{p.phase == measure::Phase::kWarmup ? "warmup" : "measure",
+                        p.n,
+                        static_cast<double>(p.elapsed_ns) * 1e-9,
+                        {},
+                        {},
+                        {}};
   if (p.decision != nullptr) {
     const auto& p50 = p.decision->first;
     record.p50_ns = {p50.value, "insufficient_samples"};
@@ -257,7 +272,12 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   std::vector<host::NoiseSnapshot> snapshots;
   const auto snapshot = [&] { snapshots.push_back(host::take_snapshot()); };
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
-  const measure::LoopHooks hooks{{}, [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); }, snapshot, snapshot, &interrupt};
+  const measure::LoopHooks hooks{
+      {},
+      [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
+      snapshot,
+      snapshot,
+      &interrupt};
   const auto loop = measure::run_timed_loop(clock, body, spec.loop, start.timer, decider, hooks);
   if (interrupt || loop.samples.empty()) return;
   finish_memory(loaded.memory);
@@ -270,7 +290,8 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
-  r.overhead = overhead_of(start, measure::calibrate(clock), stats::median(loop.samples_ns()) * static_cast<double>(loop.batch));
+  r.overhead = overhead_of(start, measure::calibrate(clock),
+                           stats::median(loop.samples_ns()) * static_cast<double>(loop.batch));
   sink.emit(samples_record(to_samples(spec, loop)));
   sink.emit(repetition_record(r));
 }
@@ -280,10 +301,14 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
 void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic<bool>& interrupt) {
   TaggedSink sink(raw, spec);
   switch (spec.kind) {
-    case PassKind::kDescribe: return describe(spec, sink);
-    case PassKind::kReference: return reference(spec, sink);
-    case PassKind::kCheck: return check(spec, sink);
-    case PassKind::kTimed: return timed(spec, sink, interrupt);
+    case PassKind::kDescribe:
+      return describe(spec, sink);
+    case PassKind::kReference:
+      return reference(spec, sink);
+    case PassKind::kCheck:
+      return check(spec, sink);
+    case PassKind::kTimed:
+      return timed(spec, sink, interrupt);
   }
 }
 

@@ -14,26 +14,45 @@ namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const Shape& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t seed) {
   Tensor tensor(spec);
   const CounterRng rng(seed, hash64(spec.name));
   const std::int64_t n = element_count(spec.shape);
   const auto fill = [&](auto* data, auto value) {
-    for (std::int64_t i = 0; i < n; ++i) data[i] = static_cast<std::decay_t<decltype(*data)>>(value(static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = 0; i < n; ++i)
+      data[i] = static_cast<std::decay_t<decltype(*data)>>(value(static_cast<std::uint64_t>(i)));
   };
-  const auto integer = [&](std::uint64_t i) { return id_limit > 0 ? static_cast<std::int64_t>(rng.below(i, static_cast<std::uint64_t>(id_limit))) : 1; };
+  const auto integer = [&](std::uint64_t i) {
+    return id_limit > 0 ? static_cast<std::int64_t>(rng.below(i, static_cast<std::uint64_t>(id_limit))) : 1;
+  };
   switch (spec.dtype) {
-    case DType::kFloat32: fill(tensor.as<float>(), [&](std::uint64_t i) { return rng.normal(i); }); break;
-    case DType::kFloat64: fill(tensor.as<double>(), [&](std::uint64_t i) { return rng.normal(i); }); break;
-    case DType::kInt64: fill(tensor.as<std::int64_t>(), integer); break;
-    case DType::kInt32: fill(tensor.as<std::int32_t>(), integer); break;
-    case DType::kBool: fill(tensor.as<bool>(), [](std::uint64_t) { return true; }); break;
-    case DType::kUInt8: fill(tensor.as<std::uint8_t>(), [&](std::uint64_t i) { return rng.below(i, 256); }); break;
+    case DType::kFloat32:
+      fill(tensor.as<float>(), [&](std::uint64_t i) { return rng.normal(i); });
+      break;
+    case DType::kFloat64:
+      fill(tensor.as<double>(), [&](std::uint64_t i) { return rng.normal(i); });
+      break;
+    case DType::kInt64:
+      fill(tensor.as<std::int64_t>(), integer);
+      break;
+    case DType::kInt32:
+      fill(tensor.as<std::int32_t>(), integer);
+      break;
+    case DType::kBool:
+      fill(tensor.as<bool>(), [](std::uint64_t) { return true; });
+      break;
+    case DType::kUInt8:
+      fill(tensor.as<std::uint8_t>(), [&](std::uint64_t i) { return rng.below(i, 256); });
+      break;
     default:
-      throw Error(ErrorCode::kConfig, fmt::format("input '{}' of type {}: random data is made for float32, float64, int32, int64, uint8 and bool; "
-                                                  "use --load-inputs", spec.name, dtype_name(spec.dtype)));
+      throw Error(ErrorCode::kConfig, fmt::format("input '{}' of type {}: random data is made for float32, "
+                                                  "float64, int32, int64, uint8 and bool; "
+                                                  "use --load-inputs",
+                                                  spec.name, dtype_name(spec.dtype)));
   }
   return tensor;
 }
@@ -41,15 +60,18 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
 // Cuts or repeats loaded samples to the number wanted, checking everything but dimension 0.
 Tensor fit_samples(const Tensor& loaded, const TensorSpec& spec, const fs::path& origin) {
   const Shape& have = loaded.spec().shape;
-  const bool same_tail = have.size() == spec.shape.size() && !have.empty() && std::equal(have.begin() + 1, have.end(), spec.shape.begin() + 1);
+  const bool same_tail = have.size() == spec.shape.size() && !have.empty() &&
+                         std::equal(have.begin() + 1, have.end(), spec.shape.begin() + 1);
   if (!same_tail || loaded.spec().dtype != spec.dtype || have[0] < 1)
-    throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}", origin.string(), dtype_name(loaded.spec().dtype),
-                                              shape_text(have), spec.name, dtype_name(spec.dtype), shape_text(spec.shape)));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}", origin.string(),
+                            dtype_name(loaded.spec().dtype), shape_text(have), spec.name,
+                            dtype_name(spec.dtype), shape_text(spec.shape)));
   Tensor tensor(spec);
   const std::size_t sample_bytes = loaded.size_bytes() / static_cast<std::size_t>(have[0]);
   for (std::int64_t i = 0; i < spec.shape[0]; ++i)
-    std::memcpy(tensor.data() + static_cast<std::size_t>(i) * sample_bytes, loaded.data() + static_cast<std::size_t>(i % have[0]) * sample_bytes,
-                sample_bytes);
+    std::memcpy(tensor.data() + static_cast<std::size_t>(i) * sample_bytes,
+                loaded.data() + static_cast<std::size_t>(i % have[0]) * sample_bytes, sample_bytes);
   return tensor;
 }
 
@@ -72,10 +94,12 @@ std::vector<Tensor> load_files(const InputRequest& request) {
   const auto origin = fmt::format("{}", fmt::join(request.load_inputs, ", "));
   std::vector<Tensor> inputs;
   for (const auto& spec : request.specs) {
-    const auto named = std::find_if(arrays.begin(), arrays.end(), [&](const Tensor& t) { return t.spec().name == spec.name; });
+    const auto named = std::find_if(arrays.begin(), arrays.end(),
+                                    [&](const Tensor& t) { return t.spec().name == spec.name; });
     const bool only_one = request.specs.size() == 1 && arrays.size() == 1;
     if (named == arrays.end() && !only_one)
-      throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; name the arrays of an .npz after the model's inputs, or write {}:FILE.npy",
+      throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; name the arrays of an .npz "
+                                                "after the model's inputs, or write {}:FILE.npy",
                                                 origin, spec.name, spec.name));
     inputs.push_back(fit_samples(named == arrays.end() ? arrays.front() : *named, spec, origin));
   }
@@ -90,11 +114,15 @@ std::vector<Tensor> make_inputs(const InputRequest& request) {
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     const bool image = request.specs[i].shape.size() == 4 && request.specs[i].dtype == DType::kFloat32;
     if (!request.image_dir.empty() && request.specs.size() == 1 && image)
-      inputs.push_back(fit_samples(load_images(request.image_dir, request.specs[i]), request.specs[i], request.image_dir));
+      inputs.push_back(
+          fit_samples(load_images(request.image_dir, request.specs[i]), request.specs[i], request.image_dir));
     else if (!request.image_dir.empty())
-      throw Error(ErrorCode::kConfig, fmt::format("image_dir needs a model with one image input, this one has '{}'", request.specs[i].name));
+      throw Error(ErrorCode::kConfig,
+                  fmt::format("image_dir needs a model with one image input, this one has '{}'",
+                              request.specs[i].name));
     else
-      inputs.push_back(random_input(request.specs[i], i < request.id_limits.size() ? request.id_limits[i] : 0, request.seed));
+      inputs.push_back(random_input(request.specs[i], i < request.id_limits.size() ? request.id_limits[i] : 0,
+                                    request.seed));
   }
   return inputs;
 }

@@ -11,19 +11,21 @@
 namespace paceline::workload {
 
 struct InputRequest {
-  std::vector<TensorSpec> specs;         // dimension 0 is the number of samples
-  std::vector<std::int64_t> id_limits;   // one a spec; above 0: token ids below it; 0: normal data or ones
+  std::vector<TensorSpec> specs;        // dimension 0 is the number of samples
+  std::vector<std::int64_t> id_limits;  // one a spec; above 0: token ids below it; 0: normal data or ones
   std::uint64_t seed = 0;
-  std::vector<std::string> load_inputs;  // .npy or .npz files instead of random data; "name:x.npy" names the input
-  std::filesystem::path image_dir;       // JPEG/PNG instead of random data, for one image input
+  std::vector<std::string>
+      load_inputs;                  // .npy or .npz files instead of random data; "name:x.npy" names the input
+  std::filesystem::path image_dir;  // JPEG/PNG instead of random data, for one image input
 };
 
-// Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an input is the
-// same whatever the number of samples. Loaded data that is too short is repeated.
-// Throws Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.
+// Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an
+// input is the same whatever the number of samples. Loaded data that is too short is repeated. Throws
+// Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.
 std::vector<Tensor> make_inputs(const InputRequest& request);
 
-// JPEG/PNG files of a folder in name order: shorter side resized to 256, centre crop, ImageNet mean and deviation, NCHW.
+// JPEG/PNG files of a folder in name order: shorter side resized to 256, centre crop, ImageNet mean and
+// deviation, NCHW.
 Tensor load_images(const std::filesystem::path& folder, const TensorSpec& spec);
 
 }  // namespace paceline::workload

@@ -24,9 +24,11 @@ TEST(Text, NearestNameIsSilentWhenNothingIsClose) {
 TEST(Text, NumbersAreWholeOrNothing) {
   EXPECT_EQ(parse_int("12"), 12);
   EXPECT_EQ(parse_int("-3"), -3);
-  for (const char* bad : {"", " 1", "1 ", "1x", "0x10", "1.5", "99999999999999999999"}) EXPECT_EQ(parse_int(bad), std::nullopt) << bad;
+  for (const char* bad : {"", " 1", "1 ", "1x", "0x10", "1.5", "99999999999999999999"})
+    EXPECT_EQ(parse_int(bad), std::nullopt) << bad;
   EXPECT_EQ(parse_double("0.05"), 0.05);
-  for (const char* bad : {"", "nan", "inf", "1e999", "1,5", "five"}) EXPECT_EQ(parse_double(bad), std::nullopt) << bad;
+  for (const char* bad : {"", "nan", "inf", "1e999", "1,5", "five"})
+    EXPECT_EQ(parse_double(bad), std::nullopt) << bad;
 }
 
 TEST(Text, SplitKeepsEmptyParts) {

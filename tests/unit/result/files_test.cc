@@ -24,7 +24,9 @@ class RunFiles : public ::testing::Test {
 };
 
 std::vector<Sample> samples() {
-  return {{0, 0, 0, 100, 1'000'000, {}, 0}, {0, 0, 1, 2'000'000, 1'100'000, 900'000, kSampleBatched}, {1, 0, 0, 100, 1'200'000, {}, 0}};
+  return {{0, 0, 0, 100, 1'000'000, {}, 0},
+          {0, 0, 1, 2'000'000, 1'100'000, 900'000, kSampleBatched},
+          {1, 0, 0, 100, 1'200'000, {}, 0}};
 }
 
 TEST_F(RunFiles, SamplesSurviveTheDisk) {

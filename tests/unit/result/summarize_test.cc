@@ -23,7 +23,8 @@ Synthetic make_case(const std::string& id, const std::vector<double>& factors, i
     const CounterRng rng(7, hash64(id) + r);
     std::vector<double> x;
     for (int i = 0; i < n; ++i) {
-      const auto ns = std::llround(base_ns * factors[r] * (1 + 0.01 * rng.normal(static_cast<std::uint64_t>(i))));
+      const auto ns =
+          std::llround(base_ns * factors[r] * (1 + 0.01 * rng.normal(static_cast<std::uint64_t>(i))));
       s.samples.push_back({static_cast<int>(r), 0, i, i * std::int64_t{11'000'000}, ns, {}, 0});
       x.push_back(static_cast<double>(ns));
     }
@@ -61,7 +62,7 @@ TEST(Summarize, SixProcessesGiveAnIntervalOverTheirMedians) {
   EXPECT_EQ(s.result.headline.scope, kBetweenProcess);
   double low = 1e300, high = 0;
   for (const auto& r : s.result.repetitions) low = std::min(low, *r.p50_ns), high = std::max(high, *r.p50_ns);
-  EXPECT_EQ(*s.result.headline.p50_ns.ci_low, low);    // ranks 1 and 6 of 6
+  EXPECT_EQ(*s.result.headline.p50_ns.ci_low, low);  // ranks 1 and 6 of 6
   EXPECT_EQ(*s.result.headline.p50_ns.ci_high, high);
   EXPECT_GT(*s.result.headline.between_spread, 0.01);
 }

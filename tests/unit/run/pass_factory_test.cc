@@ -41,12 +41,14 @@ TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
   pass.pin_cpus = {1, 3};
   const auto json = workload::to_json(pass);
   EXPECT_EQ(workload::to_json(workload::pass_from_json(json)), json);
-  EXPECT_EQ(workload::pass_from_json(json).loop.stop.quantiles_ppm, (std::vector<std::uint32_t>{500'000, 990'000}));
+  EXPECT_EQ(workload::pass_from_json(json).loop.stop.quantiles_ppm,
+            (std::vector<std::uint32_t>{500'000, 990'000}));
 }
 
 TEST(PassFactory, AModelOfAPluginIsANameAndNoFile) {
   const auto plan = config::load_plan_text(
-      "{kind: inference, plugin: [naive.so], models: [affine], engines: [naive], shapes: 'x:4x16'}", "test.yaml");
+      "{kind: inference, plugin: [naive.so], models: [affine], engines: [naive], shapes: 'x:4x16'}",
+      "test.yaml");
   const auto model = base_pass(config::expand(plan).at(0), 1).model;
   EXPECT_EQ(model.name, "affine");
   EXPECT_EQ(model.file, "");

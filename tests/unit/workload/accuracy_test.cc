@@ -21,7 +21,8 @@ ComparedRows outputs(std::int64_t samples, double noise, std::uint64_t seed) {
   for (std::int64_t s = 0; s < samples; ++s)
     for (std::int64_t i = 0; i < 100; ++i) {
       const auto at = static_cast<std::uint64_t>(s * 100 + i);
-      rows.values.push_back(static_cast<float>(100 * common.normal(static_cast<std::uint64_t>(i)) + own.normal(at) + noise * error.normal(at)));
+      rows.values.push_back(static_cast<float>(100 * common.normal(static_cast<std::uint64_t>(i)) +
+                                               own.normal(at) + noise * error.normal(at)));
     }
   return rows;
 }
@@ -36,7 +37,8 @@ TEST(Accuracy, EqualOutputsPass) {
 }
 
 TEST(Accuracy, CentredCosineSeesWhatTheCommonPartHides) {
-  // Noise as large as what tells samples apart: top-1 and plain cosine look perfect, the centred cosine does not.
+  // Noise as large as what tells samples apart: top-1 and plain cosine look perfect, the centred cosine does
+  // not.
   const auto c = compare_outputs(outputs(8, 1.0, 5), outputs(8, 0, 1), {0.5, 0.98});
   EXPECT_EQ(*c.top1_agreement, 1);
   EXPECT_LT(*c.max_rel_err, 0.05);
@@ -83,7 +85,8 @@ TEST(Accuracy, ShapesThatDifferAreNamed) {
 TEST(Accuracy, HalfTypesAreConverted) {
   std::vector<std::uint16_t> bf16{0x3f80, 0xc000, 0x0000, 0x7f80}, fp16{0x3c00, 0xc000, 0x0001, 0x7c00};
   ComparedRows a, b;
-  const TensorView va{"o", bf16.data(), DType::kBFloat16, {2, 2}, {}, {}}, vb{"o", fp16.data(), DType::kFloat16, {2, 2}, {}, {}};
+  const TensorView va{"o", bf16.data(), DType::kBFloat16, {2, 2}, {}, {}},
+      vb{"o", fp16.data(), DType::kFloat16, {2, 2}, {}, {}};
   append_rows(a, {&va, 1}, 2);
   append_rows(b, {&vb, 1}, 2);
   EXPECT_EQ(a.values[0], 1.0F);
@@ -110,8 +113,8 @@ TEST(Accuracy, LongOutputsAreThinnedAlike) {
   append_rows(rows, {&view, 1}, 2);
   EXPECT_EQ(rows.positions, 16);
   EXPECT_EQ(rows.values.size(), 2U * 16 * 50000);
-  EXPECT_EQ(rows.values.front(), 3.0F);             // positions 3, 7, …, 63 of the first sample
-  EXPECT_EQ(rows.values.back(), 127.0F);            // the last position of the last sample
+  EXPECT_EQ(rows.values.front(), 3.0F);   // positions 3, 7, …, 63 of the first sample
+  EXPECT_EQ(rows.values.back(), 127.0F);  // the last position of the last sample
 }
 
 }  // namespace

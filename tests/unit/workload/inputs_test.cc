@@ -40,7 +40,8 @@ TEST(Inputs, ASampleIsTheSameInAnyBatch) {
 }
 
 TEST(Inputs, TokenIdsStayBelowTheirLimitAndMasksAreOnes) {
-  const auto inputs = make_inputs({{{"ids", DType::kInt64, {2, 500}}, {"mask", DType::kInt64, {2, 500}}}, {100, 0}, 1, {}, {}});
+  const auto inputs = make_inputs(
+      {{{"ids", DType::kInt64, {2, 500}}, {"mask", DType::kInt64, {2, 500}}}, {100, 0}, 1, {}, {}});
   std::int64_t largest = 0;
   for (int i = 0; i < 1000; ++i) {
     EXPECT_GE(inputs[0].as<std::int64_t>()[i], 0);
@@ -105,15 +106,18 @@ TEST_F(InputFiles, AFolderWithoutImagesIsNamed) {
 }
 
 TEST_F(InputFiles, PicturesAreNormalisedPlanes) {
-  static const unsigned char kRedPng[] = {0x89, 'P', 'N', 'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1,
-                                          8, 2, 0, 0, 0, 0x90, 0x77, 0x53, 0xde, 0, 0, 0, 0x0c, 'I', 'D', 'A', 'T', 0x08, 0xd7, 0x63, 0xf8, 0xcf,
-                                          0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0x18, 0xdd, 0x8d, 0xb0, 0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae,
-                                          0x42, 0x60, 0x82};
-  std::ofstream(folder_ / "red.png", std::ios::binary).write(reinterpret_cast<const char*>(kRedPng), sizeof kRedPng);
+  static const unsigned char kRedPng[] = {
+      0x89, 'P',  'N',  'G',  0x0d, 0x0a, 0x1a, 0x0a, 0,    0,    0,    0x0d, 'I',  'H',
+      'D',  'R',  0,    0,    0,    1,    0,    0,    0,    1,    8,    2,    0,    0,
+      0,    0x90, 0x77, 0x53, 0xde, 0,    0,    0,    0x0c, 'I',  'D',  'A',  'T',  0x08,
+      0xd7, 0x63, 0xf8, 0xcf, 0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0x18, 0xdd, 0x8d,
+      0xb0, 0,    0,    0,    0,    'I',  'E',  'N',  'D',  0xae, 0x42, 0x60, 0x82};
+  std::ofstream(folder_ / "red.png", std::ios::binary)
+      .write(reinterpret_cast<const char*>(kRedPng), sizeof kRedPng);
   const auto t = load_images(folder_, {"input", DType::kFloat32, {4, 3, 8, 8}});
   EXPECT_EQ(t.spec().shape, (Shape{1, 3, 8, 8}));
-  EXPECT_NEAR(t.as<float>()[0], (1 - 0.485) / 0.229, 1e-3);    // red plane
-  EXPECT_NEAR(t.as<float>()[64], (0 - 0.456) / 0.224, 1e-3);   // green plane
+  EXPECT_NEAR(t.as<float>()[0], (1 - 0.485) / 0.229, 1e-3);   // red plane
+  EXPECT_NEAR(t.as<float>()[64], (0 - 0.456) / 0.224, 1e-3);  // green plane
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ TEST(Records, BuildTheReport) {
   EXPECT_EQ(report.phase, "load");
   apply_record(report, loaded_record({{"LibTorch", "2.15.0"}}, {{"threads", "2"}}));
   EXPECT_EQ(report.effective_settings.at("threads"), "2");
-  apply_record(report, tagged(samples_record({{2, 0, 0, 10, 100, {}, 0}, {2, 0, 1, 120, 101, {}, result::kSampleBatched}})));
+  apply_record(
+      report,
+      tagged(samples_record({{2, 0, 0, 10, 100, {}, 0}, {2, 0, 1, 120, 101, {}, result::kSampleBatched}})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[1].host_ns, 101);
   EXPECT_EQ(report.samples[1].repetition, 2);
@@ -33,7 +35,8 @@ TEST(Records, BuildTheReport) {
 
 TEST(Records, ProgressIsPassedOnNotKept) {
   PassReport report;
-  const auto progress = apply_record(report, progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
+  const auto progress =
+      apply_record(report, progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
   ASSERT_TRUE(progress);
   EXPECT_EQ(progress->n, 12);
   EXPECT_EQ(*progress->p50_ns, 2e6);
@@ -42,8 +45,9 @@ TEST(Records, ProgressIsPassedOnNotKept) {
 
 TEST(Records, WhatIsNoRecordIsRefused) {
   PassReport report;
-  for (const char* text : {"[]", "3", "{}", R"({"type": 1})", R"({"type": "dance"})", R"({"type": "phase"})", R"({"type": "samples", "start_ns": [1]})",
-                           R"({"type": "loaded"})", R"({"type": "samples", "start_ns": [1], "host_ns": [1, 2], "flags": [0]})"})
+  for (const char* text : {"[]", "3", "{}", R"({"type": 1})", R"({"type": "dance"})", R"({"type": "phase"})",
+                           R"({"type": "samples", "start_ns": [1]})", R"({"type": "loaded"})",
+                           R"({"type": "samples", "start_ns": [1], "host_ns": [1, 2], "flags": [0]})"})
     EXPECT_THROW(apply_record(report, nlohmann::json::parse(text)), Error) << text;
 }
 
