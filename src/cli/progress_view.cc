@@ -56,7 +56,6 @@ void ProgressView::progress(const workload::ProgressRecord& r) {
 void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& problem) {
   clear();
   if (console_.terminal && !console_.verbose) return;
-  if (pass.kind != "timed" && !console_.verbose) return;
   plain(headline() + (problem.empty() ? "   done" : "   " + problem) +
         (pass.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass.seconds_left)) : ""));
 }

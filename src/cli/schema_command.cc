@@ -56,9 +56,27 @@ const Document& find_document(const std::string& topic) {
   throw Error(ErrorCode::kUsage, fmt::format("unknown topic '{}'; there are: {}", topic, join(names, ", ")));
 }
 
+void write_all(const fs::path& folder) {
+  make_directories(folder);
+  for (const auto& d : kDocuments) write_file_atomic(folder / d.file, d.make());
+}
+
+// The Markdown documents one after the other, or the schemas as one object by topic.
+std::string everything(bool as_json) {
+  std::string text;
+  nlohmann::json schemas;
+  for (const auto& d : kDocuments) {
+    if (d.format == "json")
+      schemas[std::string(d.topic)] = nlohmann::json::parse(d.make());
+    else
+      text += d.make() + "\n";
+  }
+  return as_json ? result::json_text(schemas) : text;
+}
+
 }  // namespace
 
-// Without a topic: everything of the format asked for; into a folder (--output) all documents at once.
+// Without a topic: everything; into a folder (--output) each document to its file.
 ExitCode schema_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kSchema);
   const auto options = config::command_settings(flags);
@@ -66,15 +84,10 @@ ExitCode schema_command(const Context& context) {
     for (const auto& topic : flags.positionals) print(stdout, find_document(topic).make());
     return ExitCode::kOk;
   }
-  const bool to_folder = options.has("output");
-  for (const auto& d : kDocuments) {
-    if (to_folder) {
-      make_directories(options.text("output"));
-      write_file_atomic(fs::path(options.text("output")) / d.file, d.make());
-    } else if (d.format == options.text("format")) {
-      print(stdout, d.make() + (d.format == "markdown" ? "\n" : ""));
-    }
-  }
+  if (options.has("output"))
+    write_all(options.text("output"));
+  else
+    print(stdout, everything(options.flag("json")));
   return ExitCode::kOk;
 }
 

@@ -11,7 +11,7 @@ using enum OptionType;
 using enum OptionForm;
 
 constexpr std::array<Choice, 2> kWarmupModes{{{"auto"}, {"fixed"}}};
-constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched"}}};
+constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched", false}}};
 constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold", false}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
 constexpr unsigned kBoth = kInference | kTraining;

@@ -69,6 +69,11 @@ std::vector<std::vector<double>> by_repetition(const std::vector<Sample>& sample
   return out;
 }
 
+// Six processes are enough for order statistics at 95 %; a higher confidence falls back to logs.
+const char* process_method(const stats::ProcessEstimate& e) {
+  return e.ci_method == "t_on_logs" ? "t_log_processes" : "binomial_processes";
+}
+
 // With six or more processes the interval is over their medians; below, it is the one inside the samples.
 void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& processes,
                    double confidence) {
@@ -81,7 +86,7 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
     const auto e = stats::over_processes(medians, confidence);
     h.scope = kBetweenProcess;
     h.p50_ns.value = e.value;
-    h.p50_ns.ci_method = "binomial_processes";
+    h.p50_ns.ci_method = process_method(e);
     set_interval(h.p50_ns, e.ci, e.reason);
     return;
   }
@@ -101,7 +106,7 @@ void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& proc
     for (const auto& x : processes) per_item.push_back(stats::mean(x) / options.items_per_iteration);
     const auto e = stats::over_processes(per_item, options.confidence);
     t.per_s.value = 1e9 / e.value;
-    t.per_s.ci_method = "binomial_processes";
+    t.per_s.ci_method = process_method(e);
     const auto inverse =
         e.ci ? std::optional(stats::Interval{1e9 / e.ci->high, 1e9 / e.ci->low}) : std::nullopt;
     set_interval(t.per_s, inverse, e.reason);
@@ -258,6 +263,8 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
       a, b, {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
   s.scope = kBetweenProcess;
   s.p_sign = comparison.p_sign;
+  // Figures that are not valid as latencies carry no verdict; the ratio stands for the reader to judge.
+  if (result.grade == Grade::kC || baseline.grade == Grade::kC) return;
   static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "slower"},
                                                             {stats::Verdict::kImprovement, "faster"},
                                                             {stats::Verdict::kEquivalent, "equivalent"},

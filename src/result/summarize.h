@@ -24,7 +24,8 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
 void summarize_repetition(Repetition& repetition, const std::vector<double>& durations_ns);
 
 // Fills `speedup` of `result` against `baseline` over repetitions of the same index, which ran interleaved
-// (methodology: A/B comparison). Below six pairs there is no interval, no verdict, and the scope says so.
+// (methodology: A/B comparison). A grade C on either side means no verdict. Below six pairs there is no
+// interval, no verdict, and the scope says so.
 void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence = 0.95,
                          double delta = 0.03);
 

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kWarmup = 10, kIterations = 50;
+constexpr double kQuietFrac = 0.05;  // a peak measured beside busier neighbours is used once, not kept
 constexpr const char* kProbes[] = {"peak_gemm", "peak_conv"};
 
 fs::path cache_file() {
@@ -94,7 +95,7 @@ PeakTable::PeakTable(const EngineDirectory& engines, std::string cpu_model, fs::
   for (const auto& [key, entry] : cache.items())
     if (entry.contains("flops_per_s") && entry["flops_per_s"].is_number() && entry.contains("source") &&
         entry["source"].is_string())
-      known_[key] = {entry["flops_per_s"].get<double>(), entry["source"].get<std::string>()};
+      known_[key] = {entry["flops_per_s"].get<double>(), entry["source"].get<std::string>(), true};
 }
 
 std::string PeakTable::key(const std::string& precision, int threads) const {
@@ -112,16 +113,16 @@ Peak PeakTable::get(const std::string& precision, int threads, RunObserver& obse
   if (const auto it = known_.find(k); it != known_.end()) return it->second;
   const Peak peak = measure(arithmetic, threads, observer, interrupt);
   known_[k] = peak;
-  if (peak.flops_per_s) write_cache(k, peak);
+  if (peak.flops_per_s && peak.quiet) write_cache(k, peak);
   return peak;
 }
 
 Peak PeakTable::measure(const std::string& precision, int threads, RunObserver& observer,
                         const std::atomic<bool>& interrupt) const {
   const auto home = engines_.find("eager");
-  if (home.file.empty()) return {result::Number::missing("no engine to measure it with"), {}};
+  if (home.file.empty()) return {result::Number::missing("no engine to measure it with"), {}, false};
   const ScratchFolder scratch;
-  Peak best{result::Number::missing("could not be measured"), {}};
+  Peak best{result::Number::missing("could not be measured"), {}, false};
   for (const char* probe : kProbes) {
     const auto* model = config::find_model(probe);
     if (!model || interrupt) continue;
@@ -137,13 +138,18 @@ Peak PeakTable::measure(const std::string& precision, int threads, RunObserver& 
       best.flops_per_s = best.flops_per_s ? best.flops_per_s : result::Number::missing(outcome.reason);
       continue;
     }
+    const auto& foreign = outcome.report.repetition.foreign_cpu_frac;
+    const bool quiet = !foreign || *foreign <= kQuietFrac;
     const auto x = result::durations_ns(outcome.report.samples);
     const double flops =
         2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(request.spec.batch);
     const double rate = flops * 1e9 / stats::median(x);
     if (!best.flops_per_s || rate > *best.flops_per_s)
-      best = {rate, fmt::format("{} in {}, {} threads, median of {}, measured {}", probe, precision, threads,
-                                x.size(), format_utc(std::time(nullptr)))};
+      best = {rate,
+              fmt::format("{} in {}, {} threads, median of {}, measured {}{}", probe, precision, threads,
+                          x.size(), format_utc(std::time(nullptr)),
+                          quiet ? "" : " beside busy neighbours, so a lower bound"),
+              quiet};
   }
   return best;
 }

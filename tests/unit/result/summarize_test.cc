@@ -119,6 +119,23 @@ TEST(SpeedUp, SixPairsCancelWhatBothSidesShare) {
   EXPECT_EQ(a.result.speedup.verdict, "slower");
 }
 
+TEST(SpeedUp, GradeCOnEitherSideMeansNoVerdict) {
+  const std::vector<double> machine{1, 1, 1, 1, 1, 1};
+  auto a = make_case("a", machine, 20), b = make_case("b", machine, 20, 5e6);
+  a.result.grade = Grade::kC;
+  compare_to_baseline(b.result, a.result);
+  EXPECT_TRUE(b.result.speedup.ratio.ci_low);
+  EXPECT_EQ(b.result.speedup.verdict, "");
+}
+
+TEST(Summarize, AConfidenceSixProcessesCannotCarrySaysHowItWasMade) {
+  auto s = make_case("a", {1.00, 1.02, 0.98, 1.05, 0.97, 1.01}, 20);
+  SummaryOptions options;
+  options.confidence = 0.99;
+  summarize(s.result, s.samples, options);
+  EXPECT_EQ(s.result.headline.p50_ns.ci_method, "t_log_processes");
+}
+
 TEST(SpeedUp, PairsAreRepetitionsOfTheSameIndex) {
   auto a = make_case("a", {1, 1, 1, 1, 1, 1, 1}, 20), b = make_case("b", {1, 1, 1, 1, 1, 1, 1}, 20);
   b.result.repetitions.erase(b.result.repetitions.begin() + 2);
