@@ -14,6 +14,7 @@ namespace paceline::run {
 struct Peak {
   result::Number flops_per_s;
   std::string source;  // which product or convolution, how many threads, when
+  bool quiet = false;  // no busy neighbours while it was measured: worth keeping
 };
 
 // This machine's measured ceiling: the better of a 2048^3 matrix product and a 3x3 convolution in the asked
