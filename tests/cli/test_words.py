@@ -59,6 +59,12 @@ class Help(cli.CliTest):
             self.assertIsInstance(json.loads(self.run_cli("schema", topic).out), dict)
         self.assert_error(self.run_cli("schema", "optoins"), 2, "unknown topic 'optoins'", "options")
 
+    def test_schema_without_a_topic_prints_all(self):
+        text = self.run_cli("schema").out
+        for heading in ("# Commands", "# Options", "# Metrics", "# Exit codes"):
+            self.assertIn(heading, text)
+        self.assertEqual(set(json.loads(self.run_cli("schema", "--json").out)), {"plan", "result"})
+
     def test_worker_is_not_for_people(self):
         self.assert_error(self.run_cli("worker"), 2, "paceline run")
 

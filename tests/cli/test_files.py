@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Folders that cannot be written, disks that are full, results that are damaged, two runs in one directory."""
+
+import json
+import shutil
+import subprocess
+import unittest
+
+import paceline_cli as cli
+
+
+class Output(cli.CliTest):
+    def test_below_a_file(self):
+        self.write("file", "")
+        self.assert_error(self.infer("-o", "file/out"), 2, "file/out", "--output-dir")
+
+    def test_where_nobody_can_write(self):
+        self.assert_error(self.infer("-o", "/proc/paceline"), 2, "/proc/paceline", "--output-dir")
+
+    def test_report_into_a_folder_that_cannot_be(self):
+        self.assert_code(self.infer("-o", "out", "-q"), 0)
+        self.write("file", "")
+        self.assert_error(self.run_cli("report", "-s", "out", "-f", "csv", "--output", "file/x.csv"), 2, "file/x.csv")
+
+    def test_junit_that_cannot_be_written_loses_no_result(self):
+        self.write("file", "")
+        result = self.infer("--junit", "file/junit.xml")
+        self.assert_code(result, 2)
+        self.assertIn("file/junit.xml", result.err)
+        self.assertEqual(self.summary()["cases"][0]["outcome"], "ok")
+
+    def test_standard_output_on_a_full_disk(self):
+        self.assert_code(self.infer("-o", "out", "-q"), 0)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for arguments in (["--version"], ["schema"], ["report", "-s", "out", "-f", "csv"]):
+                result = self.finish(self.start(*arguments, stdout=full))
+                self.assert_error(result, 2, "standard output", "full")
+
+    def test_full_disk(self):
+        """On a tiny tmpfs the run ends with a message; what was stored before is readable."""
+        disk = tiny_disk(self, "1200k")
+        plan = self.spin_plan("repetitions: 40", f"output_dir: {disk}", "env: {SPIN_US: 10}", iterations=1000)
+        process = self.start("run", plan, "-q")
+        result = self.finish(process)
+        self.assert_code(result, 2)
+        self.assertIn("No space left", result.err)
+        self.assert_group_empty(process)
+        run = next(disk.glob("*/*/plan.yaml")).parent
+        repetitions = len(self.summary(run)["cases"][0]["repetitions"])
+        self.assertGreater(repetitions, 0)
+        self.assert_code(self.run_cli("report", "-s", run, "-f", "csv"), 0)
+        shutil.copytree(run, self.folder / "copy")  # onto a disk with room: nothing is lost
+        self.assert_code(self.run_cli("run", "--resume", "copy", "--repetitions", repetitions + 1, "-q"), 0)
+        self.assert_samples_once(self.folder / "copy", self.summary(self.folder / "copy")["cases"][0]["case_id"], repetitions + 1, 1000)
+
+    def test_disk_that_is_full_from_the_start(self):
+        disk = tiny_disk(self, "4k")
+        result = self.infer("-o", disk)
+        self.assert_code(result, 2)
+        self.assertIn("No space left", result.err)
+
+
+class TwoAtOnce(cli.CliTest):
+    def test_second_run_into_one_directory_is_refused(self):
+        plan = self.spin_plan("repetitions: 3", "env: {SPIN_US: 20000}")
+        first = self.start("run", plan)
+        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("results/*/*/run_summary.json"))))
+        run = self.only_run()
+        self.assert_error(self.run_cli("run", "--resume", run), 2, "another paceline is writing", str(run))
+        self.assert_code(self.finish(first), 0)
+        self.assertEqual(len(self.summary(run)["cases"][0]["repetitions"]), 3)
+
+    def test_two_runs_of_one_plan_get_directories_of_their_own(self):
+        plan = self.spin_plan()
+        both = [self.start("run", plan, "-q") for _ in range(2)]
+        for process in both:
+            self.assert_code(self.finish(process), 0)
+        self.assertEqual(len(list((self.folder / "results").glob("*/*/run_summary.json"))), 2)
+
+    def test_resume_of_what_is_no_run(self):
+        self.assert_error(self.run_cli("run", "--resume", "gone"), 2, "'gone'", "plan.yaml")
+        (self.folder / "empty").mkdir()
+        self.assert_error(self.run_cli("run", "--resume", "empty"), 2, "'empty'", "plan.yaml")
+
+
+class Damaged(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.infer("-o", "out", "-q", iterations=5), 0)
+        self.run_dir = self.only_run("out")
+        self.file = self.run_dir / "run_summary.json"
+
+    def refuse(self, *words):
+        for name in ("csv", "html", "json", "markdown"):
+            self.assert_error(self.run_cli("report", "-s", self.run_dir, "-f", name), 2, *words)
+
+    def change(self, change):
+        content = json.loads(self.file.read_text(encoding="utf-8"))
+        change(content)
+        self.file.write_text(json.dumps(content), encoding="utf-8")
+
+    def test_truncated_json(self):
+        text = self.file.read_text(encoding="utf-8")
+        for part in (0, 1, len(text) // 2, len(text) - 3):
+            self.file.write_text(text[:part], encoding="utf-8")
+            self.refuse("run_summary.json", "cut off or damaged")
+
+    def test_not_an_object(self):
+        self.file.write_text("[1, 2]", encoding="utf-8")
+        self.refuse("run_summary.json", "not a valid result file")
+
+    def test_wrong_types(self):
+        original = self.file.read_text(encoding="utf-8")
+        for path, value in (("cases", 7), ("cases.0.benchmark", "x"), ("cases.0.stats.n", "many"), ("cases.0.outcome", "fine"),
+                            ("cases.0.repetitions.0.p50_ns", [1]), ("exit_code", 0.5)):
+            self.file.write_text(original, encoding="utf-8")
+            self.change(lambda content, p=path, v=value: put(content, p.split("."), v))
+            self.refuse("run_summary.json", "field '", path.rsplit(".", 1)[-1])
+
+    def test_missing_samples(self):
+        samples = next(self.run_dir.glob("cases/*/samples.csv"))
+        samples.unlink()
+        self.refuse("samples.csv")
+
+    def test_damaged_samples(self):
+        samples = next(self.run_dir.glob("cases/*/samples.csv"))
+        lines = samples.read_text(encoding="utf-8").splitlines()
+        samples.write_text("\n".join([*lines[:2], "0,0,x,1"]), encoding="utf-8")
+        self.refuse("samples.csv:3")
+
+    def test_no_run_there(self):
+        (self.folder / "empty").mkdir()
+        self.assert_error(self.run_cli("report", "-s", "empty"), 2, "'empty'", "run_summary.json")
+        self.assert_error(self.run_cli("report", "-s", "gone"), 2, "gone", "no such file")
+        self.assert_error(self.run_cli("report"), 2, "no run given")
+        self.assert_error(self.run_cli("report", "-s", "x.spin"), 2, "x.spin")
+
+    def test_case_names_that_leave_the_folder(self):
+        """A hostile summary must not make us read elsewhere."""
+        (self.folder / "secret.csv").write_text("secret", encoding="utf-8")
+        self.change(lambda content: put(content, ["cases", "0", "samples", "file"], "../../../../../secret.csv"))
+        result = self.run_cli("report", "-s", self.run_dir, "-f", "csv")
+        self.assert_code(result, 2)
+        self.assertNotIn("a sample row", result.err)
+
+    def test_unknown_fields_are_kept(self):
+        self.change(lambda content: content.update(later="kept", cases=[{**c, "newer": {"a": 1}} for c in content["cases"]]))
+        result = self.run_cli("report", "-s", self.run_dir, "-f", "json")
+        self.assert_code(result, 0)
+        stored = json.loads(result.out)
+        self.assertEqual((stored["later"], stored["cases"][0]["newer"]), ("kept", {"a": 1}))
+
+    def test_resume_of_a_damaged_summary_says_so(self):
+        self.file.write_text("{", encoding="utf-8")
+        self.assert_error(self.run_cli("run", "--resume", self.run_dir), 2, "run_summary.json")
+
+    def test_resume_measures_a_damaged_repetition_again(self):
+        record = next(self.run_dir.glob("cases/*/passes/timed-0.jsonl"))
+        record.write_text(record.read_text(encoding="utf-8")[:100], encoding="utf-8")
+        self.assert_code(self.run_cli("run", "--resume", self.run_dir), 0)
+        self.assert_samples_once(self.run_dir, self.summary(self.run_dir)["cases"][0]["case_id"], 1, 5)
+
+
+def put(content, path, value):
+    for key in path[:-1]:
+        content = content[int(key)] if isinstance(content, list) else content[key]
+    content[path[-1]] = value
+
+
+def tiny_disk(test, size):
+    """A tmpfs of `size` below the test's folder; skips where none can be mounted."""
+    disk = test.folder / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        test.skipTest("no tmpfs can be mounted here")
+    test.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+    return disk
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Odd places to be run in: closed pipes, no home, no temporary folder, strange names."""
+
+import os
+import subprocess
+import unittest
+
+import paceline_cli as cli
+
+LINE = ["infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", "5", *cli.QUICK]
+
+
+class Pipes(cli.CliTest):
+    def test_a_reader_that_leaves_ends_no_run(self):
+        """paceline … | head -1, with more text than any buffer holds."""
+        read, write = os.pipe()
+        process = self.start(*LINE, "--repetitions", "60", "-o", "out", stdout=write)
+        os.close(write)
+        self.assertGreater(len(os.read(read, 10)), 0)
+        os.close(read)
+        self.assert_code(self.finish(process), 0)
+        self.assertEqual(len(self.summary(self.only_run("out"))["cases"][0]["repetitions"]), 60)
+
+    def test_a_reader_that_leaves_both_streams(self):
+        read, write = os.pipe()
+        os.close(read)
+        result = self.finish(self.start(*LINE, "-v", "--env.SPIN_FAULT=unsupported", "--engine=fault", stdout=write, stderr=write))
+        self.assertEqual(result.code, 2)  # the engine was given twice, and nobody reads why
+        process = self.start(*[w if w != "spin" else "fault" for w in LINE], "--env.SPIN_FAULT=unsupported", "-o", "out", stdout=write, stderr=write)
+        os.close(write)
+        self.assert_code(self.finish(process), 77)
+        self.assertEqual(self.summary(self.only_run("out"))["cases"][0]["outcome"], "skipped")
+
+    def test_help_schema_and_report_into_a_closed_pipe(self):
+        self.assert_code(self.run_cli(*LINE, "-o", "out"), 0)
+        for arguments in (["--help"], ["schema"], ["schema", "plan"], ["report", "-s", "out", "-f", "json"]):
+            read, write = os.pipe()
+            os.close(read)
+            process = self.start(*arguments, stdout=write)
+            os.close(write)
+            result = self.finish(process)
+            self.assert_code(result, 0)
+            self.assertEqual(result.err, "")
+
+    def test_closed_descriptors_do_not_end_up_in_files(self):
+        """With 0, 1 and 2 closed the first files opened would be given these numbers."""
+        command = " ".join(f"'{word}'" for word in [cli.BINARY, *LINE, "-o", "out"])
+        code = subprocess.run(["sh", "-c", command + " <&- >&- 2>&-"], cwd=self.folder, env=self.env, timeout=60, check=False).returncode
+        self.assertEqual(code, 0)
+        run = self.only_run("out")
+        self.assertEqual((run / ".lock").read_bytes(), b"")
+        self.summary(run)
+        self.assert_code(self.run_cli("report", "-s", run, "-f", "csv"), 0)
+
+
+class Variables(cli.CliTest):
+    def without(self, **changes):
+        """A run with variables changed; None removes one."""
+        process = subprocess.run([cli.BINARY, *LINE, "-o", "out"], cwd=self.folder, capture_output=True, timeout=60, check=False,
+                                 env={k: v for k, v in {**self.env, **changes}.items() if v is not None})
+        self.assertEqual(process.returncode, 0, process.stdout + process.stderr)
+        return process
+
+    def test_no_home(self):
+        self.without(HOME=None, XDG_CACHE_HOME=None)
+
+    def test_home_that_does_not_exist(self):
+        self.without(HOME="/nowhere/at/all", XDG_CACHE_HOME=None)
+
+    def test_no_temporary_folder(self):
+        self.without(TMPDIR="/nowhere/at/all")
+
+    def test_dumb_terminal(self):
+        self.assertNotIn(b"\x1b", self.without(TERM="dumb").stdout)
+
+    def test_no_variable_at_all(self):
+        process = subprocess.run([cli.BINARY, *LINE], cwd=self.folder, capture_output=True, env={}, timeout=60, check=False)
+        self.assertEqual(process.returncode, 0, process.stderr)
+
+    def test_locale_that_does_not_exist(self):
+        self.without(LC_ALL="xx_YY.ISO-8859-15", LANG="C")
+
+    def test_variables_that_are_no_text(self):
+        env = {**{k.encode(): v.encode("utf-8", "surrogateescape") for k, v in self.env.items()}, b"OMP_PROC_BIND": b"\xff\xfe", b"LANG": b"\xff"}
+        process = subprocess.run([cli.BINARY, *LINE, "-o", "out"], cwd=self.folder, capture_output=True, env=env, timeout=60, check=False)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.summary(self.only_run("out"))
+
+
+class Names(cli.CliTest):
+    def run_model(self, name):
+        self.write(name, "")
+        result = self.run_cli(*[name if word == "x.spin" else word for word in LINE], "-o", "out")
+        self.assert_code(result, 0)
+        run = self.only_run("out")
+        case = self.summary(run)["cases"][0]
+        self.assertEqual(case["benchmark"]["model"], name)
+        self.assertNotIn("/", case["case_id"])
+        self.assert_samples_once(run, case["case_id"], 1, 5)
+        for form in ("csv", "markdown", "html", "json"):
+            self.assert_code(self.run_cli("report", "-s", run, "-f", form), 0)
+        return run, case
+
+    def test_unicode(self):
+        self.run_model("ünï cödé 名 🚴.spin")
+
+    def test_spaces_quotes_and_markup(self):
+        run, _ = self.run_model("a 'b' \"c\" <script>alert(1) d=e;f$(g).spin")
+        self.assertNotIn("<script>alert(1)", (run / "report.html").read_text(encoding="utf-8"))
+
+    def test_leading_dots_and_parents(self):
+        (self.folder / "sub").mkdir()
+        run, case = self.run_model("./sub/../x2.spin")
+        self.assertTrue((run / "cases" / case["case_id"]).is_dir())
+
+    def test_long_name(self):
+        self.run_model("x" * 240 + ".spin")
+
+    def test_two_long_names_that_begin_alike(self):
+        for end in "ab":
+            self.write("x" * 200 + end + ".spin", "")
+        both = ",".join("x" * 200 + end + ".spin" for end in "ab")
+        self.assert_code(self.run_cli(*[both if word == "x.spin" else word for word in LINE], "-o", "out"), 0)
+        cases = self.summary(self.only_run("out"))["cases"]
+        self.assertEqual(len({case["case_id"] for case in cases}), 2)
+
+    def test_output_folder_with_spaces_and_unicode(self):
+        self.assert_code(self.run_cli(*LINE, "-o", "a b/çé 名"), 0)
+        run = self.only_run("a b/çé 名")
+        self.assert_code(self.run_cli("report", "-s", run, "-f", "csv"), 0)
+
+    def test_bytes_that_are_no_utf8(self):
+        name = b"bad\xff.spin"
+        (self.folder / os.fsdecode(name)).write_text("", encoding="utf-8")
+        arguments = [name if word == "x.spin" else word.encode() for word in LINE]
+        process = subprocess.run([cli.BINARY.encode(), *arguments], cwd=self.folder, capture_output=True, env=self.env, timeout=60, check=False)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(b"not valid UTF-8", process.stderr)
+        self.assertEqual(process.stderr.count(b"paceline:"), 1)
+
+    def test_log_that_is_no_utf8(self):
+        """A worker that writes bytes to its log: the log tail is stored readable."""
+        process = self.start(*[w if w != "spin" else "fault" for w in LINE], "-o", "out", "--env.SPIN_FAULT=segv",
+                             env={"LD_DEBUG": "statistics"})
+        self.assert_code(self.finish(process), 5)
+        self.assertGreater(len(self.summary(self.only_run("out"))["cases"][0]["log_tail"]), 100)
+
+    def test_folder_that_may_not_be_written(self):
+        """In / of a read-only file system results go where --output-dir says."""
+        result = self.run_cli(*[str(self.folder / "x.spin") if word == "x.spin" else word for word in LINE], "-o", self.folder / "out", cwd="/proc")
+        self.assert_code(result, 0)
+        self.only_run("out")
+        result = self.run_cli(*[str(self.folder / "x.spin") if word == "x.spin" else word for word in LINE], cwd="/proc")
+        self.assert_error(result, 2, "results", "--output-dir")
+
+    def test_folder_that_is_gone(self):
+        (self.folder / "gone").mkdir()
+        model = str(self.folder / "x.spin")
+        script = 'cd gone && rmdir ../gone && exec "$@"'
+        process = subprocess.run(["sh", "-c", script, "sh", cli.BINARY, *[model if w == "x.spin" else w for w in LINE], "-o", self.folder / "out"],
+                                 cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=60, check=False)
+        self.assertNotIn("internal error", process.stderr)
+        self.assertIn(process.returncode, (0, 2), process.stderr)
+
+
+if __name__ == "__main__":
+    cli.main()
