@@ -101,7 +101,9 @@ void Coordinator::start() {
   run_.findings.clear();
   run_.gates.clear();
   write_file_atomic(directory_.path() / "plan.yaml", config::effective_yaml(setup_.plan));
-  write_file_atomic(directory_.path() / "environment.json", result::json_text(setup_.environment));
+  auto environment = setup_.environment;
+  environment["schema_version"] = result::kSchemaVersion;
+  write_file_atomic(directory_.path() / "environment.json", result::json_text(environment));
   for (const auto& c : setup_.cases) open_case(c);
   std::size_t passes = 0, repetitions = 0;
   for (const auto& c : cases_) {
