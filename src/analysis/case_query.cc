@@ -66,6 +66,12 @@ bool may_claim(const result::SpeedUp& speedup) {
   return speedup.verdict == "slower" && *high < 1;
 }
 
+bool inconclusive(const CaseResult& one) {
+  if (!is_ok(one) || one.headline.scope == result::kBetweenProcess) return false;
+  return std::any_of(one.repetitions.begin(), one.repetitions.end(),
+                     [](const auto& r) { return r.converged && !*r.converged; });
+}
+
 bool is_baseline(const RunResult& run, const CaseResult& one) {
   return std::any_of(run.cases.begin(), run.cases.end(),
                      [&](const CaseResult& other) { return other.speedup.baseline_case_id == one.case_id; });
@@ -129,9 +135,16 @@ std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t
   return text;
 }
 
+// 1-based, as --dry-run lists the cases: shorter than ids where several must be measured again.
+static std::ptrdiff_t case_number(const RunResult& run, const std::string& id) {
+  const auto found =
+      std::find_if(run.cases.begin(), run.cases.end(), [&](const auto& one) { return one.case_id == id; });
+  return found - run.cases.begin() + 1;
+}
+
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids) {
   std::string command = fmt::format("paceline run --resume results/{}/{}", run.experiment_name, run.run_id);
-  for (const std::string& id : case_ids) command += " --only " + id;
+  for (const std::string& id : case_ids) command += fmt::format(" --only {}", case_number(run, id));
   return command;
 }
 

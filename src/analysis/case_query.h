@@ -18,6 +18,10 @@ const result::CaseResult* find_case(const result::RunResult& run, std::string_vi
 // True when "faster" or "slower" may be said: at least six process pairs, and an interval that excludes 1.
 bool may_claim(const result::SpeedUp& speedup);
 
+// True when a capped measurement decides too little: one of its processes did not reach the precision asked
+// for, and there are not six processes whose spread gives the interval instead.
+bool inconclusive(const result::CaseResult& one);
+
 // The case others of this run are compared with.
 bool is_baseline(const result::RunResult& run, const result::CaseResult& one);
 

@@ -62,11 +62,6 @@ Findings graded(const RunResult& run, result::Grade grade, std::string_view mean
                 reasons_of(cases), rerun_advice(run, cases))};
 }
 
-bool missed_convergence(const CaseResult& one) {
-  return is_ok(one) && std::any_of(one.repetitions.begin(), one.repetitions.end(),
-                                   [](const auto& r) { return r.converged && !*r.converged; });
-}
-
 std::string_view family(std::string_view precision) {
   if (precision.starts_with("amp_")) precision.remove_prefix(4);
   return precision;
@@ -136,7 +131,7 @@ Findings find_noisy_cases(const RunResult& run) {
 }
 
 Findings find_not_converged(const RunResult& run) {
-  const Cases cases = cases_where(run, missed_convergence);
+  const Cases cases = cases_where(run, inconclusive);
   if (cases.empty()) return {};
   std::vector<std::string> unmet;
   for (const CaseResult* one : cases)

@@ -7,6 +7,8 @@
 #include <array>
 #include <string_view>
 
+#include "analysis/case_query.h"
+
 namespace paceline::cli {
 namespace {
 
@@ -38,18 +40,10 @@ ExitCode failed_code(const std::string& reason_code) {
   return ExitCode::kWorkloadFailed;
 }
 
-// With six or more processes the interval comes from the processes; one process that hit its cap decides
-// nothing then.
-bool inconclusive(const result::CaseResult& c) {
-  if (c.headline.scope == result::kBetweenProcess) return false;
-  return std::any_of(c.repetitions.begin(), c.repetitions.end(),
-                     [](const auto& r) { return r.converged && !*r.converged; });
-}
-
 ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
   if (c.outcome == result::Outcome::kSkipped) return ExitCode::kSkipped;
   if (c.outcome == result::Outcome::kFailed) return failed_code(c.reason_code);
-  ExitCode code = inconclusive(c) ? ExitCode::kInconclusive : ExitCode::kOk;
+  ExitCode code = analysis::inconclusive(c) ? ExitCode::kInconclusive : ExitCode::kOk;
   if (c.grade == result::Grade::kC && !options.allow_noisy) code = worse(code, ExitCode::kEnvironmentInvalid);
   return code;
 }
