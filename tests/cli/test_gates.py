@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Gates, grades, exit codes, JUnit, --json and -q, on a stored run whose records are rewritten so that figures are known."""
+
+import json
+import random
+import re
+import unittest
+import xml.etree.ElementTree as xml
+
+import paceline_cli as cli
+
+N = 400
+
+
+class Stored(cli.CliTest):
+    """A run of two cases (batch 1 and 2) whose samples are about 1 ms and 2 ms, on a machine without noise."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.maker = maker = cli.CliTest()
+        maker.setUp()
+        cls.addClassCleanup(maker.doCleanups)
+        plan = maker.spin_plan("batch_sizes: [1, 2]", "env: {SPIN_US: 10}", iterations=N)
+        maker.assert_code(maker.run_cli("run", plan), 0)
+
+    def setUp(self):
+        super().setUp()
+        cli.shutil.copytree(self.maker.folder / "results", self.folder / "results")
+        self.run_dir = self.only_run()
+        for batch in (1, 2):
+            self.rewrite(batch, batch * 1_000_000)
+
+    def rewrite(self, batch, middle_ns, **noise):
+        """Samples uniform within 1 % of `middle_ns`; every noise figure 0 but those given."""
+        record = next(self.run_dir.glob(f"cases/*b{batch}*/passes/timed-0.jsonl"))
+        lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+        rng = random.Random(batch)
+        for line in lines:
+            if line["type"] == "samples":
+                line["host_ns"] = [round(middle_ns * rng.uniform(0.99, 1.01)) for _ in line["host_ns"]]
+                line["flags"] = [0] * N
+            if line["type"] == "repetition":
+                summary = line["summary"]
+                zero = {key: 0.0 for key, value in summary["noise"].items() if isinstance(value, float)}
+                summary["noise"].update({**zero, "cgroup_throttled": 0, **noise})
+                summary["overhead"].update(os_noise_frac=0.0, calibration_drift=0.0, overhead_fraction=0.0)
+                summary.update(residual_warmup=False, foreign_cpu_frac=noise.get("foreign_cpu_frac", 0.0))
+        record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    def resume(self, *arguments):
+        return self.run_cli("run", "--resume", self.run_dir, *arguments)
+
+    def gates(self, *expressions, arguments=()):
+        return self.resume(*[word for e in expressions for word in ("--expect", e)], *arguments)
+
+    def verdicts(self):
+        return [gate["verdict"] for gate in self.summary(self.run_dir)["gates"]]
+
+    def interval(self, batch):
+        estimate = cli.case_of(self.summary(self.run_dir), batch_per_rank=batch)["headline"]["p50_ns"]
+        return [estimate[key] * 1e-6 for key in ("ci_low", "value", "ci_high")]
+
+
+class Gates(Stored):
+    def test_met(self):
+        self.assert_code(self.gates("p50_ms@b1 <= 1.02", "p50_ms@b2 > 1.9", "samples >= 400"), 0)
+        self.assertEqual(self.verdicts(), ["met"] * 4)
+
+    def test_missed(self):
+        result = self.gates("p50_ms < 1.5")
+        self.assert_code(result, 1)
+        self.assertEqual(self.verdicts(), ["met", "missed"])
+        self.assertIn("missed", result.out)
+        self.assertEqual(self.summary(self.run_dir)["exit_code"], 1)
+
+    def test_cannot_say(self):
+        self.assert_code(self.resume(), 0)
+        low, _, high = self.interval(1)
+        self.assertLess(low, high)
+        bound = (low + high) / 2
+        self.assert_code(self.gates(f"p50_ms@b1 < {bound:.9f}"), 3)
+        self.assertEqual(self.verdicts(), ["cannot_say"])
+        self.assert_code(self.gates(f"p50_ms@b1 < {high * 1.0001:.9f}"), 0)
+        self.assert_code(self.gates(f"p50_ms@b1 < {low * 0.9999:.9f}"), 1)
+
+    def test_missing_figure_cannot_say(self):
+        self.assert_code(self.gates("share_of_peak > 0.1"), 3)
+        self.assertEqual(self.verdicts(), ["cannot_say"] * 2)
+
+    def test_missed_wins_over_cannot_say(self):
+        self.assert_code(self.gates("share_of_peak > 0.1", "p50_ms < 0.1"), 1)
+
+    def test_failed_workload_wins_over_a_missed_gate(self):
+        plan = self.spin_plan("env: {SPIN_FAULT: segv}", "output_dir: other", "expect: ['p50_ms@spin < 0.0001']", engines="[fault, spin]")
+        self.assert_code(self.run_cli("run", plan), 5)
+
+    def test_mistakes_cost_nothing(self):
+        for gate, words in (("p50 < 3", ["unknown metric 'p50'", "'p50_ms'"]), ("p50_ms", ["<="]), ("p50_ms < fast", ["'fast'"]),
+                            ("p50_ms@resnet < 3", ["no case matches 'resnet'"]), ("< 3", ["METRIC"]), ("p50_ms@ < 3", ["METRIC"])):
+            self.assert_error(self.infer("--expect", gate, "-o", "out"), 2, gate, *words)
+            self.assert_nothing_ran("out")
+
+    def test_junit(self):
+        self.assert_code(self.gates("p50_ms@b1 < 1.5", "p50_ms@b2 < 1.5", arguments=["--junit", "j.xml"]), 1)
+        root = xml.parse(self.folder / "j.xml").getroot()
+        suites = [root] if root.tag == "testsuite" else list(root)
+        self.assertEqual(sum(int(s.get("tests")) for s in suites), len(root.findall(".//testcase")))
+        self.assertEqual(sum(int(s.get("failures")) for s in suites), len(root.findall(".//failure")))
+        self.assertEqual(len(root.findall(".//failure")), 1)
+        self.assertIn("p50_ms@b2 < 1.5", xml.tostring(root, encoding="unicode").replace("&lt;", "<"))
+
+    def test_junit_of_a_failed_case(self):
+        plan = self.spin_plan("env: {SPIN_FAULT: throw}", "output_dir: other", engines="[fault]")
+        self.assert_code(self.run_cli("run", plan, "--junit", "j.xml"), 5)
+        root = xml.parse(self.folder / "j.xml").getroot()
+        self.assertEqual(len(root.findall(".//failure")) + len(root.findall(".//error")), 1)
+        self.assertIn("out of coffee", xml.tostring(root, encoding="unicode"))
+
+
+class Grades(Stored):
+    def grades(self):
+        return [case["grade"] for case in self.summary(self.run_dir)["cases"]]
+
+    def test_quiet_machine(self):
+        self.assert_code(self.resume("--no-allow-noisy"), 0)
+        self.assertEqual(self.grades(), ["A", "A"], [case["grade_reasons"] for case in self.summary(self.run_dir)["cases"]])
+
+    def test_grade_b_is_no_error(self):
+        self.rewrite(1, 1_000_000, steal_frac=0.01)
+        self.assert_code(self.resume("--no-allow-noisy"), 0)
+        self.assertEqual(self.grades(), ["B", "A"])
+
+    def test_grade_c(self):
+        self.rewrite(2, 2_000_000, steal_frac=0.5)
+        result = self.resume("--no-allow-noisy")
+        self.assert_code(result, 4)
+        self.assertEqual(self.grades(), ["A", "C"])
+        self.assertIn("hypervisor", " ".join(self.summary(self.run_dir)["cases"][1]["grade_reasons"]))
+        self.assert_code(self.resume("--allow-noisy"), 0)
+
+    def test_grade_c_wins_over_a_missed_gate(self):
+        self.rewrite(2, 2_000_000, steal_frac=0.5)
+        self.assert_code(self.gates("p50_ms < 0.1", arguments=["--no-allow-noisy"]), 4)
+        self.assert_code(self.gates("p50_ms < 0.1", arguments=["--allow-noisy"]), 1)
+
+
+class Streams(Stored):
+    def test_json_is_all_there_is_on_stdout(self):
+        result = self.resume("--json")
+        self.assert_code(result, 0)
+        self.assertEqual(json.loads(result.out, parse_constant=cli.refuse_constant), self.summary(self.run_dir))
+        self.assertIn("p50 ms", result.err)
+
+    def test_json_with_a_case_that_fails(self):
+        result = self.infer("--json", "-o", "out", engine="fault", env={"SPIN_FAULT": "throw"})
+        self.assert_code(result, 5)
+        self.assertEqual(json.loads(result.out)["cases"][0]["outcome"], "failed")
+
+    def test_quiet(self):
+        loud, quiet = self.infer("-o", "a"), self.infer("-o", "b", "-q")
+        self.assertEqual(quiet.err, "")
+        self.assertIn("machine  ", loud.out)
+        self.assertNotIn("machine  ", quiet.out)
+        self.assertNotIn("rep 1", quiet.out)
+        self.assertIn("p50 ms", quiet.out)
+
+    def test_plain_text_has_no_escapes(self):
+        self.assertNotIn("\x1b", self.resume().out)
+
+    def test_table_holds_the_figures(self):
+        text = self.resume().out
+        _, value, _ = self.interval(2)
+        self.assertRegex(text, rf"x\.spin spin fp32 b2.*{re.escape(f'{value:.2f}')}")
+        self.assertIn(str(self.run_dir / "report.html"), text)
+
+
+class InProcess(cli.CliTest):
+    def test_single_case(self):
+        self.assert_code(self.infer("--in-process"), 0)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["stats"]["n"]), ("ok", 20))
+
+    def test_several_cases_are_refused(self):
+        self.assert_error(self.infer("--in-process", "--batch", "1,2"), 2, "--in-process", "2 cases")
+        self.assert_error(self.infer("--in-process", "-r", "3"), 2, "--in-process", "repetitions")
+        self.assert_nothing_ran()
+
+
+if __name__ == "__main__":
+    cli.main()
