@@ -34,7 +34,7 @@ const Format& find_format(std::string_view name) {
   }
   const auto close = nearest_name(name, names);
   throw Error(ErrorCode::kUsage,
-              fmt::format("unknown report format '{}'; {}", name,
+              fmt::format("report format '{}' is not available; {}", name,
                           close ? "did you mean '" + *close + "'?" : "formats: " + join(names, ", ")));
 }
 
