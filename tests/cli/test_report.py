@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Reports from stored files alone: golden texts, several runs side by side, the words other tools' users type.
+
+data/run was made once with the tool (spin engine, one crash, one engine that is not there yet) and is fixed. What it
+renders to stands in data/golden.*; a change on purpose: PACELINE_UPDATE_GOLDEN=1 python3 test_report.py, and read the diff.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import time
+import unittest
+from pathlib import Path
+
+import paceline_cli as cli
+
+DATA = Path(__file__).resolve().parent / "data"
+GOLDEN = {"csv": "golden.csv", "markdown": "golden.md", "text": "golden.txt"}
+
+
+class Golden(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(DATA / "run", self.folder / "run")
+
+    def render(self, form):
+        begin = time.monotonic()
+        result = self.run_cli("report", "-s", "run", "-f", form)
+        self.assert_code(result, 0)
+        self.assertEqual(result.err, "")
+        print(f"{form}: {time.monotonic() - begin:.3f} s")
+        return result.out
+
+    def test_texts(self):
+        for form, name in GOLDEN.items():
+            text = self.render(form)
+            if os.environ.get("PACELINE_UPDATE_GOLDEN"):
+                (DATA / name).write_text(text, encoding="utf-8")
+            self.maxDiff = None
+            self.assertEqual(text, (DATA / name).read_text(encoding="utf-8"), form)
+
+    def test_json_is_what_is_stored(self):
+        self.assertEqual(json.loads(self.render("json")), cli.read_json(DATA / "run" / "run_summary.json"))
+
+    def test_page(self):
+        result = self.run_cli("report", "-s", "run")
+        self.assert_code(result, 0)
+        self.assertIn("run/report.html", result.out)
+        page = (self.folder / "run" / "report.html").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"<(?:script|link)\b[^>]*(?:src|href)=[^>]*>", page), [], "the page needs the network")
+        for word in ("SPIN_FAULT=segv", "segmentation fault", "openvino", "0.77", "1.30", "Example CPU", "paceline run plan.yaml"):
+            self.assertIn(word, page)
+
+    def test_same_page_twice(self):
+        pages = []
+        for _ in range(2):
+            self.run_cli("report", "-s", "run")
+            pages.append((self.folder / "run" / "report.html").read_bytes())
+        self.assertEqual(pages[0], pages[1])
+
+
+class SideBySide(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("one", "two"):
+            shutil.copytree(DATA / "run", self.folder / name)
+        file = self.folder / "two" / "run_summary.json"
+        file.write_text(file.read_text(encoding="utf-8").replace("20260102T030405Z-0001", "20260103T030405Z-0002"), encoding="utf-8")
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(self.run_cli("report", "-s", "one", "-s", "two", "-f", "csv").out)))
+        self.assertEqual([row["run_id"][-4:] for row in rows], ["0001"] * 6 + ["0002"] * 6)
+
+    def test_markdown_and_json(self):
+        text = self.run_cli("report", "one", "two", "-f", "markdown").out
+        self.assertIn("# Run A: golden", text)
+        self.assertIn("# Run B: golden", text)
+        both = json.loads(self.run_cli("report", "-s", "one,two", "-f", "json").out)
+        self.assertEqual([run["run_id"][-4:] for run in both["runs"]], ["0001", "0002"])
+        self.assertIn("schema_version", both)
+
+    def test_page_goes_beside_the_first(self):
+        self.assert_code(self.run_cli("report", "-s", "one", "-s", "two"), 0)
+        page = (self.folder / "one" / "report.html").read_text(encoding="utf-8")
+        self.assertIn("0002", page)
+        self.assertFalse((self.folder / "two" / "report.html").exists())
+
+    def test_one_that_is_missing(self):
+        self.assert_error(self.run_cli("report", "-s", "one", "-s", "gone", "-f", "csv"), 2, "gone")
+
+    def test_newest_run_below_a_folder(self):
+        rows = self.run_cli("report", "-s", ".", "-f", "csv").out.splitlines()
+        self.assertEqual(len(rows), 7)
+
+
+class Words(cli.CliTest):
+    def test_benchmark_with_a_config(self):
+        plan = self.spin_plan()
+        result = self.run_cli("benchmark", "-c", plan, "-o", "out", "-v")
+        self.assert_code(result, 0)
+        self.assertEqual(self.summary(self.only_run("out"))["cases"][0]["outcome"], "ok")
+
+    def test_report_generate(self):
+        shutil.copytree(DATA / "run", self.folder / "run")
+        self.assert_code(self.run_cli("report", "generate", "-s", "run", "-f", "html"), 0)
+        self.assertTrue((self.folder / "run" / "report.html").exists())
+
+    def test_several_formats_into_a_folder(self):
+        shutil.copytree(DATA / "run", self.folder / "run")
+        (self.folder / "out").mkdir()
+        self.assert_code(self.run_cli("report", "-s", "run", "-f", "html,markdown,csv,json", "--output", "out"), 0)
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").iterdir()), ["report.csv", "report.html", "report.json", "report.md"])
+
+    def test_formats_of_later_parts(self):
+        shutil.copytree(DATA / "run", self.folder / "run")
+        for form in ("pdf", "png", "svg"):
+            self.assert_error(self.run_cli("report", "-s", "run", "-f", form), 2, f"'{form}'", "not available", "html")
+
+    def test_a_plan_of_things_that_come_later_is_skipped_with_reasons(self):
+        """The shape of a scaling matrix: accepted, not silently ignored."""
+        self.write("p.yaml", "experiment_name: scaling\nmodels: [resnet50]\nbatch_sizes: [64]\ngpu_counts: [1, 2]\n")
+        result = self.run_cli("run", "p.yaml", "-q")
+        self.assert_code(result, 77)
+        cases = self.summary()["cases"]
+        self.assertEqual([(c["outcome"], c["reason_code"]) for c in cases], [("skipped", "not_available_yet")] * 2)
+        self.assertIn("training", cases[0]["reason"])
+
+    def test_overrides_of_a_plan(self):
+        plan = self.spin_plan("batch_sizes: [1, 2, 4]")
+        self.assert_code(self.run_cli("run", plan, "--batch_sizes=8", "--iterations=7", "--confidence=0.9", "-q"), 0)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["benchmark"]["batch_per_rank"], case["stats"]["n"], case["headline"]["p50_ns"]["confidence"]), (8, 7, 0.9))
+
+    def test_only_some_cases_then_the_rest(self):
+        plan = self.spin_plan("batch_sizes: [1, 2, 4]")
+        self.assert_code(self.run_cli("run", plan, "--only", "2", "-q"), 0)
+        run = self.only_run()
+        self.assertEqual([c["outcome"] for c in self.summary(run)["cases"]], ["skipped", "ok", "skipped"])
+        before = (run / "cases" / self.summary(run)["cases"][1]["case_id"] / "samples.csv").read_bytes()
+        self.assert_code(self.run_cli("run", "--resume", run, "-q"), 0)
+        cases = self.summary(run)["cases"]
+        self.assertEqual([c["outcome"] for c in cases], ["ok"] * 3)
+        self.assertEqual((run / "cases" / cases[1]["case_id"] / "samples.csv").read_bytes(), before)
+
+    def test_only_with_resume_measures_again(self):
+        self.assert_code(self.infer("--batch", "1,2", "-q"), 0)
+        run = self.only_run()
+        files = sorted(run.glob("cases/*/samples.csv"))
+        before = [file.read_bytes() for file in files]
+        self.assert_code(self.run_cli("run", "--resume", run, "--only", "2", "-q"), 0)
+        self.assertEqual(files[0].read_bytes(), before[0])
+        self.assertNotEqual(files[1].read_bytes(), before[1])
+        self.assert_samples_once(run, files[1].parent.name, 1, 20)
+        self.assertTrue((files[1].parent / "passes.1" / "timed-0.jsonl").exists(), "the earlier records are kept")
+
+    def test_validate(self):
+        result = self.run_cli("validate", "--json")
+        self.assertIn(result.code, (0, 4), str(result))
+        checks = json.loads(result.out)
+        text = json.dumps(checks)
+        self.assertIn("PASS", text)
+        self.assertEqual("FAIL" in re.findall(r'"(PASS|WARN|FAIL)"', text), result.code == 4)
+        self.assertIn("plug-in torch", text)
+
+
+if __name__ == "__main__":
+    cli.main()
