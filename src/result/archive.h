@@ -22,14 +22,14 @@ namespace paceline::result {
 using Json = nlohmann::json;
 
 template <typename E>
-struct EnumNames;  // static constexpr std::array<std::pair<E, std::string_view>, N> value
+struct EnumNames;  // static constexpr std::array<std::pair<E, std::string_view>, N> kValue
 
 class Writer {
  public:
   template <typename T>
   static Json write(const T& value) {
     if constexpr (std::is_enum_v<T>) {
-      for (const auto& [e, name] : EnumNames<T>::value)
+      for (const auto& [e, name] : EnumNames<T>::kValue)
         if (e == value) return std::string(name);
       return nullptr;
     } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, Json>) {
@@ -77,7 +77,7 @@ class Reader {
   static void read(const Json& json, const std::string& path, T& value) {
     if constexpr (std::is_enum_v<T>) {
       const auto text = json.is_string() ? json.get<std::string>() : std::string();
-      for (const auto& [e, name] : EnumNames<T>::value)
+      for (const auto& [e, name] : EnumNames<T>::kValue)
         if (name == text) return void(value = e);
       fail(path, "one of the known names");
     } else if constexpr (std::is_same_v<T, Json>) {
@@ -112,7 +112,7 @@ class Reader {
   static void read(const Json& json, const std::string& path, std::map<std::string, std::string>& values) {
     if (!json.is_object()) fail(path, "an object");
     values.clear();
-    for (const auto& [key, value] : json.items()) read(value, path + "." + key, values[key]);
+    for (const auto& [key, value] : json.items()) read(value, fmt::format("{}.{}", path, key), values[key]);
   }
 
   template <typename T>

@@ -9,12 +9,12 @@ namespace paceline::result {
 
 template <>
 struct EnumNames<Outcome> {
-  static constexpr std::array<std::pair<Outcome, std::string_view>, 3> value{
+  static constexpr std::array<std::pair<Outcome, std::string_view>, 3> kValue{
       {{Outcome::kOk, "ok"}, {Outcome::kSkipped, "skipped"}, {Outcome::kFailed, "failed"}}};
 };
 template <>
 struct EnumNames<Grade> {
-  static constexpr std::array<std::pair<Grade, std::string_view>, 3> value{
+  static constexpr std::array<std::pair<Grade, std::string_view>, 3> kValue{
       {{Grade::kA, "A"}, {Grade::kB, "B"}, {Grade::kC, "C"}}};
 };
 

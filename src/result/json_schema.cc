@@ -12,7 +12,7 @@ class SchemaMaker {
   static Json of(const T& sample) {
     if constexpr (std::is_enum_v<T>) {
       Json names = Json::array();
-      for (const auto& [e, name] : EnumNames<T>::value) names.push_back(std::string(name));
+      for (const auto& [e, name] : EnumNames<T>::kValue) names.push_back(std::string(name));
       return {{"enum", names}};
     } else if constexpr (std::is_same_v<T, Json>) {
       return Json::object();

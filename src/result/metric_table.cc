@@ -2,6 +2,7 @@
 #include "result/metric_table.h"
 
 #include <array>
+#include <cmath>
 
 namespace paceline::result {
 namespace {
@@ -31,7 +32,7 @@ constexpr double kToGflops = 1e-9;
 template <int Ppm>
 MetricValue quantile(const CaseResult& c) {
   for (const auto& q : c.stats.quantiles)
-    if (static_cast<int>(q.p * 1e6 + 0.5) == Ppm)
+    if (std::lround(q.p * 1e6) == Ppm)
       return estimate({q.value_ns, q.ci_low_ns, q.ci_high_ns, q.confidence, q.ci_method}, kToMs);
   return {{}, {}, {}, "not_measured"};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "base/file.h"
 #include "result/noise_rules.h"
@@ -116,8 +117,9 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   run.samples.insert(run.samples.end(), report.samples.begin(), report.samples.end());
   std::sort(run.result.repetitions.begin(), run.result.repetitions.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  std::stable_sort(run.samples.begin(), run.samples.end(),
-                   [](const auto& a, const auto& b) { return a.repetition < b.repetition; });
+  std::sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.repetition, a.rank, a.index) < std::tie(b.repetition, b.rank, b.index);
+  });
   if (run.result.effective_settings.empty()) run.result.effective_settings = report.effective_settings;
   const bool finished =
       static_cast<std::int64_t>(run.result.repetitions.size()) >= run.result.repetitions_planned;

@@ -70,7 +70,7 @@ class Coordinator {
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
   void fill_flops(CaseRun& c);
   void time_cases();
-  void time_one(CaseRun& c, std::int64_t repetition, PassInfo info);
+  void time_one(CaseRun& c, std::int64_t repetition, const PassInfo& info);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   WorkerOutcome run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records);
   void save(CaseRun& c);
@@ -267,7 +267,7 @@ void Coordinator::wait_for_quiet(const CaseRun& c, std::int64_t repetition) {
       gate, [&](const std::string& words) { observer_.warning(words); }, seams);
 }
 
-void Coordinator::time_one(CaseRun& c, std::int64_t repetition, PassInfo info) {
+void Coordinator::time_one(CaseRun& c, std::int64_t repetition, const PassInfo& info) {
   wait_for_quiet(c, repetition);
   if (interrupt_) return;
   auto pass = c.base;

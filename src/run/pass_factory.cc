@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/sha256.h"
 #include "config/vocabulary.h"
@@ -46,7 +47,7 @@ stats::StopConfig stop_config(const Settings& s) {
   stop.check_growth = s.number("stop.check_growth");
   stop.quantiles_ppm.clear();
   for (const double p : s.numbers("stop.quantiles"))
-    stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(p * 1e6 + 0.5));
+    stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(std::llround(p * 1e6)));
   for (auto& row : stop.precisions)
     row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50   ? "stop.rel_halfwidth_p50"
                                  : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90"

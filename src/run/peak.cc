@@ -41,6 +41,7 @@ void write_cache(const std::string& key, const Peak& peak) {
     make_directories(cache_dir());
     write_file_atomic(cache_file(), json.dump(1) + "\n");
   } catch (const Error&) {
+    return;
   }
 }
 

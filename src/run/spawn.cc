@@ -26,7 +26,7 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
     const std::string text = *entry;
     if (!extra.contains(text.substr(0, text.find('=')))) env.push_back(text);
   }
-  for (const auto& [name, value] : extra) env.push_back(name + "=" + value);
+  for (const auto& [name, value] : extra) env.push_back(fmt::format("{}={}", name, value));
   return env;
 }
 

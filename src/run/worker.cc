@@ -295,10 +295,10 @@ std::optional<PassReport> read_record_file(const fs::path& record_file) {
 }
 
 int worker_main(int spec_fd, int record_fd) {
-  static const std::atomic<bool> never{false};
+  static const std::atomic<bool> kNever{false};
   const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
   workload::PipeSink sink(record_fd);
-  return run_pass(spec, sink, never);
+  return run_pass(spec, sink, kNever);
 }
 
 }  // namespace paceline::run

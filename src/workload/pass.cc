@@ -6,7 +6,7 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 4> value{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 4> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
@@ -14,7 +14,7 @@ struct EnumNames<workload::PassKind> {
 };
 template <>
 struct EnumNames<DType> {
-  static constexpr auto value = [] {
+  static constexpr auto kValue = [] {
     std::array<std::pair<DType, std::string_view>, std::size(kDTypes)> names{};
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kDTypes[i].dtype, kDTypes[i].name};
     return names;
@@ -22,7 +22,7 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<stats::WarmupMode> {
-  static constexpr std::array<std::pair<stats::WarmupMode, std::string_view>, 3> value{
+  static constexpr std::array<std::pair<stats::WarmupMode, std::string_view>, 3> kValue{
       {{stats::WarmupMode::kAuto, "auto"},
        {stats::WarmupMode::kFixed, "fixed"},
        {stats::WarmupMode::kNone, "none"}}};

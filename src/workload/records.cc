@@ -54,7 +54,7 @@ void read_samples(PassReport& report, const json& from) {
 
 using Apply = void (*)(PassReport&, const json&);
 const std::map<std::string, Apply>& appliers() {
-  static const std::map<std::string, Apply> table{
+  static const std::map<std::string, Apply> kTable{
       {"phase", [](PassReport& r, const json& j) { read(j, "phase", r.phase); }},
       {"loaded",
        [](PassReport& r, const json& j) {
@@ -86,7 +86,7 @@ const std::map<std::string, Apply>& appliers() {
        }},
       {"done", [](PassReport& r, const json&) { r.done = true; }},
   };
-  return table;
+  return kTable;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <memory>
 
 #include "base/error.h"
@@ -61,8 +62,8 @@ void load_one(const fs::path& file, std::int64_t height, std::int64_t width, flo
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is not a readable image: {}", file.string(), stbi_failure_reason()));
   const double scale = static_cast<double>(std::min(height, width)) * (256.0 / 224.0) / std::min(w, h);
-  const int rw = std::max(static_cast<int>(width), static_cast<int>(w * scale + 0.5));
-  const int rh = std::max(static_cast<int>(height), static_cast<int>(h * scale + 0.5));
+  const int rw = std::max(static_cast<int>(width), static_cast<int>(std::lround(w * scale)));
+  const int rh = std::max(static_cast<int>(height), static_cast<int>(std::lround(h * scale)));
   std::vector<unsigned char> resized(static_cast<std::size_t>(rw) * static_cast<std::size_t>(rh) * 3);
   stbir_resize_uint8(pixels.get(), w, h, 0, resized.data(), rw, rh, 0, 3);
   const std::int64_t left = (rw - width) / 2, top = (rh - height) / 2;
