@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The LibTorch plug-in through the binary: model and weight files that are wrong, accuracy, what this CPU cannot do."""
+
+import json
+import os
+import struct
+import unittest
+import zipfile
+from pathlib import Path
+
+import paceline_cli as cli
+
+ARGUMENTS = ["--iterations", "3", "-q", "--threads", "1", *cli.QUICK]
+
+
+def torchscript(path, body):
+    """The smallest TorchScript archive: one module, no parameters, `forward(x)` returns `body`."""
+    code = ("class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
+            f"  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return {body}\n")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("m/data.pkl", b"\x80\x02c__torch__\nM\n)\x81}X\x08\x00\x00\x00training\x89sb.")
+        archive.writestr("m/code/__torch__.py", code)
+        archive.writestr("m/constants.pkl", b"\x80\x02).")
+        archive.writestr("m/version", "3\n")
+
+
+def safetensors(path, shapes, cut=0):
+    """Zeros of the given shapes; `cut` bytes are missing at the end."""
+    header, size = {}, 0
+    for name, shape in shapes.items():
+        count = 4
+        for dimension in shape:
+            count *= dimension
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [size, size + count]}
+        size += count
+    text = json.dumps(header).encode()
+    content = struct.pack("<Q", len(text)) + text + bytes(size)
+    path.write_bytes(content[:len(content) - cut])
+
+
+def npy(path, shape):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}".ljust(117).encode() + b"\n"
+    count = 4
+    for dimension in shape:
+        count *= dimension
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(count))
+
+
+class Torch(cli.CliTest):
+    def tiny(self, *arguments):
+        return self.run_cli("infer", "--model", "tiny_cnn", *ARGUMENTS, *arguments)
+
+    def file(self, name, *arguments, shapes="input:2x4"):
+        return self.run_cli("infer", "--model", name, "--shapes", shapes, *ARGUMENTS, *arguments)
+
+    def refused(self, result, *words, reason_code="data"):
+        """The file is the user's mistake: exit 2, one case, one reason."""
+        self.assert_code(result, 2)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", reason_code))
+        for word in words:
+            self.assertIn(word, case["reason"])
+        self.assertEqual(result.err.count("! "), 1, result.err)
+        self.assertNotIn("Exception raised from", result.err)
+
+    def test_built_in_model_on_both_engines(self):
+        self.assert_code(self.tiny("--engine", "eager,torchscript", "--batch", "1,2", "-r", "2"), 0)
+        summary = self.summary()
+        self.assertEqual(len(summary["cases"]), 4)
+        for case in summary["cases"]:
+            self.assertEqual((case["outcome"], case["stats"]["n"], case["throughput"]["item"]), ("ok", 6, "images"))
+            self.assertTrue(case["correctness"]["checked"] and case["correctness"]["passed"])
+            self.assertGreaterEqual(case["correctness"]["samples"], 8)
+            self.assertEqual(case["effective_settings"]["threads"], "1")
+            self.assertGreater(case["flops"]["model_flops_per_item"], 1e6)
+
+    def test_output_outside_its_tolerance(self):
+        result = self.tiny("--precision", "bf16", "--accuracy.max_rel_err", "1e-12")
+        case = self.summary()["cases"][0]
+        if case["outcome"] == "skipped":
+            self.skipTest(case["reason"])
+        self.assert_code(result, 1)
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"))
+        self.assertGreater(case["correctness"]["max_rel_err"], 1e-12)
+
+    def test_precision_this_cpu_does_not_have(self):
+        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        if "avx512_fp16" in flags or "amx_fp16" in flags:
+            self.skipTest("this CPU has fp16")
+        result = self.tiny("--precision", "fp16")
+        self.assert_code(result, 77)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unsupported"))
+        self.assertIn("fp16", case["reason"])
+        self.assertEqual(self.tiny("--precision", "fp16,fp32", "-o", "both").code, 0)
+
+    def test_torchscript_file(self):
+        torchscript(self.folder / "ok.pt", "torch.mul(x, x)")
+        self.assert_code(self.file("ok.pt"), 0)
+        case = self.summary()["cases"][0]
+        self.assertTrue(case["correctness"]["passed"])
+
+    def test_truncated_torchscript(self):
+        torchscript(self.folder / "ok.pt", "torch.mul(x, x)")
+        content = (self.folder / "ok.pt").read_bytes()
+        (self.folder / "cut.pt").write_bytes(content[:len(content) // 2])
+        self.refused(self.file("cut.pt"), "cut.pt", "cannot be read as TorchScript")
+
+    def test_empty_and_foreign_files(self):
+        for name, content in (("empty.pt", b""), ("text.pt", b"hello"), ("zip.pt", b"PK\x03\x04" + bytes(100))):
+            (self.folder / name).write_bytes(content)
+            self.refused(self.file(name), name)
+            cli.shutil.rmtree(self.folder / "results")
+
+    def test_shapes_that_do_not_fit_the_model(self):
+        torchscript(self.folder / "m.pt", "torch.reshape(x, [2, 3])")
+        self.refused(self.file("m.pt"), "cannot run on these inputs", "[2, 3]")
+
+    def test_wrong_number_of_inputs(self):
+        torchscript(self.folder / "m.pt", "torch.mul(x, x)")
+        self.refused(self.file("m.pt", shapes="a:2x4,b:2x4"), reason_code="config")
+
+    def test_file_without_shapes(self):
+        torchscript(self.folder / "m.pt", "torch.mul(x, x)")
+        self.assert_error(self.run_cli("infer", "--model", "m.pt", *ARGUMENTS), 2, "m.pt", "needs shapes")
+        self.assert_nothing_ran()
+
+    def test_truncated_safetensors(self):
+        safetensors(self.folder / "w.safetensors", {"conv1.weight": [16, 3, 3, 3]}, cut=7)
+        self.refused(self.tiny("--weights", "w.safetensors"), "w.safetensors")
+
+    def test_safetensors_that_are_none(self):
+        for content in (b"", b"1234", b"\xff" * 64, struct.pack("<Q", 5) + b"{[}]!"):
+            (self.folder / "w.safetensors").write_bytes(content)
+            self.refused(self.tiny("--weights", "w.safetensors"), "w.safetensors", "not a usable safetensors file")
+            cli.shutil.rmtree(self.folder / "results")
+
+    def test_weights_of_another_model(self):
+        safetensors(self.folder / "w.safetensors", {"conv1.weight": [3, 3]})
+        self.refused(self.tiny("--weights", "w.safetensors"), "conv1.weight", "[3,3]", "[16,3,3,3]")
+        cli.shutil.rmtree(self.folder / "results")
+        safetensors(self.folder / "w.safetensors", {"conv1.weight": [16, 3, 3, 3], "layer9.weight": [2]})
+        self.refused(self.tiny("--weights", "w.safetensors"), "w.safetensors")
+
+    def test_loaded_inputs_of_a_wrong_shape(self):
+        npy(self.folder / "x.npy", (8, 3, 5))
+        self.refused(self.tiny("--load-inputs", "x.npy"), "x.npy")
+        cli.shutil.rmtree(self.folder / "results")
+        (self.folder / "x.npy").write_bytes(b"no array")
+        self.refused(self.tiny("--load-inputs", "x.npy"), "x.npy")
+
+    def test_image_folder_without_images(self):
+        (self.folder / "images").mkdir()
+        self.refused(self.tiny("--image-dir", "images"), "images")
+        cli.shutil.rmtree(self.folder / "results")
+        (self.folder / "images" / "a.jpg").write_bytes(b"no image")
+        self.refused(self.tiny("--image-dir", "images"), "a.jpg")
+
+    def test_peak_is_measured_once(self):
+        arguments = ["infer", "--model", "tiny_cnn", "--iterations", "3", "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1", "--threads", "1"]
+        first = self.run_cli(*arguments, "--batch", "1,2", "-o", "first", "-v")
+        self.assert_code(first, 0)
+        self.assertEqual(first.out.count("peak_gemm"), 1, "two cases of one precision share the peak")
+        peaks = [case["flops"] for case in self.summary(self.only_run("first"))["cases"]]
+        self.assertGreater(peaks[0]["peak_measured_flops_per_s"], 1e8)
+        self.assertEqual(peaks[0]["peak_measured_flops_per_s"], peaks[1]["peak_measured_flops_per_s"])
+        for peak in peaks:
+            self.assertAlmostEqual(peak["share_of_measured_peak"], peak["achieved_flops_per_s"] / peak["peak_measured_flops_per_s"], places=9)
+        if not (Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists():
+            return  # a peak measured on a busy machine is not kept
+        again = self.run_cli(*arguments, "-o", "again", "-v")
+        self.assertNotIn("peak_gemm", again.out)
+        stored = self.summary(self.only_run("again"))["cases"][0]["flops"]
+        self.assertEqual(stored["peak_measured_flops_per_s"], peaks[0]["peak_measured_flops_per_s"])
+
+    def test_a_damaged_cache_of_peaks_is_no_error(self):
+        for content in ("", "{", "[1]", '{"x": 3}', "null"):
+            file = Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+            result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", "5",
+                                  "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1")
+            self.assert_code(result, 0)
+
+    def test_plugin_is_described(self):
+        text = self.run_cli("validate").out
+        self.assertRegex(text, r"PASS +plug-in torch .*engines eager torchscript")
+        self.assertEqual(os.path.basename(cli.BINARY), "paceline")
+
+
+if __name__ == "__main__":
+    cli.main()
