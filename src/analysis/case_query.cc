@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "base/text.h"
@@ -24,7 +25,7 @@ struct Axis {
 
 std::string params_text(const Benchmark& benchmark) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : benchmark.params) parts.push_back(key + "=" + value);
+  for (const auto& [key, value] : benchmark.params) parts.push_back(fmt::format("{}={}", key, value));
   return join(parts, " ");
 }
 
@@ -142,8 +143,22 @@ static std::ptrdiff_t case_number(const RunResult& run, const std::string& id) {
   return found - run.cases.begin() + 1;
 }
 
+// Quoted for a shell where a blank or a sign would be taken for something else.
+static std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("._/+-").find(c) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids) {
-  std::string command = fmt::format("paceline run --resume results/{}/{}", run.experiment_name, run.run_id);
+  const std::string folder =
+      run.folder.empty() ? fmt::format("results/{}/{}", run.experiment_name, run.run_id) : run.folder;
+  std::string command = "paceline run --resume " + shell_word(folder);
   for (const std::string& id : case_ids) command += fmt::format(" --only {}", case_number(run, id));
   return command;
 }

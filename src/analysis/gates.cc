@@ -82,7 +82,7 @@ std::set<std::string> words_of(const CaseResult& one) {
     for (const char separator : {' ', '/'})
       for (const std::string& word : split(text, separator))
         if (!is_number(word)) words.insert(word);
-  for (const auto& [key, value] : b.params) words.insert(key + "=" + value);
+  for (const auto& [key, value] : b.params) words.insert(fmt::format("{}={}", key, value));
   return words;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "analysis/gates.h"
@@ -28,6 +29,23 @@ namespace {
 
 constexpr std::size_t kAskAbove = 1000;  // cases
 
+// What --resume may change; anything else would mix repetitions that were not measured alike.
+constexpr std::array<std::string_view, 4> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
+                                                           "measure_peak"};
+
+void check_overrides_of_resume(const config::FlagSet& flags) {
+  constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
+  for (const auto& setting : flags.settings) {
+    const bool allowed =
+        config::find_option(setting.name, kOfRun) ||
+        std::find(kResumeMayChange.begin(), kResumeMayChange.end(), setting.name) != kResumeMayChange.end();
+    if (!allowed)
+      throw Error(ErrorCode::kUsage, fmt::format("{}: --resume finishes a run as it was planned and may "
+                                                 "change only {}; start a new run for this",
+                                                 setting.written, fmt::join(kResumeMayChange, ", ")));
+  }
+}
+
 // The plan of a command line: a file, flags alone, or the stored plan of a run to resume.
 config::Plan read_plan(const config::FlagSet& flags, const config::Settings& options, bool from_flags,
                        const config::ExtraNames& extra) {
@@ -37,6 +55,7 @@ config::Plan read_plan(const config::FlagSet& flags, const config::Settings& opt
       throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
                                                  "directory, e.g. results/quickstart/<run_id>",
                                                  options.text("resume")));
+    check_overrides_of_resume(flags);
     return config::load_plan(stored, flags, extra);
   }
   if (from_flags) return config::plan_from_flags(flags, extra);

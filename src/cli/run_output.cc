@@ -50,6 +50,7 @@ std::string gates_text(const result::RunResult& run) {
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
                     const FinishOptions& options) {
   std::exception_ptr gate_error;
+  run.folder = directory.path().string();
   run.findings = analysis::find_all(run);
   try {
     decide_gates(run, options, console);

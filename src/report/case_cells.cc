@@ -27,7 +27,7 @@ int decimals_of(const std::string& number) {
 // Ratios stand below each other with two decimals.
 std::string ratio_text(const result::Estimate& ratio) {
   if (!ratio.value) return {};
-  const std::string text = fmt::format("{:.2f}", *ratio.value);
+  std::string text = fmt::format("{:.2f}", *ratio.value);
   if (!ratio.ci_low || !ratio.ci_high) return text;
   return fmt::format("{} ±{:.2f}", text,
                      std::max(*ratio.value - *ratio.ci_low, *ratio.ci_high - *ratio.value));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/chart_data.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "analysis/case_query.h"
@@ -37,7 +39,7 @@ std::string series_name(const ReportCase& entry) {
   result::Benchmark b = entry.one->benchmark;
   std::string name = b.engine + " " + b.precision;
   if (b.layout != "contiguous") name += " " + b.layout;
-  for (const auto& [key, value] : b.params) name += " " + key + "=" + value;
+  for (const auto& [key, value] : b.params) name += fmt::format(" {}={}", key, value);
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 

@@ -35,7 +35,8 @@ std::string list_text(const json& list) {
 
 void add_rows(const json& value, const std::string& path, Rows& rows) {
   if (value.is_object() || (value.is_array() && !all_scalars(value))) {
-    for (const auto& [key, item] : value.items()) add_rows(item, path.empty() ? key : path + "." + key, rows);
+    for (const auto& [key, item] : value.items())
+      add_rows(item, path.empty() ? key : fmt::format("{}.{}", path, key), rows);
     return;
   }
   rows.emplace_back(path, value.is_array() ? list_text(value) : scalar_text(value));

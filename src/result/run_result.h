@@ -37,6 +37,7 @@ struct RunResult {
   Suite suite;
   std::string experiment_name;
   std::string run_id;
+  std::string folder;  // where it is written, for commands in findings; not stored
   std::string started_utc;
   std::string finished_utc;  // empty while running
   std::string command_line;
