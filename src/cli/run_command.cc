@@ -17,6 +17,7 @@
 #include "cli/progress_view.h"
 #include "cli/run_output.h"
 #include "cli/version.h"
+#include "config/option_table.h"
 #include "config/plan.h"
 #include "host/environment.h"
 #include "result/run_directory.h"

@@ -69,11 +69,11 @@ class Faults(cli.CliTest):
         self.assertIn("the batch is 2", case["reason"])
 
     def test_failed_case_is_tried_again_by_resume(self):
-        _, run, _, case = self.run_fault("segv", "run")
-        result = self.run_cli("run", "--resume", run, "--env.SPIN_FAULT=none")
-        self.assert_code(result, 0)
-        again = cli.case_of(self.summary(run), engine="fault")
-        self.assertEqual((again["outcome"], len(again["repetitions"])), ("ok", 2))
+        self.assert_code(self.infer("-r", "2", engine="fault", env={"SPIN_FAULT": "segv"}), 5)
+        run = self.only_run()
+        self.assert_code(self.run_cli("run", "--resume", run), 0)
+        again = self.summary(run)["cases"][0]
+        self.assertEqual((again["outcome"], again["reason"], len(again["repetitions"])), ("ok", "", 2))
 
     def test_one_case_in_process_reports_what_it_threw(self):
         result = self.infer("--in-process", engine="fault", env={"SPIN_FAULT": "throw"})

@@ -77,6 +77,14 @@ class TwoAtOnce(cli.CliTest):
             self.assert_code(self.finish(process), 0)
         self.assertEqual(len(list((self.folder / "results").glob("*/*/run_summary.json"))), 2)
 
+    def test_resume_does_not_mix_what_was_measured_differently(self):
+        self.assert_code(self.infer("-q"), 0)
+        run = self.only_run()
+        for flag in ("--iterations=5", "--threads=1", "--env.A=b", "--confidence=0.9"):
+            self.assert_error(self.run_cli("run", "--resume", run, flag), 2, flag.split("=")[0], "--resume", "repetitions")
+        self.assert_code(self.run_cli("run", "--resume", run, "--repetitions=2", "--expect", "p50_ms > 0", "--timeout_s=60"), 0)
+        self.assert_samples_once(run, self.summary(run)["cases"][0]["case_id"], 2, 20)
+
     def test_resume_of_what_is_no_run(self):
         self.assert_error(self.run_cli("run", "--resume", "gone"), 2, "'gone'", "plan.yaml")
         (self.folder / "empty").mkdir()

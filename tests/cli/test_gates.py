@@ -4,6 +4,7 @@
 import json
 import random
 import re
+import shlex
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -137,6 +138,17 @@ class Grades(Stored):
         self.assertEqual(self.grades(), ["A", "C"])
         self.assertIn("hypervisor", " ".join(self.summary(self.run_dir)["cases"][1]["grade_reasons"]))
         self.assert_code(self.resume("--allow-noisy"), 0)
+
+    def test_advice_to_measure_again_is_a_command_that_works(self):
+        (self.folder / "a b").mkdir()
+        self.run_dir = self.run_dir.rename(self.folder / "a b" / "run")
+        self.rewrite(2, 2_000_000, steal_frac=0.5)
+        self.resume("--allow-noisy")
+        texts = " ".join(finding["text"] + " " + finding["advice"] for finding in self.summary(self.run_dir)["findings"])
+        command = re.search(r"paceline (run --resume '[^']*' --only \d+)", texts)
+        self.assertTrue(command, texts)
+        self.assert_code(self.run_cli(*shlex.split(command.group(1)), "-q"), 0)
+        self.assertTrue(list(self.run_dir.glob("cases/*b2*/passes.1")))
 
     def test_grade_c_wins_over_a_missed_gate(self):
         self.rewrite(2, 2_000_000, steal_frac=0.5)

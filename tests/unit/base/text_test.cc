@@ -38,4 +38,13 @@ TEST(Text, SplitKeepsEmptyParts) {
 }
 
 }  // namespace
+
+TEST(Text, Utf8IsToldFromOtherBytes) {
+  for (const std::string text : {"", "plain", "\xC3\xBC", "\xE5\x90\x8D", "\xF0\x9F\x9A\xB4"})
+    EXPECT_TRUE(is_utf8(text)) << text;
+  for (const std::string text :
+       {"\xFF", "a\xC3", "\xC3\x28", "\xC0\x80", "\xE5\x90", "\x80", "\xF8\x88\x80\x80\x80"})
+    EXPECT_FALSE(is_utf8(text)) << text;
+}
+
 }  // namespace paceline
