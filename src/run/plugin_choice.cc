@@ -2,13 +2,13 @@
 #include "run/plugin_choice.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "config/vocabulary.h"
+#include "run/spawn.h"
 #include "run/worker.h"
 
 namespace paceline::run {
@@ -45,12 +45,11 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   request.spec.plugin_file = fs::absolute(file).string();
   request.spec.model.name = "tiny_cnn";
   request.spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
-  request.log = temp_dir() / fmt::format("paceline-describe-{}.log", ::getpid());
+  const FileDescriptor log_file = memory_file("");  // a killed process leaves nothing behind
+  request.log = fmt::format("/proc/self/fd/{}", log_file.get());
   request.timeout_s = timeout_s;
   const auto outcome = run_worker(request, interrupt, {});
   const std::string log = file_tail(request.log, 500);
-  std::error_code ignored;
-  fs::remove(request.log, ignored);
   if (!outcome.ok)
     throw Error(ErrorCode::kUnavailable, fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason,
                                                      log.empty() ? "" : "\n", log));
