@@ -15,7 +15,8 @@ inline std::string reason_of(const std::exception& exception) {
   text.resize(std::min(text.find("\nException raised from"), text.size()));
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.find("Traceback of TorchScript") != std::string::npos)
-    text.erase(0, text.rfind('\n') + 1);  // the model's own source lines say nothing to its user; the last line does
+    text.erase(
+        0, text.rfind('\n') + 1);  // the model's own source lines say nothing to its user; the last line does
   return text;
 }
 
