@@ -33,6 +33,16 @@ void append_outputs(const c10::IValue& value, std::vector<at::Tensor>& outputs) 
     for (const auto& item : value.toGenericDict()) append_outputs(item.value(), outputs);
 }
 
+// Weights that optimize_for_inference has handed to oneDNN: 0 means that it found nothing to do.
+std::int64_t prepacked_weights(const jit::Block* block) {
+  std::int64_t count = 0;
+  for (const auto* node : block->nodes()) {
+    count += node->kind() == c10::prim::ConstantMKLDNNTensor;
+    for (const auto* inner : node->blocks()) count += prepacked_weights(inner);
+  }
+  return count;
+}
+
 class ScriptProgram : public Program {
  public:
   ScriptProgram(jit::Module module, std::optional<at::ScalarType> autocast, std::int64_t parameters,
@@ -53,6 +63,7 @@ class ScriptProgram : public Program {
   std::int64_t parameter_count() const override { return parameters_; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return {{"torchscript_passes", passes_},
+            {"torchscript_onednn_weights", std::to_string(prepacked_weights(forward_.graph()->block()))},
             {"torchscript_profiling_executor", jit::getExecutorMode() ? "on" : "off"},
             {"torchscript_profiled_runs", std::to_string(jit::getNumProfiledRuns())},
             {"torchscript_graph_optimizer", jit::getGraphExecutorOptimize() ? "on" : "off"}};

@@ -34,7 +34,8 @@ constexpr std::array<FindingRule, 17> kRules{{
      find_best_configuration},
     {"precision_speedup", "insight", "a precision that is faster at the same batch", find_precision_speedup},
     {"engine_speedup", "insight", "an engine that is faster at the same batch", find_engine_speedup},
-    {"layout_effect", "insight", "a memory layout that is faster or slower", find_layout_effect},
+    {"setting_effect", "insight", "a layout, thread count or variable that is faster or slower",
+     find_setting_effect},
     {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};

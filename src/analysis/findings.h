@@ -15,7 +15,7 @@ Findings find_precision_speedup(const result::RunResult& run);
 Findings find_precision_slowdown(const result::RunResult& run);
 Findings find_engine_speedup(const result::RunResult& run);
 Findings find_engine_slowdown(const result::RunResult& run);
-Findings find_layout_effect(const result::RunResult& run);
+Findings find_setting_effect(const result::RunResult& run);
 Findings find_no_claim(const result::RunResult& run);
 
 // Throughput over batch, best configuration, memory (findings_choice.cc)

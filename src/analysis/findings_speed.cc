@@ -120,9 +120,12 @@ Findings find_precision_slowdown(const RunResult& run) {
   return found;
 }
 
-Findings find_layout_effect(const RunResult& run) {
-  Findings found = speedups(run, "layout");
-  for (Finding& finding : slowdowns(run, "layout")) found.push_back(std::move(finding));
+Findings find_setting_effect(const RunResult& run) {
+  Findings found;
+  for (const std::string_view axis : {"layout", "threads", "params"}) {
+    for (Finding& finding : speedups(run, axis)) found.push_back(std::move(finding));
+    for (Finding& finding : slowdowns(run, axis)) found.push_back(std::move(finding));
+  }
   return found;
 }
 

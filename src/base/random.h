@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <string_view>
 
 namespace paceline {
@@ -33,7 +35,10 @@ class CounterRng {
     return static_cast<double>(bits(index) >> 11) * 0x1.0p-53;
   }
   // Standard normal by Box-Muller on two uniforms.
-  [[nodiscard]] double normal(std::uint64_t index) const;
+  [[nodiscard]] double normal(std::uint64_t index) const {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(2 * index)));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform(2 * index + 1));
+  }
   // Integer in [0, bound).
   [[nodiscard]] constexpr std::uint64_t below(std::uint64_t index, std::uint64_t bound) const {
     return static_cast<std::uint64_t>(uniform(index) * static_cast<double>(bound));

@@ -20,6 +20,7 @@ namespace {
 using result::Count;
 using result::Number;
 
+constexpr double kPressureWindowUs = 10e6;          // the kernel adds to its pressure totals every 2 s
 constexpr std::int64_t kEnoughCpuNs = 100'000'000;  // by then a kernel that counts run time has counted some
 
 std::optional<ThreadCounters> read_thread(const SystemFiles& files, const std::string& folder) {
@@ -95,6 +96,13 @@ Number growth(const Count& before, const Count& after, double per) {
   return std::max(0.0, static_cast<double>(*after - *before) / per);
 }
 
+Number pressure_over(const NoiseSnapshot& before, const NoiseSnapshot& after) {
+  const double wall_us = static_cast<double>(after.cpu.wall_ns - before.cpu.wall_ns) / 1e3;
+  if (wall_us < kPressureWindowUs) return Number::missing("window too short: the kernel counts every 2 s");
+  const Number share = growth(before.psi_cpu_some_us, after.psi_cpu_some_us, wall_us);
+  return share ? Number(std::min(1.0, *share)) : share;
+}
+
 Count count_growth(const Count& before, const Count& after) {
   if (!before || !after) return Count::missing(before ? after.reason() : before.reason());
   return std::max<std::int64_t>(0, *after - *before);
@@ -122,8 +130,10 @@ void fill_thread_figures(result::Noise& noise, const NoiseSnapshot& before, cons
   }
   const auto worst = [&](auto counter) { return static_cast<double>(worst_growth(before, after, counter)); };
   noise.nivcsw_per_s = worst(&ThreadCounters::involuntary_switches) / (wall_ns / 1e9);
-  noise.runq_wait_frac = counts_run_time(after) ? Number(worst(&ThreadCounters::wait_ns) / wall_ns)
-                                                : Number::missing("the kernel counts no run-queue waits");
+  // A wait is counted when it ends: one that began before the window can exceed it.
+  noise.runq_wait_frac = counts_run_time(after)
+                             ? Number(std::min(1.0, worst(&ThreadCounters::wait_ns) / wall_ns))
+                             : Number::missing("the kernel counts no run-queue waits");
 }
 
 result::Noise all_missing(const std::string& reason) {
@@ -159,8 +169,7 @@ result::Noise noise_over(std::span<const NoiseSnapshot> snapshots) {
   fill_thread_figures(noise, before, after);
   noise.steal_frac = steal_frac(before.cpu, after.cpu);
   noise.foreign_cpu_frac = foreign_cpu_frac(before.cpu, after.cpu);
-  const double wall_us = static_cast<double>(after.cpu.wall_ns - before.cpu.wall_ns) / 1e3;
-  noise.psi_cpu_some = growth(before.psi_cpu_some_us, after.psi_cpu_some_us, wall_us);
+  noise.psi_cpu_some = pressure_over(before, after);
   noise.cgroup_throttled = count_growth(before.throttled_periods, after.throttled_periods);
   noise.freq_cv = frequency_cv(snapshots);
   return noise;

@@ -15,7 +15,9 @@ Conv2d::Conv2d(const ConvShape& shape)
       weight_(parameter(*this, "weight", {shape.out, shape.in, shape.kernel, shape.kernel})),
       bias_(shape.bias ? parameter(*this, "bias", {shape.out}) : at::Tensor()) {}
 at::Tensor Conv2d::forward(const at::Tensor& x) const {
-  return at::conv2d(x, weight_, bias_, shape_.stride, shape_.padding);
+  const std::int64_t s = shape_.stride, p = shape_.padding;
+  return at::conv2d(x, weight_, bias_, {s, s}, {p, p},
+                    {1, 1});  // TorchScript's oneDNN passes want both sides
 }
 
 BatchNorm2d::BatchNorm2d(std::int64_t channels)

@@ -52,7 +52,7 @@ class ResNet50 : public Model {
   }
   at::Tensor run(std::span<const at::Tensor> inputs) override {
     auto x = bn1_->forward(conv1_->forward(inputs[0])).relu_();
-    x = at::max_pool2d(x, 3, 2, 1);
+    x = at::max_pool2d(x, {3, 3}, {2, 2}, {1, 1});
     for (const auto& block : blocks_) x = block->forward(x);
     return fc_->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
   }

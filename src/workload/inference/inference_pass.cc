@@ -11,6 +11,7 @@
 #include "base/npy.h"
 #include "base/units.h"
 #include "host/affinity.h"
+#include "host/heap.h"
 #include "host/memory.h"
 #include "host/noise.h"
 #include "host/process_clock.h"
@@ -72,6 +73,7 @@ struct LoadedEngine {
 
 LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
+  const std::string heap = host::keep_freed_memory();
   const plugin::LoadedPlugin plugin(spec.plugin_file);
   LoadedEngine loaded{plugin.make_engine(spec.engine), 0, {}};
   // The libraries are in, the model is not: from here on memory counts as the case's.
@@ -81,7 +83,8 @@ LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
   const auto begin = clock.now_ns();
   loaded.engine->load(spec.model, spec.settings);
   loaded.load_ns = static_cast<double>(clock.now_ns() - begin);
-  const auto info = loaded.engine->info();
+  auto info = loaded.engine->info();
+  info.settings.emplace_back("heap", heap);
   sink.emit(loaded_record(info.versions, info.settings));
   return loaded;
 }

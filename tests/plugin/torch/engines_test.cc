@@ -43,6 +43,15 @@ TEST(Engine, ReportsItsEffectiveSettings) {
   EXPECT_EQ(setting(*engine, "torchscript_passes"), "trace, freeze, optimize_for_inference");
 }
 
+TEST(Engine, TorchScriptHandsEveryConvolutionToOnednn) {
+  const auto packed = [](const std::string& model) {
+    return setting(*load({.model = model, .engine = "torchscript", .batch = 1}),
+                   "torchscript_onednn_weights");
+  };
+  EXPECT_EQ(packed("resnet50"), "106");  // 53 convolutions with a weight and a folded bias each
+  EXPECT_NE(packed("tiny_cnn"), "0");
+}
+
 // Written down once: the same seed must give the same network in every process, version and machine.
 TEST(Weights, AreTheSameInEveryProcess) {
   const auto engine = load({.model = "tiny_cnn", .batch = 1, .seed = 7});

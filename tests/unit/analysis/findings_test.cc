@@ -110,11 +110,30 @@ TEST(Findings, EngineSlowdown) {
 }
 
 TEST(Findings, LayoutEffect) {
-  const auto found = of_kind(sample_run(), "layout_effect");
+  const auto found = of_kind(sample_run(), "setting_effect");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0],
                    "channels_last makes fp32 eager resnet50 at batch 8 25 % faster than contiguous (21–29 %"))
       << found[0].text;
+}
+
+TEST(Findings, ThreadsAndVariablesAreSettingsToo) {
+  RunResult run = quiet_run();
+  run.cases[1].benchmark.engine = "eager";
+  run.cases[1].benchmark.threads = 1;
+  run.cases[0].benchmark.threads = 2;
+  run.cases[1].speedup.ratio = {0.8, 0.75, 0.85, 0.95, "binomial_processes"};
+  run.cases[1].speedup.verdict = "slower";
+  auto found = of_kind(run, "setting_effect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "1 thread is 0.80x of 2 threads for fp32 eager resnet50 at batch 1 here"))
+      << found[0].text;
+  run.cases[1].benchmark.threads = 2;
+  run.cases[0].benchmark.params["env.X"] = "5";
+  run.cases[1].benchmark.params["env.X"] = "7";
+  found = of_kind(run, "setting_effect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "env.X=7 is 0.80x of env.X=5 for")) << found[0].text;
 }
 
 struct Doubt {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "host/affinity.h"
 #include "host/environment.h"
+#include "host/heap.h"
 #include "host/noise.h"
 #include "host/process_clock.h"
 #include "unit/host/fake_tree.h"
@@ -54,6 +55,24 @@ TEST(Live, PeakFallsAfterAReset) {
   const auto peak = process_memory().rss_peak_bytes;
   if (!reset_rss_peak()) GTEST_SKIP() << "the kernel refuses to reset the high-water mark";
   EXPECT_LT(*process_memory().rss_peak_bytes, *peak);
+}
+
+// In a child process: the setting is the process's own.
+TEST(Live, TheHeapIsKeptUnlessAVariableIsInCharge) {
+  const auto in_child = [](const char* variable, const std::string& expected) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::clearenv();
+      if (variable) ::setenv(variable, "1", 1);
+      ::_exit(keep_freed_memory() == expected ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status == 0;
+  };
+  EXPECT_TRUE(in_child(nullptr, "keeps freed memory"));
+  EXPECT_TRUE(in_child("MALLOC_TRIM_THRESHOLD_", "as MALLOC_TRIM_THRESHOLD_ says"));
+  EXPECT_TRUE(in_child("GLIBC_TUNABLES", "as GLIBC_TUNABLES says"));
 }
 
 TEST(Live, NoiseOfABusyMomentIsWithinItsBounds) {

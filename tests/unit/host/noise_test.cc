@@ -74,10 +74,24 @@ TEST(Noise, UsesTheWorstThreadAndCountsNewOnesFromZero) {
   EXPECT_NEAR(*noise.nivcsw_per_s, 20, 1e-12);
 }
 
+TEST(Noise, NoShareExceedsItsWindow) {
+  NoiseSnapshot a = snapshot_at(0), b = snapshot_at(20);
+  b.threads[1] = {100, 21'000'000'000, 0};
+  b.psi_cpu_some_us = 21'000'000;
+  EXPECT_EQ(*noise_between(a, b).runq_wait_frac, 1.0);
+  EXPECT_EQ(*noise_between(a, b).psi_cpu_some, 1.0);
+}
+
+TEST(Noise, PressureOfAShortWindowIsMissing) {
+  NoiseSnapshot a = snapshot_at(0), b = snapshot_at(9.9);
+  b.psi_cpu_some_us = 2'000'000;
+  EXPECT_EQ(noise_between(a, b).psi_cpu_some.reason(), "window too short: the kernel counts every 2 s");
+}
+
 TEST(Noise, PressureThrottlingAndFaultsAreDeltas) {
-  NoiseSnapshot a = snapshot_at(0), b = snapshot_at(2);
+  NoiseSnapshot a = snapshot_at(0), b = snapshot_at(20);
   a.psi_cpu_some_us = 1'000'000;
-  b.psi_cpu_some_us = 1'200'000;
+  b.psi_cpu_some_us = 3'000'000;
   a.throttled_periods = 4;
   b.throttled_periods = 7;
   b.major_faults = 2;
