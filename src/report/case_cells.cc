@@ -58,12 +58,16 @@ std::string reason_in_words(const std::string& reason) {
   return reason;
 }
 
-std::string grade_text(const CaseResult& one) {
-  std::string text(1, grade_letter(one.grade));
-  return one.grade_reasons.empty() ? text : text + "  " + join(one.grade_reasons, ", ");
-}
-
 }  // namespace
+
+std::string grade_text(const CaseResult& one, std::size_t shown) {
+  const std::string letter(1, grade_letter(one.grade));
+  const auto& reasons = one.grade_reasons;
+  if (reasons.empty()) return letter;
+  if (reasons.size() <= shown) return letter + "  " + join(reasons, ", ");
+  const std::vector<std::string> first(reasons.begin(), reasons.begin() + static_cast<std::ptrdiff_t>(shown));
+  return fmt::format("{}  {}, and {} more", letter, join(first, ", "), reasons.size() - shown);
+}
 
 char grade_letter(result::Grade grade) {
   return "ABC"[static_cast<int>(grade)];
@@ -87,7 +91,7 @@ CaseCells cells_of(const RunResult& run, const CaseResult& one) {
   cells.speedup = speedup_text(run, one);
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   if (memory) cells.memory = format_bytes(static_cast<double>(*memory));
-  cells.grade = grade_text(one);
+  cells.grade = grade_text(one, one.grade_reasons.size());
   cells.claimed = one.speedup.scope == "between_process" && one.speedup.pairs >= analysis::kPairsForClaim;
   return cells;
 }

@@ -32,6 +32,8 @@ std::string outcome_text(const result::CaseResult& one);
 // "54.1 ±0.9": half the interval's width (the wider side), with the decimals of the value.
 std::string with_half_width(const result::Estimate& estimate, double scale = 1);
 
+// "B  reason, reason, and 3 more": the grade with its first reasons.
+std::string grade_text(const result::CaseResult& one, std::size_t shown);
 char grade_letter(result::Grade grade);
 
 // "images/s" when all cases count the same thing, else "items/s".

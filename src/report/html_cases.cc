@@ -46,9 +46,16 @@ std::string number_cells(const ReportCase& entry) {
          number_cell(share_text(one), metric(one, "share_of_peak"));
 }
 
+// The letter and its first reason; the others behind a summary, which a keyboard opens too.
 std::string grade_cell(const CaseResult& one) {
-  return fmt::format("<td><span class=\"grade grade-{0}\">{0}</span> {1}</td>", grade_letter(one.grade),
-                     escape_html(join(one.grade_reasons, ", ")));
+  const auto& reasons = one.grade_reasons;
+  std::string words = reasons.empty() ? "" : " " + escape_html(reasons.front());
+  if (reasons.size() > 1)
+    words =
+        fmt::format(" <details><summary>{} and {} more</summary>{}</details>", escape_html(reasons.front()),
+                    reasons.size() - 1, escape_html(join({reasons.begin() + 1, reasons.end()}, ", ")));
+  return fmt::format("<td class=\"reasons\"><span class=\"grade grade-{0}\">{0}</span>{1}</td>",
+                     grade_letter(one.grade), words);
 }
 
 std::string table_row(const ReportCase& entry) {

@@ -17,6 +17,7 @@ namespace {
 using result::CaseResult;
 using result::RunResult;
 
+constexpr std::size_t kReasonsShown = 2;  // the report and result.json hold all
 constexpr std::size_t kMaxWidth = 100;
 constexpr std::size_t kMaxLabel = 36;
 constexpr std::size_t kColumnsKept = 2;  // case and p50
@@ -106,7 +107,7 @@ class Table {
       speedup += notes_.mark("within one process or fewer than six pairs: no claim");
     for (const std::string& cell : {cells.p50_ms, p99, cells.throughput, speedup, cells.memory})
       row.cells.push_back(cell.empty() ? "–" : cell);
-    row.cells.push_back(printable(cells.grade));
+    row.cells.push_back(printable(grade_text(one, kReasonsShown)));
   }
 
   // Widths from the contents; then columns go from the right until the rest fits. The last column may be cut

@@ -23,7 +23,9 @@ namespace fs = std::filesystem;
 using workload::PassReport;
 namespace {
 
-constexpr int kPollMs = 50;
+constexpr int kPollMs = 50;  // while a child is being stopped
+constexpr int kQuietPollMs =
+    500;  // while it measures: a record, its end or a signal wakes us; polling would disturb it
 constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
 constexpr std::size_t kMaxLine = std::size_t{1} << 30;
 
@@ -150,7 +152,7 @@ std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& r
   };
   for (bool open = true; open || !child.ended();) {
     pollfd waiting{record_fd, POLLIN, 0};
-    ::poll(open ? &waiting : nullptr, open ? 1 : 0, kPollMs);
+    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open && !verdict ? kQuietPollMs : kPollMs);
     try {
       if (open) open = drain(record_fd, reader);
     } catch (const Error& e) {
