@@ -22,9 +22,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What host/heap.cc sets; the second is glibc's own value, named so that paceline leaves it alone.
+# keep: what host/heap.cc sets.
 HEAPS = {"keep": {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)},
-         "default": {"MALLOC_ARENA_TEST": "8"}}
+         "default": {"PACELINE_HEAP": "default"}}
 RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15), 30: (10, 21)}
 
 

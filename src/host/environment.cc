@@ -20,7 +20,7 @@ using result::Maybe;
 using Text = Maybe<std::string>;
 
 // Settings of threading, maths and memory libraries; nothing that could carry a secret.
-constexpr std::array<std::string_view, 33> kVariables{"OMP_NUM_THREADS",
+constexpr std::array<std::string_view, 36> kVariables{"OMP_NUM_THREADS",
                                                       "OMP_PROC_BIND",
                                                       "OMP_PLACES",
                                                       "OMP_SCHEDULE",
@@ -50,7 +50,10 @@ constexpr std::array<std::string_view, 33> kVariables{"OMP_NUM_THREADS",
                                                       "DNNL_VERBOSE",
                                                       "ATEN_CPU_CAPABILITY",
                                                       "MALLOC_ARENA_MAX",
+                                                      "MALLOC_MMAP_MAX_",
+                                                      "MALLOC_TOP_PAD_",
                                                       "MALLOC_TRIM_THRESHOLD_",
+                                                      "PACELINE_HEAP",
                                                       "GLIBC_TUNABLES",
                                                       "PYTORCH_NO_CUDA_MEMORY_CACHING"};
 

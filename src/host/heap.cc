@@ -10,13 +10,13 @@ namespace paceline::host {
 namespace {
 
 constexpr int kGrowthBytes = 64 << 20;  // fewer, larger steps of the heap's end
+constexpr std::string_view kInCharge[] = {"PACELINE_HEAP=default", "MALLOC_", "GLIBC_TUNABLES="};
 
 std::string variable_in_charge() {
-  for (char** entry = environ; entry && *entry; ++entry) {
-    const std::string_view text(*entry);
-    if (text.starts_with("MALLOC_") || text.starts_with("GLIBC_TUNABLES="))
-      return std::string(text.substr(0, text.find('=')));
-  }
+  for (char** entry = environ; entry && *entry; ++entry)
+    for (const std::string_view start : kInCharge)
+      if (const std::string_view text(*entry); text.starts_with(start))
+        return std::string(text.substr(0, text.find('=')));
   return {};
 }
 

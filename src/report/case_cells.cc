@@ -91,6 +91,7 @@ CaseCells cells_of(const RunResult& run, const CaseResult& one) {
   cells.speedup = speedup_text(run, one);
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   if (memory) cells.memory = format_bytes(static_cast<double>(*memory));
+  if (one.noise.foreign_cpu_frac) cells.foreign = format_percent(*one.noise.foreign_cpu_frac);
   cells.grade = grade_text(one, one.grade_reasons.size());
   cells.claimed = one.speedup.scope == "between_process" && one.speedup.pairs >= analysis::kPairsForClaim;
   return cells;

@@ -14,7 +14,8 @@ struct CaseCells {
   std::string throughput;  // "18.5", items per second
   std::string speedup;     // "1.13 ±0.03", "1.00 (base)"
   std::string memory;      // "312 MB"
-  std::string grade;       // "B  foreign CPU 6 %"
+  std::string foreign;     // "0.6 %" of the machine used by others
+  std::string grade;       // "B  neighbours used 6 % of the machine"
   bool claimed = true;     // false: the speed-up is from one process or too few pairs
 };
 

@@ -17,7 +17,8 @@ namespace {
 using result::CaseResult;
 using result::MetricValue;
 
-constexpr std::size_t kColumnsAfterName = 7;  // p50, p99, throughput, vs baseline, memory, of peak, grade
+constexpr std::size_t kColumnsAfterName =
+    8;  // p50, p99, throughput, vs baseline, memory, of peak, foreign CPU, grade
 
 std::string number_cell(const std::string& text, std::optional<double> sort_value) {
   if (text.empty()) return "<td class=\"number missing\">–</td>";
@@ -43,7 +44,8 @@ std::string number_cells(const ReportCase& entry) {
          number_cell(cells.throughput, metric(one, "throughput_per_s")) +
          number_cell(cells.speedup + (open ? " (no claim)" : ""), metric(one, "speedup").value_or(1)) +
          number_cell(cells.memory, metric(one, "memory_mb")) +
-         number_cell(share_text(one), metric(one, "share_of_peak"));
+         number_cell(share_text(one), metric(one, "share_of_peak")) +
+         number_cell(cells.foreign, metric(one, "foreign_cpu_frac"));
 }
 
 // The letter and its first reason; the others behind a summary, which a keyboard opens too.
@@ -186,9 +188,9 @@ std::string case_table_html(std::span<const ReportRun> runs) {
   std::string out =
       "<div class=\"scroll\" tabindex=\"0\"><table id=\"case-table\"><thead><tr>" + head_cell("case", "text");
   if (runs.size() > 1) out += head_cell("run", "text");
-  for (const std::string& title :
-       {std::string("p50 ms"), std::string("p99 ms"), throughput_head(runs.front().result),
-        std::string("vs baseline"), std::string("memory"), std::string("of peak")})
+  for (const std::string& title : {std::string("p50 ms"), std::string("p99 ms"),
+                                   throughput_head(runs.front().result), std::string("vs baseline"),
+                                   std::string("memory"), std::string("of peak"), std::string("foreign CPU")})
     out += head_cell(title, "number");
   out += head_cell("grade", "text") + "</tr></thead><tbody>\n";
   for (const ReportCase& entry : side_by_side(runs)) out += table_row(entry);

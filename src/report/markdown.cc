@@ -33,9 +33,9 @@ std::string numbers_row(const ReportCase& entry) {
   const CaseCells cells = cells_of(entry.run->result, *entry.one);
   const bool open =
       !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
-  return fmt::format(" {} | {} | {} | {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
+  return fmt::format(" {} | {} | {} | {} | {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
                      or_dash(cells.throughput), or_dash(cells.speedup) + (open ? " (no claim)" : ""),
-                     or_dash(cells.memory), or_dash(cells.grade));
+                     or_dash(cells.memory), or_dash(cells.foreign), or_dash(cells.grade));
 }
 
 std::string case_row(const ReportCase& entry) {
@@ -43,15 +43,15 @@ std::string case_row(const ReportCase& entry) {
   if (!entry.letter.empty()) row += " " + entry.letter + " |";
   const std::string instead = outcome_text(*entry.one);
   if (instead.empty()) return row + numbers_row(entry);
-  return row + " – | – | – | – | – | " + escape_markdown(instead) + " |\n";
+  return row + " – | – | – | – | – | – | " + escape_markdown(instead) + " |\n";
 }
 
 std::string cases_text(std::span<const ReportRun> runs) {
   const bool several = runs.size() > 1;
-  std::string out =
-      fmt::format("## Cases\n\n| case |{} p50 ms | p99 ms | {} | vs baseline | memory | grade |\n|:--|{}",
-                  several ? " run |" : "", throughput_head(runs.front().result), several ? ":--|" : "");
-  out += "--:|--:|--:|--:|--:|:--|\n";
+  std::string out = fmt::format(
+      "## Cases\n\n| case |{} p50 ms | p99 ms | {} | vs baseline | memory | foreign CPU | grade |\n|:--|{}",
+      several ? " run |" : "", throughput_head(runs.front().result), several ? ":--|" : "");
+  out += "--:|--:|--:|--:|--:|--:|:--|\n";
   for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry);
   std::string notes;
   for (const ReportCase& entry : side_by_side(runs)) {

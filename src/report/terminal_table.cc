@@ -79,8 +79,9 @@ class Table {
   void add_columns(const RunResult& run) {
     columns_.push_back({"case", false});
     if (several_) columns_.push_back({"run", false});
-    for (const std::string& head : {std::string("p50 ms"), std::string("p99 ms"), throughput_head(run),
-                                    std::string("vs baseline"), std::string("memory")})
+    for (const std::string& head :
+         {std::string("p50 ms"), std::string("p99 ms"), throughput_head(run), std::string("vs baseline"),
+          std::string("memory"), std::string("foreign")})
       columns_.push_back({head});
     columns_.push_back({"grade", false});
   }
@@ -105,13 +106,13 @@ class Table {
     std::string speedup = cells.speedup.empty() ? "–" : cells.speedup;
     if (!cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos)
       speedup += notes_.mark("within one process or fewer than six pairs: no claim");
-    for (const std::string& cell : {cells.p50_ms, p99, cells.throughput, speedup, cells.memory})
+    for (const std::string& cell :
+         {cells.p50_ms, p99, cells.throughput, speedup, cells.memory, cells.foreign})
       row.cells.push_back(cell.empty() ? "–" : cell);
     row.cells.push_back(printable(grade_text(one, kReasonsShown)));
   }
 
-  // Widths from the contents; then columns go from the right until the rest fits. The last column may be cut
-  // instead.
+  // Widths from the contents; then columns go from the right until the rest fits, the grade last.
   void fit() {
     for (std::size_t at = 0; at < columns_.size(); ++at) {
       columns_[at].width = display_width(columns_[at].head);
@@ -120,7 +121,15 @@ class Table {
           columns_[at].width = std::max(columns_[at].width, display_width(shown(row.cells[at])));
     }
     columns_.back().width = display_width(columns_.back().head);
-    while (columns_.size() > kColumnsKept + (several_ ? 1 : 0) && total() > width_) columns_.pop_back();
+    const std::size_t kept = kColumnsKept + (several_ ? 1 : 0);
+    while (columns_.size() > kept && total() > width_)
+      drop(columns_.size() - (columns_.size() > kept + 1 ? 2 : 1));
+  }
+
+  void drop(std::size_t at) {
+    columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(at));
+    for (Row& row : rows_)
+      if (at < row.cells.size()) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
   // Reasons that the last column cannot hold go below the table.

@@ -59,11 +59,11 @@ TEST(Live, PeakFallsAfterAReset) {
 
 // In a child process: the setting is the process's own.
 TEST(Live, TheHeapIsKeptUnlessAVariableIsInCharge) {
-  const auto in_child = [](const char* variable, const std::string& expected) {
+  const auto in_child = [](const char* variable, const std::string& expected, const char* value = "1") {
     const pid_t child = ::fork();
     if (child == 0) {
       ::clearenv();
-      if (variable) ::setenv(variable, "1", 1);
+      if (variable) ::setenv(variable, value, 1);
       ::_exit(keep_freed_memory() == expected ? 0 : 1);
     }
     int status = -1;
@@ -71,7 +71,10 @@ TEST(Live, TheHeapIsKeptUnlessAVariableIsInCharge) {
     return status == 0;
   };
   EXPECT_TRUE(in_child(nullptr, "keeps freed memory"));
+  EXPECT_FALSE(in_child("MALLOC_TRIM_THRESHOLD_", "keeps freed memory"));
   EXPECT_TRUE(in_child("MALLOC_TRIM_THRESHOLD_", "as MALLOC_TRIM_THRESHOLD_ says"));
+  EXPECT_TRUE(in_child("PACELINE_HEAP", "as PACELINE_HEAP says", "default"));
+  EXPECT_TRUE(in_child("PACELINE_HEAP", "keeps freed memory", "keep"));
   EXPECT_TRUE(in_child("GLIBC_TUNABLES", "as GLIBC_TUNABLES says"));
 }
 

@@ -89,7 +89,7 @@ TEST(Json, OneRunAsStoredAndSeveralInAList) {
 TEST(Markdown, TableFindingsAndEnvironment) {
   const std::string text = render("markdown");
   EXPECT_EQ(line_with(text, "| resnet50 torchscript fp32 b1 |"),
-            "| resnet50 torchscript fp32 b1 | 47.9 ±1.0 | – | 20.9 | 1.13 ±0.03 | 301 MB | A |");
+            "| resnet50 torchscript fp32 b1 | 47.9 ±1.0 | – | 20.9 | 1.13 ±0.03 | 301 MB | 1.0 % | A |");
   EXPECT_NE(line_with(text, "| resnet50 eager fp16 b1 |").find("skipped (unsupported)"), std::string::npos);
   EXPECT_NE(text.find("1. **problem**: vit\\_b\\_16 eager bf16 b1 gives wrong outputs"), std::string::npos);
   EXPECT_NE(text.find("| cpu.model | EPYC (test) |"), std::string::npos);
