@@ -48,16 +48,15 @@ std::string number_cells(const ReportCase& entry) {
          number_cell(cells.foreign, metric(one, "foreign_cpu_frac"));
 }
 
-// The letter and its first reason; the others behind a summary, which a keyboard opens too.
+// The letter; its reasons behind a summary, which a keyboard opens too.
 std::string grade_cell(const CaseResult& one) {
   const auto& reasons = one.grade_reasons;
-  std::string words = reasons.empty() ? "" : " " + escape_html(reasons.front());
-  if (reasons.size() > 1)
-    words =
-        fmt::format(" <details><summary>{} and {} more</summary>{}</details>", escape_html(reasons.front()),
-                    reasons.size() - 1, escape_html(join({reasons.begin() + 1, reasons.end()}, ", ")));
+  const std::string why =
+      reasons.empty() ? ""
+                      : fmt::format(" <details><summary>{} reason{}</summary>{}</details>", reasons.size(),
+                                    reasons.size() == 1 ? "" : "s", escape_html(join(reasons, ", ")));
   return fmt::format("<td class=\"reasons\"><span class=\"grade grade-{0}\">{0}</span>{1}</td>",
-                     grade_letter(one.grade), words);
+                     grade_letter(one.grade), why);
 }
 
 std::string table_row(const ReportCase& entry) {

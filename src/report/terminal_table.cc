@@ -25,7 +25,13 @@ constexpr std::size_t kGap = 2;
 
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kRed = "\x1b[31m", kYellow = "\x1b[33m",
                            kReset = "\x1b[0m";
-constexpr std::array<std::string_view, 7> kMarks{"", "¹", "²", "³", "⁴", "⁵", "⁶"};
+constexpr std::array<std::string_view, 10> kDigits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+
+std::string superscript(std::size_t number) {
+  std::string text;
+  for (const char digit : std::to_string(number)) text += kDigits.at(static_cast<std::size_t>(digit - '0'));
+  return text;
+}
 
 struct Column {
   std::string head;
@@ -42,15 +48,17 @@ struct Row {
 // Notes under the table, each text once; returns the mark that points to it.
 class Footnotes {
  public:
+  explicit Footnotes(bool ascii) : ascii_(ascii) {}
   std::string mark(const std::string& text) {
     auto found = std::find(texts_.begin(), texts_.end(), text);
     if (found == texts_.end()) found = texts_.insert(texts_.end(), text);
     const auto number = static_cast<std::size_t>(found - texts_.begin()) + 1;
-    return number < kMarks.size() ? std::string(kMarks[number]) : fmt::format("[{}]", number);
+    return ascii_ ? fmt::format("[{}]", number) : superscript(number);
   }
   [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
 
  private:
+  bool ascii_;
   std::vector<std::string> texts_;
 };
 
@@ -59,7 +67,8 @@ class Table {
   Table(std::span<const ReportRun> runs, const TerminalOptions& options)
       : options_(options),
         several_(runs.size() > 1),
-        width_(std::clamp<std::size_t>(options.width, 20, kMaxWidth)) {
+        width_(std::clamp<std::size_t>(options.width, 20, kMaxWidth)),
+        notes_(options.ascii) {
     add_columns(runs.front().result);
     for (const ReportCase& entry : side_by_side(runs)) rows_.push_back(row_of(entry));
     fit();

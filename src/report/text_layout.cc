@@ -14,7 +14,7 @@ bool starts_code_point(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kPlain{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kPlain{{
     {"±", "+/-"},
     {"–", "-"},
     {"—", "-"},
@@ -24,12 +24,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kPlain{{
     {"×", "x"},
     {"→", "->"},
     {"·", "-"},
-    {"¹", "[1]"},
-    {"²", "[2]"},
-    {"³", "[3]"},
-    {"⁴", "[4]"},
-    {"⁵", "[5]"},
-    {"⁶", "[6]"},
 }};
 
 std::string_view plain_of(std::string_view code_point) {
