@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- 2.11.0 2.15.0
 
 pip_install() {
-  python3 -m pip --disable-pip-version-check --no-input install --no-cache-dir --no-deps --only-binary=:all: -q \
+  python3 -m pip --disable-pip-version-check --no-input install --no-cache-dir --no-deps --only-binary=:all: --root-user-action=ignore -q \
     --python-version "$WHEEL_PYTHON" --target "$@"
 }
 
