@@ -39,10 +39,7 @@ def coverage_rows(medians, draws, seed):
         if k * 2 > len(medians):
             continue
         windows = [medians[i:i + k] for i in range(len(medians) - k + 1)]
-        for alpha in (0.5, 0.3, 0.2, 0.1, 0.05):
-            rank = ranks(k, alpha)
-            if rank == 0:
-                continue
+        for rank in sorted({ranks(k, alpha) for alpha in (0.5, 0.3, 0.2, 0.1, 0.05)} - {0}, reverse=True):
 
             def holds(sample):
                 x = sorted(sample)

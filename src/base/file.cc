@@ -36,6 +36,27 @@ void sync_folder(const fs::path& folder) {
   if (fd) ::fsync(fd.get());
 }
 
+// /dev/null, /dev/stdout, a pipe: nothing to replace, and renaming over it would destroy it.
+bool is_device(const fs::path& path) {
+  std::error_code ignored;
+  const auto type = fs::status(path, ignored).type();
+  return type == fs::file_type::character || type == fs::file_type::block || type == fs::file_type::fifo ||
+         type == fs::file_type::socket;
+}
+
+fs::path end_of_links(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::weakly_canonical(path, error);
+  return error ? path : target;
+}
+
+void write_in_place(const fs::path& path, std::string_view content) {
+  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd) fail("write", path);
+  write_all(fd, content, path);
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -52,7 +73,9 @@ std::string read_file(const fs::path& path) {
   }
 }
 
-void write_file_atomic(const fs::path& path, std::string_view content) {
+void write_file_atomic(const fs::path& given, std::string_view content) {
+  if (is_device(given)) return write_in_place(given, content);
+  const fs::path path = end_of_links(given);
   const fs::path part = path.string() + fmt::format(".part{}", ::getpid());
   try {
     const FileDescriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

@@ -10,7 +10,7 @@ namespace paceline {
 std::string read_file(const std::filesystem::path& path);
 
 // Writes beside the target, fsyncs, renames over it, fsyncs the folder: a reader sees the old file or the new
-// one.
+// one. A link is followed; a device or a pipe is written to as it is.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
 // Appends and fsyncs.

@@ -98,7 +98,7 @@ class Table {
   Row row_of(const ReportCase& entry) {
     const CaseResult& one = *entry.one;
     Row row;
-    row.cells = {truncate(printable(one.label), kMaxLabel)};
+    row.cells = {truncate_middle(printable(one.label), kMaxLabel)};
     if (several_) row.cells.push_back(entry.letter);
     row.instead = printable(outcome_text(one));
     if (row.instead.empty())

@@ -62,6 +62,12 @@ std::string truncate(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, bytes_of(text, width - 1))) + "…";
 }
 
+std::string truncate_middle(std::string_view text, std::size_t width) {
+  const std::size_t all = display_width(text), tail = width / 2;
+  if (all <= width || tail == 0) return truncate(text, width);
+  return truncate(text, width - tail) + std::string(text.substr(bytes_of(text, all - tail)));
+}
+
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
   for (const std::string& word : split(text, ' ')) {

@@ -13,6 +13,8 @@ std::string pad_left(std::string_view text, std::size_t width);
 
 // At most `width` columns; what is cut ends in "…".
 std::string truncate(std::string_view text, std::size_t width);
+// Cuts out of the middle: names that differ at their end stay apart.
+std::string truncate_middle(std::string_view text, std::size_t width);
 
 // Lines of at most `width` columns, broken at blanks; a longer word stands alone.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);

@@ -103,7 +103,7 @@ void fields(A& a, Noise& t) {
   a("runq_wait_frac", t.runq_wait_frac), a("nivcsw_per_s", t.nivcsw_per_s), a("steal_frac", t.steal_frac);
   a("psi_cpu_some", t.psi_cpu_some), a("foreign_cpu_frac", t.foreign_cpu_frac), a("freq_cv", t.freq_cv);
   a("cgroup_throttled", t.cgroup_throttled), a("drift_frac", t.drift_frac), a("drift_z", t.drift_z),
-      a("tau_x", t.tau_x);
+      a("tau_x", t.tau_x), a("processes_z", t.processes_z);
   a("multimodal", t.multimodal), a("modes", t.modes), a("warnings", t.warnings);
 }
 template <class A>

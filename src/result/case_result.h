@@ -145,6 +145,7 @@ struct Noise {
   Count cgroup_throttled;
   Number drift_frac, drift_z;
   Number tau_x;
+  Number processes_z;  // how alike processes that follow one another are (stats::succession_z)
   bool multimodal = false;
   struct Mode {
     double median_ns = 0;

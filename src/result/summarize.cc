@@ -163,6 +163,14 @@ Noise worst_noise(const std::vector<Repetition>& repetitions) {
   return n;
 }
 
+// In the order in which they ran.
+void fill_process_noise(Noise& n, const std::vector<std::vector<double>>& processes) {
+  std::vector<double> medians;
+  for (const auto& x : processes) medians.push_back(stats::median(x));
+  const auto z = stats::succession_z(medians);
+  n.processes_z = z ? Number(*z) : Number::missing(stats::kInsufficientSamples);
+}
+
 // Drift and modes are judged inside processes: between them, medians differ for other reasons.
 void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes,
                        const std::vector<double>& all, double resolution) {
@@ -232,6 +240,7 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
   fill_stats(result.stats, all, batched, options.confidence);
   fill_headline(result.headline, result.stats, processes, options.confidence);
   fill_throughput(result.throughput, processes, options);
+  fill_process_noise(result.noise, processes);
   fill_series_noise(result.noise, processes, all, options.timer_resolution_ns);
   fill_outliers(result.outliers, all, options.timer_resolution_ns);
   fill_flops(result.flops, result.headline.p50_ns, options.items_per_iteration);

@@ -21,6 +21,10 @@ struct Drift {
 // None below 20 samples or for a median <= 0.
 std::optional<Drift> drift(std::span<const double> x);
 
+// Whether values that follow one another are alike: the rank version of von Neumann's ratio (Bartels 1982) as
+// a standard normal z, positive where neighbours are closer than chance has them. None below 10 values.
+std::optional<double> succession_z(std::span<const double> x);
+
 // Hartigan's dip: greatest distance of the empirical distribution from the nearest unimodal one.
 double dip_statistic(std::span<const double> sorted);
 

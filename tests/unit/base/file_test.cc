@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -31,6 +33,25 @@ TEST_F(Files, AtomicWriteReplacesAndLeavesNothingBehind) {
   write_file_atomic(folder_ / "a", "two");
   EXPECT_EQ(read_file(folder_ / "a"), "two");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(Files, DevicesPipesAndLinksStayWhatTheyAre) {
+  const fs::path pipe = folder_ / "pipe", link = folder_ / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file_atomic(pipe, "one");
+  char text[4] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 3);
+  ::close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  std::ofstream(folder_ / "target") << "old";
+  fs::create_symlink(folder_ / "target", link);
+  write_file_atomic(link, "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_file(folder_ / "target"), "new");
+  fs::create_symlink("/dev/null", folder_ / "null");
+  write_file_atomic(folder_ / "null", "gone");
+  EXPECT_TRUE(fs::is_character_file(folder_ / "null"));
 }
 
 TEST_F(Files, ErrorsNameThePath) {

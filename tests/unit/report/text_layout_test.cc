@@ -18,6 +18,10 @@ TEST(TextLayout, TruncatesAtCodePoints) {
   EXPECT_EQ(truncate("±±±±", 4), "±±±±");
   EXPECT_EQ(truncate("±±±±", 3), "±±…");
   EXPECT_EQ(truncate("abc", 0), "");
+  EXPECT_EQ(truncate_middle("net b1 HEAP=keep", 11), "net b…=keep");
+  EXPECT_EQ(truncate_middle("±±±±±", 4), "±…±±");
+  EXPECT_EQ(truncate_middle("abc", 3), "abc");
+  EXPECT_EQ(truncate_middle("abc", 0), "");
 }
 
 TEST(TextLayout, WrapsAtBlanks) {

@@ -107,6 +107,18 @@ TEST(NoiseRules, OneThrottledPeriodIsInvalid) {
   EXPECT_EQ(grade(facts), Grade::kC);
 }
 
+TEST(NoiseRules, AlikeProcessesWarn) {
+  NoiseFacts facts = quiet_facts();
+  facts.noise.processes_z = 2.5;
+  EXPECT_EQ(grade(facts), Grade::kA);
+  facts.noise.processes_z = 4.1;
+  EXPECT_EQ(grade(facts), Grade::kB);
+  EXPECT_EQ(
+      noise_flags(facts, NoiseProfile::kShared)[0].text,
+      "processes that follow one another are alike (z 4.10): the interval holds for these minutes, not for "
+      "other days (limit 2.58)");
+}
+
 TEST(NoiseRules, TrendWithoutSignificanceIsNoDrift) {
   NoiseFacts facts = quiet_facts();
   facts.noise.drift_frac = 0.30;

@@ -180,5 +180,22 @@ TEST(Multimodality, SmallAndConstantSamples) {
   EXPECT_FALSE(constant->flagged);
 }
 
+TEST(Succession, AValueByHand) {
+  const std::vector<double> rising{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  EXPECT_NEAR(*succession_z(rising), 3.2509, 1e-4);  // steps 9, spread 82.5, variance 0.33832
+  EXPECT_LT(*succession_z(std::vector<double>{1, 10, 2, 9, 3, 8, 4, 7, 5, 6}), -1);
+  EXPECT_EQ(*succession_z(std::vector<double>(12, 5.0)), 0);
+  EXPECT_FALSE(succession_z(std::vector<double>(9, 5.0)));
+}
+
+TEST(Succession, IndependentValuesAreRarelyFlaggedAndAlikeOnesMostly) {
+  const auto flagged = [](std::uint64_t seed, std::size_t n, double phi) {
+    return *succession_z(series::ar1(n, seed, phi)) > 2.58;
+  };
+  EXPECT_LE(series::rate(2000, [&](auto seed) { return flagged(seed, 10, 0); }), 0.012);
+  EXPECT_LE(series::rate(2000, [&](auto seed) { return flagged(seed, 48, 0); }), 0.012);
+  EXPECT_GE(series::rate(500, [&](auto seed) { return flagged(seed, 48, 0.7); }), 0.95);
+}
+
 }  // namespace
 }  // namespace paceline::stats
