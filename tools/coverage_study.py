@@ -64,23 +64,23 @@ def load_medians(run_dir):
 def svg(rows_of, path):
     """Claimed against observed coverage; the diagonal is what is promised."""
     def point(c, o):
-        return 60 + 400 * (c - 0.4) / 0.6, 440 - 400 * (o - 0.4) / 0.6
+        return 60 + 400 * c, 440 - 400 * o
 
     colours = ["#1f5fae", "#c2571a", "#238b45", "#7b4397"]
-    parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 500" font-family="sans-serif" font-size="13">',
-             '<rect width="700" height="500" fill="white"/>']
-    for tick in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 500" font-family="sans-serif" font-size="13">',
+             '<rect width="860" height="500" fill="white"/>']
+    for tick in (0, 0.2, 0.4, 0.6, 0.8, 1.0):
         x, y = point(tick, tick)
         parts.append(f'<line x1="{x}" y1="40" x2="{x}" y2="440" stroke="#ddd"/><line x1="60" y1="{y}" x2="460" y2="{y}" stroke="#ddd"/>'
                      f'<text x="{x}" y="458" text-anchor="middle">{tick:.1f}</text><text x="52" y="{y + 4}" text-anchor="end">{tick:.1f}</text>')
-    (x1, y1), (x2, y2) = point(0.4, 0.4), point(1, 1)
+    (x1, y1), (x2, y2) = point(0, 0), point(1, 1)
     parts.append(f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="#555" stroke-dasharray="5 4"/>')
     for i, (label, rows) in enumerate(rows_of.items()):
         colour = colours[i % len(colours)]
         for r in rows:
-            x, y = point(r["claimed"], max(0.4, r["consecutive"]))
+            x, y = point(r["claimed"], r["consecutive"])
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" fill-opacity="0.8"/>')
-            x, y = point(r["claimed"], max(0.4, r["random"]))
+            x, y = point(r["claimed"], r["random"])
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="none" stroke="{colour}"/>')
         parts.append(f'<circle cx="480" cy="{60 + 44 * i}" r="5" fill="{colour}"/><text x="492" y="{64 + 44 * i}">{label}, consecutive</text>'
                      f'<circle cx="480" cy="{82 + 44 * i}" r="5" fill="none" stroke="{colour}"/><text x="492" y="{86 + 44 * i}">random draws</text>')
