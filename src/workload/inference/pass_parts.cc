@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/pass_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/npy.h"
+#include "host/heap.h"
+#include "host/memory.h"
+
+namespace paceline::workload {
+namespace {
+
+const char* steady_state_name(const measure::LoopConfig& config, stats::WarmupState state) {
+  if (config.warmup.mode != stats::WarmupMode::kAuto) return "fixed";
+  return state == stats::WarmupState::kDone ? "reached" : "not_reached";
+}
+
+}  // namespace
+
+Inputs::Inputs(const PassSpec& spec) : batch_(spec.batch) {
+  for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
+    tensors_.push_back(read_npy(spec.input_files[i]));
+    if (i < spec.model.inputs.size()) tensors_.back().rename(spec.model.inputs[i].name);
+  }
+}
+
+std::vector<TensorView> Inputs::batch(std::int64_t index) {
+  std::vector<TensorView> views;
+  for (auto& tensor : tensors_) {
+    TensorView view = tensor.view();
+    const auto sample_bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
+    view.data = tensor.data() + static_cast<std::size_t>(index * batch_) * sample_bytes;
+    view.shape[0] = batch_;
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
+  sink.phase("load");
+  const std::string heap = host::keep_freed_memory();
+  const plugin::LoadedPlugin plugin(spec.plugin_file);
+  LoadedEngine loaded{plugin.make_engine(spec.engine), 0, {}};
+  // The libraries are in, the model is not: from here on memory counts as the case's.
+  host::reset_rss_peak();
+  loaded.memory.rss_before_load_bytes = host::process_memory().rss_bytes;
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  loaded.engine->load(spec.model, spec.settings);
+  loaded.load_ns = static_cast<double>(clock.now_ns() - begin);
+  auto info = loaded.engine->info();
+  info.settings.emplace_back("heap", heap);
+  sink.emit(loaded_record(info.versions, info.settings));
+  return loaded;
+}
+
+std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs) {
+  engine.bind(0, inputs);
+  engine.enqueue(0);
+  return engine.synchronize(0);
+}
+
+result::Correctness check_rows(const PassSpec& spec, const ComparedRows& rows, bool first_batch_only) {
+  if (spec.reference_file.empty()) {
+    result::Correctness c;
+    c.reference = "none: no engine here makes a reference for this model; only that outputs are finite";
+    c.samples = rows.samples;
+    c.checked = !rows.finite;
+    if (!rows.finite) c.detail = "the output holds NaN or infinity";
+    return c;
+  }
+  ComparedRows reference = to_rows(read_npy(spec.reference_file));
+  if (first_batch_only) {
+    reference.samples = std::min(reference.samples, rows.samples);
+    reference.values.resize(
+        static_cast<std::size_t>(reference.samples * reference.positions * reference.length));
+  }
+  auto correctness = compare_outputs(rows, reference, spec.tolerance);
+  correctness.reference = spec.reference_name;
+  return correctness;
+}
+
+void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const measure::LoopResult& loop) {
+  r.first_iteration_ns = static_cast<double>(loop.warmup.first_iteration_ns);
+  r.warmup_mode = config.warmup.mode == stats::WarmupMode::kAuto ? "auto" : "fixed";
+  r.warmup_iterations = loop.warmup.iterations;
+  r.warmup_ns = loop.warmup.duration_ns;
+  r.steady_state = steady_state_name(config, loop.warmup.state);
+  r.mser_cut = loop.mser ? loop.mser->cut : 0;
+  r.residual_warmup = loop.mser && loop.mser->residual_warmup;
+  r.converged = {loop.stop.converged, "fixed_iterations"};
+  r.stop_reason = loop.stop.reason;
+  r.unmet = loop.stop.unmet;
+  r.elapsed_ns = loop.elapsed_ns;
+  r.checks = loop.checks;
+}
+
+result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
+                             double timed_ns) {
+  result::Overhead o;
+  o.timer_resolution_ns = start.timer.resolution_ns;
+  o.timer_cost_ns = start.timer.p50_ns;
+  o.timer_cost_p99_ns = start.timer.p99_ns;
+  o.harness_cost_ns = std::max(start.harness_cost_ns, end.harness_cost_ns);
+  o.overhead_fraction = *o.harness_cost_ns / timed_ns;
+  o.os_noise_frac = std::max(start.os_noise.gap_frac, end.os_noise.gap_frac);
+  o.calibration_drift = std::abs(end.harness_cost_ns / start.harness_cost_ns - 1);
+  return o;
+}
+
+void finish_memory(result::Memory& memory) {
+  memory.rss_peak_bytes = host::process_memory().rss_peak_bytes;
+  if (memory.rss_peak_bytes && memory.rss_before_load_bytes)
+    memory.rss_peak_above_load_bytes =
+        std::max<std::int64_t>(0, *memory.rss_peak_bytes - *memory.rss_before_load_bytes);
+}
+
+ProgressRecord to_progress(const measure::Progress& p) {
+  ProgressRecord record{p.phase == measure::Phase::kWarmup ? "warmup" : "measure",
+                        p.n,
+                        static_cast<double>(p.elapsed_ns) * 1e-9,
+                        {},
+                        {},
+                        {}};
+  if (p.decision != nullptr) {
+    const auto& p50 = p.decision->first;
+    record.p50_ns = {p50.value, "insufficient_samples"};
+    record.ci_low_ns = {p50.ci_low, "insufficient_samples"};
+    record.ci_high_ns = {p50.ci_high, "insufficient_samples"};
+  }
+  return record;
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "measure/calibration.h"
+#include "measure/loop_types.h"
+#include "plugin/engine.h"
+#include "plugin/registry.h"
+#include "workload/inference/accuracy.h"
+#include "workload/pass.h"
+#include "workload/records.h"
+
+// What every pass that drives an engine is made of, whichever way work arrives.
+namespace paceline::workload {
+
+// Tags every record with where it comes from.
+class TaggedSink {
+ public:
+  TaggedSink(RecordSink& sink, const PassSpec& spec) : sink_(sink), spec_(spec) {}
+  void emit(nlohmann::json record) {
+    record["rank"] = spec_.rank;
+    record["repetition"] = spec_.repetition;
+    sink_.emit(record);
+  }
+  void phase(const std::string& name) { emit(phase_record(name)); }
+
+ private:
+  RecordSink& sink_;
+  const PassSpec& spec_;
+};
+
+// The sample inputs of a pass and views of one batch of them at a time.
+class Inputs {
+ public:
+  explicit Inputs(const PassSpec& spec);
+  // Views stay valid as long as the object; several threads may ask.
+  [[nodiscard]] std::vector<TensorView> batch(std::int64_t index);
+
+ private:
+  std::int64_t batch_;
+  std::vector<Tensor> tensors_;
+};
+
+struct LoadedEngine {
+  std::unique_ptr<plugin::Engine> engine;
+  double load_ns = 0;
+  result::Memory memory;  // rss before load
+};
+
+// Loads the plug-in and the model, and says which libraries and settings it got.
+LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink);
+
+// One inference on slot 0.
+std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs);
+
+// Outputs against the reference of the pass; `first_batch_only`: only as many rows as there are.
+result::Correctness check_rows(const PassSpec& spec, const ComparedRows& rows, bool first_batch_only);
+
+// What the loop, the calibrations and the kernel say, in the words of a result.
+void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const measure::LoopResult& loop);
+result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
+                             double timed_ns);
+void finish_memory(result::Memory& memory);
+ProgressRecord to_progress(const measure::Progress& p);
+
+}  // namespace paceline::workload
