@@ -8,18 +8,24 @@
 #include <vector>
 
 #include "plugin/engine.h"
+#include "plugin/exporter.h"
 
 // What a plug-in's shared object exports: one C function, paceline_plugin(), that returns a static
 // description.
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 struct EngineEntry {
   const char* name;
   const char* summary;
   std::unique_ptr<Engine> (*make)();
+};
+
+struct ExporterEntry {
+  const char* format;  // onnx | torchscript
+  std::unique_ptr<Exporter> (*make)();
 };
 
 struct Plugin {
@@ -28,6 +34,7 @@ struct Plugin {
   std::vector<std::pair<std::string, std::string>> (
       *versions)();  // libraries as loaded now, e.g. {"LibTorch", "2.15.0"}
   std::span<const EngineEntry> engines;
+  std::span<const ExporterEntry> exporters = {};
 };
 
 }  // namespace paceline::plugin

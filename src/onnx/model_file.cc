@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/model_file.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace paceline::onnx {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::int64_t kAlignment = 4096;    // of a tensor in the data file, so that readers can map it
+constexpr std::int64_t kStaysInside = 1024;  // small tensors are shapes and scales: engines want them at once
+
+struct External {
+  std::string location;
+  std::int64_t offset = 0;
+  std::int64_t length = -1;  // -1: to the end of the file
+};
+
+void for_each_tensor(proto::GraphProto& graph, const std::function<void(proto::TensorProto&)>& visit) {
+  for (auto& tensor : *graph.mutable_initializer()) visit(tensor);
+  for (auto& node : *graph.mutable_node())
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_t()) visit(*attribute.mutable_t());
+      if (attribute.has_g()) for_each_tensor(*attribute.mutable_g(), visit);
+    }
+}
+
+bool is_external(const proto::TensorProto& tensor) {
+  return tensor.data_location() == proto::TensorProto::EXTERNAL;
+}
+
+External external_of(const proto::TensorProto& tensor) {
+  External e;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") e.location = entry.value();
+    if (entry.key() == "offset") e.offset = parse_int(entry.value()).value_or(-1);
+    if (entry.key() == "length") e.length = parse_int(entry.value()).value_or(-1);
+  }
+  return e;
+}
+
+// A model may not reach outside its own folder.
+fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, const External& e) {
+  const fs::path location(e.location);
+  const bool outside = location.empty() || location.is_absolute() || e.offset < 0 ||
+                       location.lexically_normal().string().starts_with("..");
+  if (outside)
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("'{}': tensor '{}' names external data '{}' at offset {}, which is not a place beside "
+                    "the model",
+                    model.string(), tensor.name(), e.location, e.offset));
+  return model.parent_path() / location;
+}
+
+void load_external(const fs::path& model, proto::TensorProto& tensor) {
+  const External e = external_of(tensor);
+  const fs::path file = data_file_of(model, tensor, e);
+  std::error_code error;
+  const auto size = static_cast<std::int64_t>(fs::file_size(file, error));
+  if (error)
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' keeps tensor '{}' in '{}', which is not there; copy both files",
+                            model.string(), tensor.name(), file.string()));
+  const std::int64_t length = e.length >= 0 ? e.length : size - e.offset;
+  if (length < 0 || length > size - e.offset)
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' is cut short: tensor '{}' needs bytes {} to {}, the file has {}",
+                            file.string(), tensor.name(), e.offset, e.offset + length, size));
+  std::string& bytes = *tensor.mutable_raw_data();
+  bytes.resize(static_cast<std::size_t>(length));
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.seekg(e.offset).read(bytes.data(), length))
+    throw Error(ErrorCode::kIo, fmt::format("cannot read '{}'", file.string()));
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+}
+
+std::int64_t weight_bytes(proto::GraphProto& graph) {
+  std::int64_t bytes = 0;
+  for (const auto& tensor : graph.initializer()) bytes += static_cast<std::int64_t>(tensor.raw_data().size());
+  return bytes;
+}
+
+void add_entry(proto::TensorProto& tensor, const std::string& key, const std::string& value) {
+  auto& entry = *tensor.add_external_data();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+// Moves the bytes of large initializers into a file for the life of this object, and back.
+class ExternalData {
+ public:
+  ExternalData(proto::GraphProto& graph, const fs::path& file) {
+    const fs::path partial = file.string() + ".partial";
+    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
+    for (auto& tensor : *graph.mutable_initializer())
+      if (static_cast<std::int64_t>(tensor.raw_data().size()) > kStaysInside)
+        move_out(tensor, stream, file.filename());
+    stream.close();
+    if (!stream)
+      throw Error(ErrorCode::kIo, fmt::format("cannot write '{}'; is the disk full?", partial.string()));
+    fs::rename(partial, file);
+  }
+  ~ExternalData() {
+    for (auto& [tensor, bytes] : moved_) {
+      tensor->clear_external_data();
+      tensor->clear_data_location();
+      tensor->set_raw_data(std::move(bytes));
+    }
+  }
+  ExternalData(const ExternalData&) = delete;
+  ExternalData& operator=(const ExternalData&) = delete;
+
+ private:
+  void move_out(proto::TensorProto& tensor, std::ofstream& stream, const fs::path& name) {
+    const auto end = static_cast<std::int64_t>(stream.tellp());
+    const std::int64_t offset = (end + kAlignment - 1) / kAlignment * kAlignment;
+    stream.seekp(offset);
+    const std::string& bytes = tensor.raw_data();
+    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    add_entry(tensor, "location", name.string());
+    add_entry(tensor, "offset", fmt::format("{}", offset));
+    add_entry(tensor, "length", fmt::format("{}", bytes.size()));
+    tensor.set_data_location(proto::TensorProto::EXTERNAL);
+    moved_.emplace_back(&tensor, std::move(*tensor.mutable_raw_data()));
+    tensor.clear_raw_data();
+  }
+
+  std::vector<std::pair<proto::TensorProto*, std::string>> moved_;
+};
+
+proto::ModelProto parse(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", path.string()));
+  google::protobuf::io::IstreamInputStream input(&stream);
+  google::protobuf::io::CodedInputStream coded(&input);
+  coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
+  proto::ModelProto model;
+  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage() || !model.has_graph() ||
+      model.graph().node_size() == 0)
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "'{}' cannot be read as ONNX: it is damaged, cut short or something else; export it again",
+            path.string()));
+  return model;
+}
+
+}  // namespace
+
+proto::ModelProto read_model(const fs::path& path) {
+  auto model = parse(path);
+  for_each_tensor(*model.mutable_graph(), [&](proto::TensorProto& tensor) {
+    if (is_external(tensor)) load_external(path, tensor);
+  });
+  return model;
+}
+
+void write_model(proto::ModelProto& model, const fs::path& path, const WriteOptions& options) {
+  std::optional<ExternalData> external;
+  if (weight_bytes(*model.mutable_graph()) > options.external_data_above_bytes)
+    external.emplace(*model.mutable_graph(), fs::path(path.string() + ".data"));
+  write_file_atomic(path, model.SerializeAsString());
+}
+
+std::int64_t size_on_disk(const fs::path& path) {
+  auto model = parse(path);
+  std::set<fs::path> files{path};
+  for_each_tensor(*model.mutable_graph(), [&](const proto::TensorProto& tensor) {
+    if (is_external(tensor)) files.insert(data_file_of(path, tensor, external_of(tensor)));
+  });
+  std::int64_t bytes = 0;
+  for (const auto& file : files) {
+    std::error_code missing;
+    const auto size = fs::file_size(file, missing);
+    if (!missing) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+}  // namespace paceline::onnx
