@@ -128,9 +128,10 @@ Number median_of(const std::vector<Repetition>& repetitions, Get get) {
   return values.empty() ? Number::missing("not_measured") : Number(stats::median(values));
 }
 
+// Of two missing ones the later stays, for its reason.
 template <typename T, typename Struct>
 void keep_largest(Maybe<T> Struct::*field, Struct& into, const Struct& from) {
-  if (from.*field && (!(into.*field) || *(from.*field) > *(into.*field))) into.*field = from.*field;
+  if (!(into.*field) || (from.*field && *(from.*field) > *(into.*field))) into.*field = from.*field;
 }
 
 Memory worst_memory(const std::vector<Repetition>& repetitions) {

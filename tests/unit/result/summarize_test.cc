@@ -96,6 +96,21 @@ TEST(Summarize, FlopsFollowTheMedian) {
   EXPECT_NEAR(*s.result.flops.share_of_measured_peak, 0.5, 0.01);
 }
 
+TEST(Summarize, TheWorstRepetitionCountsAndAMissingFigureKeepsItsReason) {
+  auto s = make_case("a", {1.0, 1.0}, 20);
+  auto& repetitions = s.result.repetitions;
+  for (auto& r : repetitions) r.noise.psi_cpu_some = Number::missing("window too short");
+  repetitions[0].noise.steal_frac = 0.02;
+  repetitions[1].noise.steal_frac = Number::missing("not told");
+  repetitions[0].noise.freq_cv = 0.01;
+  repetitions[1].noise.freq_cv = 0.03;
+  summarize(s.result, s.samples, {});
+  EXPECT_EQ(s.result.noise.psi_cpu_some.reason(), "window too short");
+  EXPECT_EQ(s.result.noise.steal_frac, Number(0.02));
+  EXPECT_EQ(s.result.noise.freq_cv, Number(0.03));
+  EXPECT_EQ(s.result.noise.nivcsw_per_s.reason(), "not_measured");
+}
+
 TEST(SpeedUp, BelowSixPairsThereIsNoIntervalAndNoVerdict) {
   auto a = make_case("a", {1, 1, 1, 1, 1}, 20), b = make_case("b", {1, 1, 1, 1, 1}, 20, 5e6);
   compare_to_baseline(b.result, a.result);
