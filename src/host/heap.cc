@@ -4,29 +4,44 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace paceline::host {
 namespace {
 
 constexpr int kGrowthBytes = 64 << 20;  // fewer, larger steps of the heap's end
-constexpr std::string_view kInCharge[] = {"PACELINE_HEAP=default", "MALLOC_", "GLIBC_TUNABLES="};
+constexpr std::string_view kOfTheLibrary[] = {"MALLOC_", "GLIBC_TUNABLES="};
 
-std::string variable_in_charge() {
-  for (char** entry = environ; entry && *entry; ++entry)
-    for (const std::string_view start : kInCharge)
-      if (const std::string_view text(*entry); text.starts_with(start))
-        return std::string(text.substr(0, text.find('=')));
+// Name of the first variable that steers the C library's heap, in a block of NAME=VALUE entries.
+std::string library_variable(std::string_view block) {
+  for (const auto& entry : split(block, '\0'))
+    for (const std::string_view start : kOfTheLibrary)
+      if (entry.starts_with(start)) return std::string(entry.substr(0, entry.find('=')));
   return {};
+}
+
+std::string environment_now() {
+  std::string block;
+  for (char** entry = environ; entry && *entry; ++entry) block.append(*entry) += '\0';
+  return block;
 }
 
 }  // namespace
 
-std::string keep_freed_memory() {
-  if (const std::string name = variable_in_charge(); !name.empty()) return "as " + name + " says";
+std::string keep_freed_memory(const SystemFiles& files) {
+  const char* const own = std::getenv("PACELINE_HEAP");
+  if (own && std::string_view(own) == "default") return "as PACELINE_HEAP says";
+  const std::string now = environment_now();
+  const std::string in_charge = library_variable(files.read("proc/self/environ").value_or(now));
+  if (!in_charge.empty()) return "as " + in_charge + " says";
 #ifdef __GLIBC__
   const bool kept = ::mallopt(M_MMAP_MAX, 0) != 0 && ::mallopt(M_TRIM_THRESHOLD, -1) != 0 &&
                     ::mallopt(M_TOP_PAD, kGrowthBytes) != 0;
+  const std::string late = library_variable(now);
+  if (kept && !late.empty()) return "keeps freed memory; " + late + " was set too late to have an effect";
   if (kept) return "keeps freed memory";
 #endif
   return "default of the C library";

@@ -120,7 +120,8 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   std::sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) {
     return std::tie(a.repetition, a.rank, a.index) < std::tie(b.repetition, b.rank, b.index);
   });
-  if (run.result.effective_settings.empty()) run.result.effective_settings = report.effective_settings;
+  for (const auto& [name, value] : report.effective_settings)  // the timed process has the last word
+    run.result.effective_settings[name] = value;
   const bool finished =
       static_cast<std::int64_t>(run.result.repetitions.size()) >= run.result.repetitions_planned;
   run.result.complete = finished;

@@ -192,6 +192,13 @@ class InProcess(cli.CliTest):
         case = self.summary()["cases"][0]
         self.assertEqual((case["outcome"], case["stats"]["n"]), ("ok", 20))
 
+    def test_the_heap_record_is_that_of_the_timed_process(self):
+        plan = self.spin_plan("env: {MALLOC_ARENA_MAX: 1}")
+        for flags, words in (([], "as MALLOC_ARENA_MAX says"), (["--in-process"], "keeps freed memory; MALLOC_ARENA_MAX was set too late to have an effect")):
+            self.assert_code(self.run_cli("run", plan, *flags, "-o", f"out{len(flags)}"), 0)
+            case = self.summary(self.only_run(f"out{len(flags)}"))["cases"][0]
+            self.assertEqual(case["effective_settings"]["heap"], words)
+
     def test_several_cases_are_refused(self):
         self.assert_error(self.infer("--in-process", "--batch", "1,2"), 2, "--in-process", "2 cases")
         self.assert_error(self.infer("--in-process", "-r", "3"), 2, "--in-process", "repetitions")

@@ -59,23 +59,28 @@ TEST(Live, PeakFallsAfterAReset) {
 
 // In a child process: the setting is the process's own.
 TEST(Live, TheHeapIsKeptUnlessAVariableIsInCharge) {
-  const auto in_child = [](const char* variable, const std::string& expected, const char* value = "1") {
+  FakeTree tree;
+  const auto in_child = [&](const std::string& at_start, const char* variable, const char* value,
+                            const std::string& expected) {
+    tree.file("proc/self/environ", std::string("HOME=/") + '\0' + at_start + '\0');
     const pid_t child = ::fork();
     if (child == 0) {
       ::clearenv();
       if (variable) ::setenv(variable, value, 1);
-      ::_exit(keep_freed_memory() == expected ? 0 : 1);
+      ::_exit(keep_freed_memory(tree.files()) == expected ? 0 : 1);
     }
     int status = -1;
     ::waitpid(child, &status, 0);
     return status == 0;
   };
-  EXPECT_TRUE(in_child(nullptr, "keeps freed memory"));
-  EXPECT_FALSE(in_child("MALLOC_TRIM_THRESHOLD_", "keeps freed memory"));
-  EXPECT_TRUE(in_child("MALLOC_TRIM_THRESHOLD_", "as MALLOC_TRIM_THRESHOLD_ says"));
-  EXPECT_TRUE(in_child("PACELINE_HEAP", "as PACELINE_HEAP says", "default"));
-  EXPECT_TRUE(in_child("PACELINE_HEAP", "keeps freed memory", "keep"));
-  EXPECT_TRUE(in_child("GLIBC_TUNABLES", "as GLIBC_TUNABLES says"));
+  EXPECT_TRUE(in_child("A=MALLOC_", nullptr, "", "keeps freed memory"));
+  EXPECT_FALSE(in_child("MALLOC_TRIM_THRESHOLD_=1", nullptr, "", "keeps freed memory"));
+  EXPECT_TRUE(in_child("MALLOC_TRIM_THRESHOLD_=1", nullptr, "", "as MALLOC_TRIM_THRESHOLD_ says"));
+  EXPECT_TRUE(in_child("GLIBC_TUNABLES=x", nullptr, "", "as GLIBC_TUNABLES says"));
+  EXPECT_TRUE(in_child("A=1", "PACELINE_HEAP", "default", "as PACELINE_HEAP says"));
+  EXPECT_TRUE(in_child("A=1", "PACELINE_HEAP", "keep", "keeps freed memory"));
+  EXPECT_TRUE(in_child("A=1", "MALLOC_ARENA_MAX", "1",
+                       "keeps freed memory; MALLOC_ARENA_MAX was set too late to have an effect"));
 }
 
 TEST(Live, NoiseOfABusyMomentIsWithinItsBounds) {
