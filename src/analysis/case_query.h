@@ -9,8 +9,8 @@
 // Questions about the cases of a run that findings, gates and reports share.
 namespace paceline::analysis {
 
-inline constexpr std::int64_t kPairsForClaim =
-    6;  // below that no interval at 95 % exists (docs/methodology.md)
+// Below that no interval at 95 % exists (docs/methodology.md).
+inline constexpr std::int64_t kPairsForClaim = 6;
 
 bool is_ok(const result::CaseResult& one);
 const result::CaseResult* find_case(const result::RunResult& run, std::string_view case_id);

@@ -34,8 +34,8 @@ struct FlagSet {
   unsigned command = 0;
   std::vector<RawSetting> settings;
   std::vector<std::string> positionals;
-  std::vector<Diagnostic>
-      problems;  // thrown with those of the values by load_plan, plan_from_flags or command_settings
+  // Thrown with those of the values by load_plan, plan_from_flags or command_settings.
+  std::vector<Diagnostic> problems;
 };
 
 // `arguments` is what follows the command's name. Never throws. "--name value", "--name=value", "-o value",

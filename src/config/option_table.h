@@ -57,8 +57,8 @@ struct Option {
   std::span<const Choice> choices{};
   unsigned kinds = kInference;
   unsigned commands = kRun | kInfer;
-  bool available =
-      true;  // false: accepted, validated, and a case that sets it is skipped as "not available yet"
+  // false: accepted, validated, and a case that sets it is skipped as "not available yet"
+  bool available = true;
   std::string_view help{};
 
   [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }

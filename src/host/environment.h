@@ -19,8 +19,8 @@ namespace paceline::host {
 struct EnvironmentSource {
   SystemFiles files{};
   std::filesystem::path binary = "/proc/self/exe";  // digested
-  std::function<std::optional<std::string>(const std::string&)>
-      variable;               // environment variables; default: getenv
+  // Environment variables; default: getenv.
+  std::function<std::optional<std::string>(const std::string&)> variable;
   std::vector<int> affinity;  // default: this thread's
 };
 

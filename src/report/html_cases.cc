@@ -17,8 +17,8 @@ namespace {
 using result::CaseResult;
 using result::MetricValue;
 
-constexpr std::size_t kColumnsAfterName =
-    8;  // p50, p99, throughput, vs baseline, memory, of peak, foreign CPU, grade
+// p50, p99, throughput, vs baseline, memory, of peak, foreign CPU, grade
+constexpr std::size_t kColumnsAfterName = 8;
 
 std::string number_cell(const std::string& text, std::optional<double> sort_value) {
   if (text.empty()) return "<td class=\"number missing\">–</td>";

@@ -15,8 +15,8 @@ namespace paceline::result {
 inline constexpr const char* kSchemaVersion = "1.0";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
-inline constexpr const char* kBetweenProcess =
-    "between_process";  // six or more fresh processes: claims are lawful
+// Six or more fresh processes: claims are lawful.
+inline constexpr const char* kBetweenProcess = "between_process";
 
 enum class Outcome { kOk, kSkipped, kFailed };
 enum class Grade { kA, kB, kC };  // no warning; warnings; not valid for latency claims
@@ -35,8 +35,8 @@ struct Benchmark {
   std::int64_t batch_per_rank = 1;
   std::int64_t world_size = 1;
   std::int64_t threads = 1;  // as asked; read back in effective_settings
-  std::map<std::string, std::string>
-      params;  // everything else that tells cases apart (sequence_length, env.X, …)
+  // Everything else that tells cases apart (sequence_length, env.X, …).
+  std::map<std::string, std::string> params;
 };
 
 struct Correctness {
@@ -226,10 +226,10 @@ struct CaseResult {
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back
-  nlohmann::json config_effective =
-      nlohmann::json::object();  // every option of the case, defaults written out
-  nlohmann::json unknown =
-      nlohmann::json::object();  // the file as read: fields this version does not know are kept
+  // Every option of the case, defaults written out.
+  nlohmann::json config_effective = nlohmann::json::object();
+  // The file as read: fields this version does not know are kept.
+  nlohmann::json unknown = nlohmann::json::object();
 };
 
 }  // namespace paceline::result

@@ -23,8 +23,8 @@ struct RunSetup {
   result::Suite suite;
   std::string command_line;
   nlohmann::json environment;
-  result::StoredRun
-      previous;  // of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise
+  // Of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise.
+  result::StoredRun previous;
 };
 
 // Runs the cases of a plan: checks, then timed passes interleaved over cases, each in a fresh worker. After

@@ -24,8 +24,8 @@ using workload::PassReport;
 namespace {
 
 constexpr int kPollMs = 50;  // while a child is being stopped
-constexpr int kQuietPollMs =
-    500;  // while it measures: a record, its end or a signal wakes us; polling would disturb it
+// While it measures: a record, its end or a signal wakes us; polling would disturb it.
+constexpr int kQuietPollMs = 500;
 constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
 constexpr std::size_t kMaxLine = std::size_t{1} << 30;
 
