@@ -149,7 +149,8 @@ ExitCode execute(const Context& context, unsigned command) {
   }
 
   result::StoredRun previous;
-  result::RunDirectory directory(run_folder(plan, options));
+  const auto files = cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
+  result::RunDirectory directory(run_folder(plan, options), files);
   if (options.has("resume") && fs::exists(directory.summary_path()))
     previous = result::read_run(directory.path());
   ProgressView view(console);

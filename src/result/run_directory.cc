@@ -46,6 +46,10 @@ void remove_leftovers(const fs::path& folder) {
   for (const auto& file : leftovers) fs::remove(file, error);
 }
 
+fs::path own_folder(const fs::path& run, const std::string& case_id) {
+  return run / "cases" / case_id;
+}
+
 // Newest run below a folder: run ids sort by time.
 fs::path newest_run(const fs::path& folder) {
   fs::path best;
@@ -67,7 +71,7 @@ std::string new_run_id() {
   return fmt::format("{:%Y%m%dT%H%M%SZ}-{:04x}", fmt::gmtime(std::time(nullptr)), device() & 0xffffU);
 }
 
-RunDirectory::RunDirectory(fs::path folder) : folder_(std::move(folder)) {
+RunDirectory::RunDirectory(fs::path folder, CaseFiles files) : folder_(std::move(folder)), files_(files) {
   make_directories(folder_);
   const fs::path lock = folder_ / ".lock";
   lock_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -83,7 +87,8 @@ RunDirectory::RunDirectory(fs::path folder) : folder_(std::move(folder)) {
 }
 
 fs::path RunDirectory::case_dir(const std::string& case_id) const {
-  const fs::path dir = folder_ / "cases" / case_id;
+  fs::path dir = own_folder(folder_, case_id);
+  if (files_ == CaseFiles::kBesideSummary && !fs::exists(dir)) return folder_;
   make_directories(dir);
   return dir;
 }
@@ -143,7 +148,8 @@ StoredRun read_run(const fs::path& path) {
 std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c) {
   if (c.samples.file.empty()) return {};
   const fs::path name = fs::path(c.samples.file).filename();
-  return read_samples_csv(stored.folder / "cases" / fs::path(c.case_id).filename() / name);
+  const fs::path own = own_folder(stored.folder, fs::path(c.case_id).filename().string());
+  return read_samples_csv((fs::exists(own) ? own : stored.folder) / name);
 }
 
 }  // namespace paceline::result

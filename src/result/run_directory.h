@@ -14,14 +14,18 @@ namespace paceline::result {
 // UTC time and four random hex digits: 20261121T014500Z-7f3a; sorts by time, never reused.
 std::string new_run_id();
 
+// Where the files of a case are.
+enum class CaseFiles { kInFolders, kBesideSummary };  // cases/<case_id>/; of a single case, the run's folder
+
 // A run directory open for writing: holds a lock, so that two runs into one folder are refused with
 // Error(kUsage).
 class RunDirectory {
  public:
   // Creates `folder` (parents too) and takes the lock.
-  explicit RunDirectory(std::filesystem::path folder);
+  explicit RunDirectory(std::filesystem::path folder, CaseFiles files = CaseFiles::kInFolders);
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
-  [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;  // created on demand
+  // Created on demand. A folder below cases/ that is there already is used in any case.
+  [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;
   [[nodiscard]] std::filesystem::path summary_path() const { return folder_ / "run_summary.json"; }
 
   void write_case(const CaseResult& result,
@@ -30,6 +34,7 @@ class RunDirectory {
 
  private:
   std::filesystem::path folder_;
+  CaseFiles files_;
   FileDescriptor lock_;
 };
 

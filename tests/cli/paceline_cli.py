@@ -110,9 +110,15 @@ class CliTest(unittest.TestCase):
 
     def assert_samples_once(self, run, case, repetitions, iterations):
         """samples.csv of a case holds each (repetition, index) exactly once."""
-        rows = read_csv(run / "cases" / case / "samples.csv")
+        rows = read_csv(case_dir(run, case) / "samples.csv")
         have = [(int(r["repetition"]), int(r["index"])) for r in rows]
         self.assertEqual(sorted(have), [(r, i) for r in range(repetitions) for i in range(iterations)])
+
+
+def case_dir(run, case):
+    """Folder of a case's files; those of a single case lie beside the summary."""
+    folder = run / "cases" / case
+    return folder if folder.is_dir() else run
 
 
 def end_group(process):

@@ -45,7 +45,7 @@ class Faults(cli.CliTest):
         self.assertIn(case["reason"], result.err)
         self.assertIn("pass, repetition 0", case["log_tail"])
         self.assertTrue((run / "report.html").exists())
-        self.assertEqual(cli.read_json(run / "cases" / case["case_id"] / "result.json")["reason"], case["reason"])
+        self.assertEqual(cli.read_json(cli.case_dir(run, case["case_id"]) / "result.json")["reason"], case["reason"])
 
     def test_unsupported_is_skipped(self):
         for at in ("load", "run"):

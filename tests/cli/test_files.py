@@ -126,12 +126,12 @@ class Damaged(cli.CliTest):
             self.refuse("run_summary.json", "field '", path.rsplit(".", 1)[-1])
 
     def test_missing_samples(self):
-        samples = next(self.run_dir.glob("cases/*/samples.csv"))
+        samples = self.run_dir / "samples.csv"
         samples.unlink()
         self.refuse("samples.csv")
 
     def test_damaged_samples(self):
-        samples = next(self.run_dir.glob("cases/*/samples.csv"))
+        samples = self.run_dir / "samples.csv"
         lines = samples.read_text(encoding="utf-8").splitlines()
         samples.write_text("\n".join([*lines[:2], "0,0,x,1"]), encoding="utf-8")
         self.refuse("samples.csv:3")
@@ -163,7 +163,7 @@ class Damaged(cli.CliTest):
         self.assert_error(self.run_cli("run", "--resume", self.run_dir), 2, "run_summary.json")
 
     def test_resume_measures_a_damaged_repetition_again(self):
-        record = next(self.run_dir.glob("cases/*/passes/timed-0.jsonl"))
+        record = self.run_dir / "passes" / "timed-0.jsonl"
         record.write_text(record.read_text(encoding="utf-8")[:100], encoding="utf-8")
         self.assert_code(self.run_cli("run", "--resume", self.run_dir), 0)
         self.assert_samples_once(self.run_dir, self.summary(self.run_dir)["cases"][0]["case_id"], 1, 5)

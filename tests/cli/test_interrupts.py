@@ -70,7 +70,7 @@ class Interrupts(cli.CliTest):
 
     def test_second_ctrl_c_exits_at_once(self):
         process = self.start("run", self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: load}", "output_dir: out", engines="[fault]"))
-        self.assertTrue(cli.wait_until(lambda: len(cli.session_members(process.pid)) > 1 and list(self.folder.glob("out/*/*/cases/*/log.txt"))))
+        self.assertTrue(cli.wait_until(lambda: len(cli.session_members(process.pid)) > 1 and list(self.folder.glob("out/*/*/log.txt"))))
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
@@ -82,7 +82,7 @@ class Interrupts(cli.CliTest):
 
     def test_a_hanging_worker_does_not_hold_up_ctrl_c(self):
         process = self.start("run", self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: run}", "output_dir: out", engines="[fault]"))
-        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/cases/*/log.txt"))))
+        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/log.txt"))))
         process.send_signal(signal.SIGINT)
         self.assert_code(self.finish(process, timeout=30), 130)
         self.assert_group_empty(process)
@@ -107,7 +107,7 @@ class Interrupts(cli.CliTest):
     def test_in_process_run_stops_too(self):
         process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", "1000000",
                              *cli.QUICK, "--in-process", "-o", "out")
-        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/cases/*/passes/timed-0.jsonl.part"))))
+        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/passes/timed-0.jsonl.part"))))
         process.send_signal(signal.SIGINT)
         self.assert_code(self.finish(process, timeout=30), 130)
         self.assertEqual(self.summary(self.only_run("out"))["outcome"], "interrupted")
@@ -127,7 +127,7 @@ class Interrupts(cli.CliTest):
 
     def test_worker_dies_with_a_killed_coordinator(self):
         process = self.start("run", self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: load}", "output_dir: out", engines="[fault]"))
-        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/cases/*/log.txt")) and len(cli.session_members(process.pid)) > 1))
+        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/log.txt")) and len(cli.session_members(process.pid)) > 1))
         process.kill()
         process.wait()
         self.assert_group_empty(process)

@@ -88,9 +88,9 @@ class Variables(cli.CliTest):
 
 
 class Names(cli.CliTest):
-    def run_model(self, name):
+    def run_model(self, name, *flags):
         self.write(name, "")
-        result = self.run_cli(*[name if word == "x.spin" else word for word in LINE], "-o", "out")
+        result = self.run_cli(*[name if word == "x.spin" else word for word in LINE], *flags, "-o", "out")
         self.assert_code(result, 0)
         run = self.only_run("out")
         case = self.summary(run)["cases"][0]
@@ -110,7 +110,7 @@ class Names(cli.CliTest):
 
     def test_leading_dots_and_parents(self):
         (self.folder / "sub").mkdir()
-        run, case = self.run_model("./sub/../x2.spin")
+        run, case = self.run_model("./sub/../x2.spin", "--batch", "1,2")
         self.assertTrue((run / "cases" / case["case_id"]).is_dir())
 
     def test_long_name(self):

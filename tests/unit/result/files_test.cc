@@ -46,22 +46,38 @@ TEST_F(RunFiles, ACutSampleFileNamesItsLine) {
   }
 }
 
+void write_one_case(const RunDirectory& directory) {
+  RunResult run;
+  run.run_id = "run";
+  CaseResult c;
+  c.case_id = "a";
+  directory.write_case(c, samples());
+  c.samples.file = "samples.csv";
+  run.cases.push_back(c);
+  directory.write_summary(run);
+}
+
 TEST_F(RunFiles, CaseAndSummaryComeBack) {
-  {
-    const RunDirectory directory(folder_ / "run");
-    RunResult run;
-    run.run_id = "run";
-    CaseResult c;
-    c.case_id = "a";
-    directory.write_case(c, samples());
-    c.samples.file = "samples.csv";
-    run.cases.push_back(c);
-    directory.write_summary(run);
-  }
+  write_one_case(RunDirectory(folder_ / "run"));
   const auto stored = read_run(folder_);  // the newest below it
   ASSERT_EQ(stored.run.cases.size(), 1U);
   EXPECT_EQ(read_case_samples(stored, stored.run.cases[0]), samples());
   EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.csv"));
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "cases" / "a" / "result.json"));
+}
+
+TEST_F(RunFiles, ASingleCaseLiesBesideTheSummary) {
+  write_one_case(RunDirectory(folder_, CaseFiles::kBesideSummary));
+  EXPECT_TRUE(fs::exists(folder_ / "result.json"));
+  EXPECT_FALSE(fs::exists(folder_ / "cases"));
+  const auto stored = read_run(folder_);
+  EXPECT_EQ(read_case_samples(stored, stored.run.cases.at(0)), samples());
+}
+
+TEST_F(RunFiles, ACaseThatHasAFolderKeepsIt) {
+  write_one_case(RunDirectory(folder_));
+  const RunDirectory again(folder_, CaseFiles::kBesideSummary);
+  EXPECT_EQ(again.case_dir("a"), folder_ / "cases" / "a");
 }
 
 TEST_F(RunFiles, TwoWritersAreRefused) {
