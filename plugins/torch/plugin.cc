@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plugin/plugin.h"
 
+#include "torch/export/exporters.h"
 #include "torch/torch_engine.h"
 #include "torch/versions.h"
 
@@ -18,7 +19,11 @@ constexpr plugin::EngineEntry kEngines[] = {
     {"eager", "LibTorch, operator by operator", make_eager},
     {"torchscript", "LibTorch, traced, frozen and optimised for inference", make_torchscript},
 };
-const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch", library_versions, kEngines};
+constexpr plugin::ExporterEntry kExporters[] = {
+    {"onnx", make_onnx_exporter},
+    {"torchscript", make_script_exporter},
+};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch", library_versions, kEngines, kExporters};
 
 }  // namespace
 }  // namespace paceline::torch_plugin

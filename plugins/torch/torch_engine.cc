@@ -38,16 +38,6 @@ void convert(Model& model, const Form& form) {
   for (auto& [name, tensor] : named_tensors(model)) tensor.set_data(in_form(tensor, form));
 }
 
-std::shared_ptr<Model> make_model(const ModelRow& row, const plugin::ModelSpec& spec, int threads) {
-  auto model = row.build();
-  if (spec.weights_file.empty())
-    fill_random(*model, row.weights, spec.weights_seed, threads);
-  else
-    load_weights(*model, row.checkpoint, spec.weights_file);
-  model->eval();
-  return model;
-}
-
 // Convolutions from oneDNN's log where it has any, everything else from the dispatcher.
 WorkByPrecision combine(const FlopCounter& counter, const std::string& onednn_log) {
   auto work = counter.total();
@@ -111,9 +101,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
 std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {
   const bool compile = compilation_ == Compilation::kTorchScript;
   if (spec.name.empty()) return load_program({spec.file, spec.inputs.size(), compile}, *precision_, form_);
-  const auto& row = find_model(spec.name);
-  check_inputs(row, spec.inputs);
-  auto model = make_model(row, spec, threads);
+  auto model = make_model(spec, threads);
   convert(*model, form_);
   if (!compile) return make_eager_program(std::move(model), *precision_);
   std::vector<at::Tensor> examples;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "torch/models/builders.h"
+#include "torch/models/model.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -148,6 +149,18 @@ void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs) {
   if (!fits)
     throw Error(ErrorCode::kUsage, fmt::format("model {} takes {} (N is the batch), got {}", row.name,
                                                describe_all(row.inputs), describe_all(inputs)));
+}
+
+std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads) {
+  const auto& row = find_model(spec.name);
+  check_inputs(row, spec.inputs);
+  auto model = row.build();
+  if (spec.weights_file.empty())
+    fill_random(*model, row.weights, spec.weights_seed, threads);
+  else
+    load_weights(*model, row.checkpoint, spec.weights_file);
+  model->eval();
+  return model;
 }
 
 }  // namespace paceline::torch_plugin

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "plugin/engine.h"
 #include "torch/weights.h"
 
 namespace paceline::torch_plugin {
@@ -32,5 +33,8 @@ const ModelRow& find_model(const std::string& name);
 
 // Error(kUsage) unless names, types and shapes are what the model takes; the batch is free.
 void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
+
+// The built-in model `spec` names, its inputs checked, its weights read or drawn.
+std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads);
 
 }  // namespace paceline::torch_plugin

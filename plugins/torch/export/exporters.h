@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <memory>
+
+#include "plugin/exporter.h"
+
+namespace paceline::torch_plugin {
+
+std::unique_ptr<plugin::Exporter> make_onnx_exporter();
+std::unique_ptr<plugin::Exporter> make_script_exporter();
+
+}  // namespace paceline::torch_plugin

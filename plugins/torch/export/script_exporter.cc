@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "torch/errors.h"
+#include "torch/export/exporters.h"
+#include "torch/models/model.h"
+#include "torch/models/table.h"
+#include "torch/tensors.h"
+#include "torch/trace.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+class ScriptExporter : public plugin::Exporter {
+ public:
+  void write(const plugin::ModelSpec& spec, const plugin::ExportSettings&, const std::string& file) override {
+    translate_errors(ErrorCode::kData, fmt::format("cannot export model '{}'", spec.name), [&] {
+      const auto model = make_model(spec, at::get_num_threads());
+      std::vector<at::Tensor> examples;
+      for (const auto& input : spec.inputs) examples.push_back(example_input(input, {}));
+      const at::NoGradGuard no_grad;
+      const auto partial = file + ".partial";
+      trace_model(*model, spec.name, examples).save(partial);
+      std::filesystem::rename(partial, file);
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<plugin::Exporter> make_script_exporter() {
+  return std::make_unique<ScriptExporter>();
+}
+
+}  // namespace paceline::torch_plugin
