@@ -12,6 +12,7 @@ std::span<const Option> measuring_rows();  // how it is measured
 std::span<const Option> training_rows();
 std::span<const Option> collective_rows();
 std::span<const Option> plan_rows();     // plan level
+std::span<const Option> export_rows();   // of the export command
 std::span<const Option> command_rows();  // command line only
 
 }  // namespace paceline::config

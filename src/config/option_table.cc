@@ -62,11 +62,12 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 6> kGroups{{{"What runs", workload_rows()},
+  static const std::array<OptionGroup, 7> kGroups{{{"What runs", workload_rows()},
                                                    {"How it is measured", measuring_rows()},
                                                    {"Training", training_rows()},
                                                    {"Collectives", collective_rows()},
                                                    {"The plan as a whole", plan_rows()},
+                                                   {"What is exported", export_rows()},
                                                    {"The command", command_rows()}}};
   return kGroups;
 }

@@ -37,7 +37,8 @@ inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once a plan
 inline constexpr unsigned kCommandLine = 16;  // a flag only, no plan key
 
 // Commands that take flags: bits of Option::commands. Plan options serve run and infer.
-inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kAnyCommand = 31;
+inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
+                          kAnyCommand = 63;
 
 struct Choice {
   std::string_view name;

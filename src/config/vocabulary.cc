@@ -63,9 +63,9 @@ constexpr std::array kEngines{
     Engine{"eager", "torch", true, "LibTorch, one operator after the other"},
     Engine{"torchscript", "torch", true, "LibTorch: trace, freeze, optimize_for_inference"},
     Engine{"aotinductor", "torch", false, "a model compiled ahead of time by PyTorch (.pt2)"},
-    Engine{"openvino", "openvino", false, "OpenVINO runtime"},
-    Engine{"onnxruntime", "onnxruntime", false, "ONNX Runtime"},
-    Engine{"tensorrt", "tensorrt", false, "TensorRT"},
+    Engine{"openvino", "openvino", false, "OpenVINO runtime", "onnx"},
+    Engine{"onnxruntime", "onnxruntime", false, "ONNX Runtime", "onnx"},
+    Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
 };
 
 constexpr std::array kFileTypes{

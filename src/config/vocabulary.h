@@ -43,6 +43,7 @@ struct Engine {
   std::string_view plugin;  // which plug-in brings it
   bool available = true;
   std::string_view meaning;
+  std::string_view reads{};  // the format it wants a built-in model in; empty: it has the models itself
 };
 
 // Largest accepted difference from the FP32 reference: max|a-b|/max|b|, and centred cosine

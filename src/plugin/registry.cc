@@ -74,4 +74,15 @@ std::unique_ptr<Engine> LoadedPlugin::make_engine(const std::string& name) const
                                              name, join(names, ", ")));
 }
 
+std::unique_ptr<Exporter> LoadedPlugin::make_exporter(const std::string& format) const {
+  std::vector<std::string> formats;
+  for (const auto& entry : plugin_->exporters) {
+    if (entry.format == format) return entry.make();
+    formats.emplace_back(entry.format);
+  }
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("plug-in '{}' does not write {}; it writes: {}", file_.string(), format,
+                          formats.empty() ? "nothing" : join(formats, ", ")));
+}
+
 }  // namespace paceline::plugin

@@ -35,6 +35,8 @@ class LoadedPlugin {
   [[nodiscard]] const Plugin& description() const { return *plugin_; }
   // Throws Error(kUsage) naming the engines there are.
   [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name) const;
+  // Throws Error(kUnsupported) naming the formats there are.
+  [[nodiscard]] std::unique_ptr<Exporter> make_exporter(const std::string& format) const;
 
  private:
   std::filesystem::path file_;

@@ -76,6 +76,10 @@ void fields(A& a, SpeedUp& t) {
   a("verdict", t.verdict), a("p_sign", t.p_sign);
 }
 template <class A>
+void fields(A& a, ModelFile& t) {
+  a("format", t.format), a("size_bytes", t.size_bytes), a("prepare_ns", t.prepare_ns);
+}
+template <class A>
 void fields(A& a, Memory& t) {
   a("rss_before_load_bytes", t.rss_before_load_bytes), a("rss_peak_bytes", t.rss_peak_bytes);
   a("rss_peak_above_load_bytes", t.rss_peak_above_load_bytes), a("tensor_peak_bytes", t.tensor_peak_bytes);
@@ -138,8 +142,8 @@ void fields(A& a, CaseResult& t) {
   a("grade", t.grade), a("grade_reasons", t.grade_reasons), a("correctness", t.correctness),
       a("precision", t.precision);
   a("headline", t.headline), a("stats", t.stats), a("throughput", t.throughput);
-  a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup),
-      a("memory", t.memory);
+  a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
+  a("model_file", t.model_file), a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);
   a("repetitions", t.repetitions), a("samples", t.samples), a("effective_settings", t.effective_settings);
   a("config_effective", t.config_effective);

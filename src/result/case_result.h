@@ -123,6 +123,14 @@ struct Memory {
   Count tensor_peak_bytes;          // the engine's own allocator, where it has one
 };
 
+// The file that the engine read.
+struct ModelFile {
+  std::string format;  // onnx, .pt, …; empty: the engine has the model itself
+  Count size_bytes = Count::missing("the engine has the model itself");  // weights in a second file included
+  Number prepare_ns = Number::missing(
+      "nothing to prepare");  // exporting, quantising, building: once, before anything is timed
+};
+
 struct Flops {
   Number model_flops_per_item;
   std::string convention = "2 x MAC of convolutions and matrix products";
@@ -218,6 +226,7 @@ struct CaseResult {
   Number first_iteration_ns;  // median over repetitions
   Number load_ns;             // median over repetitions
   SpeedUp speedup;
+  ModelFile model_file;
   Memory memory;  // largest over repetitions
   Flops flops;
   Overhead overhead;  // worst over repetitions

@@ -20,6 +20,9 @@ class Artefacts {
 
   // One .npy an input of the model. Throws Error when loaded data does not fit.
   std::vector<std::string> inputs(const config::Case& c, const workload::PassSpec& pass);
+  [[nodiscard]] std::filesystem::path model_file(const std::string& key, const std::string& format) const {
+    return folder_ / ("model-" + key + "." + format);
+  }
   [[nodiscard]] std::filesystem::path reference_file(const std::string& key) const {
     return folder_ / ("reference-" + key + ".npy");
   }

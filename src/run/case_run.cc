@@ -71,6 +71,26 @@ void end_case(CaseRun& run, const std::string& code, const std::string& reason) 
   run.ended = true;
 }
 
+void apply_model_file(CaseRun& run, const std::string& file, const workload::PreparedFile& prepared) {
+  run.model_file = file;
+  run.result.model_file = {prepared.format, prepared.size_bytes, prepared.duration_ns};
+}
+
+void describe_given_file(CaseRun& run) {
+  const std::filesystem::path file = run.base.model.file;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  if (file.empty() || error) return;
+  run.result.model_file.format = file.extension().string();
+  run.result.model_file.size_bytes = static_cast<std::int64_t>(bytes);
+}
+
+void use_model_file(const CaseRun& run, workload::PassSpec& pass) {
+  if (run.model_file.empty()) return;
+  pass.model.name.clear();
+  pass.model.file = run.model_file;
+}
+
 void apply_check(CaseRun& run, const workload::PassReport& report) {
   run.result.correctness = report.correctness;
   run.result.precision = report.precision;

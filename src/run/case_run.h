@@ -20,8 +20,9 @@ struct CaseRun {
   std::filesystem::path dir;
   result::CaseResult result;
   std::vector<result::Sample> samples;
-  bool selected = true;  // of --only
-  bool ended = false;    // skipped, failed, or every repetition is there
+  std::string model_file;  // what the engine reads instead of a built-in model; empty: it has the model
+  bool selected = true;    // of --only
+  bool ended = false;      // skipped, failed, or every repetition is there
 
   [[nodiscard]] std::filesystem::path record_file(workload::PassKind kind, std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
@@ -33,6 +34,11 @@ void set_passes_aside(const CaseRun& run);
 // Ends a case that did not work out. Codes that mean "cannot be done here" make it skipped, the others
 // failed.
 void end_case(CaseRun& run, const std::string& code, const std::string& reason);
+
+// Takes over the file that stands for the built-in model, and has the passes of the engine use it.
+void apply_model_file(CaseRun& run, const std::string& file, const workload::PreparedFile& prepared);
+void describe_given_file(CaseRun& run);  // a model file of the user's
+void use_model_file(const CaseRun& run, workload::PassSpec& pass);
 
 // Takes over what a check pass found: a failed accuracy check or an executed precision other than asked ends
 // the case.

@@ -20,6 +20,7 @@
 #include "result/summarize.h"
 #include "run/artefacts.h"
 #include "run/case_run.h"
+#include "run/model_files.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
 #include "run/schedule.h"
@@ -67,6 +68,8 @@ class Coordinator {
   void restore(CaseRun& c);
   [[nodiscard]] bool asked_again(const CaseRun& c) const;
   void check(CaseRun& c);
+  bool prepare(CaseRun& c);
+  bool make_model_file(CaseRun& c, const workload::PassSpec& pass);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
   void fill_flops(CaseRun& c);
   void time_cases();
@@ -85,6 +88,7 @@ class Coordinator {
   PeakTable peaks_;
   std::vector<CaseRun> cases_;
   std::map<std::string, std::string> failed_references_;
+  std::map<std::string, WorkerOutcome> model_files_;  // by name, made or not
   result::RunResult run_;
 };
 
@@ -127,6 +131,7 @@ void Coordinator::open_case(const config::Case& definition) {
   } else {
     c.base = base_pass(definition, static_cast<int>(host::allowed_cpus().size()));
     c.result.benchmark.threads = c.base.settings.threads;
+    describe_given_file(c);
     const auto home = setup_.engines.find(c.base.engine);
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
@@ -173,6 +178,40 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
               : run_worker(request, interrupt_, on_progress);
 }
 
+// An engine that reads files gets the built-in model as one, made once for all cases that want the same.
+// False: the case has ended.
+bool Coordinator::prepare(CaseRun& c) {
+  const auto* engine = config::find_engine(c.base.engine);
+  if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return true;
+  auto pass = export_pass(c.base, std::string(engine->reads));
+  const auto home = exporter_home(setup_.engines);
+  pass.plugin_file = home.file.string();
+  if (home.file.empty()) {
+    end_case(c, "unavailable", home.unavailable);
+    return false;
+  }
+  pass.export_to.file = artefacts_.model_file(model_file_key(pass), pass.export_to.format).string();
+  return make_model_file(c, pass);
+}
+
+bool Coordinator::make_model_file(CaseRun& c, const workload::PassSpec& pass) {
+  auto made = model_files_.find(pass.export_to.file);
+  if (made == model_files_.end()) {
+    const PassInfo info{0, 0, c.result.label, "export", 0, 0};
+    observer_.pass_begins(info);
+    made = model_files_.emplace(pass.export_to.file, run_pass(c, pass, false)).first;
+    observer_.pass_ends(info, made->second.ok ? "" : made->second.reason);
+    if (interrupt_) return false;
+  }
+  if (made->second.ok) {
+    apply_model_file(c, pass.export_to.file, *made->second.report.prepared);
+    return true;
+  }
+  end_case(c, made->second.reason_code,
+           fmt::format("its {} file could not be made: {}", pass.export_to.format, made->second.reason));
+  return false;
+}
+
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   const auto* file_type = config::find_file_type(pass.model.file);
@@ -211,7 +250,8 @@ void Coordinator::check(CaseRun& c) {
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
   }
-  if (!c.ended && make_reference(c, pass)) {
+  if (!c.ended && prepare(c) && make_reference(c, pass)) {
+    use_model_file(c, pass);
     c.base.input_files = pass.input_files;
     c.base.reference_file = pass.reference_file;
     c.base.reference_name = pass.reference_name;
@@ -273,6 +313,7 @@ void Coordinator::time_one(CaseRun& c, std::int64_t repetition, const PassInfo& 
   auto pass = c.base;
   pass.kind = PassKind::kTimed;
   pass.repetition = repetition;
+  use_model_file(c, pass);
   observer_.pass_begins(info);
   const auto outcome = run_pass(c, pass, true);
   if (outcome.ok) {

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "host/oom.h"
 #include "run/spawn.h"
-#include "workload/inference/inference_pass.h"
+#include "workload/run_pass.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -203,9 +203,10 @@ const char* code_name(ErrorCode code) {
 }
 
 // Runs the pass and turns whatever it throws into a record.
-int run_pass(const workload::PassSpec& spec, workload::RecordSink& sink, const std::atomic<bool>& interrupt) {
+int run_and_report(const workload::PassSpec& spec, workload::RecordSink& sink,
+                   const std::atomic<bool>& interrupt) {
   try {
-    workload::run_inference_pass(spec, sink, interrupt);
+    workload::run_pass(spec, sink, interrupt);
     sink.emit(workload::done_record());
     return 0;
   } catch (const Error& e) {
@@ -275,7 +276,7 @@ WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<boo
   RecordReader reader(request.record_file, on_progress);
   for (const auto& [name, value] : worker_environment(request)) ::setenv(name.c_str(), value.c_str(), 1);
   DirectSink sink(reader);
-  run_pass(request.spec, sink, interrupt);
+  run_and_report(request.spec, sink, interrupt);
   std::optional<Verdict> verdict;
   if (interrupt)
     verdict = {"interrupted", "interrupted"};
@@ -300,7 +301,7 @@ int worker_main(int spec_fd, int record_fd) {
   static const std::atomic<bool> kNever{false};
   const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
   workload::PipeSink sink(record_fd);
-  return run_pass(spec, sink, kNever);
+  return run_and_report(spec, sink, kNever);
 }
 
 }  // namespace paceline::run

@@ -6,11 +6,12 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 4> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 5> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
-       {workload::PassKind::kTimed, "timed"}}};
+       {workload::PassKind::kTimed, "timed"},
+       {workload::PassKind::kExport, "export"}}};
 };
 template <>
 struct EnumNames<DType> {
@@ -45,6 +46,11 @@ void fields(A& a, ModelSpec& t) {
 template <class A>
 void fields(A& a, EngineSettings& t) {
   a("precision", t.precision), a("layout", t.layout), a("threads", t.threads), a("options", t.options);
+}
+template <class A>
+void fields(A& a, ExportSettings& t) {
+  a("opset", t.opset), a("dynamic_batch", t.dynamic_batch),
+      a("external_data_above_bytes", t.external_data_above_bytes);
 }
 }  // namespace paceline::plugin
 
@@ -85,6 +91,10 @@ void fields(A& a, Tolerance& t) {
   a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine);
 }
 template <class A>
+void fields(A& a, ExportTo& t) {
+  a("format", t.format), a("file", t.file), a("settings", t.settings);
+}
+template <class A>
 void fields(A& a, PassSpec& t) {
   a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
       a("world_size", t.world_size);
@@ -92,7 +102,7 @@ void fields(A& a, PassSpec& t) {
   a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
       a("reference_file", t.reference_file);
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop),
-      a("pin_cpus", t.pin_cpus);
+      a("pin_cpus", t.pin_cpus), a("export_to", t.export_to);
 }
 
 std::string pass_kind_name(PassKind kind) {

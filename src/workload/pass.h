@@ -7,6 +7,7 @@
 
 #include "measure/timed_loop.h"
 #include "plugin/engine.h"
+#include "plugin/exporter.h"
 
 // A pass is what one worker process does; it travels to the worker as JSON.
 namespace paceline::workload {
@@ -16,6 +17,7 @@ enum class PassKind {
   kReference,  // run the sample inputs, write the outputs others are checked against
   kCheck,      // compare outputs with the reference, read back the executed precision; untimed
   kTimed,      // nothing but the loop
+  kExport,     // write a built-in model as a file that other engines read
 };
 
 std::string pass_kind_name(PassKind kind);
@@ -23,6 +25,13 @@ std::string pass_kind_name(PassKind kind);
 struct Tolerance {
   double max_rel_err = 0;
   double centred_cosine = 0;
+};
+
+// What an export pass writes.
+struct ExportTo {
+  std::string format;  // onnx | torchscript
+  std::string file;
+  plugin::ExportSettings settings;
 };
 
 struct PassSpec {
@@ -43,6 +52,7 @@ struct PassSpec {
   Tolerance tolerance;
   measure::LoopConfig loop;
   std::vector<int> pin_cpus;  // empty: not pinned
+  ExportTo export_to;         // of an export pass
 };
 
 nlohmann::json to_json(const PassSpec& spec);

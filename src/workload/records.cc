@@ -20,6 +20,11 @@ void fields(A& a, ProgressRecord& t) {
       a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns);
 }
 
+template <class A>
+void fields(A& a, PreparedFile& t) {
+  a("format", t.format), a("size_bytes", t.size_bytes), a("duration_ns", t.duration_ns);
+}
+
 namespace {
 
 json record(const char* type, const char* key, json value) {
@@ -78,6 +83,11 @@ const std::map<std::string, Apply>& appliers() {
        [](PassReport& r, const json& j) {
          read(j, "engines", r.engines);
          if (!j.at("first_op_ns").is_null()) r.first_op_ns = j.at("first_op_ns").get<double>();
+       }},
+      {"prepared",
+       [](PassReport& r, const json& j) {
+         r.prepared.emplace();
+         read(j, "prepared", *r.prepared);
        }},
       {"failed",
        [](PassReport& r, const json& j) {
@@ -158,6 +168,9 @@ json describe_record(const std::vector<std::string>& engines, const result::Numb
   return {{"type", "describe"},
           {"engines", engines},
           {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)}};
+}
+json prepared_record(const PreparedFile& prepared) {
+  return record("prepared", "prepared", Writer::write(prepared));
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};

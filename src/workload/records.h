@@ -30,6 +30,13 @@ class PipeSink : public RecordSink {
   int fd_;
 };
 
+// A model file that a pass wrote.
+struct PreparedFile {
+  std::string format;
+  std::int64_t size_bytes = 0;
+  double duration_ns = 0;
+};
+
 // Everything one pass reported, put together from its records.
 struct PassReport {
   bool done = false;            // the worker said so itself
@@ -44,8 +51,9 @@ struct PassReport {
   result::Number flops_per_item;  // counted by the engine
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;
-  std::vector<std::string> engines;  // describe
-  result::Number first_op_ns;        // describe
+  std::vector<std::string> engines;      // describe
+  result::Number first_op_ns;            // describe
+  std::optional<PreparedFile> prepared;  // export
 };
 
 // A short-lived view of a running measurement, for people.
@@ -71,6 +79,7 @@ nlohmann::json correctness_record(const result::Correctness& correctness);
 nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
 nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
+nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <c10/core/InferenceMode.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <functional>
@@ -28,23 +28,27 @@ constexpr std::int64_t kLowestOpset = 13, kHighestOpset = 21;
 
 // Nodes that carry structure, not arithmetic.
 bool is_structure(const jit::Node* node) {
-  static const std::set<c10::Symbol> kinds{c10::prim::Constant, c10::prim::ListConstruct, c10::prim::ListUnpack};
+  static const std::set<c10::Symbol> kinds{c10::prim::Constant, c10::prim::ListConstruct,
+                                           c10::prim::ListUnpack};
   return kinds.contains(node->kind());
 }
 
 // "encoder.layers.0.ln.weight" for a value read through a chain of attributes.
-void name_attribute(OnnxGraph& onnx, std::map<const jit::Value*, std::string>& modules, const jit::Node* node) {
+void name_attribute(OnnxGraph& onnx, std::map<const jit::Value*, std::string>& modules,
+                    const jit::Node* node) {
   const auto owner = modules.find(node->input(0));
   const std::string path = (owner == modules.end() ? "" : owner->second + ".") + node->s(c10::attr::name);
   modules[node->output()] = path;
-  if (node->output()->type()->isSubtypeOf(*c10::TensorType::get())) onnx.set_attribute_path(node->output(), path);
+  if (node->output()->type()->isSubtypeOf(*c10::TensorType::get()))
+    onnx.set_attribute_path(node->output(), path);
 }
 
 // An in-place operator is its pure form only if nobody reads the old value afterwards.
 void check_mutation(OnnxGraph& onnx, const jit::Node* node) {
   if (!std::string_view(node->kind().toUnqualString()).ends_with('_')) return;
   for (const auto& use : node->input(0)->uses())
-    if (use.user != node && use.user->isAfter(node)) onnx.unsupported("its input is changed in place and read again");
+    if (use.user != node && use.user->isAfter(node))
+      onnx.unsupported("its input is changed in place and read again");
 }
 
 void translate(OnnxGraph& onnx, const jit::Graph& graph) {
@@ -96,8 +100,8 @@ proto::ModelProto to_onnx(const jit::Module& module, const plugin::ModelSpec& sp
 
 void check_opset(std::int64_t opset) {
   if (opset < kLowestOpset || opset > kHighestOpset)
-    throw Error(ErrorCode::kUsage, fmt::format("opset {} cannot be written; from {} to {} can", opset, kLowestOpset,
-                                               kHighestOpset));
+    throw Error(ErrorCode::kUsage, fmt::format("opset {} cannot be written; from {} to {} can", opset,
+                                               kLowestOpset, kHighestOpset));
 }
 
 jit::Module traced(const plugin::ModelSpec& spec) {
@@ -110,7 +114,8 @@ jit::Module traced(const plugin::ModelSpec& spec) {
 
 class OnnxExporter : public plugin::Exporter {
  public:
-  void write(const plugin::ModelSpec& spec, const plugin::ExportSettings& settings, const std::string& file) override {
+  void write(const plugin::ModelSpec& spec, const plugin::ExportSettings& settings,
+             const std::string& file) override {
     check_opset(settings.opset);
     translate_errors(ErrorCode::kData, fmt::format("cannot export model '{}'", spec.name), [&] {
       auto model = to_onnx(traced(spec), spec, settings);

@@ -2,6 +2,7 @@
 #include "torch/export/onnx_graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/csrc/jit/ir/constants.h>
 
 #include "base/error.h"
@@ -41,8 +42,9 @@ Shape OnnxGraph::shape(const Value* value) {
 
 c10::IValue OnnxGraph::constant(const Value* value) {
   if (const auto constant = jit::toIValue(value)) return *constant;
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("value '{}' is computed in the model where ONNX wants a constant", value->debugName()));
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("value '{}' is computed in the model where ONNX wants a constant", value->debugName()));
 }
 
 std::vector<std::int64_t> OnnxGraph::integers(const Value* value) {
@@ -109,7 +111,8 @@ void OnnxGraph::begin(const Node* node) {
   node_ = node;
   layer_.clear();
   for (const auto* input : node->inputs())
-    if (const auto path = paths_.find(input); path != paths_.end() && layer_.empty()) layer_ = layer_of(path->second);
+    if (const auto path = paths_.find(input); path != paths_.end() && layer_.empty())
+      layer_ = layer_of(path->second);
 }
 
 onnx::proto::NodeProto& OnnxGraph::add(const std::string& op, const Names& inputs) {
@@ -131,8 +134,9 @@ void OnnxGraph::require_opset(std::int64_t version, const std::string& op) const
 }
 
 void OnnxGraph::unsupported(const std::string& why) const {
-  throw Error(ErrorCode::kUnsupported, fmt::format("operator {} in layer '{}': {}", node_->kind().toQualString(),
-                                                   layer_.empty() ? "(no parameters)" : layer_, why));
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("operator {} in layer '{}': {}", node_->kind().toQualString(),
+                          layer_.empty() ? "(no parameters)" : layer_, why));
 }
 
 }  // namespace paceline::torch_plugin

@@ -2,6 +2,7 @@
 #include "torch/export/onnx_rules.h"
 
 #include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include <cmath>
 #include <limits>
@@ -16,6 +17,9 @@ namespace {
 using I64s = std::vector<std::int64_t>;
 using Node = torch::jit::Node;
 using Value = torch::jit::Value;
+
+constexpr char kRelu[] = "Relu", kTanh[] = "Tanh", kAdd[] = "Add", kMul[] = "Mul", kMatMul[] = "MatMul",
+               kEqual[] = "Equal";
 
 std::int64_t from_start(std::int64_t axis, std::int64_t rank) {
   return axis < 0 ? axis + rank : axis;
@@ -34,14 +38,23 @@ void identity(OnnxGraph& g, const Node* n) {
   g.set_name(n->output(), g.name(n->input(0)));
 }
 
+// A tensor, or a number as a constant of the first operand's type.
+std::string second_operand(OnnxGraph& g, const Node* n) {
+  const auto number = torch::jit::toIValue(n->input(1));
+  if (!number || !number->isScalar()) return g.name(n->input(1));
+  const auto type = n->input(0)->type()->expect<c10::TensorType>()->scalarType().value();
+  return g.store(fmt::format("{}_{:.9g}", c10::toString(type), number->toScalar().toDouble()),
+                 at::scalar_tensor(number->toScalar(), type));
+}
+
 template <const char* kOp>
 void binary(OnnxGraph& g, const Node* n) {
-  g.add(kOp, {g.name(n->input(0)), g.name(n->input(1))}, n->output());
+  g.add(kOp, {g.name(n->input(0)), second_operand(g, n)}, n->output());
 }
 
 void add(OnnxGraph& g, const Node* n) {
   if (OnnxGraph::constant(n->input(2)).toScalar().toDouble() != 1) g.unsupported("alpha must be 1");
-  g.add("Add", {g.name(n->input(0)), g.name(n->input(1))}, n->output());
+  binary<kAdd>(g, n);
 }
 
 I64s both_sides(const I64s& padding) {
@@ -129,7 +142,8 @@ void reshape(OnnxGraph& g, const Node* n) {
 void flatten(OnnxGraph& g, const Node* n) {
   const auto rank = OnnxGraph::rank(n->input(0));
   const auto first = from_start(OnnxGraph::integer(n->input(1)), rank);
-  if (from_start(OnnxGraph::integer(n->input(2)), rank) != rank - 1) g.unsupported("only to the last dimension");
+  if (from_start(OnnxGraph::integer(n->input(2)), rank) != rank - 1)
+    g.unsupported("only to the last dimension");
   I64s sizes(static_cast<std::size_t>(first), 0);  // 0: as in the input
   sizes.push_back(-1);
   if (first == 1) {
@@ -175,7 +189,8 @@ void chunk(OnnxGraph& g, const Node* n) {
   if (!uses || uses->kind() != c10::prim::ListUnpack) g.unsupported("its parts are not taken apart at once");
   const auto axis = from_start(OnnxGraph::integer(n->input(2)), OnnxGraph::rank(n->input(0)));
   I64s sizes;
-  for (const auto* part : uses->outputs()) sizes.push_back(OnnxGraph::shape(part)[static_cast<std::size_t>(axis)]);
+  for (const auto* part : uses->outputs())
+    sizes.push_back(OnnxGraph::shape(part)[static_cast<std::size_t>(axis)]);
   auto& node = g.add("Split", {g.name(n->input(0)), g.store(sizes)});
   onnx::set_attribute(node, "axis", axis);
   const std::string base = node.name();
@@ -190,7 +205,8 @@ void cat(OnnxGraph& g, const Node* n) {
   Names names;
   for (const auto* part : n->input(0)->node()->inputs()) names.push_back(g.name(part));
   auto& node = g.add("Concat", names, n->output());
-  onnx::set_attribute(node, "axis", from_start(OnnxGraph::integer(n->input(1)), OnnxGraph::rank(n->output())));
+  onnx::set_attribute(node, "axis",
+                      from_start(OnnxGraph::integer(n->input(1)), OnnxGraph::rank(n->output())));
 }
 
 void expand_as(OnnxGraph& g, const Node* n) {
@@ -222,7 +238,8 @@ void linear(OnnxGraph& g, const Node* n) {
 
 void addmm(OnnxGraph& g, const Node* n) {
   for (const std::size_t factor : {3U, 4U})
-    if (OnnxGraph::constant(n->input(factor)).toScalar().toDouble() != 1) g.unsupported("beta and alpha must be 1");
+    if (OnnxGraph::constant(n->input(factor)).toScalar().toDouble() != 1)
+      g.unsupported("beta and alpha must be 1");
   gemm(g, {g.name(n->input(1)), g.name(n->input(2)), g.name(n->input(0))}, false, n->output());
 }
 
@@ -256,7 +273,8 @@ std::string causal_mask(OnnxGraph& g, std::int64_t queries, std::int64_t keys) {
 // softmax(q k^T scale + mask) v, https://arxiv.org/abs/1706.03762 equation 1.
 void attention(OnnxGraph& g, const Node* n) {
   const auto queries = OnnxGraph::shape(n->input(0)), keys = OnnxGraph::shape(n->input(1));
-  if (queries.size() != 4 || keys[1] != queries[1]) g.unsupported("only [N, heads, S, width] with equal heads");
+  if (queries.size() != 4 || keys[1] != queries[1])
+    g.unsupported("only [N, heads, S, width] with equal heads");
   const double scale = OnnxGraph::is_none(n->input(6)) ? 1 / std::sqrt(static_cast<double>(queries[3]))
                                                        : OnnxGraph::constant(n->input(6)).toDouble();
   auto& turned = g.add("Transpose", {g.name(n->input(1))});
@@ -276,21 +294,11 @@ void softmax(OnnxGraph& g, const Node* n) {
                       OnnxGraph::integer(n->input(1)));
 }
 
-void equal(OnnxGraph& g, const Node* n) {
-  const auto type = n->input(0)->type()->expect<c10::TensorType>()->scalarType().value();
-  const auto other = OnnxGraph::constant(n->input(1)).toScalar();
-  const auto constant = g.store(fmt::format("{}_{}", c10::toString(type), other.toDouble()),
-                                at::scalar_tensor(other, type));
-  g.add("Equal", {g.name(n->input(0)), constant}, n->output());
-}
-
 void cast(OnnxGraph& g, const Node* n) {
   const auto type = n->output()->type()->expect<c10::TensorType>()->scalarType().value();
   auto& node = g.add("Cast", {g.name(n->input(0))}, n->output());
   onnx::set_attribute(node, "to", std::int64_t{onnx::onnx_type(from_torch(type))});
 }
-
-constexpr char kRelu[] = "Relu", kTanh[] = "Tanh", kMul[] = "Mul", kMatMul[] = "MatMul";
 
 struct Row {
   std::string_view kind;
@@ -324,7 +332,7 @@ constexpr Row kRules[] = {
     {"aten::chunk", chunk},
     {"aten::cat", cat},
     {"aten::expand_as", expand_as},
-    {"aten::eq", equal},
+    {"aten::eq", binary<kEqual>},
     {"aten::to", cast},
     {"aten::contiguous", identity},
     {"aten::detach", identity},

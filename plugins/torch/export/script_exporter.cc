@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <filesystem>

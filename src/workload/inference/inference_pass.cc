@@ -160,6 +160,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
       return check(spec, sink);
     case PassKind::kTimed:
       return timed(spec, sink, interrupt);
+    case PassKind::kExport:
+      throw Error(ErrorCode::kInternal, "an export pass is no inference");
   }
 }
 

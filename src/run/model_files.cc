@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "run/model_files.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "run/spawn.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr double kExportTimeoutS = 1800;  // loading and writing a model of many GB from a slow disk
+
+ErrorCode code_of(const std::string& reason_code) {
+  if (reason_code == "unsupported") return ErrorCode::kUnsupported;
+  if (reason_code == "unavailable") return ErrorCode::kUnavailable;
+  return reason_code == "config" ? ErrorCode::kUsage : ErrorCode::kData;
+}
+
+}  // namespace
+
+EngineHome exporter_home(const EngineDirectory& engines) {
+  return engines.find("eager");
+}
+
+workload::PreparedFile export_model(const EngineDirectory& engines, const plugin::ModelSpec& model,
+                                    const workload::ExportTo& target, const std::atomic<bool>& interrupt) {
+  const auto home = exporter_home(engines);
+  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
+  WorkerRequest request;
+  request.spec.kind = workload::PassKind::kExport;
+  request.spec.plugin_file = home.file.string();
+  request.spec.model = model;
+  request.spec.export_to = target;
+  const FileDescriptor log_file = memory_file("");
+  request.log = fmt::format("/proc/self/fd/{}", log_file.get());
+  request.timeout_s = kExportTimeoutS;
+  const auto outcome = run_worker(request, interrupt, {});
+  if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
+  const auto log = file_tail(request.log, 500);
+  throw Error(code_of(outcome.reason_code), fmt::format("cannot export {}: {}{}{}", model.name,
+                                                        outcome.reason, log.empty() ? "" : "\n", log));
+}
+
+workload::PassSpec export_pass(const workload::PassSpec& base, const std::string& format) {
+  workload::PassSpec pass;
+  pass.kind = workload::PassKind::kExport;
+  pass.case_id = base.case_id;
+  pass.model = base.model;
+  pass.export_to.format = format;
+  pass.batch = base.batch;
+  for (auto& input : pass.model.inputs) input.shape.at(0) = 1;
+  return pass;
+}
+
+std::string model_file_key(const workload::PassSpec& pass) {
+  const auto json = workload::to_json(pass);
+  return sha256_hex(nlohmann::json({json.at("model"), json.at("export_to")}).dump()).substr(0, 16);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "workload/run_pass.h"
+
+#include "workload/inference/inference_pass.h"
+#include "workload/prepare/export_pass.h"
+
+namespace paceline::workload {
+
+void run_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt) {
+  if (spec.kind == PassKind::kExport) return export_model(spec, sink);
+  run_inference_pass(spec, sink, interrupt);
+}
+
+}  // namespace paceline::workload
