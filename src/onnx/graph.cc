@@ -102,6 +102,15 @@ bool GraphIndex::is_output(const std::string& value) const {
   return outputs_.contains(value);
 }
 
+std::string layer_name(const proto::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  return node.output_size() > 0 ? node.output(0) : node.op_type();
+}
+
+bool is_standard(const proto::NodeProto& node) {
+  return node.domain().empty() || node.domain() == "ai.onnx";
+}
+
 const proto::AttributeProto* find_attribute(const proto::NodeProto& node, const std::string& name) {
   const auto& all = node.attribute();
   const auto it = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.name() == name; });

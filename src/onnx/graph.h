@@ -30,6 +30,11 @@ class GraphIndex {
   std::map<std::string, bool> outputs_;
 };
 
+// What people call a node: its name, or its first output where it has none.
+std::string layer_name(const proto::NodeProto& node);
+// An operator of the standard, not of a vendor's set.
+bool is_standard(const proto::NodeProto& node);
+
 const proto::AttributeProto* find_attribute(const proto::NodeProto& node, const std::string& name);
 std::int64_t int_attribute(const proto::NodeProto& node, const std::string& name, std::int64_t fallback);
 std::vector<std::int64_t> ints_attribute(const proto::NodeProto& node, const std::string& name);

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/half_cast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "onnx/graph.h"
+#include "onnx/simplify.h"
+
+namespace paceline::onnx {
+namespace {
+
+using Names = std::vector<std::string>;
+using Type = proto::TensorProto::DataType;
+constexpr float kLargestHalf = 65504;
+
+// Operators that keep float32, and why.
+constexpr std::array<std::string_view, 39> kIslands{
+    // wide range of results, or sums of many: rounding or overflow shows
+    "Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "GroupNormalization",
+    "InstanceNormalization", "BatchNormalization", "LpNormalization", "MeanVarianceNormalization", "LRN",
+    "ReduceSum", "ReduceMean", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
+    "ReduceProd", "CumSum", "Exp", "Log", "Pow", "Sqrt", "Reciprocal", "Softplus", "SoftmaxCrossEntropyLoss",
+    // they take some inputs in float32 only, or make values from nothing
+    "Resize", "Upsample", "Range", "NonMaxSuppression", "RoiAlign", "GridSample", "RandomNormal",
+    "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "QuantizeLinear",
+    "DequantizeLinear"};
+constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
+constexpr std::array<std::string_view, 5> kTakeAny{"Shape", "Size", "Cast", "IsNaN", "IsInf"};
+
+// Operators whose outputs do not have the type of their first input.
+struct OutputType {
+  std::string_view op;
+  int output;  // -1: all
+  Type type;
+};
+constexpr std::array kOutputTypes{
+    OutputType{"Shape", -1, proto::TensorProto::INT64},
+    OutputType{"Size", -1, proto::TensorProto::INT64},
+    OutputType{"ArgMax", -1, proto::TensorProto::INT64},
+    OutputType{"ArgMin", -1, proto::TensorProto::INT64},
+    OutputType{"NonZero", -1, proto::TensorProto::INT64},
+    OutputType{"TopK", 1, proto::TensorProto::INT64},
+    OutputType{"MaxPool", 1, proto::TensorProto::INT64},
+    OutputType{"Dropout", 1, proto::TensorProto::BOOL},
+    OutputType{"Equal", -1, proto::TensorProto::BOOL},
+    OutputType{"Greater", -1, proto::TensorProto::BOOL},
+    OutputType{"GreaterOrEqual", -1, proto::TensorProto::BOOL},
+    OutputType{"Less", -1, proto::TensorProto::BOOL},
+    OutputType{"LessOrEqual", -1, proto::TensorProto::BOOL},
+    OutputType{"IsNaN", -1, proto::TensorProto::BOOL},
+    OutputType{"IsInf", -1, proto::TensorProto::BOOL},
+    OutputType{"NonMaxSuppression", -1, proto::TensorProto::INT64},
+    OutputType{"QuantizeLinear", -1, proto::TensorProto::UINT8},
+};
+
+template <typename Table>
+bool contains(const Table& table, std::string_view word) {
+  return std::find(table.begin(), table.end(), word) != table.end();
+}
+
+std::optional<Type> typed_by_operator(const proto::NodeProto& node, int output) {
+  for (const auto& row : kOutputTypes)
+    if (row.op == node.op_type() && (row.output < 0 || row.output == output)) return row.type;
+  if (node.op_type() == "Cast")
+    return static_cast<Type>(int_attribute(node, "to", proto::TensorProto::FLOAT));
+  if (node.op_type() != "ConstantOfShape") return std::nullopt;
+  const auto* value = find_attribute(node, "value");
+  return value ? static_cast<Type>(value->t().data_type()) : proto::TensorProto::FLOAT;
+}
+
+// Element types of every value, from the graph's inputs onwards.
+class Types {
+ public:
+  explicit Types(const proto::GraphProto& graph) {
+    for (const auto& info : graph.input()) know(info);
+    for (const auto& info : graph.value_info()) know(info);
+    for (const auto& info : graph.output()) know(info);
+    for (const auto& tensor : graph.initializer()) types_[tensor.name()] = tensor.data_type();
+    for (const auto& node : graph.node()) infer(node);
+  }
+  [[nodiscard]] bool is_float(const std::string& value) const {
+    const auto it = types_.find(value);
+    return it != types_.end() && it->second == proto::TensorProto::FLOAT;
+  }
+
+ private:
+  void know(const proto::ValueInfoProto& info) {
+    if (info.type().has_tensor_type()) types_[info.name()] = info.type().tensor_type().elem_type();
+  }
+  void infer(const proto::NodeProto& node) {
+    for (int o = 0; o < node.output_size(); ++o) {
+      if (types_.contains(node.output(o))) continue;
+      if (const auto type = typed_by_operator(node, o))
+        types_[node.output(o)] = *type;
+      else if (const auto it = types_.find(type_giver(node)); it != types_.end())
+        types_[node.output(o)] = it->second;
+    }
+  }
+  static std::string type_giver(const proto::NodeProto& node) {
+    const int input = node.op_type() == "Where" ? 1 : node.op_type() == "OneHot" ? 2 : 0;
+    return input < node.input_size() ? node.input(input) : "";
+  }
+  std::map<std::string, std::int32_t> types_;
+};
+
+class HalfCaster {
+ public:
+  HalfCaster(proto::ModelProto& model, const HalfOptions& options)
+      : graph_(*model.mutable_graph()), options_(options), types_(graph_), index_(graph_) {}
+
+  HalfReport cast() {
+    choose_islands();
+    sort_values();
+    for (int n = 0; n < graph_.node_size(); ++n) rewrite(n);
+    graph_.mutable_node()->Swap(nodes_.mutable_node());
+    convert_initializers();
+    retype(*graph_.mutable_value_info());
+    if (!options_.keep_io) retype(*graph_.mutable_input()), retype(*graph_.mutable_output());
+    return std::move(report_);
+  }
+
+ private:
+  void choose_islands();
+  [[nodiscard]] bool between_islands(const proto::NodeProto& node) const;
+  [[nodiscard]] bool has_float(const proto::NodeProto& node) const;
+  void sort_values();
+  void rewrite(int n);
+  void retarget(proto::NodeProto& node) const;
+  std::string as_type(const std::string& value, bool half);
+  void add_cast(const std::string& from, const std::string& to, bool half);
+  void convert_initializers();
+  std::vector<std::uint16_t> halves_of(const proto::TensorProto& tensor);
+  template <typename Infos>
+  void retype(Infos& infos) const {
+    for (auto& info : infos)
+      if (half_.contains(info.name()))
+        info.mutable_type()->mutable_tensor_type()->set_elem_type(proto::TensorProto::FLOAT16);
+  }
+
+  proto::GraphProto& graph_;
+  const HalfOptions& options_;
+  Types types_;
+  GraphIndex index_;
+  std::set<const proto::NodeProto*> islands_;
+  std::set<std::string> half_;           // values stored in float16, initializers apart
+  std::set<std::string> half_weights_;   // initializers read as float16
+  std::map<std::string, bool> renamed_;  // graph outputs made in another type than wanted: made in float16?
+  std::set<std::string> cast_done_;
+  proto::GraphProto nodes_;
+  HalfReport report_;
+};
+
+bool HalfCaster::has_float(const proto::NodeProto& node) const {
+  const auto is_float = [&](const auto& value) { return types_.is_float(value); };
+  return std::any_of(node.input().begin(), node.input().end(), is_float) ||
+         std::any_of(node.output().begin(), node.output().end(), is_float);
+}
+
+// A variance's epsilon, 1e-12, is 0 in float16: what stands between the sum and the root stays with them.
+bool HalfCaster::between_islands(const proto::NodeProto& node) const {
+  bool fed = false, read = false;
+  for (const auto& input : node.input()) {
+    if (!types_.is_float(input) || index_.initializer(input)) continue;
+    if (!islands_.contains(index_.producer(input))) return false;
+    fed = true;
+  }
+  for (const auto& output : node.output()) {
+    if (index_.is_output(output)) return false;
+    for (const auto* reader : index_.consumers(output)) {
+      if (!islands_.contains(reader)) return false;
+      read = true;
+    }
+  }
+  return fed && read;
+}
+
+void HalfCaster::choose_islands() {
+  for (const auto& node : graph_.node()) {
+    if (contains(kControlFlow, node.op_type()))
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("node '{}' is {}: models with control flow cannot be cast to float16 here",
+                              layer_name(node), node.op_type()));
+    if (!is_standard(node) || contains(kIslands, node.op_type())) islands_.insert(&node);
+  }
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const auto& node : graph_.node())
+      if (!islands_.contains(&node) && between_islands(node)) grown = islands_.insert(&node).second || grown;
+  }
+}
+
+void HalfCaster::sort_values() {
+  if (!options_.keep_io)
+    for (const auto& input : graph_.input())
+      if (types_.is_float(input.name())) half_.insert(input.name());
+  for (const auto& node : graph_.node()) {
+    if (!has_float(node)) continue;
+    const bool island = islands_.contains(&node);
+    if (island)
+      report_.islands.push_back(layer_name(node));
+    else
+      ++report_.half_nodes;
+    for (const auto& output : node.output()) {
+      if (!types_.is_float(output)) continue;
+      const bool stored_half = index_.is_output(output) ? !options_.keep_io : !island;
+      if (stored_half) half_.insert(output);
+      if (stored_half == island) renamed_[output] = !island;
+    }
+  }
+}
+
+// Name under which a float value can be read in the wanted type; puts a conversion in when there is none yet.
+std::string HalfCaster::as_type(const std::string& value, bool half) {
+  if (index_.initializer(value)) {
+    if (half) half_weights_.insert(value);
+    return half ? value + "/half" : value;
+  }
+  if (const auto it = renamed_.find(value); it != renamed_.end())
+    return it->second == half ? value + "/made" : value;
+  if (half_.contains(value) == half) return value;
+  const std::string name = value + (half ? "/half" : "/float");
+  if (cast_done_.insert(name).second) add_cast(value, name, half);
+  return name;
+}
+
+void HalfCaster::add_cast(const std::string& from, const std::string& to, bool half) {
+  auto& cast = add_node(nodes_, "Cast", to + "/cast", Names{from}, Names{to});
+  set_attribute(cast, "to", std::int64_t{half ? proto::TensorProto::FLOAT16 : proto::TensorProto::FLOAT});
+  ++report_.casts;
+}
+
+// Operators that name a type themselves.
+void HalfCaster::retarget(proto::NodeProto& node) const {
+  const bool names_float = int_attribute(node, "to", proto::TensorProto::FLOAT) == proto::TensorProto::FLOAT;
+  if (node.op_type() == "Cast" && names_float)
+    set_attribute(node, "to", std::int64_t{proto::TensorProto::FLOAT16});
+  if (node.op_type() != "ConstantOfShape") return;
+  const auto* value = find_attribute(node, "value");
+  const float number = value ? floats_of(value->t()).at(0) : 0.0F;
+  const auto bits = float_to_half(std::clamp(number, -kLargestHalf, kLargestHalf));
+  node.clear_attribute();
+  auto& attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(proto::AttributeProto::TENSOR);
+  *attribute.mutable_t() = make_tensor("value", DType::kFloat16, Shape{1}, &bits);
+}
+
+void HalfCaster::rewrite(int n) {
+  const auto& original = graph_.node(n);
+  const bool half = !islands_.contains(&original);
+  proto::NodeProto node = original;
+  const auto is_float = [&](const auto& value) { return types_.is_float(value); };
+  if (half && std::any_of(node.output().begin(), node.output().end(), is_float)) retarget(node);
+  for (auto& input : *node.mutable_input())
+    if (is_float(input) && !contains(kTakeAny, node.op_type())) input = as_type(input, half);
+  for (auto& output : *node.mutable_output())
+    if (renamed_.contains(output)) output += "/made";
+  *nodes_.add_node() = std::move(node);
+  for (const auto& output : original.output())
+    if (renamed_.contains(output)) add_cast(output + "/made", output, half_.contains(output));
+}
+
+std::vector<std::uint16_t> HalfCaster::halves_of(const proto::TensorProto& tensor) {
+  const auto values = floats_of(tensor);
+  std::vector<std::uint16_t> halves(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool beyond = std::isfinite(values[i]) && std::abs(values[i]) > kLargestHalf;
+    if (beyond && options_.overflow_is_error)
+      throw Error(ErrorCode::kData,
+                  fmt::format("weight '{}' holds {}, float16 ends at 65504", tensor.name(), values[i]));
+    report_.clamped += beyond ? 1 : 0;
+    halves[i] = float_to_half(beyond ? std::copysign(kLargestHalf, values[i]) : values[i]);
+    report_.flushed += values[i] != 0 && (halves[i] & 0x7fffU) == 0 ? 1 : 0;
+  }
+  return halves;
+}
+
+void HalfCaster::convert_initializers() {
+  for (const auto& name : half_weights_) {
+    const auto& tensor = *index_.initializer(name);
+    const auto halves = halves_of(tensor);
+    *graph_.add_initializer() = make_tensor(name + "/half", DType::kFloat16, shape_of(tensor), halves.data());
+  }
+}
+
+}  // namespace
+
+HalfReport cast_to_half(proto::ModelProto& model, const HalfOptions& options) {
+  constants_to_initializers(model);
+  auto report = HalfCaster(model, options).cast();
+  remove_unused(model);
+  auto& note = *model.add_metadata_props();
+  note.set_key("paceline.cast");
+  note.set_value(fmt::format("float16, {} operators in float32", report.islands.size()));
+  return report;
+}
+
+}  // namespace paceline::onnx

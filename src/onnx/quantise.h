@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "onnx/calibration.h"
+#include "onnx/integer_tensor.h"
+#include "onnx/placement.h"
+#include "onnx/proto.h"
+
+// Post-training quantisation: a float model and the ranges of its activations to a model with
+// QuantizeLinear/DequantizeLinear pairs that engines turn into integer operators.
+namespace paceline::onnx {
+
+struct QuantiseOptions {
+  PlacementOptions placement{};
+  // kUnsigned with int32 bias for ONNX Runtime and OpenVINO, kSigned with float bias for TensorRT: none of
+  // them runs the other's file as 8 bits (docs/engines.md, "Quantisation").
+  Activations activations = Activations::kUnsigned;
+  // CPUs without VNNI add two u8·s8 products in 16 bits and saturate; 7-bit weights cannot.
+  bool reduce_range = false;
+};
+
+struct QuantiseReport {
+  std::vector<QuantisedLayer> layers;
+  std::vector<FloatLayer> float_layers;
+  int weight_bits = 8;
+  std::string activations;  // uint8 | int8
+  std::string bias;         // int32 | float32
+  int quantised_values = 0;
+};
+
+// Rewrites the model in place and drops the float weights. Throws what place() throws, and Error(kData)
+// naming a layer whose input has no range.
+QuantiseReport quantise(proto::ModelProto& model, const Ranges& ranges, const QuantiseOptions& options);
+
+}  // namespace paceline::onnx

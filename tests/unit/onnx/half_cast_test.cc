@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/half_cast.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "model_builder.h"
+
+namespace paceline::onnx {
+namespace {
+
+std::int64_t target(const proto::ModelProto& m, const std::string& value) {
+  const auto* node = find_node(m, value);
+  return node && node->op_type() == "Cast" ? int_attribute(*node, "to", 0) : -1;
+}
+
+ModelBuilder linear() {
+  ModelBuilder b;
+  b.input("x", {-1, 2}).output("y").weights("w", {2, 2}, {0.5F, 1, 2, 70000});
+  b.node("MatMul", {"x", "w"}, "y");
+  return b;
+}
+
+TEST(HalfCast, WeightsBecomeHalvesAndInputsStay) {
+  auto b = linear();
+  const auto report = cast_to_half(b.model());
+  EXPECT_EQ(report.half_nodes, 1);
+  EXPECT_EQ(report.casts, 2);
+  EXPECT_EQ(b.graph().input(0).type().tensor_type().elem_type(), proto::TensorProto::FLOAT);
+  EXPECT_EQ(b.graph().output(0).type().tensor_type().elem_type(), proto::TensorProto::FLOAT);
+  EXPECT_EQ(target(b.model(), "y"), proto::TensorProto::FLOAT);
+  EXPECT_EQ(target(b.model(), "x/half"), proto::TensorProto::FLOAT16);
+  ASSERT_NE(find_tensor(b.model(), "w/half"), nullptr);
+  EXPECT_EQ(floats_of(*find_tensor(b.model(), "w/half")), (Floats{0.5F, 1, 2, 65504}));
+  EXPECT_EQ(find_tensor(b.model(), "w"), nullptr);
+}
+
+TEST(HalfCast, OverflowIsCountedOrRefused) {
+  auto clamped = linear();
+  EXPECT_EQ(cast_to_half(clamped.model()).clamped, 1);
+  auto refused = linear();
+  EXPECT_THROW(cast_to_half(refused.model(), {.overflow_is_error = true}), Error);
+}
+
+TEST(HalfCast, WeightsThatVanishAreCounted) {
+  ModelBuilder b;
+  b.input("x", {-1, 1}).output("y").weights("w", {1, 2}, {1e-9F, 0}).node("MatMul", {"x", "w"}, "y");
+  EXPECT_EQ(cast_to_half(b.model()).flushed, 1);
+}
+
+TEST(HalfCast, InputsAndOutputsInHalfOnRequest) {
+  auto b = linear();
+  EXPECT_EQ(cast_to_half(b.model(), {.keep_io = false}).casts, 0);
+  EXPECT_EQ(b.graph().input(0).type().tensor_type().elem_type(), proto::TensorProto::FLOAT16);
+  EXPECT_EQ(b.graph().output(0).type().tensor_type().elem_type(), proto::TensorProto::FLOAT16);
+  ModelBuilder island;
+  island.input("x", {-1, 2}).output("y").node("Softmax", {"x"}, "y");
+  cast_to_half(island.model(), {.keep_io = false});
+  EXPECT_EQ(target(island.model(), "y"), proto::TensorProto::FLOAT16);
+  EXPECT_EQ(find_node(island.model(), "y/made")->op_type(), "Softmax");
+}
+
+TEST(HalfCast, SoftmaxIsAnIslandBetweenConversions) {
+  ModelBuilder b;
+  b.input("x", {-1, 2}).output("y").weights("w", {2, 2});
+  b.node("MatMul", {"x", "w"}, "s").node("Softmax", {"s"}, "p").node("MatMul", {"p", "w"}, "y");
+  const auto report = cast_to_half(b.model());
+  EXPECT_EQ(report.islands, Names{"p"});
+  EXPECT_EQ(find_node(b.model(), "p")->input(0), "s/float");
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(0), "p/half");
+}
+
+// x - mean, squared, mean, + 1e-12, root: in float16 the epsilon would be 0 and a constant row NaN.
+TEST(HalfCast, WhatStandsBetweenTwoIslandsStaysWithThem) {
+  ModelBuilder b;
+  b.input("x", {-1, 2}).output("y").weights("eps", {1}, {1e-12F}).weights("two", {1}, {2});
+  b.node("Relu", {"x"}, "r").node("ReduceMean", {"r"}, "mean").node("Sub", {"r", "mean"}, "d");
+  b.node("Pow", {"d", "two"}, "sq").node("ReduceMean", {"sq"}, "var").node("Add", {"var", "eps"}, "safe");
+  b.node("Sqrt", {"safe"}, "root").node("Div", {"d", "root"}, "y");
+  const auto report = cast_to_half(b.model());
+  EXPECT_EQ(report.islands, (Names{"mean", "sq", "var", "safe", "root"}));
+  EXPECT_EQ(floats_of(*find_tensor(b.model(), "eps")), Floats{1e-12F});
+  EXPECT_EQ(report.flushed, 0);
+}
+
+TEST(HalfCast, AnInitializerOfBothSidesHasBothTypes) {
+  ModelBuilder b;
+  b.input("x", {-1, 2}).output("y").weights("k", {2}, {1, 2});
+  b.node("Add", {"x", "k"}, "a").node("Pow", {"a", "k"}, "y");
+  cast_to_half(b.model());
+  EXPECT_EQ(find_tensor(b.model(), "k")->data_type(), proto::TensorProto::FLOAT);
+  EXPECT_EQ(find_tensor(b.model(), "k/half")->data_type(), proto::TensorProto::FLOAT16);
+}
+
+TEST(HalfCast, IntegersAndShapesAreLeftAlone) {
+  ModelBuilder b;
+  b.input("ids", {-1, 2}, DType::kInt64).output("y").weights("table", {4, 2});
+  *b.graph().add_initializer() = make_tensor("axes", Shape{1}, std::vector<std::int64_t>{0});
+  b.node("Gather", {"table", "ids"}, "e").node("Shape", {"e"}, "n").node("ConstantOfShape", {"n"}, "zeros");
+  b.node("Cast", {"ids"}, "mask");
+  set_attribute(b.last(), "to", std::int64_t{proto::TensorProto::FLOAT});
+  b.node("Add", {"e", "zeros"}, "s").node("Unsqueeze", {"s", "axes"}, "u").node("Mul", {"u", "mask"}, "y");
+  const auto report = cast_to_half(b.model());
+  EXPECT_TRUE(report.islands.empty());
+  EXPECT_EQ(find_tensor(b.model(), "axes")->data_type(), proto::TensorProto::INT64);
+  EXPECT_EQ(find_node(b.model(), "u")->input(1), "axes");
+  EXPECT_EQ(target(b.model(), "mask"), proto::TensorProto::FLOAT16);
+  EXPECT_EQ(find_attribute(*find_node(b.model(), "zeros"), "value")->t().data_type(),
+            proto::TensorProto::FLOAT16);
+  EXPECT_EQ(report.casts, 1) << "only the output";
+}
+
+TEST(HalfCast, ControlFlowIsRefusedByName) {
+  ModelBuilder b;
+  b.input("x", {2}).output("y").node("Loop", {"x"}, "y");
+  try {
+    cast_to_half(b.model());
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("node 'y' is Loop"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace paceline::onnx

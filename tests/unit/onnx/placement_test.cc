@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/placement.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "model_builder.h"
+
+namespace paceline::onnx {
+namespace {
+
+using Values = std::set<std::string>;
+
+Values quantised_values(const Placement& p) {
+  Values values;
+  for (const auto& [value, source] : p.range_of) values.insert(value);
+  return values;
+}
+
+Names layer_names(const Placement& p) {
+  Names names;
+  for (const auto& layer : p.layers) names.push_back(layer.name);
+  return names;
+}
+
+template <typename F>
+std::string reason(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+// The end of a residual network: stem, pool, block with shortcut, head.
+ModelBuilder residual() {
+  ModelBuilder b;
+  b.input("x", {-1, 2, 8, 8}).output("y");
+  b.conv("x", "stem").node("Relu", {"stem"}, "stem_relu").node("MaxPool", {"stem_relu"}, "pool");
+  b.conv("pool", "a").node("Relu", {"a"}, "a_relu").conv("a_relu", "b");
+  b.node("Add", {"b", "pool"}, "sum").node("Relu", {"sum"}, "sum_relu");
+  b.node("GlobalAveragePool", {"sum_relu"}, "mean").node("Flatten", {"mean"}, "flat");
+  b.weights("fc.w", {3, 2}).weights("fc.b", {3}).node("Gemm", {"flat", "fc.w", "fc.b"}, "y");
+  set_attribute(b.last(), "transB", std::int64_t{1});
+  return b;
+}
+
+TEST(Placement, EveryActivationButBeforeReluAndTheOutput) {
+  auto b = residual();
+  const auto p = place(b.model(), {});
+  EXPECT_EQ(layer_names(p), (Names{"stem", "a", "b", "y"}));
+  EXPECT_EQ(quantised_values(p),
+            (Values{"x", "stem_relu", "pool", "a_relu", "b", "sum_relu", "mean", "flat"}));
+  EXPECT_TRUE(p.float_layers.empty());
+}
+
+TEST(Placement, PoolAndFlattenTakeTheRangeOfWhatTheyRead) {
+  auto b = residual();
+  const auto p = place(b.model(), {});
+  EXPECT_EQ(p.range_of.at("pool"), "stem_relu");
+  EXPECT_EQ(p.range_of.at("flat"), "mean");
+  EXPECT_EQ(p.range_of.at("mean"), "mean");
+  EXPECT_EQ(p.values_to_observe(), (Values{"x", "stem_relu", "a_relu", "b", "sum_relu", "mean"}));
+}
+
+TEST(Placement, ChannelsOfWeightsByOperator) {
+  auto b = residual();
+  b.weights("plain", {3, 4}).node("Gemm", {"y", "plain"}, "g").output("g");
+  b.weights("m.w", {3, 4}).node("MatMul", {"y", "m.w"}, "m").output("m");
+  const auto p = place(b.model(), {});
+  ASSERT_EQ(p.layers.size(), 6U);
+  EXPECT_EQ(p.layers[0].weight_axis, 0) << "Conv";
+  EXPECT_EQ(p.layers[3].weight_axis, 0) << "Gemm, transposed";
+  EXPECT_EQ(p.layers[4].weight_axis, 1) << "Gemm";
+  EXPECT_EQ(p.layers[5].weight_axis, 1) << "MatMul";
+}
+
+TEST(Placement, AnExcludedLayerAndTheAddBehindItAreFloat) {
+  auto b = residual();
+  const auto p = place(b.model(), {.exclude = {"b"}});
+  EXPECT_EQ(layer_names(p), (Names{"stem", "a", "y"}));
+  ASSERT_EQ(p.float_layers.size(), 1U);
+  EXPECT_EQ(p.float_layers[0].name, "b");
+  EXPECT_EQ(p.float_layers[0].reason, "excluded");
+  EXPECT_EQ(quantised_values(p), (Values{"x", "stem_relu", "pool", "a_relu", "flat"}));
+}
+
+TEST(Placement, FirstLastAndPatterns) {
+  auto b = residual();
+  EXPECT_EQ(layer_names(place(b.model(), {.exclude = {"first", "last"}})), (Names{"a", "b"}));
+  EXPECT_EQ(layer_names(place(b.model(), {.exclude = {"?"}})), (Names{"stem"}));
+  EXPECT_NE(
+      reason([&] { (void)place(b.model(), {.exclude = {"layer9*"}}); }).find("no layer is called 'layer9*'"),
+      std::string::npos);
+}
+
+// Attention and feed-forward of one block, as exporters write them.
+ModelBuilder transformer() {
+  ModelBuilder b;
+  b.input("x", {-1, 4, 8}).output("y").weights("g", {8}).weights("wq", {8, 8}).weights("wk", {8, 8});
+  b.weights("bq", {8}).weights("w1", {8, 8});
+  b.node("LayerNormalization", {"x", "g"}, "n")
+      .node("MatMul", {"n", "wq"}, "q0")
+      .node("Add", {"q0", "bq"}, "q");
+  b.node("MatMul", {"n", "wk"}, "k").node("Transpose", {"k"}, "kt").node("MatMul", {"q", "kt"}, "scores");
+  b.node("Softmax", {"scores"}, "p").node("MatMul", {"p", "n"}, "c").node("Add", {"c", "x"}, "r");
+  b.node("LayerNormalization", {"r", "g"}, "n2").node("MatMul", {"n2", "w1"}, "h");
+  b.node("Gelu", {"h"}, "act").node("Add", {"act", "r"}, "y");
+  return b;
+}
+
+TEST(Placement, OfATransformerOnlyProductsWithWeights) {
+  auto b = transformer();
+  const auto p = place(b.model(), {});
+  EXPECT_EQ(layer_names(p), (Names{"q0", "k", "h"}));
+  EXPECT_EQ(quantised_values(p), (Values{"n", "n2"}));
+  ASSERT_EQ(p.float_layers.size(), 2U);
+  EXPECT_EQ(p.float_layers[0].reason, "a product of two activations");
+  const auto all = place(b.model(), {.activation_products = true});
+  EXPECT_EQ(quantised_values(all), (Values{"n", "n2", "q", "kt", "p"}));
+  EXPECT_EQ(all.layers[2].weight_input, -1);
+}
+
+TEST(Placement, FloatReadersOfAFloatValueKeepIt) {
+  auto b = transformer();
+  const auto p = place(b.model(), {});
+  for (const auto& [n, reads] : p.reads)
+    EXPECT_TRUE(b.graph().node(n).op_type() == "MatMul") << b.graph().node(n).name();
+  EXPECT_EQ(p.reads.size(), 3U) << "the product p·n reads n as it is";
+}
+
+TEST(Placement, WeightsThatAreNoConstantAreNamed) {
+  ModelBuilder b;
+  b.input("x", {-1, 2, 4, 4}).input("w", {2, 2, 1, 1}).output("y");
+  b.node("Conv", {"x", "w"}, "c").conv("c", "y");
+  const auto p = place(b.model(), {});
+  ASSERT_EQ(p.float_layers.size(), 1U);
+  EXPECT_EQ(p.float_layers[0].reason, "its weights are not a constant of the model");
+}
+
+TEST(Placement, NothingToQuantiseIsAnErrorWithItsReason) {
+  ModelBuilder none;
+  none.input("x", {2}).output("y").node("Relu", {"x"}, "y");
+  EXPECT_NE(reason([&] { (void)place(none.model(), {}); }).find("no convolution and no matrix product"),
+            std::string::npos);
+  auto all = residual();
+  EXPECT_NE(reason([&] { (void)place(all.model(), {.exclude = {"*"}}); }).find("'stem' (Conv): excluded"),
+            std::string::npos);
+}
+
+TEST(Placement, QuantisedModelsAndOldOperatorSetsAreRefused) {
+  auto quantised = residual();
+  quantised.node("DequantizeLinear", {"x", "s"}, "d");
+  EXPECT_NE(reason([&] { (void)place(quantised.model(), {}); }).find("quantised already: node 'd'"),
+            std::string::npos);
+  ModelBuilder old(12);
+  old.input("x", {-1, 2, 4, 4}).output("y").conv("x", "y");
+  EXPECT_NE(reason([&] { (void)place(old.model(), {}); }).find("operator set 12"), std::string::npos);
+}
+
+TEST(Glob, MatchesWholeNames) {
+  EXPECT_TRUE(matches_glob("layer1.conv", "layer1*"));
+  EXPECT_TRUE(matches_glob("layer1.conv", "*conv"));
+  EXPECT_TRUE(matches_glob("layer1.conv", "l*1?c*v"));
+  EXPECT_TRUE(matches_glob("", "*"));
+  EXPECT_FALSE(matches_glob("layer1.conv", "layer1"));
+  EXPECT_FALSE(matches_glob("conv1", "conv?1"));
+  EXPECT_FALSE(matches_glob("a", ""));
+}
+
+}  // namespace
+}  // namespace paceline::onnx
