@@ -15,9 +15,14 @@ std::unique_ptr<plugin::Engine> make_torchscript() {
   return std::make_unique<TorchEngine>("torchscript", Compilation::kTorchScript);
 }
 
+std::unique_ptr<plugin::Engine> make_aotinductor() {
+  return std::make_unique<TorchEngine>("aotinductor", Compilation::kAotInductor);
+}
+
 constexpr plugin::EngineEntry kEngines[] = {
     {"eager", "LibTorch, operator by operator", make_eager},
     {"torchscript", "LibTorch, traced, frozen and optimised for inference", make_torchscript},
+    {"aotinductor", "LibTorch, compiled ahead of time by AOTInductor", make_aotinductor},
 };
 constexpr plugin::ExporterEntry kExporters[] = {
     {"onnx", make_onnx_exporter},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "torch/aoti_program.h"
 #include "torch/eager_program.h"
 #include "torch/errors.h"
 #include "torch/models/model.h"
@@ -65,6 +66,17 @@ plugin::ReadBack as_read_back(const WorkByPrecision& work) {
   return result;
 }
 
+// A package needs Python to be made, and was compiled for one precision.
+std::unique_ptr<Program> build_package(const plugin::ModelSpec& spec) {
+  if (!spec.name.empty())
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("aotinductor reads packages: make one with tools/export_aoti.py --model {0} and pass it "
+                    "with --model {0}.pt2",
+                    spec.name));
+  return load_package(spec.file);
+}
+
 }  // namespace
 
 plugin::EngineInfo TorchEngine::info() const {
@@ -99,6 +111,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
 }
 
 std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {
+  if (compilation_ == Compilation::kAotInductor) return build_package(spec);
   const bool compile = compilation_ == Compilation::kTorchScript;
   if (spec.name.empty()) return load_program({spec.file, spec.inputs.size(), compile}, *precision_, form_);
   auto model = make_model(spec, threads);

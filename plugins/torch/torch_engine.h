@@ -12,9 +12,9 @@
 
 namespace paceline::torch_plugin {
 
-enum class Compilation { kNone, kTorchScript };
+enum class Compilation { kNone, kTorchScript, kAotInductor };
 
-// Runs a built-in model or a TorchScript file on the CPU, in torch::InferenceMode.
+// Runs a built-in model, a TorchScript file or an AOTInductor package on the CPU, in torch::InferenceMode.
 class TorchEngine : public plugin::Engine {
  public:
   TorchEngine(std::string name, Compilation compilation)

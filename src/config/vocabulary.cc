@@ -62,7 +62,7 @@ constexpr std::array kModels{
 constexpr std::array kEngines{
     Engine{"eager", "torch", true, "LibTorch, one operator after the other"},
     Engine{"torchscript", "torch", true, "LibTorch: trace, freeze, optimize_for_inference"},
-    Engine{"aotinductor", "torch", false, "a model compiled ahead of time by PyTorch (.pt2)"},
+    Engine{"aotinductor", "torch", true, "a model compiled ahead of time by PyTorch (.pt2)"},
     Engine{"openvino", "openvino", false, "OpenVINO runtime", "onnx"},
     Engine{"onnxruntime", "onnxruntime", false, "ONNX Runtime", "onnx"},
     Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
@@ -71,7 +71,7 @@ constexpr std::array kEngines{
 constexpr std::array kFileTypes{
     FileType{".pt", "", true},
     FileType{".ts", "", true},
-    FileType{".pt2", "aotinductor", false},
+    FileType{".pt2", "aotinductor", true},
     FileType{".onnx", "onnxruntime", false},
     FileType{".xml", "openvino", false},
     FileType{".blob", "openvino", false},

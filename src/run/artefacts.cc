@@ -7,10 +7,11 @@
 namespace paceline::run {
 namespace fs = std::filesystem;
 
-Artefacts::Artefacts(const fs::path& run_dir) : folder_(fs::absolute(run_dir) / ".artefacts") {
+Artefacts::Artefacts(const fs::path& run_dir)
+    : folder_(fs::absolute(run_dir) / ".artefacts"), temp_(folder_ / "tmp") {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);  // what a killed run left behind
-  make_directories(folder_);
+  make_directories(temp_);
 }
 
 Artefacts::~Artefacts() {

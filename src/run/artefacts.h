@@ -23,12 +23,14 @@ class Artefacts {
   [[nodiscard]] std::filesystem::path model_file(const std::string& key, const std::string& format) const {
     return folder_ / ("model-" + key + "." + format);
   }
+  // Where workers unpack things: what a killed one leaves behind goes with this folder.
+  [[nodiscard]] const std::filesystem::path& temp_folder() const { return temp_; }
   [[nodiscard]] std::filesystem::path reference_file(const std::string& key) const {
     return folder_ / ("reference-" + key + ".npy");
   }
 
  private:
-  std::filesystem::path folder_;
+  std::filesystem::path folder_, temp_;
   std::map<std::string, std::vector<std::string>> inputs_;
 };
 

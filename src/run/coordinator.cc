@@ -170,6 +170,7 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
   WorkerRequest request{pass, c.definition.env, c.log(),
                         keep_records ? c.record_file(pass.kind, pass.repetition) : std::filesystem::path(),
                         timeout_of(c.definition)};
+  request.env.emplace("TMPDIR", artefacts_.temp_folder().string());
   append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", utc_now(),
                                        workload::pass_kind_name(pass.kind), pass.repetition));
   const auto on_progress = [&](const workload::ProgressRecord& p) { observer_.progress(p); };
