@@ -19,9 +19,12 @@ namespace {
 
 TEST(TorchPlugin, NamesItsEnginesAndLibraries) {
   const auto& description = torch_plugin().description();
-  ASSERT_EQ(description.engines.size(), 2u);
+  ASSERT_EQ(description.engines.size(), 3u);
   EXPECT_STREQ(description.engines[0].name, "eager");
   EXPECT_STREQ(description.engines[1].name, "torchscript");
+  EXPECT_STREQ(description.engines[2].name, "aotinductor");
+  ASSERT_EQ(description.exporters.size(), 2u);
+  EXPECT_STREQ(description.exporters[0].format, "onnx");
   const auto versions = description.versions();
   std::vector<std::string> names;
   for (const auto& [name, version] : versions) {
