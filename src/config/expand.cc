@@ -17,6 +17,8 @@
 namespace paceline::config {
 namespace {
 
+constexpr std::size_t kMaxId = 150;  // a folder's name, with room for a number
+
 struct Axis {
   std::string name;  // singular; "env.NAME" for an environment variable
   std::vector<Value> values;
@@ -161,7 +163,7 @@ class Expander {
       auto parts = name_parts(cases[i]);
       cases[i].label = join(parts, " ");
       for (auto& part : parts) part = sanitised(part);
-      cases[i].id = join(parts, "-").substr(0, 150);
+      cases[i].id = join(parts, "-").substr(0, kMaxId);
     }
   }
 
@@ -170,16 +172,80 @@ class Expander {
   std::vector<Axis> axes_;
 };
 
-// Equal names (two workloads with the same axes, long paths with the same end) get a number, in plan order.
-void make_unique(std::vector<Case>& cases) {
-  std::set<std::string> taken;
-  std::map<std::string, int> next;
-  for (auto& item : cases) {
-    const std::string base = item.id;
-    for (int& n = next.try_emplace(base, 2).first->second; !taken.insert(item.id).second; ++n) {
-      item.id = fmt::format("{}-{}", base, n);
-      if (taken.find(item.id) == taken.end()) item.label += fmt::format(" ({})", n);
+using Facts = std::map<std::string, std::string>;  // name of an option, or "env.NAME", to its value
+
+bool is_axis(const std::string& name) {
+  return name.starts_with("env.") || std::any_of(kNameParts.begin(), kNameParts.end(),
+                                                 [&](const auto& part) { return part.axis == name; });
+}
+
+// What may tell cases of one name apart: their axes, or everything else.
+Facts facts_of(const Case& item, bool axes) {
+  Facts facts;
+  for (const auto& [name, values] : item.settings.all())
+    if (is_axis(name) == axes && !name.starts_with("baseline."))
+      facts[name] = join(item.settings.texts(name), ",");
+  if (axes)
+    for (const auto& [name, value] : item.env) facts["env." + name] = value;
+  return facts;
+}
+
+// "t2", "X=a", "iterations=9"; an axis without a prefix of its own is there already, cut short.
+std::string difference(const std::string& name, const std::string& value) {
+  for (const auto& part : kNameParts)
+    if (part.axis == name && part.when != NamePart::When::kAlways) return std::string(part.prefix) + value;
+  return (name.starts_with("env.") ? name.substr(4) : name) + "=" + value;
+}
+
+// Appends to the names of some cases what not all of them share.
+void name_differences(const std::vector<Case*>& same, bool axes) {
+  std::vector<Facts> facts;
+  std::map<std::pair<std::string, std::string>, std::size_t> holders;
+  for (const Case* item : same)
+    for (const auto& fact : facts.emplace_back(facts_of(*item, axes))) ++holders[fact];
+  for (std::size_t i = 0; i < same.size(); ++i)
+    for (const auto& fact : facts[i]) {
+      if (holders[fact] == same.size()) continue;
+      const std::string part = difference(fact.first, fact.second);
+      same[i]->label += " " + part;
+      same[i]->id = (same[i]->id + "-" + sanitised(part)).substr(0, kMaxId);
     }
+}
+
+// Cases of one name (two workloads that differ in what no list varies) are named by their differences: axes,
+// where that is not enough other options.
+void tell_apart(std::vector<Case>& cases) {
+  for (const bool axes : {true, false}) {
+    std::map<std::string, std::vector<Case*>> by_label;
+    for (auto& item : cases) by_label[item.label].push_back(&item);
+    for (const auto& [label, same] : by_label)
+      if (same.size() > 1) name_differences(same, axes);
+  }
+}
+
+// Hands out each name once; after that with the first number that is free: "name-2", "name (2)".
+class UniqueNames {
+ public:
+  UniqueNames(std::string_view before, std::string_view after) : before_(before), after_(after) {}
+  std::string make(const std::string& name) {
+    std::string candidate = name;
+    for (int& n = next_.try_emplace(name, 2).first->second; !taken_.insert(candidate).second; ++n)
+      candidate = fmt::format("{}{}{}{}", name, before_, n, after_);
+    return candidate;
+  }
+
+ private:
+  std::string_view before_, after_;
+  std::set<std::string> taken_;
+  std::map<std::string, int> next_;
+};
+
+// Names that are still equal (the same case twice, long paths with the same end) get a number, in plan order.
+void make_unique(std::vector<Case>& cases) {
+  UniqueNames ids("-", ""), labels(" (", ")");
+  for (auto& item : cases) {
+    item.id = ids.make(item.id);
+    item.label = labels.make(item.label);
   }
 }
 
@@ -201,6 +267,7 @@ std::vector<Case> expand(const Plan& plan) {
                 fmt::format("'{}' has {} cases, more than {}; shorten its lists", plan.source, n, kMaxCases));
   std::vector<Case> cases;
   for (std::size_t i = 0; i < plan.workloads.size(); ++i) Expander(plan.workloads[i], i).append_to(cases);
+  tell_apart(cases);
   make_unique(cases);
   set_baselines(plan, cases);
   for (auto& item : cases) item.not_available = not_available_reason(item);

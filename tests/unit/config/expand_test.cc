@@ -14,6 +14,11 @@ std::vector<std::string> ids_of(const std::vector<Case>& cases) {
   for (const auto& item : cases) ids.push_back(item.id);
   return ids;
 }
+std::vector<std::string> labels_of(const std::vector<Case>& cases) {
+  std::vector<std::string> labels;
+  for (const auto& item : cases) labels.push_back(item.label);
+  return labels;
+}
 std::vector<Case> cases_of(const std::string& lines) {
   return expand(plan_of("kind: inference\n" + lines));
 }
@@ -65,10 +70,31 @@ TEST(Expand, IdsAreUniqueAndSafe) {
       "model: gpt2, env: {A: ['x/y', 'x:y']}}\n");
   const auto cases = expand(plan);
   EXPECT_EQ(ids_of(cases),
-            (std::vector<std::string>{"gpt2-eager-fp32-b1", "gpt2-eager-fp32-b1-2",
+            (std::vector<std::string>{"gpt2-eager-fp32-b1", "gpt2-eager-fp32-b1-iterations_9",
                                       "gpt2-eager-fp32-b1-A_x_y", "gpt2-eager-fp32-b1-A_x_y-2"}));
-  EXPECT_EQ(cases[1].label, "gpt2 eager fp32 b1 (2)");
+  EXPECT_EQ(labels_of(cases),
+            (std::vector<std::string>{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 iterations=9",
+                                      "gpt2 eager fp32 b1 A=x/y", "gpt2 eager fp32 b1 A=x:y"}));
   EXPECT_EQ(cases[1].workload, 1U);
+}
+
+TEST(Expand, CasesOfOneNameAreNamedByWhatTheyDifferIn) {
+  const auto labels = [](const std::string& one, const std::string& other) {
+    const std::string start = "  - {kind: inference, model: gpt2, ";
+    return labels_of(expand(plan_of("workloads:\n" + start + one + "}\n" + start + other + "}\n")));
+  };
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(labels("threads: 1", "threads: 2"), (Labels{"gpt2 eager fp32 b1 t1", "gpt2 eager fp32 b1 t2"}));
+  EXPECT_EQ(labels("sequence_length: 64", "sequence_length: 128"),
+            (Labels{"gpt2 eager fp32 b1 s64", "gpt2 eager fp32 b1 s128"}));
+  EXPECT_EQ(labels("env: {X: a}", "env: {X: b}"),
+            (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1 X=b"}));
+  EXPECT_EQ(labels("env: {X: a}", "pin: true"), (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1"}));
+  EXPECT_EQ(labels("threads: 1, pin: true", "threads: 2"),
+            (Labels{"gpt2 eager fp32 b1 t1", "gpt2 eager fp32 b1 t2"}));
+  EXPECT_EQ(labels("pin: true", "pin: false"),
+            (Labels{"gpt2 eager fp32 b1 pin=true", "gpt2 eager fp32 b1 pin=false"}));
+  EXPECT_EQ(labels("threads: 1", "threads: 1"), (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 (2)"}));
 }
 
 TEST(Baseline, IsEqualInEveryOtherAxis) {
