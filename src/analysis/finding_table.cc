@@ -13,7 +13,7 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 17> kRules{{
+constexpr std::array<FindingRule, 18> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -24,6 +24,8 @@ constexpr std::array<FindingRule, 17> kRules{{
      find_not_converged},
     {"process_spread", "warning", "processes that differ more than iterations inside one do",
      find_process_spread},
+    {"above_peak", "warning", "cases that did more FLOPs than the machine was measured to be able to",
+     find_above_peak},
     {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
      find_precision_slowdown},
     {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",

@@ -31,6 +31,7 @@ Findings find_invalid_cases(const result::RunResult& run);
 Findings find_noisy_cases(const result::RunResult& run);
 Findings find_not_converged(const result::RunResult& run);
 Findings find_process_spread(const result::RunResult& run);
+Findings find_above_peak(const result::RunResult& run);
 Findings find_skipped_cases(const result::RunResult& run);
 
 }  // namespace paceline::analysis

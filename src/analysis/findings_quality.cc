@@ -8,6 +8,7 @@
 #include "analysis/findings.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/summarize.h"
 
 namespace paceline::analysis {
 namespace {
@@ -155,6 +156,19 @@ Findings find_process_spread(const RunResult& run) {
               "relative spread of the per-process medians against that inside a process",
               "Read the interval over processes; more repetitions narrow it, more iterations do not."));
   return found;
+}
+
+Findings find_above_peak(const RunResult& run) {
+  const Cases cases = cases_where(run, [](const CaseResult& one) {
+    return is_ok(one) && !one.flops.share_of_measured_peak && result::above_measured_peak(one.flops);
+  });
+  if (cases.empty()) return {};
+  return {about(cases,
+                fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
+                            plural(cases.size(), "case"), list_labels(cases)),
+                "peak: " + cases.front()->flops.peak_source,
+                "Delete ~/.cache/paceline/peaks.json and run again, to have the peak measured in a quiet "
+                "minute.")};
 }
 
 Findings find_skipped_cases(const RunResult& run) {

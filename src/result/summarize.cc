@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "result/summarize.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -201,6 +203,17 @@ void fill_outliers(Outliers& o, const std::vector<double>& x, double resolution)
   o.median_excl_severe_ns = number(found.median_excl_severe, stats::kInsufficientSamples);
 }
 
+Number share_of_peak(const Flops& f) {
+  if (!f.peak_measured_flops_per_s) return Number::missing(f.peak_measured_flops_per_s.reason());
+  const double share = *f.achieved_flops_per_s / *f.peak_measured_flops_per_s;
+  if (!above_measured_peak(f)) return share;
+  return Number::missing(
+      fmt::format("{:.1f} % of the measured peak: the peak was measured in a slow minute, or the model needs "
+                  "fewer operations than are counted; delete ~/.cache/paceline/peaks.json to have the peak "
+                  "measured again",
+                  share * 100));
+}
+
 void fill_flops(Flops& f, const Estimate& p50, double items_per_iteration) {
   if (!f.model_flops_per_item || !p50.value) {
     f.achieved_flops_per_s =
@@ -209,12 +222,15 @@ void fill_flops(Flops& f, const Estimate& p50, double items_per_iteration) {
     return;
   }
   f.achieved_flops_per_s = *f.model_flops_per_item * items_per_iteration * 1e9 / *p50.value;
-  f.share_of_measured_peak = f.peak_measured_flops_per_s
-                                 ? Number(*f.achieved_flops_per_s / *f.peak_measured_flops_per_s)
-                                 : Number::missing(f.peak_measured_flops_per_s.reason());
+  f.share_of_measured_peak = share_of_peak(f);
 }
 
 }  // namespace
+
+bool above_measured_peak(const Flops& f) {
+  return f.achieved_flops_per_s && f.peak_measured_flops_per_s &&
+         *f.achieved_flops_per_s > *f.peak_measured_flops_per_s;
+}
 
 void summarize_repetition(Repetition& repetition, const std::vector<double>& x) {
   repetition.n = static_cast<std::int64_t>(x.size());

@@ -20,6 +20,10 @@ struct SummaryOptions {
 // numbers.
 void summarize(CaseResult& result, const std::vector<Sample>& samples, const SummaryOptions& options);
 
+// True when a case did more FLOPs a second than the measured peak, which cannot be: the share is then missing
+// (methodology: model FLOPs and peaks).
+bool above_measured_peak(const Flops& flops);
+
 // Median and mean of one process, for its Repetition.
 void summarize_repetition(Repetition& repetition, const std::vector<double>& durations_ns);
 

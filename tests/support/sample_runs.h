@@ -95,9 +95,9 @@ inline result::CaseResult case_of(const CaseSpec& spec) {
   one.memory.rss_peak_above_load_bytes = static_cast<std::int64_t>(spec.memory_mb * 1e6);
   one.flops.model_flops_per_item = 8.178e9;
   one.flops.achieved_flops_per_s = 8.178e9 * static_cast<double>(spec.batch) * 1e3 / spec.p50_ms;
-  one.flops.peak_measured_flops_per_s = 2.6e11;
-  one.flops.peak_source = "convolution fp32, 2 threads";
-  one.flops.share_of_measured_peak = *one.flops.achieved_flops_per_s / 2.6e11;
+  one.flops.peak_measured_flops_per_s = b.precision == "fp32" ? 2.6e11 : 5.2e11;
+  one.flops.peak_source = "convolution " + b.precision + ", 2 threads";
+  one.flops.share_of_measured_peak = *one.flops.achieved_flops_per_s / *one.flops.peak_measured_flops_per_s;
   one.overhead.overhead_fraction = 0.00002;
   one.noise.foreign_cpu_frac = 0.01;
   for (int index = 0; index < kRepetitions; ++index) one.repetitions.push_back(repetition_of(spec, index));

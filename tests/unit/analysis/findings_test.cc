@@ -184,7 +184,7 @@ TEST(Findings, BatchScalingSaysWhatIsGainedAndTheShareOfPeak) {
   EXPECT_TRUE(says(
       bf16, "Batch 8 against batch 1 of bf16 eager resnet50: 32.0 images/s (31.4–32.7) and 11.1 images/s"))
       << bf16.text;
-  EXPECT_TRUE(says(bf16, "2.89x the throughput; compute-bound, 101 % of")) << bf16.text;
+  EXPECT_TRUE(says(bf16, "2.89x the throughput; compute-bound, 50 % of")) << bf16.text;
   EXPECT_TRUE(says(fp32, "it loses throughput; 49 % of this machine's measured peak")) << fp32.text;
 }
 
@@ -281,6 +281,20 @@ TEST(Findings, ProcessSpreadMuchLargerThanWithin) {
             "resnet50 eager fp32 b1 differs 9.0 % from process to process, but only 1.0 % within one.");
   run.cases[0].headline.within_spread = 0.05;
   EXPECT_TRUE(of_kind(run, "process_spread").empty());
+}
+
+TEST(Findings, AboveTheMeasuredPeak) {
+  RunResult run = quiet_run();
+  auto& flops = run.cases[0].flops;
+  EXPECT_TRUE(of_kind(run, "above_peak").empty());
+  flops.peak_measured_flops_per_s = *flops.achieved_flops_per_s / 1.22;
+  flops.share_of_measured_peak = result::Number::missing("122 % of the measured peak");
+  const auto found = of_kind(run, "above_peak");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "1 case above the measured peak of this machine, so no share of it is shown: resnet50 eager fp32 "
+            "b1.");
+  EXPECT_EQ(found[0].evidence, "peak: convolution fp32, 2 threads");
 }
 
 TEST(Findings, PrecisionFallback) {

@@ -96,6 +96,19 @@ TEST(Summarize, FlopsFollowTheMedian) {
   EXPECT_NEAR(*s.result.flops.share_of_measured_peak, 0.5, 0.01);
 }
 
+TEST(Summarize, AShareAboveThePeakIsMissing) {
+  auto s = make_case("a", {1.0}, 50);
+  s.result.flops.model_flops_per_item = 8e9;
+  s.result.flops.peak_measured_flops_per_s = 4e11;
+  summarize(s.result, s.samples, {});
+  ASSERT_TRUE(above_measured_peak(s.result.flops));
+  EXPECT_TRUE(s.result.flops.achieved_flops_per_s);
+  const Number& share = s.result.flops.share_of_measured_peak;
+  ASSERT_FALSE(share);
+  EXPECT_NE(share.reason().find(" % of the measured peak: "), std::string::npos) << share.reason();
+  EXPECT_NE(share.reason().find("peaks.json"), std::string::npos);
+}
+
 TEST(Summarize, TheWorstRepetitionCountsAndAMissingFigureKeepsItsReason) {
   auto s = make_case("a", {1.0, 1.0}, 20);
   auto& repetitions = s.result.repetitions;
