@@ -61,7 +61,7 @@ std::string reason_in_words(const std::string& reason) {
 }  // namespace
 
 std::string grade_text(const CaseResult& one, std::size_t shown) {
-  const std::string letter(1, grade_letter(one.grade));
+  std::string letter(1, grade_letter(one.grade));
   const auto& reasons = one.grade_reasons;
   if (reasons.empty()) return letter;
   if (reasons.size() <= shown) return letter + "  " + join(reasons, ", ");
