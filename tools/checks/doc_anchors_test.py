@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Check of pointers into the documents against a small made-up tree: each kind of broken pointer is found."""
-import pathlib
-import tempfile
 import unittest
 
 import doc_anchors
+import made_up_tree
 
 ROWS = "".join(f'Metric{{"m{i}", "spread", [](const C& c)}},\n' for i in range(20))
 CLEAN = {
@@ -20,22 +19,9 @@ CLEAN = {
 }
 
 
-class DocAnchorsTest(unittest.TestCase):
-    def found(self, path=None, text=""):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            for name, content in {**CLEAN, **({path: text} if path else {})}.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(content)
-            return list(doc_anchors.findings(root))
-
-    def expect(self, words, path, text):
-        found = self.found(path, text)
-        self.assertEqual(len(found), 1, found)
-        self.assertIn(words, found[0])
-
-    def test_a_clean_tree_passes(self):
-        self.assertEqual(self.found(), [])
+class DocAnchorsTest(made_up_tree.TreeTest):
+    clean = CLEAN
+    check = staticmethod(doc_anchors.findings)
 
     def test_link_to_a_missing_file(self):
         self.expect("docs/plan.md: no such file", "README.md", "[x](docs/plan.md)")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Layering check against small made-up trees: each kind of violation is found, a clean tree passes."""
-import pathlib
-import tempfile
 import unittest
 
 import layering
+import made_up_tree
 
 CLEAN = {
     "CMakeLists.txt": "foreach(layer base stats report cli)\n  add_subdirectory(src/${layer})\nendforeach()\n",
@@ -21,22 +20,9 @@ CLEAN = {
 }
 
 
-class LayeringTest(unittest.TestCase):
-    def found(self, path=None, text=""):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            for name, content in {**CLEAN, **({path: text} if path else {})}.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(content)
-            return list(layering.violations(root))
-
-    def expect(self, words, path, text):
-        found = self.found(path, text)
-        self.assertEqual(len(found), 1, found)
-        self.assertIn(words, found[0])
-
-    def test_a_clean_tree_passes(self):
-        self.assertEqual(self.found(), [])
+class LayeringTest(made_up_tree.TreeTest):
+    clean = CLEAN
+    check = staticmethod(layering.violations)
 
     def test_include_upwards(self):
         self.expect("src/base/b.cc:2: base includes stats/a.cc", "src/base/b.cc", '\n#include "stats/a.cc"\n')
