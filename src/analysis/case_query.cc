@@ -79,6 +79,25 @@ bool is_baseline(const RunResult& run, const CaseResult& one) {
                      [&](const CaseResult& other) { return other.speedup.baseline_case_id == one.case_id; });
 }
 
+std::vector<const CaseResult*> pareto_front(const RunResult& run, std::string_view model) {
+  std::vector<const CaseResult*> all, front;
+  for (const auto& one : run.cases)
+    if (is_ok(one) && one.benchmark.model == model && one.headline.p50_ns.value && one.throughput.per_s.value)
+      all.push_back(&one);
+  const auto beats = [](const CaseResult& a, const CaseResult& b) {
+    const double slower = *a.headline.p50_ns.value - *b.headline.p50_ns.value;
+    const double wider = *a.throughput.per_s.value - *b.throughput.per_s.value;
+    return slower <= 0 && wider >= 0 && (slower < 0 || wider > 0);
+  };
+  for (const auto* one : all)
+    if (std::none_of(all.begin(), all.end(), [&](const auto* other) { return beats(*other, *one); }))
+      front.push_back(one);
+  std::sort(front.begin(), front.end(), [](const auto* a, const auto* b) {
+    return *a->headline.p50_ns.value < *b->headline.p50_ns.value;
+  });
+  return front;
+}
+
 std::vector<std::string> differing_axes(const Benchmark& a, const Benchmark& b) {
   std::vector<std::string> names;
   for (const Axis& axis : kAxes)

@@ -25,6 +25,10 @@ bool inconclusive(const result::CaseResult& one);
 // The case others of this run are compared with.
 bool is_baseline(const result::RunResult& run, const result::CaseResult& one);
 
+// Measured cases of a model that no other beats in latency and throughput at once, lowest latency first: a
+// case is out when another has a median no higher and a rate no lower, and differs in one.
+std::vector<const result::CaseResult*> pareto_front(const result::RunResult& run, std::string_view model);
+
 // Names of the axes in which two benchmarks differ: model, engine, precision, layout, batch, world_size, …
 std::vector<std::string> differing_axes(const result::Benchmark& a, const result::Benchmark& b);
 std::string axis_value(const result::Benchmark& benchmark, std::string_view axis);

@@ -18,10 +18,12 @@ Findings find_engine_slowdown(const result::RunResult& run);
 Findings find_setting_effect(const result::RunResult& run);
 Findings find_no_claim(const result::RunResult& run);
 
-// Throughput over batch, best configuration, memory (findings_choice.cc)
+// Throughput over batch, memory (findings_choice.cc)
 Findings find_batch_scaling(const result::RunResult& run);
-Findings find_best_configuration(const result::RunResult& run);
 Findings find_memory_saving(const result::RunResult& run);
+
+// What to choose, and what it costs (findings_recommendation.cc)
+Findings find_recommendations(const result::RunResult& run);
 
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const result::RunResult& run);

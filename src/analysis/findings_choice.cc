@@ -79,56 +79,6 @@ std::vector<Cases> batch_groups(const RunResult& run) {
   return found;
 }
 
-Cases usable_cases(const RunResult& run, const std::string& model) {
-  Cases cases;
-  for (const CaseResult& one : run.cases)
-    if (is_ok(one) && one.benchmark.model == model && one.grade != result::Grade::kC &&
-        has_interval(one.headline.p50_ns) && has_interval(one.throughput.per_s))
-      cases.push_back(&one);
-  return cases;
-}
-
-// A rival whose interval overlaps the winner's: then the winner is not the only candidate.
-std::string rival_text(const Cases& cases, const CaseResult& winner,
-                       const Estimate& (*figure)(const CaseResult&)) {
-  for (const CaseResult* one : cases) {
-    if (one == &winner) continue;
-    const Estimate &a = figure(*one), &b = figure(winner);
-    if (*a.ci_low <= *b.ci_high && *b.ci_low <= *a.ci_high)
-      return fmt::format(" (not told apart from {})", one->label);
-  }
-  return {};
-}
-
-const Estimate& latency(const CaseResult& one) {
-  return one.headline.p50_ns;
-}
-const Estimate& rate(const CaseResult& one) {
-  return one.throughput.per_s;
-}
-
-Finding best_finding(const std::string& model, const Cases& cases) {
-  const CaseResult& fast = **std::min_element(cases.begin(), cases.end(), [](const auto* a, const auto* b) {
-    return *latency(*a).value < *latency(*b).value;
-  });
-  const CaseResult& wide = **std::max_element(cases.begin(), cases.end(), [](const auto* a, const auto* b) {
-    return *rate(*a).value < *rate(*b).value;
-  });
-  const bool solid =
-      std::all_of(cases.begin(), cases.end(), [](const auto* one) { return over_processes(*one); });
-  Finding finding;
-  finding.text =
-      fmt::format("{}: highest throughput with {}, {}{}; lowest latency with {}, p50 {} ({} ms){}{}.", model,
-                  describe_without(wide.benchmark, "model"), rate_text(wide), rival_text(cases, wide, rate),
-                  describe_without(fast.benchmark, "model"), format_duration_ns(*latency(fast).value),
-                  format_range(*latency(fast).ci_low / 1e6, *latency(fast).ci_high / 1e6),
-                  rival_text(cases, fast, latency), solid ? "" : "; within one process each, no claim");
-  finding.evidence = fmt::format("{} measured configurations of grade A or B", cases.size());
-  finding.case_ids = {wide.case_id};
-  if (&fast != &wide) finding.case_ids.push_back(fast.case_id);
-  return finding;
-}
-
 struct MemoryRange {
   double low = 0, high = 0;
 };
@@ -166,19 +116,6 @@ Findings find_batch_scaling(const RunResult& run) {
   Findings found;
   for (const Cases& group : batch_groups(run))
     found.push_back(scaling_finding(*group.front(), *group.back()));
-  return found;
-}
-
-Findings find_best_configuration(const RunResult& run) {
-  Findings found;
-  std::vector<std::string> models;
-  for (const CaseResult& one : run.cases)
-    if (std::find(models.begin(), models.end(), one.benchmark.model) == models.end())
-      models.push_back(one.benchmark.model);
-  for (const std::string& model : models) {
-    const Cases cases = usable_cases(run, model);
-    if (cases.size() > 1) found.push_back(best_finding(model, cases));
-  }
   return found;
 }
 

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/case_query.h"
+#include "base/units.h"
 #include "report/case_cells.h"
 #include "report/decimate.h"
 #include "report/escape.h"
@@ -108,6 +110,19 @@ json samples_json(const ReportCase& entry, const RenderOptions& options) {
           {"total", values.size()}};
 }
 
+// What the case's answers cost against FP32, in words; empty where nothing was compared.
+std::string accuracy_text(const CaseResult& one) {
+  const auto& c = one.correctness;
+  if (!c.centred_cosine) return {};
+  return fmt::format("centred cosine {:.4f}{}", *c.centred_cosine,
+                     c.top1_agreement ? fmt::format(", top-1 {}", format_percent(*c.top1_agreement, 1)) : "");
+}
+
+bool on_front(const ReportCase& entry) {
+  const auto front = analysis::pareto_front(entry.run->result, entry.one->benchmark.model);
+  return std::find(front.begin(), front.end(), entry.one) != front.end();
+}
+
 json case_json(const ReportCase& entry, const RenderOptions& options) {
   const CaseResult& one = *entry.one;
   const auto& memory = one.memory.rss_peak_above_load_bytes;
@@ -122,6 +137,8 @@ json case_json(const ReportCase& entry, const RenderOptions& options) {
           {"speedup", speedup_json(entry.run->result, one)},
           {"memory", memory ? rounded(static_cast<double>(*memory) * 1e-6) : json(nullptr)},
           {"peak", rounded(one.flops.share_of_measured_peak)},
+          {"accuracy", accuracy_text(one)},
+          {"front", on_front(entry)},
           {"samples", samples_json(entry, options)}};
 }
 

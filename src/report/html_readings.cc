@@ -94,6 +94,20 @@ std::string peak_reading(std::span<const ReportRun> runs) {
       name_of(best), format_percent(*best.one->flops.share_of_measured_peak, 0));
 }
 
+// Only where there is something to weigh: two cases of one model.
+std::string pareto_reading(std::span<const ReportRun> runs) {
+  const Cases cases =
+      having(runs, [](const CaseResult& c) { return c.headline.p50_ns.value && c.throughput.per_s.value; });
+  if (cases.size() < 2) return {};
+  const auto& first = *cases.front().run;
+  const auto front = analysis::pareto_front(first.result, cases.front().one->benchmark.model);
+  return fmt::format(
+      "Up and to the left is better. On the line: {}. Every other case of its model is beaten in latency and "
+      "throughput "
+      "at once (open marks); point at a mark for what its answers cost.",
+      analysis::list_labels(front, 4));
+}
+
 struct Chart {
   std::string_view id, title, metric;
   std::string (*reading)(std::span<const ReportRun>);  // empty: nothing to draw
@@ -103,7 +117,8 @@ constexpr std::array<Chart, 2> kMainCharts{{
     {"throughput", "Throughput over batch", "throughput_per_s", throughput_reading},
     {"latency", "Latency over batch", "p50_ms", latency_reading},
 }};
-constexpr std::array<Chart, 3> kMoreCharts{{
+constexpr std::array<Chart, 4> kMoreCharts{{
+    {"pareto", "Latency against throughput", "throughput_per_s", pareto_reading},
     {"speedup", "Speed-up over the baseline", "speedup", speedup_reading},
     {"memory", "Memory", "memory_mb", memory_reading},
     {"peak", "Share of the measured peak", "share_of_peak", peak_reading},

@@ -135,6 +135,36 @@
     rows(parent, cases, horizontalBars((c) => c.peak * 100, (c) => `${(c.peak * 100).toFixed(0)} %`), { title: { text: "% of the measured peak", standoff: 8 }, range: [0, top] }, { shapes: [limit] }, "Share of the measured peak of each case");
   }
 
+  // 1, 2, 3, 5, 7 times powers of ten: a logarithmic axis whose numbers are written out.
+  const logTicks = [-3, -2, -1, 0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 3, 5, 7].map((digit) => digit * 10 ** power));
+
+  // Latency against throughput of one model, what is not beaten joined by a line; accuracy in words at each mark.
+  function pareto(parent) {
+    const names = distinct(data.cases.map((c) => c.series));
+    for (const model of distinct(data.cases.map((c) => c.model))) {
+      const cases = data.cases.filter((c) => c.model === model && c.p50[0] !== null && c.rate[0] !== null);
+      if (cases.length < 2) continue;
+      const front = cases.filter((c) => c.front).sort((a, b) => a.p50[0] - b.p50[0]);
+      const line = { type: "scatter", mode: "lines", x: front.map((c) => c.p50[0]), y: front.map((c) => c.rate[0]), line: { color: style("--soft"), width: 1.4, dash: "dot" }, hoverinfo: "skip", showlegend: false };
+      const present = names.filter((n) => cases.some((c) => c.series === n));
+      const marks = present.map((name) => {
+        const own = cases.filter((c) => c.series === name), index = names.indexOf(name), colour = palette()[index % palette().length];
+        return {
+          type: "scatter", mode: "markers+text", name: escaped(name), x: own.map((c) => c.p50[0]), y: own.map((c) => c.rate[0]),
+          error_x: bars(own.map((c) => c.p50), colour), error_y: bars(own.map((c) => c.rate), colour),
+          marker: { color: own.map((c) => (c.front ? colour : style("--panel"))), line: { color: colour, width: 2 }, size: 10, symbol: symbols[index % symbols.length] },
+          text: own.map((c) => `b${c.batch}`), textposition: "top center", textfont: { size: 10 }, hoverinfo: "text",
+          hovertext: own.map((c) => `${escaped(c.label)}<br>${spanText(c.p50, "ms")}, ${spanText(c.rate, data.unit)}` + (c.accuracy ? `<br>${c.accuracy}` : "")),
+        };
+      });
+      draw(parent, [line, ...marks], {
+        title: { text: escaped(model), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 },
+        showlegend: true, height: 360 + 20 * Math.ceil(present.length / 2), margin: { l: 56, r: 16, t: 34, b: 70 },
+        xaxis: { title: { text: "p50, ms", standoff: 6 }, type: "log", tickvals: logTicks, ticktext: logTicks.map((tick) => Number(tick.toPrecision(1)).toString()) }, yaxis: { title: { text: data.unit, standoff: 8 }, rangemode: "tozero" },
+      }, `Throughput against latency for ${model}; not beaten: ${front.map((c) => c.label).join(", ")}`);
+    }
+  }
+
   function distribution(parent, c) {
     const { histogram: h, p99, total } = c.samples;
     const line = (x, dash) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: style("--ink"), width: 1.4, dash } });
@@ -164,6 +194,7 @@
   const charts = {
     throughput: (box) => overBatch(box, "rate", data.unit),
     latency: (box) => overBatch(box, "p50", "ms"),
+    pareto,
     speedup: speedups,
     memory,
     peak,

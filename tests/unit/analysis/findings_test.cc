@@ -47,10 +47,10 @@ TEST(Findings, RulesHaveDistinctIdsAndKnownSeverities) {
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
-TEST(Findings, QuietRunOnlyNamesTheBestConfiguration) {
+TEST(Findings, QuietRunOnlyRecommends) {
   const auto found = find_all(quiet_run());
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].id, "best_configuration");
+  ASSERT_EQ(found.size(), 3U);
+  for (const auto& one : found) EXPECT_EQ(one.id, "recommendation");
   EXPECT_TRUE(says(found[0], "not told apart from")) << found[0].text;
 }
 
@@ -203,20 +203,41 @@ TEST(Findings, BatchScalingOverlapIsNoGain) {
   EXPECT_TRUE(says(found[0], "no gain in throughput")) << found[0].text;
 }
 
-TEST(Findings, BestConfigurationOfEachModel) {
-  const auto found = of_kind(sample_run(), "best_configuration");
-  ASSERT_EQ(found.size(), 2U);
+TEST(Findings, RecommendsForEachModelAndGoal) {
+  const auto found = of_kind(sample_run(), "recommendation");
+  ASSERT_EQ(found.size(), 6U);
   EXPECT_EQ(found[0].text,
-            "resnet50: highest throughput with bf16 eager at batch 8, 32.0 images/s (31.4–32.7); lowest "
-            "latency with fp32 "
-            "torchscript at batch 1, p50 47.9 ms (46.9–48.9 ms).");
+            "Lowest latency for resnet50: fp32 torchscript at batch 1, p50 47.9 ms (46.9–48.9 ms).");
+  EXPECT_EQ(found[1].text,
+            "Highest throughput for resnet50: bf16 eager at batch 8, 32.0 images/s (31.4–32.7); its answers: "
+            "centred "
+            "cosine 0.995 to FP32, same top-1 in 100.0 % over 8 inputs; with FP32's answers: fp32 "
+            "torchscript at batch 1, "
+            "20.9 images/s (20.5–21.3).");
+  EXPECT_TRUE(says(found[2], "Smallest for resnet50: bf16 eager at batch 1, 280 MB in memory"))
+      << found[2].text;
 }
 
-TEST(Findings, BestConfigurationIgnoresInvalidCases) {
+TEST(Findings, RecommendationSaysWhatAnswersCost) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases) {
+    if (one.benchmark.precision != "bf16") continue;
+    one.correctness.checked = true;
+    one.correctness.samples = 64;
+    one.correctness.centred_cosine = 0.987;
+    one.correctness.top1_agreement = 63.0 / 64;
+  }
+  const auto found = of_kind(run, "recommendation");
+  EXPECT_TRUE(says(found[1], "centred cosine 0.987 to FP32, same top-1 in 98.4 % over 64 inputs"))
+      << found[1].text;
+  EXPECT_TRUE(says(found[1], "with FP32's answers: ")) << found[1].text;
+}
+
+TEST(Findings, RecommendationIgnoresInvalidCases) {
   RunResult run = sample_run();
   for (auto& one : run.cases)
     if (one.benchmark.precision == "bf16") one.grade = result::Grade::kC;
-  EXPECT_FALSE(says(of_kind(run, "best_configuration")[0], "bf16"));
+  for (const auto& one : of_kind(run, "recommendation")) EXPECT_FALSE(says(one, "bf16")) << one.text;
 }
 
 TEST(Findings, MemorySavingWithTheRangeOverProcesses) {
@@ -329,7 +350,7 @@ TEST(RankFindings, GravestFirstAndRoomForInsights) {
   ASSERT_EQ(ranked.size(), 5U);
   EXPECT_EQ(ranked[0].id, "accuracy_failure");
   EXPECT_EQ(ranked[1].severity, "warning");
-  EXPECT_EQ(ranked[3].id, "best_configuration");
+  EXPECT_EQ(ranked[3].id, "recommendation");
   EXPECT_EQ(ranked[4].id, "precision_speedup");
 }
 

@@ -57,11 +57,11 @@ TEST(Html, HasEverySectionAndChart) {
   for (const char* id :
        {"charts", "cases", "more-charts", "findings", "environment", "formulas", "reproduce"})
     EXPECT_EQ(count(page, std::string("<section id=\"") + id + "\""), 1U) << id;
-  for (const char* chart : {"throughput", "latency", "speedup", "memory", "peak"})
+  for (const char* chart : {"throughput", "latency", "pareto", "speedup", "memory", "peak"})
     EXPECT_EQ(count(page, std::string("data-chart=\"") + chart + "\""), 1U) << chart;
   EXPECT_EQ(count(page, "data-chart=\"samples\""), 8U);
-  EXPECT_EQ(count(page, "<figcaption>"), 13U);
-  EXPECT_EQ(count(page, "class=\"formula\""), 13U);
+  EXPECT_EQ(count(page, "<figcaption>"), 14U);
+  EXPECT_EQ(count(page, "class=\"formula\""), 14U);
 }
 
 TEST(Html, EveryMetricHasItsFormulaAndEveryLinkATarget) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/units.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Finding;
+using result::RunResult;
+using Cases = std::vector<const CaseResult*>;
+
+// One thing a user may want. `score`: lower is better; `range`: the interval of the score, to see rivals.
+struct Goal {
+  std::string_view words;
+  double (*score)(const CaseResult&);
+  std::pair<double, double> (*range)(const CaseResult&);
+  std::string (*figure)(const CaseResult&);
+};
+
+double memory_bytes(const CaseResult& one) {
+  return static_cast<double>(*one.memory.rss_peak_above_load_bytes);
+}
+
+// Smallest and largest peak over the processes.
+std::pair<double, double> memory_range(const CaseResult& one) {
+  double low = memory_bytes(one);
+  for (const auto& repetition : one.repetitions)
+    if (repetition.memory.rss_peak_above_load_bytes)
+      low = std::min(low, static_cast<double>(*repetition.memory.rss_peak_above_load_bytes));
+  return {low, memory_bytes(one)};
+}
+
+constexpr std::array<Goal, 3> kGoals{{
+    {"Lowest latency", [](const CaseResult& c) { return *c.headline.p50_ns.value; },
+     [](const CaseResult& c) { return std::pair(*c.headline.p50_ns.ci_low, *c.headline.p50_ns.ci_high); },
+     [](const CaseResult& c) {
+       return fmt::format("p50 {} ({} ms)", format_duration_ns(*c.headline.p50_ns.value),
+                          format_range(*c.headline.p50_ns.ci_low / 1e6, *c.headline.p50_ns.ci_high / 1e6));
+     }},
+    {"Highest throughput", [](const CaseResult& c) { return -*c.throughput.per_s.value; },
+     [](const CaseResult& c) { return std::pair(-*c.throughput.per_s.ci_high, -*c.throughput.per_s.ci_low); },
+     [](const CaseResult& c) {
+       return fmt::format("{} {}/s ({})", format_rate(*c.throughput.per_s.value), c.throughput.item,
+                          format_range_of(c.throughput.per_s));
+     }},
+    {"Smallest", memory_bytes, memory_range,
+     [](const CaseResult& c) {
+       const auto& size = c.model_file.size_bytes;
+       return fmt::format("{} in memory{}", format_bytes(memory_bytes(c)),
+                          size ? fmt::format(", {} on disk", format_bytes(static_cast<double>(*size))) : "");
+     }},
+}};
+
+Cases candidates(const RunResult& run, const std::string& model) {
+  Cases cases;
+  for (const CaseResult& one : run.cases)
+    if (is_ok(one) && one.benchmark.model == model && one.grade != result::Grade::kC &&
+        one.headline.p50_ns.ci_low && one.headline.p50_ns.ci_high && one.throughput.per_s.ci_low &&
+        one.throughput.per_s.ci_high && one.memory.rss_peak_above_load_bytes)
+      cases.push_back(&one);
+  return cases;
+}
+
+const CaseResult& best_of(const Cases& cases, const Goal& goal) {
+  return **std::min_element(cases.begin(), cases.end(),
+                            [&](const auto* a, const auto* b) { return goal.score(*a) < goal.score(*b); });
+}
+
+Cases not_told_apart(const Cases& cases, const CaseResult& winner, const Goal& goal) {
+  const auto [low, high] = goal.range(winner);
+  Cases rivals;
+  for (const CaseResult* one : cases) {
+    const auto [other_low, other_high] = goal.range(*one);
+    if (one != &winner && other_low <= high && low <= other_high) rivals.push_back(one);
+  }
+  return rivals;
+}
+
+// What the answers cost: the caveat of every precision below FP32.
+std::string answers_text(const CaseResult& one) {
+  const auto& c = one.correctness;
+  if (!c.checked) return "; its answers were compared with nothing";
+  if (one.benchmark.precision == "fp32" || !c.centred_cosine) return {};
+  return fmt::format(
+      "; its answers: centred cosine {:.3f} to FP32{} over {} inputs", *c.centred_cosine,
+      c.top1_agreement ? fmt::format(", same top-1 in {}", format_percent(*c.top1_agreement, 1)) : "",
+      c.samples);
+}
+
+// The best whose answers are those of FP32, where the winner's are not.
+std::string exact_text(const Cases& cases, const CaseResult& winner, const Goal& goal) {
+  if (winner.benchmark.precision == "fp32") return {};
+  Cases exact = cases;
+  std::erase_if(exact, [](const auto* one) { return one->benchmark.precision != "fp32"; });
+  if (exact.empty()) return {};
+  const auto& best = best_of(exact, goal);
+  return fmt::format("; with FP32's answers: {}, {}", describe_without(best.benchmark, "model"),
+                     goal.figure(best));
+}
+
+Finding recommend(const std::string& model, const Cases& cases, const Goal& goal) {
+  const CaseResult& winner = best_of(cases, goal);
+  const auto rivals = not_told_apart(cases, winner, goal);
+  const bool solid = winner.headline.scope == result::kBetweenProcess;
+  Finding finding;
+  finding.text =
+      fmt::format("{} for {}: {}, {}{}{}{}{}.", goal.words, model,
+                  describe_without(winner.benchmark, "model"), goal.figure(winner),
+                  rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
+                  answers_text(winner), exact_text(cases, winner, goal),
+                  solid ? "" : "; within one process each, no claim");
+  finding.evidence = fmt::format("{} measured configurations of grade A or B", cases.size());
+  finding.case_ids = {winner.case_id};
+  return finding;
+}
+
+}  // namespace
+
+Findings find_recommendations(const RunResult& run) {
+  Findings found;
+  std::set<std::string> models;
+  for (const CaseResult& one : run.cases)
+    if (models.insert(one.benchmark.model).second)
+      if (const auto cases = candidates(run, one.benchmark.model); cases.size() > 1)
+        for (const auto& goal : kGoals) found.push_back(recommend(one.benchmark.model, cases, goal));
+  return found;
+}
+
+}  // namespace paceline::analysis
