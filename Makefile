@@ -4,13 +4,15 @@ BUILD  := build/release
 PREFIX ?= /usr/local
 PLAN   ?= examples/plans/quickstart.yaml
 JOBS   ?= $(shell scripts/jobs.sh)
-# CORE=1 leaves LibTorch out; PACELINE_WERROR=ON makes compiler warnings errors; TEST_ARGS go to ctest.
+# CORE=1 leaves every engine's library out; PACELINE_WERROR=ON makes compiler warnings errors; TEST_ARGS go to ctest.
 CORE ?=
 PACELINE_WERROR ?= OFF
 TEST_ARGS ?= -LE slow
 SETUP_ARGS = $(if $(CORE),--core)
 CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
-  $(if $(CORE),-DPACELINE_PLUGIN_TORCH=OFF,-DPACELINE_PLUGIN_TORCH=ON -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root))
+  $(if $(CORE),$(patsubst %,-DPACELINE_PLUGIN_%=OFF,TORCH ONNXRUNTIME OPENVINO),-DPACELINE_PLUGIN_TORCH=ON \
+  -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root) -DPACELINE_ONNXRUNTIME_ROOT=$$(cat .deps/onnxruntime_root) \
+  -DPACELINE_OPENVINO_ROOT=$$(cat .deps/openvino_root))
 
 .PHONY: help setup configure tool build demo test test-slow install validate check docs format clean
 .DEFAULT_GOAL := help

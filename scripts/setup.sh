@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs what Paceline builds with: Debian packages that are missing, LibTorch and Plotly into .deps/.
+# Installs what Paceline builds with: Debian packages that are missing; LibTorch, ONNX Runtime, OpenVINO and Plotly into .deps/.
 # Written for Debian 12 (tested) and Ubuntu 22.04 and 24.04 (untested). A second run takes under a second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,9 +9,11 @@ cd "$(dirname "$0")/.."
 usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--core] [--checks]
-  --core    without LibTorch: the tool builds, but has no engine
+  --core    without LibTorch, ONNX Runtime, OpenVINO: the tool builds, but has no engine
   --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema
 environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (holds include/ and lib/); so does an active virtual environment with torch
+             ONNXRUNTIME_ROOT=DIR     use this ONNX Runtime (holds include/ and lib/)
+             OPENVINO_ROOT=DIR        use this OpenVINO: the folder of its wheel, or of its archive
 TEXT
 }
 
@@ -132,6 +134,55 @@ set_up_torch() {
   echo "$root" > .deps/torch_root
 }
 
+# Debian mirrors that apt is set up with; where none has the file, ONNX Runtime is left out, and the tool says so too.
+download_headers() {
+  local mirror
+  for mirror in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2> /dev/null | sort -u); do
+    /usr/lib/apt/apt-helper download-file "$mirror$ONNXRUNTIME_HEADERS" "$1" "SHA256:$ONNXRUNTIME_HEADERS_SHA256" \
+      >> .deps/onnxruntime-headers.log 2>&1 && return
+  done
+  return 1
+}
+
+# An ONNX Runtime as its own archive lays it out: include/ from Debian's package, lib/ from the wheel.
+unpack_onnxruntime() {
+  local pins="$ONNXRUNTIME_WHEEL $ONNXRUNTIME_HEADERS" folder=.deps/onnxruntime.partial
+  complete .deps/onnxruntime "$pins" && return
+  say "unpacking ONNX Runtime (70 MB, log: .deps/onnxruntime.log): $ONNXRUNTIME_WHEEL"
+  rm -rf $folder
+  mkdir -p $folder/lib
+  download_headers "$PWD/$folder/headers.deb" || return 1
+  # Called in a condition, where bash goes on after a failure: hence the words.
+  { dpkg-deb -x $folder/headers.deb $folder/headers && mv $folder/headers/usr/include/onnxruntime $folder/include; } ||
+    fail "cannot unpack ONNX Runtime's headers into $folder"
+  rm -r $folder/headers $folder/headers.deb
+  logged onnxruntime pip_wheels install --target $folder/wheel "$ONNXRUNTIME_WHEEL"
+  (cd $folder/lib && ln -s ../wheel/onnxruntime/capi/libonnxruntime.so.1.* libonnxruntime.so.1)
+  put_in_place .deps/onnxruntime "$pins"
+}
+
+unpack_openvino() {
+  complete .deps/openvino "$OPENVINO_WHEEL" && return
+  say "unpacking OpenVINO (180 MB, log: .deps/openvino.log): $OPENVINO_WHEEL"
+  rm -rf .deps/openvino.partial
+  logged openvino pip_wheels install --target .deps/openvino.partial "$OPENVINO_WHEEL"
+  put_in_place .deps/openvino "$OPENVINO_WHEEL"
+}
+
+# set_up_engine NAME ROOT_OF_THE_USER UNPACKED: leaves the folder to build with in .deps/NAME_root, empty for none.
+set_up_engine() {
+  local name=$1 root=$2
+  if [ $core = 1 ]; then rm -f ".deps/${name}_root"; return; fi
+  if [ -n "$root" ]; then
+    [ -d "$root" ] || fail "$name: there is no folder '$root'; correct the variable, or unset it"
+  elif "unpack_$name"; then
+    root=$PWD/$3
+  else
+    say "without engine $name: its headers are on none of this machine's mirrors (.deps/onnxruntime-headers.log); ONNXRUNTIME_ROOT=DIR names an ONNX Runtime that is there already"
+  fi
+  echo "$root" > ".deps/${name}_root"
+}
+
 extract_plotly() {
   python3 - "$1" <<'PY'
 import pathlib, sys, zipfile
@@ -157,4 +208,6 @@ exec 9> .deps/lock
 flock 9   # two set-ups at once wait for each other
 install_packages
 set_up_torch
+set_up_engine onnxruntime "${ONNXRUNTIME_ROOT:-}" .deps/onnxruntime
+set_up_engine openvino "${OPENVINO_ROOT:-}" .deps/openvino/openvino
 set_up_plotly

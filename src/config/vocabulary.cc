@@ -63,8 +63,8 @@ constexpr std::array kEngines{
     Engine{"eager", "torch", true, "LibTorch, one operator after the other"},
     Engine{"torchscript", "torch", true, "LibTorch: trace, freeze, optimize_for_inference"},
     Engine{"aotinductor", "torch", true, "a model compiled ahead of time by PyTorch (.pt2)"},
-    Engine{"openvino", "openvino", false, "OpenVINO runtime", "onnx"},
-    Engine{"onnxruntime", "onnxruntime", false, "ONNX Runtime", "onnx"},
+    Engine{"openvino", "openvino", true, "OpenVINO on the CPU (.onnx and .xml files)", "onnx"},
+    Engine{"onnxruntime", "onnxruntime", true, "ONNX Runtime on the CPU (.onnx files)", "onnx"},
     Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
 };
 

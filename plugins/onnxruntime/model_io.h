@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <onnxruntime_cxx_api.h>
+
+#include <string>
+#include <vector>
+
+#include "support/engine_checks.h"
+
+namespace paceline::ort_plugin {
+
+// Inputs that an opened model must be given.
+std::vector<plugin_support::DeclaredInput> declared_inputs(const Ort::Session& session);
+
+// An output as far as it is known before the first inference.
+struct ModelOutput {
+  std::string name;
+  std::optional<DType> dtype;  // none: no tensor of a type that can be handed on (strings, sequences, maps)
+  Shape shape;                 // -1 where only the inference will tell
+  [[nodiscard]] bool allocatable() const;
+};
+std::vector<ModelOutput> model_outputs(const Ort::Session& session);
+
+}  // namespace paceline::ort_plugin

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "onnxruntime/ort_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+#include "onnxruntime/errors.h"
+#include "onnxruntime/library.h"
+#include "onnxruntime/session_options.h"
+#include "onnxruntime/tensors.h"
+
+namespace paceline::ort_plugin {
+namespace {
+
+constexpr std::array<std::string_view, 1> kSuffixes{".onnx"};
+// The file decides what is computed; which of these it was is read back.
+constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "fp16", "bf16", "int8"};
+
+int threads_of_this_process() {
+  namespace fs = std::filesystem;
+  return static_cast<int>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
+}
+
+void describe(const Ort::Value& value, TensorView& view) {
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  view.data = const_cast<void*>(value.GetTensorRawData());
+  view.dtype = *from_onnx(info.GetElementType());
+  view.shape = info.GetShape();
+}
+
+}  // namespace
+
+plugin::EngineInfo OrtEngine::info() const {
+  plugin::EngineInfo info{"onnxruntime", library_versions(), {}};
+  if (!session_) return info;
+  info.settings = option_texts(settings_);
+  info.settings.emplace_back("provider", "CPUExecutionProvider");
+  // The library has no question for it: its pool is the session's threads and the calling one.
+  info.settings.emplace_back("threads", std::to_string(threads_));
+  for (const auto& output : outputs_)
+    if (!output.dtype) info.settings.emplace_back("output_not_compared." + output.name, "no plain tensor");
+  return info;
+}
+
+void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
+  const auto file = plugin_support::model_file(model, "onnxruntime", kSuffixes);
+  plugin_support::check_settings(settings, "onnxruntime", kPrecisions);
+  slots_.clear();
+  session_.reset();
+  auto& env = environment();
+  model_ = model;
+  settings_ = settings;
+  settings_.threads = std::max(settings.threads, 1);
+  const int inter_op = plugin_support::count_option(settings.options, "inter_op_threads", 1);
+  const int before = threads_of_this_process();
+  translate_errors(fmt::format("cannot load model '{}'", file),
+                   [&] { session_.emplace(env, file.c_str(), session_options(file, model_, settings_)); });
+  threads_ = threads_of_this_process() - before + 1 - (inter_op > 1 ? inter_op - 1 : 0);
+  const auto declared = declared_inputs(*session_);
+  plugin_support::check_inputs(file, declared, model_.inputs);
+  outputs_ = model_outputs(*session_);
+  if (std::none_of(outputs_.begin(), outputs_.end(),
+                   [](const ModelOutput& o) { return o.dtype.has_value(); }))
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("model '{}' has no output that is a tensor of numbers", file));
+}
+
+void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
+  if (!session_) throw Error(ErrorCode::kInternal, "bind before load");
+  if (inputs.size() != model_.inputs.size())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("the model takes {} inputs, {} given", model_.inputs.size(), inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) plugin_support::check_tensor(inputs[i], model_.inputs[i]);
+  const auto index = static_cast<std::size_t>(slot);
+  if (slots_.size() <= index) slots_.resize(index + 1);
+  auto& state = slots_[index];
+  state = {};
+  translate_errors("cannot bind the inputs", [&] {
+    state.binding.emplace(*session_);
+    for (const auto& input : inputs) state.binding->BindInput(input.name.c_str(), borrow(input));
+    bind_outputs(state);
+  });
+}
+
+// Memory for outputs of known shape; the others are allocated in the first inference and kept from then on.
+void OrtEngine::bind_outputs(SlotState& state) {
+  Ort::AllocatorWithDefaultOptions allocator;
+  for (const auto& output : outputs_) {
+    auto& value = state.outputs.emplace_back(nullptr);
+    if (output.allocatable()) {
+      value = Ort::Value::CreateTensor(allocator, output.shape.data(), output.shape.size(),
+                                       to_onnx(*output.dtype));
+      state.binding->BindOutput(output.name.c_str(), value);
+    } else {
+      state.binding->BindOutput(output.name.c_str(), allocator.GetInfo());
+    }
+  }
+}
+
+OrtEngine::SlotState& OrtEngine::bound(plugin::Slot slot) {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || !slots_[index].binding)
+    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
+  return slots_[index];
+}
+
+void OrtEngine::enqueue(plugin::Slot slot) {
+  auto& state = bound(slot);
+  translate_errors("the model cannot run on these inputs",
+                   [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); });
+}
+
+// The same inputs give outputs of the same shapes, so what the first inference allocated serves the next
+// ones.
+void OrtEngine::keep_outputs(SlotState& state) const {
+  auto values = state.binding->GetOutputValues();
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!outputs_[i].dtype) continue;
+    auto& view = state.views.emplace_back();
+    view.name = outputs_[i].name;
+    if (!state.outputs[i]) {
+      state.outputs[i] = std::move(values[i]);
+      state.binding->BindOutput(outputs_[i].name.c_str(), state.outputs[i]);
+    }
+    describe(state.outputs[i], view);
+  }
+}
+
+std::span<const TensorView> OrtEngine::synchronize(plugin::Slot slot) {
+  auto& state = bound(slot);
+  if (state.views.empty()) translate_errors("cannot read the outputs", [&] { keep_outputs(state); });
+  return state.views;
+}
+
+plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
+  enqueue(slot);
+  return {};
+}
+
+}  // namespace paceline::ort_plugin

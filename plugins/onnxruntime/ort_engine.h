@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <onnxruntime_cxx_api.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnxruntime/model_io.h"
+#include "plugin/engine.h"
+
+namespace paceline::ort_plugin {
+
+// Runs an ONNX file on ONNX Runtime's CPU provider, on the caller's input buffers and on output buffers that
+// stay the same from one inference to the next.
+class OrtEngine : public plugin::Engine {
+ public:
+  [[nodiscard]] plugin::EngineInfo info() const override;
+  void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
+  void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
+  void enqueue(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+
+ private:
+  struct SlotState {
+    std::optional<Ort::IoBinding> binding;
+    std::vector<Ort::Value> outputs;  // one a model output; empty until the first inference allocated it
+    std::vector<TensorView> views;    // of those outputs that are plain tensors
+  };
+  SlotState& bound(plugin::Slot slot);
+  void bind_outputs(SlotState& state);
+  void keep_outputs(SlotState& state) const;
+
+  plugin::ModelSpec model_;
+  plugin::EngineSettings settings_;
+  std::optional<Ort::Session> session_;
+  std::vector<ModelOutput> outputs_;
+  int threads_ = 0;  // as counted
+  std::vector<SlotState> slots_;
+};
+
+}  // namespace paceline::ort_plugin

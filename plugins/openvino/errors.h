@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <fmt/format.h>
+
+#include <openvino/core/except.hpp>
+#include <string>
+
+#include "base/error.h"
+
+namespace paceline::openvino_plugin {
+
+// The message without the places in OpenVINO's own sources, in one line.
+std::string reason_of(const std::exception& exception);
+
+// Runs `work`; what OpenVINO throws becomes Error("<what>: <reason>"): kUnsupported for operators it does not
+// have, else kData.
+template <typename Work>
+auto translate_errors(const std::string& what, Work&& work) {
+  try {
+    return work();
+  } catch (const Error&) {
+    throw;
+  } catch (const ov::NotImplemented& e) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("{}: {}", what, reason_of(e)));
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::kData, fmt::format("{}: {}", what, reason_of(e)));
+  }
+}
+
+}  // namespace paceline::openvino_plugin

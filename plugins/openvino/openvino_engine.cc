@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "openvino/openvino_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <openvino/core/model.hpp>
+#include <openvino/core/version.hpp>
+
+#include "base/error.h"
+#include "openvino/compile_options.h"
+#include "openvino/errors.h"
+#include "openvino/tensors.h"
+#include "support/engine_checks.h"
+
+namespace paceline::openvino_plugin {
+namespace {
+
+constexpr std::array<std::string_view, 2> kSuffixes{".onnx", ".xml"};
+
+ov::Core& core() {
+  static ov::Core& instance = *new ov::Core;  // never destroyed: its plug-ins do not survive static objects
+  return instance;
+}
+
+std::string type_name(const ov::element::Type& type) {
+  const auto dtype = from_openvino(type);
+  return dtype ? std::string(dtype_name(*dtype)) : type.get_type_name();
+}
+
+// A port has several names or none; the one asked for, else any.
+template <typename Port>
+std::string name_of(const Port& port, std::span<const TensorSpec> asked) {
+  const auto& names = port.get_names();
+  for (const auto& spec : asked)
+    if (names.count(spec.name)) return spec.name;
+  return names.empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
+}
+
+std::vector<plugin_support::DeclaredInput> declared_inputs(const ov::Model& model,
+                                                           std::span<const TensorSpec> asked) {
+  std::vector<plugin_support::DeclaredInput> inputs;
+  for (const auto& port : model.inputs()) {
+    auto& input = inputs.emplace_back();
+    input.name = name_of(port, asked);
+    input.type = type_name(port.get_element_type());
+    const auto& shape = port.get_partial_shape();
+    for (std::size_t i = 0; shape.rank().is_static() && i < shape.size(); ++i)
+      input.shape.push_back(
+          plugin_support::dimension_text(shape[i].is_static() ? shape[i].get_length() : -1, ""));
+  }
+  return inputs;
+}
+
+// Which input of the model each of the caller's is.
+std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInput> declared,
+                                     std::span<const TensorSpec> given) {
+  std::vector<std::size_t> order;
+  for (const auto& spec : given) {
+    const auto it = std::find_if(declared.begin(), declared.end(),
+                                 [&](const auto& input) { return input.name == spec.name; });
+    order.push_back(static_cast<std::size_t>(it - declared.begin()));
+  }
+  return order;
+}
+
+void fix_shapes(ov::Model& model, std::span<const std::size_t> order, std::span<const TensorSpec> given) {
+  std::map<std::size_t, ov::PartialShape> shapes;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    shapes[order[i]] = ov::Shape(given[i].shape.begin(), given[i].shape.end());
+  model.reshape(shapes);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> library_versions() {
+  std::vector<std::pair<std::string, std::string>> versions{
+      {"OpenVINO", ov::get_openvino_version().buildNumber}};
+  for (const auto& [device, version] : core().get_versions(kDevice))
+    versions.emplace_back("OpenVINO " + device, version.buildNumber);
+  return versions;
+}
+
+plugin::EngineInfo OpenVinoEngine::info() const {
+  plugin::EngineInfo info{"openvino", library_versions(), {}};
+  if (compiled_) info.settings = effective_settings(compiled_);
+  return info;
+}
+
+void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
+  const auto file = plugin_support::model_file(model, "openvino", kSuffixes);
+  slots_.clear();
+  compiled_ = {};
+  model_ = model;
+  settings_ = settings;
+  translate_errors(fmt::format("cannot load model '{}'", file), [&] {
+    const auto options = compile_options(core(), settings_);
+    const auto graph = core().read_model(file);
+    const auto declared = declared_inputs(*graph, model_.inputs);
+    plugin_support::check_inputs(file, declared, model_.inputs);
+    input_order_ = input_order(declared, model_.inputs);
+    fix_shapes(*graph, input_order_, model_.inputs);
+    compiled_ = core().compile_model(graph, kDevice, options);
+  });
+  const auto& outputs = compiled_.outputs();
+  fixed_outputs_ = std::none_of(outputs.begin(), outputs.end(),
+                                [](const auto& port) { return port.get_partial_shape().is_dynamic(); });
+  if (std::none_of(outputs.begin(), outputs.end(),
+                   [](const auto& port) { return from_openvino(port.get_element_type()).has_value(); }))
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("model '{}' has no output that is a tensor of numbers", file));
+}
+
+void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
+  if (!compiled_) throw Error(ErrorCode::kInternal, "bind before load");
+  if (inputs.size() != model_.inputs.size())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("the model takes {} inputs, {} given", model_.inputs.size(), inputs.size()));
+  const auto index = static_cast<std::size_t>(slot);
+  if (slots_.size() <= index) slots_.resize(index + 1);
+  auto& state = slots_[index];
+  translate_errors("cannot bind the inputs", [&] {
+    if (!state.request) state.request = compiled_.create_infer_request();
+    state.views.clear();
+    state.outputs.clear();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      plugin_support::check_tensor(inputs[i], model_.inputs[i]);
+      state.request.set_input_tensor(input_order_[i], borrow(inputs[i]));
+    }
+  });
+}
+
+OpenVinoEngine::SlotState& OpenVinoEngine::bound(plugin::Slot slot) {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || !slots_[index].request)
+    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
+  return slots_[index];
+}
+
+void OpenVinoEngine::enqueue(plugin::Slot slot) {
+  auto& state = bound(slot);
+  translate_errors("the model cannot run on these inputs", [&] { state.request.infer(); });
+}
+
+std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
+  auto& state = bound(slot);
+  if (!state.views.empty() && fixed_outputs_) return state.views;
+  state.outputs.clear();
+  state.views.clear();
+  for (const auto& port : compiled_.outputs()) {
+    if (!from_openvino(port.get_element_type())) continue;
+    describe(state.outputs.emplace_back(state.request.get_tensor(port)), state.views.emplace_back());
+    state.views.back().name = name_of(port, {});
+  }
+  return state.views;
+}
+
+plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
+  enqueue(slot);
+  return {};
+}
+
+}  // namespace paceline::openvino_plugin

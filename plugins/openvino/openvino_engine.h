@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <openvino/runtime/core.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/engine.h"
+
+namespace paceline::openvino_plugin {
+
+// Runs an ONNX or OpenVINO IR file on OpenVINO's CPU device, on the caller's input buffers and on output
+// buffers of the inference request.
+class OpenVinoEngine : public plugin::Engine {
+ public:
+  [[nodiscard]] plugin::EngineInfo info() const override;
+  void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
+  void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
+  void enqueue(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+
+ private:
+  struct SlotState {
+    ov::InferRequest request;
+    std::vector<ov::Tensor> outputs;
+    std::vector<TensorView> views;
+  };
+  SlotState& bound(plugin::Slot slot);
+
+  plugin::ModelSpec model_;
+  plugin::EngineSettings settings_;
+  ov::CompiledModel compiled_;
+  std::vector<std::size_t> input_order_;  // the model's input that each of the caller's is
+  bool fixed_outputs_ = true;             // their shapes do not depend on the data
+  std::vector<SlotState> slots_;
+};
+
+std::vector<std::pair<std::string, std::string>> library_versions();
+
+}  // namespace paceline::openvino_plugin

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "support/engine_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace paceline::plugin_support {
+namespace {
+
+bool has(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool same_dimensions(const DeclaredInput& declared, const TensorSpec& given) {
+  const auto fits = [](const std::string& size, std::int64_t asked) {
+    const bool fixed = size.find_first_not_of("0123456789") == std::string::npos;
+    return !fixed || size == std::to_string(asked);
+  };
+  return std::equal(declared.shape.begin(), declared.shape.end(), given.shape.begin(), given.shape.end(),
+                    fits);
+}
+
+std::string names_of(std::span<const DeclaredInput> declared) {
+  std::vector<std::string> words;
+  for (const auto& input : declared) words.push_back(describe(input));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
+                       std::span<const std::string_view> suffixes) {
+  if (model.file.empty())
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("engine {} reads model files ({}), and '{}' is a built-in model without one",
+                            engine, fmt::join(suffixes, ", "), model.name));
+  if (!std::filesystem::is_regular_file(model.file))
+    throw Error(ErrorCode::kData, fmt::format("model file '{}' does not exist; check the path", model.file));
+  const auto ends = [&](std::string_view suffix) { return model.file.ends_with(suffix); };
+  if (std::none_of(suffixes.begin(), suffixes.end(), ends))
+    throw Error(ErrorCode::kUnsupported, fmt::format("engine {} reads {} files, not '{}'", engine,
+                                                     fmt::join(suffixes, " and "), model.file));
+  return model.file;
+}
+
+void check_settings(const plugin::EngineSettings& settings, std::string_view engine,
+                    std::span<const std::string_view> precisions) {
+  if (!has(precisions, settings.precision))
+    throw Error(ErrorCode::kUnsupported, fmt::format("engine {} has no precision '{}'; there are: {}", engine,
+                                                     settings.precision, fmt::join(precisions, ", ")));
+  if (settings.layout != "contiguous")
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("engine {} chooses memory layouts itself; leave out layout '{}'", engine,
+                            settings.layout));
+}
+
+void check_options(const std::map<std::string, std::string>& options, std::string_view engine,
+                   std::span<const std::string_view> known) {
+  for (const auto& [name, value] : options)
+    if (!has(known, name))
+      throw Error(ErrorCode::kUsage, fmt::format("engine {} has no option '{}'; there are: {}", engine, name,
+                                                 fmt::join(known, ", ")));
+}
+
+bool boolean_option(const std::map<std::string, std::string>& options, const std::string& name,
+                    bool fallback) {
+  const auto it = options.find(name);
+  if (it == options.end()) return fallback;
+  if (it->second != "true" && it->second != "false")
+    throw Error(ErrorCode::kUsage,
+                fmt::format("option {} is '{}'; it takes true or false", name, it->second));
+  return it->second == "true";
+}
+
+int count_option(const std::map<std::string, std::string>& options, const std::string& name, int fallback) {
+  const auto it = options.find(name);
+  if (it == options.end()) return fallback;
+  int value = 0;
+  const auto* end = it->second.data() + it->second.size();
+  const auto [rest, error] = std::from_chars(it->second.data(), end, value);
+  if (error != std::errc() || rest != end || value < 1)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("option {} is '{}'; it takes a number from 1 on", name, it->second));
+  return value;
+}
+
+std::string describe(const DeclaredInput& input) {
+  return fmt::format("'{}' {} [{}]", input.name, input.type, fmt::join(input.shape, ","));
+}
+
+std::string describe(const TensorSpec& spec) {
+  return fmt::format("'{}' {} [{}]", spec.name, dtype_name(spec.dtype), fmt::join(spec.shape, ","));
+}
+
+std::string dimension_text(std::int64_t size, std::string_view symbol) {
+  if (size >= 0) return std::to_string(size);
+  return symbol.empty() ? "?" : std::string(symbol);
+}
+
+void check_inputs(std::string_view file, std::span<const DeclaredInput> declared,
+                  std::span<const TensorSpec> given) {
+  for (const auto& spec : given) {
+    const auto it = std::find_if(declared.begin(), declared.end(),
+                                 [&](const DeclaredInput& d) { return d.name == spec.name; });
+    if (it == declared.end())
+      throw Error(ErrorCode::kUsage, fmt::format("model '{}' has no input '{}'; its inputs are: {}", file,
+                                                 spec.name, names_of(declared)));
+    if (it->type != dtype_name(spec.dtype) || !same_dimensions(*it, spec))
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("model '{}' expects input {}, given {}", file, describe(*it), describe(spec)));
+  }
+  for (const auto& input : declared)
+    if (std::none_of(given.begin(), given.end(), [&](const TensorSpec& s) { return s.name == input.name; }))
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("model '{}' also expects input {}; give its shape too", file, describe(input)));
+}
+
+void check_tensor(const TensorView& view, const TensorSpec& spec) {
+  const TensorSpec given{view.name, view.dtype, view.shape};
+  if (view.name != spec.name || view.dtype != spec.dtype || view.shape != spec.shape)
+    throw Error(ErrorCode::kUsage, fmt::format("input {} was given, the model was loaded for {}",
+                                               describe(given), describe(spec)));
+  if (!view.strides.empty() || view.device.kind != DeviceKind::kCpu)
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("input {} has strides or lies on a device; this engine reads contiguous host memory",
+                    describe(given)));
+}
+
+}  // namespace paceline::plugin_support

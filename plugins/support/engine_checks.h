@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/engine.h"
+
+// What engines that read model files check alike, with the same words.
+namespace paceline::plugin_support {
+
+// The model file to read. Error(kUnsupported) for a built-in model, Error(kData) for a file that is not
+// there.
+std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
+                       std::span<const std::string_view> suffixes);
+
+// Error(kUnsupported) for a layout other than contiguous and for precisions that are not among `precisions`.
+void check_settings(const plugin::EngineSettings& settings, std::string_view engine,
+                    std::span<const std::string_view> precisions);
+
+// Error(kUsage) naming the first option that is not among `known`, and those there are.
+void check_options(const std::map<std::string, std::string>& options, std::string_view engine,
+                   std::span<const std::string_view> known);
+// Values of an option; Error(kUsage) names the value and what would do. `fallback` where it is unset.
+bool boolean_option(const std::map<std::string, std::string>& options, const std::string& name,
+                    bool fallback);
+int count_option(const std::map<std::string, std::string>& options, const std::string& name, int fallback);
+
+// An input as the model file declares it; a dimension is a number, a symbol, or "?" where it is open.
+struct DeclaredInput {
+  std::string name;
+  std::string type;  // float32, or the library's word for a type that tensors here do not have
+  std::vector<std::string> shape;
+};
+std::string describe(const DeclaredInput& input);  // "'ids' int64 [N,128]"
+std::string describe(const TensorSpec& spec);      // "'ids' int64 [1,128]"
+std::string dimension_text(std::int64_t size, std::string_view symbol);
+
+// Error(kUsage) unless the caller's inputs are the model's: the same names, types and fixed dimensions, none
+// missing.
+void check_inputs(std::string_view file, std::span<const DeclaredInput> declared,
+                  std::span<const TensorSpec> given);
+
+// Error(kUsage) unless the tensor is exactly what the model was loaded for, contiguous in host memory.
+void check_tensor(const TensorView& view, const TensorSpec& spec);
+
+}  // namespace paceline::plugin_support
