@@ -2,6 +2,7 @@
 #include "config/case_rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -60,10 +61,24 @@ void add_file_reason(std::string_view what, const std::string& name, std::vector
     reasons.push_back(fmt::format("{} '{}': {} files are not available yet", what, name, type->suffix));
 }
 
+// Engines of plug-ins elsewhere may read what they like.
+void add_reader_reason(const std::string& file, const std::string& engine,
+                       std::vector<std::string>& reasons) {
+  const FileType* type = find_file_type(file);
+  if (!type || !type->available || !find_engine(engine)) return;
+  const auto& readers = type->readers;
+  if (std::find(readers.begin(), readers.end(), engine) == readers.end())
+    reasons.push_back(fmt::format("engine '{}' reads no {} files; those that do: {}", engine, type->suffix,
+                                  fmt::join(readers, ", ")));
+}
+
 void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& name = item.settings.text("model");
   const Model* model = find_model(name);
-  if (!model) return add_file_reason("model", name, reasons);
+  if (!model) {
+    add_file_reason("model", name, reasons);
+    return add_reader_reason(name, item.settings.text("engine"), reasons);
+  }
   if (!item.settings.has("sequence_length")) return;
   const auto length = item.settings.integer("sequence_length");
   if (length > model->max_sequence_length)

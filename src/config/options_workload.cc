@@ -21,6 +21,7 @@ constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 2> kDevices{{{"cpu"}, {"cuda", false}}};
 constexpr std::array<Choice, 4> kScenarios{
     {{"sync"}, {"closed_loop", false}, {"server", false}, {"offline", false}}};
+constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned", false}, {"pageable", false}}};
 
 constexpr std::array kRows{
@@ -36,14 +37,14 @@ constexpr std::array kRows{
            .flags = "--model,-m,--onnx",
            .type = kModel,
            .form = kAxis,
-           .help = "Built-in models, or model files (TorchScript .pt; needs shapes)."},
+           .help = "Built-in models, or model files (TorchScript .pt, ONNX .onnx, OpenVINO .xml)."},
     Option{.name = "engines",
            .aliases = "engine",
            .flags = "--engine,--load-engine,--loadEngine",
            .type = kEngine,
            .form = kAxis,
            .fallback = "eager",
-           .help = "What runs the model."},
+           .help = "What runs the model; a model file stands for the engine that reads it."},
     Option{.name = "precisions",
            .aliases = "precision",
            .flags = "--precision",
@@ -189,6 +190,29 @@ constexpr std::array kRows{
            .min = 1,
            .max = 10'000,
            .help = "Different inputs that are compared with the reference."},
+    Option{.name = "onnxruntime.graph_optimization",
+           .type = kChoice,
+           .choices = kGraphOptimization,
+           .help = "ONNX Runtime: how far it rewrites the graph; unset: all."},
+    Option{.name = "onnxruntime.inter_op_threads",
+           .type = kInteger,
+           .min = 1,
+           .max = 4096,
+           .help = "ONNX Runtime: operators at once; unset: 1, one after the other."},
+    Option{.name = "onnxruntime.allow_spinning",
+           .type = kBoolean,
+           .help = "ONNX Runtime: its threads spin while they wait for work; unset: true."},
+    Option{.name = "onnxruntime.arena",
+           .type = kBoolean,
+           .help = "ONNX Runtime: memory from its arena; unset: true."},
+    Option{.name = "openvino.num_streams",
+           .type = kInteger,
+           .min = 1,
+           .max = 4096,
+           .help = "OpenVINO: streams the threads are divided into; unset: 1."},
+    Option{.name = "openvino.cpu_pinning",
+           .type = kBoolean,
+           .help = "OpenVINO: its threads are pinned to cores; unset: as OpenVINO decides."},
 };
 
 }  // namespace

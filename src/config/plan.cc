@@ -82,6 +82,7 @@ class Assembler {
     const unsigned kinds = kind_bit(workload.kind);
     const auto settings = with_flags(raw.settings, kinds);
     workload.settings = build(settings, kinds);
+    imply_engines(workload.settings, settings, problems_);
     check_workload(workload.settings, settings, raw.place, kinds, problems_);
     complete(workload.settings, settings);
     workload.settings.set("kind", std::string(kind_name(workload.kind)));

@@ -81,7 +81,8 @@ class Checker {
 
   void check_models() {
     if (!find_option("models", kinds_)) return;
-    if (!written("models")) return report("models", "no model is named; add models: [resnet50]");
+    if (!written("models") && !settings_.has("models"))
+      return report("models", "no model is named; add models: [resnet50]");
     const auto own = [](const std::string& name) { return find_model(name) != nullptr; };
     const auto names = settings_.texts("models");
     const auto file = std::find_if_not(names.begin(), names.end(), own);

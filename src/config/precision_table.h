@@ -15,7 +15,7 @@ inline constexpr std::array kPrecisions{
     Precision{"bf16", "weights and arithmetic in bfloat16", true, {2e-1, 0.98}, {2e-1, 0.98}},
     Precision{"amp_fp16", "autocast to half precision", true, {3e-2, 0.999}, {3e-2, 0.999}},
     Precision{"amp_bf16", "autocast to bfloat16", true, {2e-1, 0.98}, {2e-1, 0.98}},
-    Precision{"int8", "post-training quantisation with calibration", false, {3e-1, 0.95}, {3e-1, 0.95}},
+    Precision{"int8", "8-bit integers, of a quantised model", true, {3e-1, 0.95}, {3e-1, 0.95}},
 };
 
 }  // namespace paceline::config

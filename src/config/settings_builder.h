@@ -15,6 +15,10 @@ namespace paceline::config {
 Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const NameSpace& names,
                         std::vector<Diagnostic>& problems);
 
+// A model file given as the engine is the model of the engine it implies; where no engine is written, model
+// files imply theirs.
+void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
+
 // Checks between options of one workload: orders, exclusions, what a model needs. `raw` tells the places.
 void check_workload(const Settings& settings, std::span<const RawSetting> raw, const Place& where,
                     unsigned kinds, std::vector<Diagnostic>& problems);

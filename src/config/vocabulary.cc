@@ -68,15 +68,20 @@ constexpr std::array kEngines{
     Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
 };
 
+constexpr std::array<std::string_view, 2> kScriptReaders{"eager", "torchscript"};
+constexpr std::array<std::string_view, 1> kPackageReaders{"aotinductor"};
+constexpr std::array<std::string_view, 2> kOnnxReaders{"onnxruntime", "openvino"};
+constexpr std::array<std::string_view, 1> kIrReaders{"openvino"};
+
 constexpr std::array kFileTypes{
-    FileType{".pt", "", true},
-    FileType{".ts", "", true},
-    FileType{".pt2", "aotinductor", true},
-    FileType{".onnx", "onnxruntime", false},
-    FileType{".xml", "openvino", false},
-    FileType{".blob", "openvino", false},
-    FileType{".plan", "tensorrt", false},
-    FileType{".engine", "tensorrt", false},
+    FileType{".pt", "", kScriptReaders, true},
+    FileType{".ts", "", kScriptReaders, true},
+    FileType{".pt2", "aotinductor", kPackageReaders, true},
+    FileType{".onnx", "onnxruntime", kOnnxReaders, true},
+    FileType{".xml", "openvino", kIrReaders, true},
+    FileType{".blob", "openvino", {}, false},
+    FileType{".plan", "tensorrt", {}, false},
+    FileType{".engine", "tensorrt", {}, false},
 };
 
 template <typename Rows>

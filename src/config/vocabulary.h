@@ -63,7 +63,8 @@ struct Precision {
 // A suffix that makes a model or engine name a file.
 struct FileType {
   std::string_view suffix;
-  std::string_view engine;  // the engine it implies; empty: the plan's engines read it
+  std::string_view engine;                    // the engine it implies; empty: none
+  std::span<const std::string_view> readers;  // engines of ours that read it
   bool available = true;
 };
 

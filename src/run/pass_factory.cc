@@ -88,6 +88,15 @@ std::string short_hash(const nlohmann::json& json) {
   return sha256_hex(json.dump()).substr(0, 16);
 }
 
+// The settings that carry the engine's name, without it: openvino.num_streams.
+std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
+  std::map<std::string, std::string> options;
+  for (const auto& [name, values] : s.all())
+    if (name.starts_with(engine + "."))
+      options[name.substr(engine.size() + 1)] = config::value_text(values.front());
+  return options;
+}
+
 }  // namespace
 
 result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
@@ -128,6 +137,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.settings.precision = s.text("precision");
   pass.settings.layout = s.text("layout");
   pass.settings.threads = s.integer("threads") > 0 ? static_cast<int>(s.integer("threads")) : default_threads;
+  pass.settings.options = engine_options(s, pass.engine);
   pass.batch = s.integer("batch");
   pass.samples = check_samples(s, pass.batch);
   pass.tolerance = tolerance_of(s);

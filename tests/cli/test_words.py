@@ -117,7 +117,7 @@ class NearlyRight(cli.CliTest):
         self.assert_error(self.infer("--only", "x.spin-spin-fp32-b2"), 2, "did you mean 'x.spin-spin-fp32-b1'")
 
     def test_engine_that_is_not_here_is_skipped_with_a_reason(self):
-        result = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "openvino", *cli.QUICK)
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "tensorrt", *cli.QUICK)
         self.assert_code(result, 77)
         case = self.summary()["cases"][0]
         self.assertEqual(case["outcome"], "skipped")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,8 +133,8 @@ TEST(NotAvailable, SaysWhatIsMissing) {
     return cases_of("model: resnet50\n" + lines).at(0).not_available;
   };
   EXPECT_EQ(reason(""), "");
-  EXPECT_EQ(reason("engine: openvino\n"), "engine 'openvino' is not available yet");
-  EXPECT_EQ(reason("precision: int8\n"), "precision 'int8' is not available yet");
+  EXPECT_EQ(reason("engine: tensorrt\n"), "engine 'tensorrt' is not available yet");
+  EXPECT_EQ(reason("precision: tf32\n"), "precision 'tf32' is not available yet");
   EXPECT_EQ(reason("scenario: server\n"), "scenario 'server' is not available yet");
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "io 'pinned' is not available yet; 'overlap: true' is not available yet");
@@ -141,13 +142,52 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
   EXPECT_EQ(reason("concurrency: 4\n"), "'concurrency: 4' is not available yet");
   EXPECT_EQ(reason("device: cuda\n"), "device 'cuda' is not available yet");
-  EXPECT_EQ(reason("engine: m.plan\n"), "engine 'm.plan': .plan files are not available yet");
 }
 
 TEST(NotAvailable, ModelFilesOfLaterEngines) {
-  const TemporaryFile file("paceline_config_later.onnx");
+  const TemporaryFile file("paceline_config_later.plan");
   const auto cases = cases_of("model: " + file.path() + "\nshapes: 'x:1x3'\n");
-  EXPECT_EQ(cases.at(0).not_available, "model '" + file.path() + "': .onnx files are not available yet");
+  EXPECT_EQ(cases.at(0).not_available,
+            "model '" + file.path() +
+                "': .plan files are not available yet; engine 'tensorrt' is not available yet");
+}
+
+TEST(NotAvailable, EnginesThatDoNotReadTheFile) {
+  const TemporaryFile file("paceline_config_reader.onnx");
+  const auto cases = cases_of("model: " + file.path() + "\nengines: [openvino, eager]\nshapes: 'x:1x3'\n");
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].not_available, "");
+  EXPECT_EQ(cases[1].not_available,
+            "engine 'eager' reads no .onnx files; those that do: onnxruntime, openvino");
+}
+
+TEST(ModelFiles, ImplyTheirEngineWhereNoneIsWritten) {
+  const TemporaryFile onnx("paceline_config_implied.onnx"), script("paceline_config_implied.pt");
+  const auto engine_of = [](const std::string& lines) {
+    return cases_of(lines + "shapes: 'x:1x3'\n").at(0).settings.text("engine");
+  };
+  EXPECT_EQ(engine_of("model: " + onnx.path() + "\n"), "onnxruntime");
+  EXPECT_EQ(engine_of("model: " + onnx.path() + "\nengine: openvino\n"), "openvino");
+  EXPECT_EQ(engine_of("model: " + script.path() + "\n"), "eager");
+}
+
+TEST(ModelFiles, AsTheEngineAreModelAndEngine) {
+  const TemporaryFile file("paceline_config_engine.xml");
+  const auto cases = cases_of("engine: " + file.path() + "\nshapes: 'x:4x3'\n");
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_EQ(cases[0].settings.text("engine"), "openvino");
+  EXPECT_EQ(cases[0].settings.text("model"), file.path());
+  EXPECT_EQ(cases[0].settings.integer("batch"), 4);
+}
+
+TEST(ModelFiles, AsTheEngineStandAlone) {
+  const TemporaryFile file("paceline_config_alone.onnx");
+  EXPECT_THAT(mistake_of("kind: inference\nmodel: resnet50\nengine: " + file.path() + "\n"),
+              testing::HasSubstr("engine '" + file.path() +
+                                 "' is a model file; give it as the model, or leave the model out"));
+  EXPECT_THAT(
+      mistake_of("kind: inference\nengines: [eager, " + file.path() + "]\nshapes: 'x:1x3'\n"),
+      testing::HasSubstr("a model file as the engine stands alone; give files as models to compare them"));
 }
 
 TEST(NotAvailable, OtherKindsExpandToSkips) {

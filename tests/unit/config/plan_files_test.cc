@@ -68,7 +68,7 @@ TEST(ExamplePlans, InferenceMatrix) {
   ASSERT_EQ(cases.size(), 2U * 5 * 5 * 4);
   const auto runnable =
       std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.not_available.empty(); });
-  EXPECT_EQ(runnable, 2 * 2 * 4 * 4);
+  EXPECT_EQ(runnable, 2 * 4 * 5 * 4);
   for (const auto& item : cases) {
     EXPECT_EQ(item.settings.integer("iterations"), 100);
     EXPECT_EQ(item.settings.integer("warmup_iterations"), 10);

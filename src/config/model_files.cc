@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "config/settings_builder.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+const RawSetting* written(std::span<const RawSetting> raw, std::string_view name) {
+  const auto found =
+      std::find_if(raw.rbegin(), raw.rend(), [&](const RawSetting& setting) { return setting.name == name; });
+  return found == raw.rend() ? nullptr : &*found;
+}
+
+// The engine that a file implies; empty for names and for files that imply none.
+std::string implied_engine(const std::string& name) {
+  const FileType* type = find_model(name) ? nullptr : find_file_type(name);
+  return type ? std::string(type->engine) : std::string();
+}
+
+// Both lists stay as they are when the files imply different engines: the checks that follow speak of them.
+void engines_of_models(Settings& settings) {
+  const auto names = settings.texts("models");
+  const auto engine = names.empty() ? std::string() : implied_engine(names.front());
+  const bool same = std::all_of(names.begin(), names.end(),
+                                [&](const std::string& name) { return implied_engine(name) == engine; });
+  if (same && !engine.empty()) settings.set("engines", engine);
+}
+
+}  // namespace
+
+void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems) {
+  if (!settings.has("engines")) return;
+  const RawSetting* engines = written(raw, "engines");
+  if (!engines) return engines_of_models(settings);
+  const auto names = settings.texts("engines");
+  const auto is_file = [](const std::string& name) { return !implied_engine(name).empty(); };
+  if (std::none_of(names.begin(), names.end(), is_file)) return;
+  const auto place = engines->values.empty() ? engines->place : engines->values.front().place;
+  if (written(raw, "models"))
+    return problems.push_back(diagnostic(
+        place, fmt::format("engine '{}' is a model file; give it as the model, or leave the model out",
+                           *std::find_if(names.begin(), names.end(), is_file))));
+  if (names.size() > 1)
+    return problems.push_back(
+        diagnostic(place, "a model file as the engine stands alone; give files as models to compare them"));
+  settings.set("models", names.front());
+  settings.set("engines", implied_engine(names.front()));
+}
+
+}  // namespace paceline::config

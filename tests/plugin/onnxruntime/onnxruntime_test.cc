@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What ONNX Runtime alone does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "plugin/model_files/driver.h"
+
+namespace paceline::model_files_test {
+namespace {
+
+using testing::HasSubstr;
+
+struct OptionCase {
+  const char* name;
+  const char* value;
+  const char* reported;
+};
+class OrtOption : public testing::TestWithParam<OptionCase> {};
+
+TEST_P(OrtOption, IsTakenAndReported) {
+  const TemporaryFolder folder;
+  linear().save(folder.file("m.onnx"));
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {2, 16}, values(32, 5)));
+  const auto plain = load(folder.file("m.onnx"), specs_of(data));
+  const auto engine =
+      load(folder.file("m.onnx"), specs_of(data), {"fp32", 2, {{GetParam().name, GetParam().value}}});
+  EXPECT_EQ(setting(*engine, GetParam().reported), GetParam().value);
+  EXPECT_NE(setting(*plain, GetParam().reported), GetParam().value);
+  EXPECT_EQ(setting(*engine, "threads"), "2");
+  bind(*plain, data);
+  bind(*engine, data);
+  EXPECT_LE(relative_error(run(*engine), run(*plain)), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OrtOption,
+                         testing::Values(OptionCase{"graph_optimization", "disabled", "graph_optimization"},
+                                         OptionCase{"graph_optimization", "basic", "graph_optimization"},
+                                         OptionCase{"inter_op_threads", "2", "inter_op_threads"},
+                                         OptionCase{"allow_spinning", "false", "allow_spinning"},
+                                         OptionCase{"arena", "false", "arena"}),
+                         [](const auto& p) { return std::string(p.param.name) + "_" + p.param.value; });
+
+TEST(OrtOptions, ValuesThatAreNone) {
+  const TemporaryFolder folder;
+  linear().save(folder.file("m.onnx"));
+  for (const auto& [name, value] : {std::pair{"graph_optimization", "most"},
+                                    {"inter_op_threads", "0"},
+                                    {"inter_op_threads", "2x"},
+                                    {"arena", "yes"}}) {
+    const auto [code, text] = error_of([&, name = name, value = value] {
+      load(folder.file("m.onnx"), {{"x", DType::kFloat32, {2, 16}}}, {"fp32", 1, {{name, value}}});
+    });
+    EXPECT_EQ(code, ErrorCode::kUsage) << text;
+    EXPECT_THAT(text, testing::AllOf(HasSubstr(name), HasSubstr(value)));
+  }
+}
+
+TEST(OrtDimensions, OneSymbolHasOneSize) {
+  const TemporaryFolder folder;
+  OnnxFile file;
+  file.input("a", DType::kFloat32, {-1, 4});
+  file.input("b", DType::kFloat32, {-1, 4});
+  file.output("y", DType::kFloat32, {-1, 4});
+  file.node("Add", {"a", "b"}, {"y"});
+  file.save(folder.file("m.onnx"));
+  const auto [code, text] = error_of([&] {
+    load(folder.file("m.onnx"), {{"a", DType::kFloat32, {2, 4}}, {"b", DType::kFloat32, {3, 4}}});
+  });
+  EXPECT_EQ(code, ErrorCode::kUsage);
+  EXPECT_THAT(text, HasSubstr("dimension 'N' is 3 in input 'b' and 2 in another one"));
+}
+
+TEST(OrtFiles, OfAnOperatorSetToCome) {
+  const TemporaryFolder folder;
+  auto file = linear();
+  file.model.mutable_opset_import(0)->set_version(99);
+  file.save(folder.file("m.onnx"));
+  const auto [code, text] = error_of([&] { load(folder.file("m.onnx"), {{"x", DType::kFloat32, {2, 16}}}); });
+  EXPECT_EQ(code, ErrorCode::kData);
+  EXPECT_THAT(text, HasSubstr("Opset 99"));
+}
+
+// The library is opened once in a process: each in a process of its own.
+void describe_with_root(const char* root) {
+  ::setenv("ONNXRUNTIME_ROOT", root, 1);
+  try {
+    plugin::LoadedPlugin(PLUGIN_FILE).description().versions();
+    std::fputs("it loaded", stderr);
+  } catch (const Error& e) {
+    std::fputs(e.what(), stderr);
+    std::_Exit(e.code() == ErrorCode::kUnavailable ? 7 : 8);
+  }
+  std::_Exit(0);
+}
+
+TEST(OrtLibraryDeathTest, MissingOrOfAnotherKind) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "lib");
+  EXPECT_EXIT(describe_with_root(folder.path().c_str()), testing::ExitedWithCode(7),
+              "holds no lib/libonnxruntime.so.1; correct or unset it");
+  std::filesystem::copy_file(PLUGIN_FILE, folder.path() / "lib/libonnxruntime.so.1");
+  EXPECT_EXIT(describe_with_root(folder.path().c_str()), testing::ExitedWithCode(7),
+              "is no ONNX Runtime; run scripts/setup.sh, or set ONNXRUNTIME_ROOT");
+  std::filesystem::resize_file(folder.path() / "lib/libonnxruntime.so.1", 100);
+  EXPECT_EXIT(describe_with_root(folder.path().c_str()), testing::ExitedWithCode(7),
+              "cannot load ONNX Runtime: ");
+  EXPECT_EXIT(describe_with_root(""), testing::ExitedWithCode(0), "it loaded");
+}
+
+}  // namespace
+}  // namespace paceline::model_files_test

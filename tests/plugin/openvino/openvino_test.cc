@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What OpenVINO alone does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugin/model_files/driver.h"
+
+namespace paceline::model_files_test {
+namespace {
+
+using testing::HasSubstr;
+
+class OpenVino : public testing::Test {
+ protected:
+  OpenVino() {
+    linear().save(file_);
+    data_.push_back(tensor("x", {2, 16}, values(32, 5)));
+  }
+  [[nodiscard]] std::unique_ptr<plugin::Engine> loaded(const Settings& settings) const {
+    return load(file_, specs_of(data_), settings);
+  }
+  TemporaryFolder folder_;
+  std::string file_ = folder_.file("m.onnx");
+  std::vector<Tensor> data_;
+};
+
+TEST_F(OpenVino, PrecisionIsNeverLeftToIt) {
+  EXPECT_EQ(setting(*loaded({"fp32"}), "inference_precision"), "f32");
+  EXPECT_EQ(setting(*loaded({"int8"}), "inference_precision"), "f32");
+}
+
+TEST_F(OpenVino, OptionsAreReportedByTheCompiledModel) {
+  EXPECT_EQ(setting(*loaded({"fp32", 2}), "num_streams"), "1");
+  EXPECT_EQ(setting(*loaded({"fp32", 2, {{"num_streams", "2"}}}), "num_streams"), "2");
+  EXPECT_EQ(setting(*loaded({"fp32", 2, {{"cpu_pinning", "false"}}}), "cpu_pinning"), "NO");
+}
+
+TEST_F(OpenVino, ValuesThatAreNone) {
+  const auto [code, text] = error_of([&] { (void)loaded({"fp32", 1, {{"num_streams", "many"}}}); });
+  EXPECT_EQ(code, ErrorCode::kUsage);
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("num_streams"), HasSubstr("many")));
+}
+
+}  // namespace
+}  // namespace paceline::model_files_test
