@@ -137,6 +137,7 @@ set_up_torch() {
 # Debian mirrors that apt is set up with; where none has the file, ONNX Runtime is left out, and the tool says so too.
 download_headers() {
   local mirror
+  # shellcheck disable=SC2016
   for mirror in $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2> /dev/null | sort -u); do
     /usr/lib/apt/apt-helper download-file "$mirror$ONNXRUNTIME_HEADERS" "$1" "SHA256:$ONNXRUNTIME_HEADERS_SHA256" \
       >> .deps/onnxruntime-headers.log 2>&1 && return

@@ -45,10 +45,10 @@ void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vec
     return problems.push_back(diagnostic(
         place, fmt::format("engine '{}' is a model file; give it as the model, or leave the model out",
                            *std::find_if(names.begin(), names.end(), is_file))));
+  settings.set("models", *std::find_if(names.begin(), names.end(), is_file));
   if (names.size() > 1)
     return problems.push_back(
         diagnostic(place, "a model file as the engine stands alone; give files as models to compare them"));
-  settings.set("models", names.front());
   settings.set("engines", implied_engine(names.front()));
 }
 

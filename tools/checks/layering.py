@@ -12,6 +12,7 @@ import sys
 
 SOURCES = ("*.h", "*.cc", "*.cu")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+PLUGIN_SUPPORT = "support"  # a folder of plugins/ that is none itself
 PLUGIN_MAY_USE = {"plugin", "base", "onnx"}
 # Headers of the libraries that plug-ins wrap, and the plug-ins that may include them.
 VENDOR_HEADERS = {
@@ -124,7 +125,7 @@ def plugin_violations(root, order):
             if (root / "src" / header).exists():
                 if first in order and first not in PLUGIN_MAY_USE:
                     yield f"{where}: a plug-in includes {header}; it may include plugin/, onnx/, base/ and its own folder"
-            elif quoted and (root / "plugins" / header).exists() and first != own:
+            elif quoted and (root / "plugins" / header).exists() and first not in (own, PLUGIN_SUPPORT):
                 yield f"{where}: plug-in {own} includes {header} of another plug-in"
             yield from vendor_violations(where, own, header)
 
