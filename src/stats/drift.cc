@@ -40,6 +40,8 @@ double mann_kendall_z(std::span<const double> y) {
   return (score > 0 ? score - 1 : score + 1) / std::sqrt(variance);
 }
 
+}  // namespace
+
 double theil_sen_slope(std::span<const double> y) {
   std::vector<double> slopes;
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -47,8 +49,6 @@ double theil_sen_slope(std::span<const double> y) {
       slopes.push_back((y[j] - y[i]) / static_cast<double>(j - i));
   return median(slopes);
 }
-
-}  // namespace
 
 std::optional<Drift> drift(std::span<const double> x) {
   if (x.size() < kBlocks) return std::nullopt;

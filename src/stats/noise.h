@@ -21,6 +21,9 @@ struct Drift {
 // None below 20 samples or for a median <= 0.
 std::optional<Drift> drift(std::span<const double> x);
 
+// Median of the slopes between all pairs, per step.
+double theil_sen_slope(std::span<const double> y);
+
 // Whether values that follow one another are alike: the rank version of von Neumann's ratio (Bartels 1982) as
 // a standard normal z, positive where neighbours are closer than chance has them. None below 10 values.
 std::optional<double> succession_z(std::span<const double> x);

@@ -20,6 +20,11 @@ class FakeClock {
     return now;
   }
   void advance(std::int64_t ns) const { state_->now_ns += ns; }
+  // Moves on to a moment that has not come, and `late_ns` beyond it.
+  void wait_until(std::int64_t when_ns) const {
+    if (state_->now_ns < when_ns) state_->now_ns = when_ns + state_->late_ns;
+  }
+  void set_late(std::int64_t ns) const { state_->late_ns = ns; }
   void set_read_cost(std::int64_t ns) const { state_->read_cost_ns = ns; }
   // Every n-th read is followed by a gap, as if the machine did something else.
   void set_gap(std::int64_t every, std::int64_t ns) const {
@@ -35,6 +40,7 @@ class FakeClock {
     std::int64_t reads = 0;
     std::int64_t gap_every = 0;
     std::int64_t gap_ns = 0;
+    std::int64_t late_ns = 0;
   };
   std::shared_ptr<State> state_;
 };

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "measure/lane_crew.h"
+#include "measure/loop_types.h"
+#include "measure/stop_decider.h"
+
+// A fixed number of requests in flight: every lane issues its next one when its last is complete, without
+// thinking (methodology: load scenarios). Latency is at the load this throttles itself to.
+namespace paceline::measure {
+
+// Samples of one lane on their way to the thread that judges them.
+class SampleLog {
+ public:
+  void add(const Sample& sample) {
+    const std::lock_guard lock(mutex_);
+    samples_.push_back(sample);
+  }
+  void move_to(std::vector<Sample>& into) {
+    const std::lock_guard lock(mutex_);
+    into.insert(into.end(), samples_.begin(), samples_.end());
+    samples_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Sample> samples_;
+};
+
+// `Body` is called with the lane, on the lane's own thread. Samples are in the order of completion.
+template <Clock C, class Body>
+class ClosedLoop {
+ public:
+  ClosedLoop(const C& clock, Body& body, LaneCrew& crew, const LoopHooks& hooks = {},
+             std::int64_t progress_interval_ns = LoopConfig{}.progress_interval_ns)
+      : clock_(clock),
+        body_(body),
+        crew_(crew),
+        hooks_(hooks),
+        progress_interval_ns_(progress_interval_ns),
+        logs_(static_cast<std::size_t>(crew.size())) {}
+
+  // The first call of every lane, lane 0's alone and timed; then until the decider calls it steady.
+  WarmupResult warm_up(StopDecider& decider) {
+    WarmupResult warmup;
+    warmup.first_iteration_ns = first_calls();
+    stats::WarmupDecision decision{stats::WarmupState::kWarming, decider.first_warmup_check()};
+    if (decision.next_n == 0) decision = decider.warmup({}, 0);
+    std::size_t judged = 0;
+    begin(Phase::kWarmup, -1);
+    if (decision.state == stats::WarmupState::kWarming) run([&] {
+        while (decision.state == stats::WarmupState::kWarming && has(decision.next_n)) {
+          const auto until = static_cast<std::size_t>(decision.next_n);
+          const std::vector<Sample> fresh(samples_.begin() + static_cast<std::ptrdiff_t>(judged),
+                                          samples_.begin() + static_cast<std::ptrdiff_t>(until));
+          judged = until;
+          decision = decider.warmup(per_iteration_ns(fresh, 0, 1), clock_.now_ns() - phase_start_ns_);
+        }
+        return decision.state != stats::WarmupState::kWarming;
+      });
+    warmup.state = decision.state;
+    warmup.iterations = static_cast<std::int64_t>(samples_.size());
+    warmup.duration_ns = samples_.empty() ? 0 : clock_.now_ns() - phase_start_ns_;
+    return warmup;
+  }
+
+  // Until the decider has enough.
+  LoopResult measure(StopDecider& decider, double sample_estimate_ns) {
+    LoopResult result;
+    result.stop.next_n = decider.first_stop_check(sample_estimate_ns / static_cast<double>(crew_.size()));
+    begin(Phase::kMeasure, -1);
+    decision_ = &result.stop;
+    run([&] {
+      if (has(result.stop.next_n)) {
+        result.stop = decider.stop(per_iteration_ns(samples_, 0, 1), clock_.now_ns() - phase_start_ns_);
+        ++result.checks;
+      }
+      return result.stop.stop;
+    });
+    return finished(std::move(result));
+  }
+
+  // So many calls, whichever lane is free.
+  LoopResult measure_count(std::int64_t count) {
+    LoopResult result;
+    begin(Phase::kMeasure, count);
+    run([] { return false; });
+    result.stop.stop = !interrupted();
+    result.stop.reason = interrupted() ? stats::kStopInterrupted : stats::kStopFixed;
+    return finished(std::move(result));
+  }
+
+ private:
+  [[nodiscard]] bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
+  [[nodiscard]] bool has(std::int64_t n) const { return static_cast<std::int64_t>(samples_.size()) >= n; }
+
+  std::int64_t first_calls() {
+    std::int64_t first_ns = 0;
+    crew_.run([&](int lane) {
+      if (lane == 0) first_ns = call(lane).duration_ns;
+    });
+    crew_.run([&](int lane) {
+      if (lane != 0) call(lane);
+    });
+    return first_ns;
+  }
+
+  Sample call(int lane) {
+    const auto start = clock_.now_ns();
+    body_(lane);
+    return {start, clock_.now_ns() - start};
+  }
+
+  void begin(Phase phase, std::int64_t count) {
+    phase_ = phase;
+    decision_ = nullptr;
+    samples_.clear();
+    tickets_ = 0;
+    count_ = count;
+    stop_ = false;
+    phase_start_ns_ = last_report_ns_ = clock_.now_ns();
+  }
+
+  [[nodiscard]] bool goes_on() {
+    if (stop_.load(std::memory_order_relaxed) || crew_.failed() || interrupted()) return false;
+    return count_ < 0 || tickets_.fetch_add(1, std::memory_order_relaxed) < count_;
+  }
+
+  template <class Enough>
+  void run(Enough enough) {
+    crew_.run(
+        [this](int lane) {
+          while (goes_on()) logs_[static_cast<std::size_t>(lane)].add(call(lane));
+        },
+        [&] {
+          collect();
+          if (enough()) stop_ = true;
+          report_if_due();
+        });
+    collect();
+    std::sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) {
+      return a.start_ns + a.duration_ns < b.start_ns + b.duration_ns;
+    });
+  }
+
+  void collect() {
+    for (auto& log : logs_) log.move_to(samples_);
+  }
+
+  void report_if_due() {
+    const auto now = clock_.now_ns();
+    if (!hooks_.progress || now - last_report_ns_ < progress_interval_ns_) return;
+    last_report_ns_ = now;
+    const bool judged = decision_ != nullptr && decision_->first.ppm != 0;
+    hooks_.progress({phase_, static_cast<std::int64_t>(samples_.size()), now - phase_start_ns_,
+                     judged ? decision_ : nullptr});
+  }
+
+  LoopResult finished(LoopResult result) {
+    result.samples = std::move(samples_);
+    samples_.clear();
+    finish(result, 0, interrupted());
+    return result;
+  }
+
+  const C& clock_;
+  Body& body_;
+  LaneCrew& crew_;
+  const LoopHooks& hooks_;
+  std::int64_t progress_interval_ns_;
+  std::vector<SampleLog> logs_;
+  std::vector<Sample> samples_;  // collected in this phase
+  Phase phase_ = Phase::kWarmup;
+  const stats::StopDecision* decision_ = nullptr;
+  std::atomic<std::int64_t> tickets_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::int64_t count_ = -1;  // below 0: until told to stop
+  std::int64_t phase_start_ns_ = 0;
+  std::int64_t last_report_ns_ = 0;
+};
+
+}  // namespace paceline::measure

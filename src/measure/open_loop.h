@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "measure/lane_crew.h"
+#include "measure/loop_types.h"
+#include "measure/waiting_clock.h"
+
+// Requests that come when they come, ready or not (methodology: load scenarios). The schedule exists
+// beforehand and is the queue: whatever is due and not yet taken waits in it, without bound. A free lane waits
+// for the next arrival itself, so that no thread of ours takes a core from the engine while it computes.
+namespace paceline::measure {
+
+enum class RequestState : std::uint8_t {
+  kWaiting,     // not taken; after the run: never offered, because the run was interrupted
+  kDone,
+  kTimedOut,    // waited longer than the timeout, never started
+  kUnfinished,  // not complete when the drain ended
+};
+
+struct Request {
+  std::int64_t scheduled_ns = 0;
+  std::int64_t start_ns = 0;  // taken by a lane
+  std::int64_t end_ns = 0;    // outputs readable
+  std::int64_t input_ns = 0, output_ns = 0;  // copies inside [start, end], written by the body; 0: none
+  std::int64_t issue_delay_ns = -1;          // how late a lane that was free noticed it; -1: none was free
+  RequestState state = RequestState::kWaiting;
+  [[nodiscard]] std::int64_t latency_ns() const { return end_ns - scheduled_ns; }
+};
+
+struct OpenLoopConfig {
+  std::vector<std::int64_t> arrivals_ns;  // after the start, ascending
+  std::int64_t timeout_ns = 0;            // 0: a request waits as long as it takes
+  std::int64_t drain_ns = 10'000'000'000;  // after the last arrival
+  std::int64_t max_batch = 1;              // requests served at once
+  std::int64_t batch_timeout_ns = 0;       // how long a request may wait for others to share its batch
+};
+
+class OpenLoop {
+ public:
+  OpenLoop(const OpenLoopConfig& config, std::int64_t start_ns, const std::atomic<bool>* interrupt = nullptr);
+
+  // One turn of a lane: takes the next request or batch, waits for it if it has not arrived, and calls
+  // body(std::span<Request>). False when nothing is left. `clock` is the lane's own.
+  template <WaitingClock C, class Body>
+  bool serve(const C& clock, Body&& body) {
+    const std::span<Request> taken = take(clock);
+    if (taken.empty()) return false;
+    if (taken.front().state == RequestState::kTimedOut) return true;
+    const auto start = clock.now_ns();
+    for (auto& request : taken) request.start_ns = start;
+    body(taken);
+    complete(taken, clock.now_ns());
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t done() const { return done_.load(std::memory_order_relaxed); }
+  // In the order of arrival; after every lane has come to its end.
+  [[nodiscard]] std::vector<Request> take_requests() { return std::move(requests_); }
+
+ private:
+  [[nodiscard]] bool stopped() const {
+    return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed);
+  }
+
+  // One lane at a time waits for arrivals, the others for their turn to.
+  template <WaitingClock C>
+  std::span<Request> take(const C& clock) {
+    const auto free_since = clock.now_ns();
+    const std::lock_guard lock(intake_);
+    if (next_ == requests_.size() || stopped()) return {};
+    Request& first = requests_[next_];
+    clock.wait_until(first.scheduled_ns);
+    if (stopped()) return {};
+    const auto now = clock.now_ns();
+    if (give_up(now)) return {};
+    if (free_since <= first.scheduled_ns) first.issue_delay_ns = now - first.scheduled_ns;
+    const std::size_t count = expired(first, now) ? 1 : gather(clock, now);
+    const std::span<Request> taken(&first, count);
+    next_ += count;
+    return taken;
+  }
+
+  // Requests that share a batch with the next one: those already there, and while there is room and time
+  // those that still come.
+  template <WaitingClock C>
+  std::size_t gather(const C& clock, std::int64_t now) {
+    const auto until = now + config_.batch_timeout_ns;
+    const auto room = static_cast<std::size_t>(config_.max_batch);
+    std::size_t count = 1;
+    for (; count < room; ++count) {
+      const bool last = next_ + count == requests_.size();
+      if (last || requests_[next_ + count].scheduled_ns > until) {
+        clock.wait_until(until);
+        break;
+      }
+      clock.wait_until(requests_[next_ + count].scheduled_ns);
+    }
+    return count;
+  }
+
+  bool give_up(std::int64_t now);
+  bool expired(Request& request, std::int64_t now);
+  void complete(std::span<Request> batch, std::int64_t now);
+
+  OpenLoopConfig config_;
+  std::int64_t deadline_ns_;  // end of the drain
+  const std::atomic<bool>* interrupt_;
+  std::mutex intake_;
+  std::vector<Request> requests_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<std::int64_t> done_ = 0;
+};
+
+// Runs the whole schedule on a crew, one lane a thread. body(lane, std::span<Request>).
+template <WaitingClock C, class Body>
+std::vector<Request> run_open_loop(const C& clock, Body& body, LaneCrew& crew, const OpenLoopConfig& config,
+                                   const LoopHooks& hooks) {
+  constexpr std::int64_t kLeadNs = 20'000'000;  // the lanes are waiting when the first request comes
+  const auto start = clock.now_ns() + kLeadNs;
+  OpenLoop loop(config, start, hooks.interrupt);
+  crew.run(
+      [&](int lane) {
+        while (!crew.failed() && loop.serve(clock, [&](std::span<Request> batch) { body(lane, batch); })) {
+        }
+      },
+      [&] {
+        if (hooks.progress)
+          hooks.progress({Phase::kMeasure, loop.done(), clock.now_ns() - start, nullptr});
+      },
+      std::chrono::milliseconds(500));
+  return loop.take_requests();
+}
+
+}  // namespace paceline::measure

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+// What follows from arrivals and completions alone (methodology: load scenarios). Times and latencies share
+// one unit. A request that was given up never completes: its end and its latency are kNever.
+namespace paceline::stats {
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Fewest requests of one unbroken run for which the interval of a quantile covers: 4000 / (1 - load)^2 above
+// p90, 500 / (1 - load)^2 up to it. `load` is the arrival rate over the saturation rate; none from 1 on.
+std::optional<std::int64_t> required_requests(std::uint32_t ppm, double load);
+
+// Growth of the number of requests in the system, per unit of time: Theil-Sen over the backlog at the ends of
+// 20 windows between the first and the last arrival. 0 below 21 requests.
+double backlog_slope(std::span<const double> arrivals, std::span<const double> ends);
+
+// Little's law over the whole run, |N - X * R| / N: N from counting arrivals and completions over time, X and
+// R from the latencies of what completed. 0 when every request is accounted for.
+double little_error(std::span<const double> starts, std::span<const double> ends,
+                    std::span<const double> latencies);
+
+// "The p-quantile of latency is at most the bound", from n requests of which `over` exceeded it; n_eff is what
+// n dependent ones are worth (methodology: one-sided claims).
+enum class SloVerdict : std::uint8_t { kMet, kMissed, kCannotSay };
+struct SloTest {
+  SloVerdict verdict = SloVerdict::kCannotSay;
+  std::int64_t n_eff = 0;
+  std::int64_t over_eff = 0;       // ceil(over * n_eff / n)
+  std::int64_t more_requests = 0;  // that would decide it if nothing else changed; 0 when decided
+};
+SloTest slo_test(std::int64_t n, std::int64_t over, double n_eff, double p, double confidence);
+
+}  // namespace paceline::stats
