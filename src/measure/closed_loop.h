@@ -54,7 +54,8 @@ class ClosedLoop {
     if (decision.next_n == 0) decision = decider.warmup({}, 0);
     std::size_t judged = 0;
     begin(Phase::kWarmup, -1);
-    if (decision.state == stats::WarmupState::kWarming) run([&] {
+    if (decision.state == stats::WarmupState::kWarming)
+      run([&] {
         while (decision.state == stats::WarmupState::kWarming && has(decision.next_n)) {
           const auto until = static_cast<std::size_t>(decision.next_n);
           const std::vector<Sample> fresh(samples_.begin() + static_cast<std::ptrdiff_t>(judged),

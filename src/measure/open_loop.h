@@ -12,12 +12,13 @@
 #include "measure/waiting_clock.h"
 
 // Requests that come when they come, ready or not (methodology: load scenarios). The schedule exists
-// beforehand and is the queue: whatever is due and not yet taken waits in it, without bound. A free lane waits
-// for the next arrival itself, so that no thread of ours takes a core from the engine while it computes.
+// beforehand and is the queue: whatever is due and not yet taken waits in it, without bound. A free lane
+// waits for the next arrival itself, so that no thread of ours takes a core from the engine while it
+// computes.
 namespace paceline::measure {
 
 enum class RequestState : std::uint8_t {
-  kWaiting,     // not taken; after the run: never offered, because the run was interrupted
+  kWaiting,  // not taken; after the run: never offered, because the run was interrupted
   kDone,
   kTimedOut,    // waited longer than the timeout, never started
   kUnfinished,  // not complete when the drain ended
@@ -25,8 +26,8 @@ enum class RequestState : std::uint8_t {
 
 struct Request {
   std::int64_t scheduled_ns = 0;
-  std::int64_t start_ns = 0;  // taken by a lane
-  std::int64_t end_ns = 0;    // outputs readable
+  std::int64_t start_ns = 0;                 // taken by a lane
+  std::int64_t end_ns = 0;                   // outputs readable
   std::int64_t input_ns = 0, output_ns = 0;  // copies inside [start, end], written by the body; 0: none
   std::int64_t issue_delay_ns = -1;          // how late a lane that was free noticed it; -1: none was free
   RequestState state = RequestState::kWaiting;
@@ -34,8 +35,8 @@ struct Request {
 };
 
 struct OpenLoopConfig {
-  std::vector<std::int64_t> arrivals_ns;  // after the start, ascending
-  std::int64_t timeout_ns = 0;            // 0: a request waits as long as it takes
+  std::vector<std::int64_t> arrivals_ns;   // after the start, ascending
+  std::int64_t timeout_ns = 0;             // 0: a request waits as long as it takes
   std::int64_t drain_ns = 10'000'000'000;  // after the last arrival
   std::int64_t max_batch = 1;              // requests served at once
   std::int64_t batch_timeout_ns = 0;       // how long a request may wait for others to share its batch
@@ -130,8 +131,7 @@ std::vector<Request> run_open_loop(const C& clock, Body& body, LaneCrew& crew, c
         }
       },
       [&] {
-        if (hooks.progress)
-          hooks.progress({Phase::kMeasure, loop.done(), clock.now_ns() - start, nullptr});
+        if (hooks.progress) hooks.progress({Phase::kMeasure, loop.done(), clock.now_ns() - start, nullptr});
       },
       std::chrono::milliseconds(500));
   return loop.take_requests();

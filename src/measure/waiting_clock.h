@@ -14,7 +14,9 @@ namespace paceline::measure {
 
 // A clock that can also wait; a fake one moves its time on instead.
 template <class C>
-concept WaitingClock = Clock<C> && requires(const C& clock, std::int64_t when) { clock.wait_until(when); };
+concept WaitingClock = Clock<C> && requires(const C& clock, std::int64_t when) {
+  clock.wait_until(when);
+};
 
 // The host's clock. Waits asleep until 200 us before the moment, then spins: a sleeping thread wakes late.
 class HostWaitingClock : public SteadyClock {

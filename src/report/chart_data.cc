@@ -56,6 +56,14 @@ json speedup_json(const result::RunResult& run, const CaseResult& one) {
           {"baseline", baseline ? baseline->label : s.baseline_case_id}};
 }
 
+// What statistics are made of: no warm-up request, none that was lost.
+std::vector<Sample> shown_samples(const std::vector<Sample>& samples) {
+  std::vector<Sample> shown;
+  for (const Sample& sample : samples)
+    if (sample.counts() && !sample.lost()) shown.push_back(sample);
+  return shown;
+}
+
 std::vector<double> durations_ms(const std::vector<Sample>& samples) {
   std::vector<double> values;
   values.reserve(samples.size());
@@ -98,14 +106,16 @@ json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples)
 
 json samples_json(const ReportCase& entry, const RenderOptions& options) {
   const auto found = entry.run->samples.find(entry.one->case_id);
-  if (found == entry.run->samples.end() || found->second.empty()) return nullptr;
-  const std::vector<double> values = durations_ms(found->second);
+  if (found == entry.run->samples.end()) return nullptr;
+  const std::vector<Sample> samples = shown_samples(found->second);
+  if (samples.empty()) return nullptr;
+  const std::vector<double> values = durations_ms(samples);
   const json p99 = p99_reason(*entry.one).empty()
                        ? rounded(*result::find_metric("p99_ms")->get(*entry.one).value)
                        : json(nullptr);
-  return {{"series", series_json(found->second, values, options.max_points)},
+  return {{"series", series_json(samples, values, options.max_points)},
           {"histogram", histogram_json(values)},
-          {"repetitions", repetitions_json(*entry.one, found->second)},
+          {"repetitions", repetitions_json(*entry.one, samples)},
           {"p99", p99},
           {"total", values.size()}};
 }

@@ -116,6 +116,27 @@ void fields(A& a, Outliers& t) {
   a("median_excl_severe_ns", t.median_excl_severe_ns);
 }
 template <class A>
+void fields(A& a, Stage& t) {
+  a("name", t.name), a("mean_ns", t.mean_ns), a("p50_ns", t.p50_ns), a("p99_ns", t.p99_ns);
+}
+template <class A>
+void fields(A& a, SloResult& t) {
+  a("p", t.p), a("bound_ns", t.bound_ns), a("confidence", t.confidence), a("over", t.over);
+  a("n_eff", t.n_eff), a("over_eff", t.over_eff), a("verdict", t.verdict), a("detail", t.detail);
+}
+template <class A>
+void fields(A& a, Load& t) {
+  a("concurrency", t.concurrency), a("saturation_per_s", t.saturation_per_s), a("arrival", t.arrival);
+  a("arrival_seed", t.arrival_seed), a("max_batch", t.max_batch), a("offered_per_s", t.offered_per_s);
+  a("completed_per_s", t.completed_per_s), a("utilization", t.utilization), a("offered", t.offered);
+  a("completed", t.completed), a("timed_out", t.timed_out), a("unfinished", t.unfinished);
+  a("warmup_requests", t.warmup_requests), a("completed_frac", t.completed_frac);
+  a("issue_delay_p99_ns", t.issue_delay_p99_ns), a("issue_delay_limit_ns", t.issue_delay_limit_ns);
+  a("backlog_slope_frac", t.backlog_slope_frac), a("in_flight", t.in_flight);
+  a("requests_needed", t.requests_needed), a("requests", t.requests), a("stages", t.stages);
+  a("slo", t.slo), a("invalid", t.invalid);
+}
+template <class A>
 void fields(A& a, Repetition& t) {
   a("index", t.index), a("started_utc", t.started_utc), a("n", t.n), a("p50_ns", t.p50_ns),
       a("mean_ns", t.mean_ns);
@@ -127,7 +148,7 @@ void fields(A& a, Repetition& t) {
       a("elapsed_ns", t.elapsed_ns);
   a("checks", t.checks), a("foreign_cpu_frac", t.foreign_cpu_frac), a("memory", t.memory),
       a("overhead", t.overhead);
-  a("noise", t.noise);
+  a("noise", t.noise), a("load", t.load);
 }
 template <class A>
 void fields(A& a, SamplesFile& t) {
@@ -141,7 +162,7 @@ void fields(A& a, CaseResult& t) {
   a("log_tail", t.log_tail), a("complete", t.complete), a("repetitions_planned", t.repetitions_planned);
   a("grade", t.grade), a("grade_reasons", t.grade_reasons), a("correctness", t.correctness),
       a("precision", t.precision);
-  a("headline", t.headline), a("stats", t.stats), a("throughput", t.throughput);
+  a("headline", t.headline), a("stats", t.stats), a("throughput", t.throughput), a("load", t.load);
   a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
   a("model_file", t.model_file), a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);

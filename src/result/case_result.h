@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "result/load.h"
 #include "result/maybe.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
@@ -194,6 +195,7 @@ struct Repetition {
   Memory memory;
   Overhead overhead;
   Noise noise;
+  std::vector<Load> load;  // one where scenario is not sync
 };
 
 struct SamplesFile {
@@ -223,6 +225,7 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
+  std::vector<Load> load;     // one where scenario is not sync: over all repetitions
   Number first_iteration_ns;  // median over repetitions
   Number load_ns;             // median over repetitions
   SpeedUp speedup;

@@ -29,18 +29,20 @@ Number throttled(const NoiseFacts& f) {
 
 // The total trend counts only when the trend test is significant too.
 Number drift(const NoiseFacts& f) {
+  if (f.queue) return Number::missing("not_applicable");  // the slope of the backlog is judged instead
   if (!f.noise.drift_frac || !f.noise.drift_z) return Number::missing(f.noise.drift_frac.reason());
   return std::abs(*f.noise.drift_z) > kDriftZ ? std::abs(*f.noise.drift_frac) : 0.0;
 }
 
 Number tau(const NoiseFacts& f) {
-  return f.noise.tau_x;
+  return f.queue ? Number::missing("not_applicable") : f.noise.tau_x;
 }
 
 // Length guard of a dependent series, as tau over what n can carry; independent enough data pass whatever n
 // is.
 Number tau_guard(const NoiseFacts& f) {
-  if (!f.noise.tau_x || f.interval_over_processes || f.n <= 0) return Number::missing("not_applicable");
+  if (!f.noise.tau_x || f.queue || f.interval_over_processes || f.n <= 0)
+    return Number::missing("not_applicable");
   if (*f.noise.tau_x <= kDependenceTau) return 0.0;
   return *f.noise.tau_x * kSamplesPerTau / static_cast<double>(f.n);
 }
@@ -142,7 +144,8 @@ constexpr NoiseRule kRules[] = {
      "spread the repetitions over a longer time",
      [](const NoiseFacts& f) { return f.noise.processes_z; }},
     {"multimodal", kAnyWarns, kAnyWarns, NoiseFormat::kFlag, "the times fall into several groups",
-     "read the groups, not one median", [](const NoiseFacts& f) { return flag(f.noise.multimodal); }},
+     "read the groups, not one median",
+     [](const NoiseFacts& f) { return flag(f.noise.multimodal && !f.queue); }},
     {"steady_state", kAnyWarns, kAnyWarns, NoiseFormat::kFlag, "no steady state was reached in warm-up",
      "raise the warm-up cap", [](const NoiseFacts& f) { return flag(f.steady_state == "not_reached"); }},
     {"residual_warmup", kAnyWarns, kAnyWarns, NoiseFormat::kFlag, "the first samples still look like warm-up",
@@ -230,12 +233,14 @@ NoiseFacts facts_of(const Repetition& repetition) {
           .overhead = repetition.overhead,
           .steady_state = repetition.steady_state,
           .residual_warmup = repetition.residual_warmup,
-          .n = repetition.n};
+          .n = repetition.n,
+          .queue = !repetition.load.empty() && !repetition.load.front().arrival.empty()};
 }
 
 NoiseFacts facts_of(const CaseResult& result) {
   NoiseFacts facts{
       .noise = result.noise, .overhead = result.overhead, .steady_state = {}, .n = result.stats.n};
+  facts.queue = result.benchmark.scenario == "server";
   facts.interval_over_processes = result.headline.scope == kBetweenProcess;
   for (const auto& repetition : result.repetitions) {
     if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;

@@ -20,6 +20,7 @@ struct NoiseFacts {
   std::string steady_state;  // reached | not_reached | fixed | ""
   bool residual_warmup = false;
   std::int64_t n = 0;                    // samples behind noise.tau_x
+  bool queue = false;                    // latencies of a queue: they depend on each other and have groups
   bool interval_over_processes = false;  // then dependence inside one process does not bias the interval
 };
 

@@ -99,7 +99,7 @@ void RunDirectory::write_case(const CaseResult& result, const std::vector<Sample
   if (!samples.empty()) {
     const std::string csv = samples_to_csv(samples);
     write_file_atomic(dir / "samples.csv", csv);
-    copy.samples = {"samples.csv", "csv", sample_columns(), sha256_hex(csv)};
+    copy.samples = {"samples.csv", "csv", sample_columns(samples), sha256_hex(csv)};
   }
   write_file_atomic(dir / "result.json", json_text(to_json(copy)));
 }

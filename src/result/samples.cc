@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <iterator>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -13,61 +16,111 @@ namespace paceline::result {
 namespace {
 
 constexpr std::string_view kHeader = "repetition,rank,index,start_ns,host_ns,device_ns,flags";
+constexpr std::string_view kRequestHeader = ",queue_ns,input_ns,compute_ns,output_ns,issue_delay_ns";
+constexpr std::size_t kColumns = 7, kRequestColumns = 12;
 
-Sample parse_row(std::string_view line, const std::string& place) {
-  const auto cells = split(line, ',');
-  const auto number = [&](std::size_t i) {
-    const auto value = i < cells.size() ? parse_int(cells[i]) : std::nullopt;
+using Optional = std::optional<std::int64_t> Sample::*;
+constexpr std::array<Optional, 5> kRequestFields{&Sample::queue_ns, &Sample::input_ns, &Sample::compute_ns,
+                                                 &Sample::output_ns, &Sample::issue_delay_ns};
+
+bool has_requests(const std::vector<Sample>& samples) {
+  return std::any_of(samples.begin(), samples.end(), [](const Sample& s) {
+    return s.lost() || std::any_of(kRequestFields.begin(), kRequestFields.end(),
+                                   [&](Optional field) { return (s.*field).has_value(); });
+  });
+}
+
+std::string full_header() {
+  return std::string(kHeader) + std::string(kRequestHeader);
+}
+
+// A row of as many columns as the file has.
+class RowParser {
+ public:
+  RowParser(std::string_view line, std::size_t columns, std::string place)
+      : line_(line), cells_(split(line, ',')), place_(std::move(place)) {
+    if (cells_.size() != columns)
+      throw Error(ErrorCode::kData, fmt::format("{}: a sample row has {} columns, this has {}", place_,
+                                                columns, cells_.size()));
+  }
+
+  [[nodiscard]] Sample sample() const {
+    Sample s;
+    s.flags = static_cast<std::uint32_t>(number(6));
+    s.repetition = static_cast<std::int32_t>(number(0));
+    s.rank = static_cast<std::int32_t>(number(1));
+    s.index = number(2);
+    s.start_ns = number(3);
+    if (!s.lost()) s.host_ns = number(4);
+    s.device_ns = optional(5);
+    for (std::size_t i = 0; kColumns + i < cells_.size(); ++i)
+      s.*kRequestFields.at(i) = optional(kColumns + i);
+    return s;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t number(std::size_t i) const {
+    const auto value = parse_int(cells_[i]);
     if (!value)
-      throw Error(ErrorCode::kData, fmt::format("{}: '{}' is not a sample row ({})", place, line, kHeader));
+      throw Error(ErrorCode::kData, fmt::format("{}: '{}' is not a sample row ({})", place_, line_, kHeader));
     return *value;
-  };
-  if (cells.size() != 7)
-    throw Error(ErrorCode::kData,
-                fmt::format("{}: a sample row has 7 columns, this has {}", place, cells.size()));
-  Sample s;
-  s.repetition = static_cast<std::int32_t>(number(0));
-  s.rank = static_cast<std::int32_t>(number(1));
-  s.index = number(2);
-  s.start_ns = number(3);
-  s.host_ns = number(4);
-  if (!cells[5].empty()) s.device_ns = number(5);
-  s.flags = static_cast<std::uint32_t>(number(6));
-  return s;
+  }
+  [[nodiscard]] std::optional<std::int64_t> optional(std::size_t i) const {
+    return cells_[i].empty() ? std::nullopt : std::optional(number(i));
+  }
+
+  std::string_view line_;
+  std::vector<std::string> cells_;
+  std::string place_;
+};
+
+template <class Out>
+void append_optional(Out out, const std::optional<std::int64_t>& value) {
+  if (value)
+    fmt::format_to(out, ",{}", *value);
+  else
+    fmt::format_to(out, ",");
 }
 
 }  // namespace
 
-std::vector<std::string> sample_columns() {
-  return split(kHeader, ',');
+std::vector<std::string> sample_columns(const std::vector<Sample>& samples) {
+  return split(has_requests(samples) ? full_header() : std::string(kHeader), ',');
 }
 
 std::string samples_to_csv(const std::vector<Sample>& samples) {
-  fmt::memory_buffer out;
-  fmt::format_to(std::back_inserter(out), "{}\n", kHeader);
+  fmt::memory_buffer buffer;
+  const auto out = std::back_inserter(buffer);
+  const bool requests = has_requests(samples);
+  fmt::format_to(out, "{}{}\n", kHeader, requests ? kRequestHeader : "");
   for (const auto& s : samples) {
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},", s.repetition, s.rank, s.index, s.start_ns,
-                   s.host_ns);
-    if (s.device_ns) fmt::format_to(std::back_inserter(out), "{}", *s.device_ns);
-    fmt::format_to(std::back_inserter(out), ",{}\n", s.flags);
+    fmt::format_to(out, "{},{},{},{}", s.repetition, s.rank, s.index, s.start_ns);
+    append_optional(out, s.lost() ? std::nullopt : std::optional(s.host_ns));
+    append_optional(out, s.device_ns);
+    fmt::format_to(out, ",{}", s.flags);
+    if (requests)
+      for (const auto field : kRequestFields) append_optional(out, s.*field);
+    fmt::format_to(out, "\n");
   }
-  return fmt::to_string(out);
+  return fmt::to_string(buffer);
 }
 
 std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   std::vector<Sample> samples;
-  std::size_t line_number = 0;
+  std::size_t line_number = 0, columns = kColumns;
   for (std::size_t begin = 0; begin < text.size(); ++line_number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     if (line_number == 0) {
-      if (line != kHeader)
+      if (line == full_header()) columns = kRequestColumns;
+      if (line != kHeader && columns == kColumns)
         throw Error(ErrorCode::kData, fmt::format("'{}' is not a sample file: its first line should be {}",
                                                   path.string(), kHeader));
     } else if (!line.empty()) {
-      samples.push_back(parse_row(line, fmt::format("{}:{}", path.string(), line_number + 1)));
+      samples.push_back(
+          RowParser(line, columns, fmt::format("{}:{}", path.string(), line_number + 1)).sample());
     }
   }
   if (line_number == 0) throw Error(ErrorCode::kData, fmt::format("'{}' is empty", path.string()));
@@ -77,7 +130,16 @@ std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
 std::vector<double> durations_ns(const std::vector<Sample>& samples, int repetition) {
   std::vector<double> out;
   for (const auto& s : samples)
-    if (repetition < 0 || s.repetition == repetition) out.push_back(static_cast<double>(s.host_ns));
+    if (s.counts() && !s.lost() && (repetition < 0 || s.repetition == repetition))
+      out.push_back(static_cast<double>(s.host_ns));
+  return out;
+}
+
+std::vector<double> latencies_ns(const std::vector<Sample>& samples, int repetition) {
+  std::vector<double> out;
+  for (const auto& s : samples)
+    if (s.counts() && (repetition < 0 || s.repetition == repetition))
+      out.push_back(s.lost() ? std::numeric_limits<double>::infinity() : static_cast<double>(s.host_ns));
   return out;
 }
 

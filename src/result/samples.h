@@ -9,28 +9,40 @@
 namespace paceline::result {
 
 enum SampleFlag : std::uint32_t {
-  kSampleBatched = 1,    // the duration is the mean of a batch of iterations
-  kSampleExtension = 2,  // taken after residual warm-up was seen
+  kSampleBatched = 1,     // the duration is the mean of a batch of iterations
+  kSampleExtension = 2,   // taken after residual warm-up was seen
+  kSampleWarmup = 4,      // a request of the first part of a server run: kept, in no statistic
+  kSampleTimedOut = 8,    // never served; its latency counts as infinite
+  kSampleUnfinished = 16  // not complete when the run ended; likewise
 };
 
-// One timed iteration. start_ns is on the host's monotonic clock.
+// One timed iteration or request. start_ns is on the host's monotonic clock.
 struct Sample {
   std::int32_t repetition = 0;
   std::int32_t rank = 0;
   std::int64_t index = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t host_ns = 0;                 // before enqueue -> outputs readable
+  std::int64_t start_ns = 0;                // server: the scheduled time
+  std::int64_t host_ns = 0;                 // from start_ns to outputs readable; 0 when lost() (empty in CSV)
   std::optional<std::int64_t> device_ns{};  // device time, where there is one
   std::uint32_t flags = 0;
+  // server: the parts of host_ns, and how late a free lane noticed the request
+  std::optional<std::int64_t> queue_ns{}, input_ns{}, compute_ns{}, output_ns{}, issue_delay_ns{};
+
+  [[nodiscard]] bool lost() const { return (flags & (kSampleTimedOut | kSampleUnfinished)) != 0; }
+  [[nodiscard]] bool counts() const { return (flags & kSampleWarmup) == 0; }
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-std::vector<std::string> sample_columns();
+// With the columns of requests, or the first seven only.
+std::vector<std::string> sample_columns(const std::vector<Sample>& samples = {});
 std::string samples_to_csv(const std::vector<Sample>& samples);
 // Throws Error(kData) naming file and line.
 std::vector<Sample> read_samples_csv(const std::filesystem::path& path);
 
-// Durations of one repetition (or all with repetition < 0), in order, in ns.
+// Durations of one repetition (or all with repetition < 0), in order, in ns: what counts and was completed.
 std::vector<double> durations_ns(const std::vector<Sample>& samples, int repetition = -1);
+
+// The same with an infinite latency for each request that was lost.
+std::vector<double> latencies_ns(const std::vector<Sample>& samples, int repetition = -1);
 
 }  // namespace paceline::result

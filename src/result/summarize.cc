@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "result/summarize_load.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/compare.h"
@@ -41,7 +42,9 @@ Quantile to_quantile(const stats::QuantileEstimate& q) {
           Number(q.n_eff)};
 }
 
-void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double confidence) {
+// `x` may hold infinite latencies; `finite` is the rest of it, and never empty.
+void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double>& finite, bool batched,
+                double confidence) {
   s.n = static_cast<std::int64_t>(x.size());
   s.quantile_method = stats::kQuantileMethod;
   const auto sorted = stats::sorted_copy(x);
@@ -50,11 +53,11 @@ void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double con
     s.quantiles.push_back(to_quantile(batched && ppm != stats::kPpmP50
                                           ? stats::missing_quantile(ppm, confidence, stats::kBatched)
                                           : stats::estimate_quantile(x, sorted, ppm, confidence)));
-  s.tau_x = stats::tau_geyer(x);
+  s.tau_x = stats::tau_geyer(finite);
   s.median_ns = stats::median_sorted(sorted);
   s.mean_ns = stats::mean(x);
   s.stddev_ns = number(stats::stddev(x), stats::kInsufficientSamples);
-  s.mad_ns = stats::mad(x);
+  s.mad_ns = s.median_ns ? Number(stats::mad(x)) : s.median_ns;
   s.min_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.front());
   s.max_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.back());
   // The tail's own effective size is at least n / tau of the raw series; the median's is what the spec
@@ -63,11 +66,21 @@ void fill_stats(Stats& s, const std::vector<double>& x, bool batched, double con
       stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
 }
 
-std::vector<std::vector<double>> by_repetition(const std::vector<Sample>& samples) {
-  std::map<int, std::vector<double>> groups;
-  for (const auto& s : samples) groups[s.repetition].push_back(static_cast<double>(s.host_ns));
-  std::vector<std::vector<double>> out;
+// Samples of each process, in the order in which they ran.
+std::vector<std::vector<Sample>> by_repetition(const std::vector<Sample>& samples) {
+  std::map<int, std::vector<Sample>> groups;
+  for (const auto& s : samples) groups[s.repetition].push_back(s);
+  std::vector<std::vector<Sample>> out;
   for (auto& [repetition, x] : groups) out.push_back(std::move(x));
+  return out;
+}
+
+// One series a process; a process without any is left out.
+template <typename Series>
+std::vector<std::vector<double>> series_of(const std::vector<std::vector<Sample>>& processes, Series series) {
+  std::vector<std::vector<double>> out;
+  for (const auto& process : processes)
+    if (auto x = series(process); !x.empty()) out.push_back(std::move(x));
   return out;
 }
 
@@ -77,14 +90,14 @@ const char* process_method(const stats::ProcessEstimate& e) {
 }
 
 // With six or more processes the interval is over their medians; below, it is the one inside the samples.
-void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& processes,
-                   double confidence) {
-  const auto spread = stats::process_spread(processes);
+void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& latencies,
+                   const std::vector<std::vector<double>>& durations, double confidence) {
+  const auto spread = stats::process_spread(durations);
   h.within_spread = number(spread.within_frac, stats::kInsufficientSamples);
   h.between_spread = number(spread.between_frac, "fewer than two processes");
   h.p50_ns.confidence = confidence;
-  if (processes.size() >= 6) {
-    const auto medians = stats::process_medians(processes);
+  if (latencies.size() >= 6) {
+    const auto medians = stats::process_medians(latencies);
     const auto e = stats::over_processes(medians, confidence);
     h.scope = kBetweenProcess;
     h.p50_ns.value = e.value;
@@ -99,6 +112,7 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
   if (!h.p50_ns.value) h.p50_ns.value = s.median_ns;
 }
 
+// `processes`: times from one completion to the next.
 void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes,
                      const SummaryOptions& options) {
   t.item = options.item;
@@ -116,6 +130,10 @@ void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& proc
   }
   std::vector<double> all;
   for (const auto& x : processes) all.insert(all.end(), x.begin(), x.end());
+  if (all.empty()) {
+    t.per_s.value = t.per_s.ci_low = t.per_s.ci_high = Number::missing(stats::kInsufficientSamples);
+    return;
+  }
   const auto e = stats::throughput_interval(all, options.items_per_iteration, options.confidence);
   t.per_s.value = e.per_s;
   t.per_s.ci_method = "batch_means";
@@ -214,15 +232,53 @@ Number share_of_peak(const Flops& f) {
                   share * 100));
 }
 
-void fill_flops(Flops& f, const Estimate& p50, double items_per_iteration) {
-  if (!f.model_flops_per_item || !p50.value) {
+void fill_flops(Flops& f, const Number& items_per_s) {
+  if (!f.model_flops_per_item || !items_per_s) {
     f.achieved_flops_per_s =
-        Number::missing(f.model_flops_per_item ? p50.value.reason() : "model FLOPs unknown");
+        Number::missing(f.model_flops_per_item ? items_per_s.reason() : "model FLOPs unknown");
     f.share_of_measured_peak = f.achieved_flops_per_s;
     return;
   }
-  f.achieved_flops_per_s = *f.model_flops_per_item * items_per_iteration * 1e9 / *p50.value;
+  f.achieved_flops_per_s = *f.model_flops_per_item * *items_per_s;
   f.share_of_measured_peak = share_of_peak(f);
+}
+
+// Of one iteration after the other: at the median latency.
+Number items_at_median(const Number& p50_ns, double items_per_iteration) {
+  return p50_ns ? Number(items_per_iteration * 1e9 / *p50_ns) : p50_ns;
+}
+
+// Every request was lost: there is nothing to summarise but that.
+void fill_nothing(CaseResult& result) {
+  const auto none = Number::missing("no request was completed");
+  result.headline.p50_ns.value = result.headline.p50_ns.ci_low = result.headline.p50_ns.ci_high = none;
+  result.throughput.per_s.value = result.throughput.per_s.ci_low = result.throughput.per_s.ci_high = none;
+  result.stats.median_ns = result.stats.mean_ns = result.stats.min_ns = result.stats.max_ns = none;
+}
+
+void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
+                       const SummaryOptions& options) {
+  const auto finite = durations_ns(samples);
+  if (finite.empty()) return fill_nothing(result);
+  const std::string& scenario = result.benchmark.scenario;
+  const auto processes = by_repetition(samples);
+  const auto durations = series_of(processes, [](const auto& x) { return durations_ns(x); });
+  const auto latencies = series_of(processes, [](const auto& x) { return latencies_ns(x); });
+  const auto periods = result.load.empty() ? durations : series_of(processes, [&](const auto& x) {
+    return completion_periods(scenario, result.load, x);
+  });
+  const bool batched = std::any_of(samples.begin(), samples.end(),
+                                   [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
+  result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
+  fill_stats(result.stats, latencies_ns(samples), finite, batched, options.confidence);
+  fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
+  fill_throughput(result.throughput, periods, options);
+  fill_process_noise(result.noise, durations);
+  fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);
+  fill_outliers(result.outliers, finite, options.timer_resolution_ns);
+  fill_flops(result.flops, result.load.empty()
+                               ? items_at_median(result.headline.p50_ns.value, options.items_per_iteration)
+                               : result.throughput.per_s.value);
 }
 
 }  // namespace
@@ -247,20 +303,10 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
       result.repetitions, [](const Repetition& r) -> const Number& { return r.first_iteration_ns; });
   result.load_ns =
       median_of(result.repetitions, [](const Repetition& r) -> const Number& { return r.load_ns; });
+  result.load = combined_load(result.repetitions, samples);
   if (samples.empty()) return;
-
-  const auto all = durations_ns(samples);
-  const auto processes = by_repetition(samples);
-  const bool batched = std::any_of(samples.begin(), samples.end(),
-                                   [](const Sample& s) { return (s.flags & kSampleBatched) != 0; });
-  result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
-  fill_stats(result.stats, all, batched, options.confidence);
-  fill_headline(result.headline, result.stats, processes, options.confidence);
-  fill_throughput(result.throughput, processes, options);
-  fill_process_noise(result.noise, processes);
-  fill_series_noise(result.noise, processes, all, options.timer_resolution_ns);
-  fill_outliers(result.outliers, all, options.timer_resolution_ns);
-  fill_flops(result.flops, result.headline.p50_ns, options.items_per_iteration);
+  summarize_samples(result, samples, options);
+  apply_length_rule(result);
 }
 
 void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence, double delta) {

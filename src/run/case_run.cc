@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "result/noise_rules.h"
 #include "result/summarize.h"
+#include "result/summarize_load.h"
 #include "run/pass_factory.h"
 
 namespace paceline::run {
@@ -128,8 +129,9 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
 void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   result::Repetition repetition = report.repetition;
   repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
-  std::vector<double> durations = result::durations_ns(report.samples);
-  result::summarize_repetition(repetition, durations);
+  result::summarize_repetition(repetition, result::latencies_ns(report.samples));
+  for (auto& load : repetition.load)
+    result::summarize_load(load, run.result.benchmark.scenario, report.samples);
   result::apply_noise_rules(repetition, noise_profile(run));
   std::erase_if(run.result.repetitions, [&](const auto& r) { return r.index == repetition.index; });
   std::erase_if(run.samples, [&](const auto& s) { return s.repetition == repetition.index; });
@@ -161,6 +163,7 @@ void resummarize(CaseRun& run) {
     options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
   result::summarize(run.result, run.samples, options);
   result::apply_noise_rules(run.result, noise_profile(run));
+  result::apply_load_rules(run.result);
 }
 
 }  // namespace paceline::run

@@ -384,7 +384,7 @@ void Coordinator::compare_all() {
 
 void Coordinator::save(CaseRun& c) {
   directory_.write_case(c.result, c.samples);
-  if (!c.samples.empty()) c.result.samples = {"samples.csv", "csv", result::sample_columns(), {}};
+  if (!c.samples.empty()) c.result.samples = {"samples.csv", "csv", result::sample_columns(c.samples), {}};
   run_.cases.clear();
   for (const auto& other : cases_) run_.cases.push_back(other.result);
   directory_.write_summary(run_);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "stats/noise.h"
@@ -62,18 +61,29 @@ double backlog_slope(std::span<const double> arrivals, std::span<const double> e
   return theil_sen_slope(backlog) / width;
 }
 
-double little_error(std::span<const double> starts, std::span<const double> ends,
-                    std::span<const double> latencies) {
-  const auto in = sorted_finite(starts), out = sorted_finite(ends), done = sorted_finite(latencies);
-  if (in.empty() || out.empty() || done.empty()) return 0;
-  const double last = std::max(in.back(), out.back()), length = last - in.front();
+std::optional<Interval> steady_window(std::span<const double> starts, std::span<const double> ends,
+                                      std::int64_t in_flight) {
+  const auto in = sorted_finite(starts), out = sorted_finite(ends);
+  std::optional<Interval> window;
+  std::int64_t count = 0;
+  std::size_t next_out = 0;
+  for (const double t : in) {
+    for (; next_out < out.size() && out[next_out] <= t; ++next_out) --count;
+    if (++count < in_flight) continue;
+    if (!window) window = Interval{t, t};
+    window->high = next_out < out.size() ? out[next_out] : t;
+  }
+  return window;
+}
+
+double mean_in_flight(std::span<const double> starts, std::span<const double> ends, const Interval& window) {
+  const double length = window.high - window.low;
   if (length <= 0) return 0;
-  double inside = 0;
-  for (const double t : in) inside += last - t;
-  for (const double t : out) inside -= last - t;
-  const double mean_latency = std::accumulate(done.begin(), done.end(), 0.0) / static_cast<double>(done.size());
-  const double expected = static_cast<double>(done.size()) * mean_latency;  // X * R * length
-  return inside > 0 ? std::abs(inside - expected) / inside : 0;
+  const auto inside = [&](double t) { return window.high - std::clamp(t, window.low, window.high); };
+  double area = 0;
+  for (const double t : starts) area += inside(t);
+  for (const double t : ends) area -= inside(t);
+  return area / length;
 }
 
 SloTest slo_test(std::int64_t n, std::int64_t over, double n_eff, double p, double confidence) {

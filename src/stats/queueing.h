@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "stats/interval.h"
+
 // What follows from arrivals and completions alone (methodology: load scenarios). Times and latencies share
 // one unit. A request that was given up never completes: its end and its latency are kNever.
 namespace paceline::stats {
@@ -19,13 +21,17 @@ std::optional<std::int64_t> required_requests(std::uint32_t ppm, double load);
 // 20 windows between the first and the last arrival. 0 below 21 requests.
 double backlog_slope(std::span<const double> arrivals, std::span<const double> ends);
 
-// Little's law over the whole run, |N - X * R| / N: N from counting arrivals and completions over time, X and
-// R from the latencies of what completed. 0 when every request is accounted for.
-double little_error(std::span<const double> starts, std::span<const double> ends,
-                    std::span<const double> latencies);
+// The part of a closed loop in which `in_flight` requests are under way: from when so many first are to when
+// so many last are. None when they never were.
+std::optional<Interval> steady_window(std::span<const double> starts, std::span<const double> ends,
+                                      std::int64_t in_flight);
 
-// "The p-quantile of latency is at most the bound", from n requests of which `over` exceeded it; n_eff is what
-// n dependent ones are worth (methodology: one-sided claims).
+// Time average of the requests under way in a window, from counting starts and ends: Little's N. A lost
+// completion raises it, a lane that idles lowers it.
+double mean_in_flight(std::span<const double> starts, std::span<const double> ends, const Interval& window);
+
+// "The p-quantile of latency is at most the bound", from n requests of which `over` exceeded it; n_eff is
+// what n dependent ones are worth (methodology: one-sided claims).
 enum class SloVerdict : std::uint8_t { kMet, kMissed, kCannotSay };
 struct SloTest {
   SloVerdict verdict = SloVerdict::kCannotSay;

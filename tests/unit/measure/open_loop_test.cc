@@ -47,7 +47,8 @@ TEST(Arrivals, ConstantOnesAreEvenlySpaced) {
 
 // Runs a schedule on one virtual lane; body(clock) takes the time of a service.
 template <class Service>
-std::vector<Request> run_virtual(const OpenLoopConfig& config, Service service, const FakeClock& clock = FakeClock{}) {
+std::vector<Request> run_virtual(const OpenLoopConfig& config, Service service,
+                                 const FakeClock& clock = FakeClock{}) {
   OpenLoop loop(config, clock.now_ns());
   while (loop.serve(clock, [&](std::span<Request>) { service(clock); })) {
   }
@@ -168,7 +169,8 @@ TEST(MM1, ShortRunsDoNotCover) {
 
 TEST(MD1, MeanMatchesTheClosedForm) {
   for (const double load : {0.5, 0.8}) {
-    const auto x = latencies(run_virtual(poisson(load, 200'000, 21), [](const FakeClock& c) { c.advance(kS); }));
+    const auto x =
+        latencies(run_virtual(poisson(load, 200'000, 21), [](const FakeClock& c) { c.advance(kS); }));
     EXPECT_NEAR(mean_of(x) / (1 + load / (2 * (1 - load))), 1, 0.03) << load;
   }
 }
@@ -201,7 +203,8 @@ TEST(OpenLoop, LatencyCountsFromTheSchedule) {
 TEST(OpenLoop, ALateGeneratorIsSeen) {
   const FakeClock clock;
   clock.set_late(300'000);
-  const auto r = run_virtual(poisson(10, 100, 1), [](const FakeClock& c) { c.advance(kMs); }, clock);
+  const auto r = run_virtual(
+      poisson(10, 100, 1), [](const FakeClock& c) { c.advance(kMs); }, clock);
   std::int64_t late = 0;
   for (const auto& one : r) late += one.issue_delay_ns >= 300'000;
   EXPECT_GT(late, 90);
@@ -273,7 +276,8 @@ TEST(OpenLoop, AnInterruptedRunLeavesTheRestUntouched) {
   })) {
   }
   const auto r = loop.take_requests();
-  EXPECT_EQ(std::count_if(r.begin(), r.end(), [](const auto& x) { return x.state == RequestState::kDone; }), 10);
+  EXPECT_EQ(std::count_if(r.begin(), r.end(), [](const auto& x) { return x.state == RequestState::kDone; }),
+            10);
   EXPECT_EQ(r.back().state, RequestState::kWaiting);
 }
 

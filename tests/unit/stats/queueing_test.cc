@@ -47,19 +47,40 @@ TEST(BacklogSlope, CountsRequestsThatNeverEnd) {
   EXPECT_NEAR(backlog_slope(one_a_second(1000), ends), 0.1, 0.01);
 }
 
-TEST(Little, HoldsForAnyCompleteAccount) {
-  const auto starts = one_a_second(500);
-  const auto ends = ends_of_queue(500, 1.1);
-  std::vector<double> latencies;
-  for (std::size_t i = 0; i < starts.size(); ++i) latencies.push_back(ends[i] - starts[i]);
-  EXPECT_NEAR(little_error(starts, ends, latencies), 0, 1e-12);
+// Two lanes without a pause: [0,2) [2,4) … and [1,3) [3,5) ….
+struct Lanes {
+  std::vector<double> starts, ends;
+  Lanes() {
+    for (int i = 0; i < 100; ++i) {
+      starts.push_back(2 * i), ends.push_back(2 * i + 2);
+      starts.push_back(2 * i + 1), ends.push_back(2 * i + 3);
+    }
+  }
+};
+
+TEST(SteadyWindow, CutsRampUpAndRampDown) {
+  const Lanes lanes;
+  const auto window = steady_window(lanes.starts, lanes.ends, 2);
+  ASSERT_TRUE(window);
+  EXPECT_DOUBLE_EQ(window->low, 1);
+  EXPECT_DOUBLE_EQ(window->high, 200);
+  EXPECT_FALSE(steady_window(lanes.starts, lanes.ends, 3));
+  EXPECT_DOUBLE_EQ(mean_in_flight(lanes.starts, lanes.ends, *window), 2);
 }
 
-TEST(Little, CatchesALostCompletion) {
-  const auto starts = one_a_second(500);
-  auto ends = ends_of_queue(500, 0.5);
-  ends[100] = kNever;
-  EXPECT_GT(little_error(starts, ends, std::vector<double>(499, 0.5)), 0.02);
+TEST(MeanInFlight, ALostCompletionRaisesIt) {
+  Lanes lanes;
+  const auto window = *steady_window(lanes.starts, lanes.ends, 2);
+  lanes.ends[100] = kNever;
+  EXPECT_GT(mean_in_flight(lanes.starts, lanes.ends, window), 2 * 1.02);
+}
+
+TEST(MeanInFlight, AnIdleLaneLowersIt) {
+  Lanes lanes;
+  const auto window = *steady_window(lanes.starts, lanes.ends, 2);
+  for (std::size_t i = 21; i < 41; i += 2)
+    lanes.starts[i] = lanes.ends[i] = 0;  // ten calls of a lane missing
+  EXPECT_LT(mean_in_flight(lanes.starts, lanes.ends, window), 2 * 0.98);
 }
 
 TEST(SloTest, IsTheOneSidedBinomialTest) {

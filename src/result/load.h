@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "result/maybe.h"
+
+// How work arrived in the scenarios other than sync, and what came of it (methodology: load scenarios).
+namespace paceline::result {
+
+// One part of a request's latency. The means of all stages add up to the mean latency.
+struct Stage {
+  std::string name;  // queue | input | compute | output
+  Number mean_ns, p50_ns, p99_ns;
+};
+
+// "The p-quantile of latency is at most so much", from every request, lost ones included.
+struct SloResult {
+  double p = 0.99;
+  double bound_ns = 0;
+  double confidence = 0.99;  // one-sided
+  std::int64_t over = 0;     // requests above the bound or never complete
+  std::int64_t n_eff = 0;    // what the dependent requests are worth
+  std::int64_t over_eff = 0;
+  std::string verdict;  // met | missed | cannot_say
+  std::string detail;   // in words, with what would decide it
+};
+
+struct Load {
+  std::int64_t concurrency = 1;  // lanes: engine instances that work side by side
+  Number saturation_per_s;       // requests/s of the closed loop before the run
+  // server: requests that come by a schedule
+  std::string arrival;  // poisson | constant; empty: not a server
+  std::int64_t arrival_seed = 0;
+  std::int64_t max_batch = 1;
+  Number offered_per_s;  // of the schedule
+  Number completed_per_s;
+  Number utilization;                                                      // offered_per_s / saturation_per_s
+  std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0;  // after the warm-up part
+  std::int64_t warmup_requests = 0;  // the first of the schedule, in the samples, in no statistic
+  Number completed_frac;
+  Number issue_delay_p99_ns;  // how late a free lane noticed a request
+  Number issue_delay_limit_ns;
+  Number backlog_slope_frac;  // growth of the backlog as a share of the arrival rate
+  Number in_flight;           // closed loop: time average while every lane was in use; should be concurrency
+  Count requests_needed;      // of one process, for p99
+  std::int64_t requests = 0;  // of the shortest process, after the warm-up part
+  std::vector<Stage> stages;
+  std::vector<SloResult> slo;        // none or one
+  std::vector<std::string> invalid;  // why the latencies are not valid, in words
+};
+
+}  // namespace paceline::result

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "result/summarize_load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "base/units.h"
+#include "stats/quantile.h"
+#include "stats/queueing.h"
+#include "stats/spread.h"
+
+namespace paceline::result {
+namespace {
+
+constexpr double kCompletedFrac = 0.99;
+constexpr double kBacklogSlopeFrac = 0.01;
+constexpr double kInFlightError = 0.02;
+constexpr double kIssueDelayFloorNs = 50'000, kIssueDelaySloShare = 0.01;
+constexpr const char* kNeverCompleted = "it falls among requests that were never completed";
+constexpr const char* kNoServer = "no schedule of arrivals in this scenario";
+
+std::vector<const Sample*> counted(const std::vector<Sample>& samples) {
+  std::vector<const Sample*> out;
+  for (const auto& s : samples)
+    if (s.counts()) out.push_back(&s);
+  return out;
+}
+
+double end_of(const Sample& s) {
+  return s.lost() ? stats::kNever : static_cast<double>(s.start_ns + s.host_ns);
+}
+
+struct Times {
+  std::vector<double> starts, ends;
+};
+Times times_of(const std::vector<const Sample*>& samples) {
+  Times t;
+  for (const auto* s : samples) {
+    t.starts.push_back(static_cast<double>(s->start_ns));
+    t.ends.push_back(end_of(*s));
+  }
+  return t;
+}
+
+void count_requests(Load& load, const std::vector<Sample>& samples) {
+  load.offered = load.completed = load.timed_out = load.unfinished = load.warmup_requests = 0;
+  for (const auto& s : samples) {
+    load.warmup_requests += !s.counts();
+    if (!s.counts()) continue;
+    ++load.offered;
+    load.completed += !s.lost();
+    load.timed_out += (s.flags & kSampleTimedOut) != 0;
+    load.unfinished += (s.flags & kSampleUnfinished) != 0;
+  }
+  load.requests = load.offered;
+  if (load.offered > 0)
+    load.completed_frac = static_cast<double>(load.completed) / static_cast<double>(load.offered);
+}
+
+void fill_issue_delay(Load& load, const std::vector<const Sample*>& samples) {
+  std::vector<double> delays;
+  for (const auto* s : samples)
+    if (s->issue_delay_ns) delays.push_back(static_cast<double>(*s->issue_delay_ns));
+  load.issue_delay_limit_ns =
+      std::max(kIssueDelayFloorNs, load.slo.empty() ? 0 : kIssueDelaySloShare * load.slo.front().bound_ns);
+  load.issue_delay_p99_ns = delays.empty()
+                                ? Number::missing("no request found a free lane")
+                                : Number(stats::nearest_rank(stats::sorted_copy(delays), stats::kPpmP99));
+}
+
+void fill_rates(Load& load, const Times& t) {
+  if (load.offered_per_s && load.saturation_per_s)
+    load.utilization = *load.offered_per_s / *load.saturation_per_s;
+  const auto needed =
+      load.utilization ? stats::required_requests(stats::kPpmP99, *load.utilization) : std::nullopt;
+  load.requests_needed = {needed,
+                          load.utilization ? "no length suffices at saturation" : "saturation not known"};
+  if (t.starts.size() < 2 || t.starts.back() <= t.starts.front()) return;
+  const double length = t.starts.back() - t.starts.front();
+  const double rate = static_cast<double>(t.starts.size() - 1) / length;
+  load.backlog_slope_frac = stats::backlog_slope(t.starts, t.ends) / rate;
+  double last = t.starts.back();
+  for (const double end : t.ends)
+    if (std::isfinite(end)) last = std::max(last, end);
+  load.completed_per_s = static_cast<double>(load.completed) * 1e9 / (last - t.starts.front());
+}
+
+struct StageRow {
+  const char* name;
+  std::optional<std::int64_t> Sample::*field;
+};
+constexpr std::array<StageRow, 4> kStages{{{"queue", &Sample::queue_ns},
+                                           {"input", &Sample::input_ns},
+                                           {"compute", &Sample::compute_ns},
+                                           {"output", &Sample::output_ns}}};
+
+Stage stage_of(const StageRow& row, const std::vector<double>& x) {
+  const auto sorted = stats::sorted_copy(x);
+  return {row.name, stats::mean(x), stats::quantile(sorted, stats::kPpmP50),
+          stats::quantile(sorted, stats::kPpmP99)};
+}
+
+std::vector<Stage> stages_of(const std::vector<Sample>& samples) {
+  std::vector<Stage> stages;
+  for (const auto& row : kStages) {
+    std::vector<double> x;
+    for (const auto& s : samples)
+      if (s.counts() && !s.lost() && s.*row.field) x.push_back(static_cast<double>(*(s.*row.field)));
+    if (!x.empty()) stages.push_back(stage_of(row, x));
+  }
+  return stages;
+}
+
+void judge_closed_loop(Load& load, const Times& t) {
+  const auto window = stats::steady_window(t.starts, t.ends, load.concurrency);
+  if (!window || window->high <= window->low) {
+    load.in_flight = Number::missing("not every lane was in use at once");
+    return;
+  }
+  load.in_flight = stats::mean_in_flight(t.starts, t.ends, *window);
+  const double asked = static_cast<double>(load.concurrency);
+  if (std::abs(*load.in_flight - asked) > kInFlightError * asked)
+    load.invalid.push_back(
+        fmt::format("accounting: {:.2f} requests were in flight on average, {} were asked for",
+                    *load.in_flight, load.concurrency));
+}
+
+void judge_server(Load& load) {
+  if (load.completed_frac && *load.completed_frac < kCompletedFrac)
+    load.invalid.push_back(
+        fmt::format("{} of {} requests were completed (limit 99 %): {} timed out, {} unfinished",
+                    load.completed, load.offered, load.timed_out, load.unfinished));
+  if (load.backlog_slope_frac && *load.backlog_slope_frac > kBacklogSlopeFrac)
+    load.invalid.push_back(
+        fmt::format("the backlog grew by {} of the arrival rate (limit 1 %): too high a load or "
+                    "too short a run",
+                    format_percent(*load.backlog_slope_frac)));
+  if (load.issue_delay_p99_ns && *load.issue_delay_p99_ns > *load.issue_delay_limit_ns)
+    load.invalid.push_back(fmt::format("generator_limited: p99 of the issue delay is {} (limit {})",
+                                       format_duration_ns(*load.issue_delay_p99_ns),
+                                       format_duration_ns(*load.issue_delay_limit_ns)));
+}
+
+constexpr std::array<std::pair<stats::SloVerdict, const char*>, 3> kVerdicts{
+    {{stats::SloVerdict::kMet, "met"},
+     {stats::SloVerdict::kMissed, "missed"},
+     {stats::SloVerdict::kCannotSay, "cannot_say"}}};
+
+std::string verdict_name(stats::SloVerdict verdict) {
+  for (const auto& [value, name] : kVerdicts)
+    if (value == verdict) return name;
+  return {};
+}
+
+// A claim needs a valid run of the required length; a miss of an overloaded server needs neither.
+void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies) {
+  if (latencies.empty()) return;
+  const auto n = static_cast<std::int64_t>(latencies.size());
+  const auto ppm = static_cast<std::uint32_t>(std::llround(slo.p * 1e6));
+  slo.over = std::count_if(latencies.begin(), latencies.end(), [&](double x) { return x > slo.bound_ns; });
+  const double n_eff = stats::estimate_quantile(latencies, ppm, 0.95).n_eff;
+  const auto test = stats::slo_test(n, slo.over, n_eff, slo.p, slo.confidence);
+  slo.n_eff = test.n_eff;
+  slo.over_eff = test.over_eff;
+  slo.verdict = verdict_name(test.verdict);
+  const std::string counts = fmt::format("{} of {} requests over {}, worth {} independent ones", slo.over, n,
+                                         format_duration_ns(slo.bound_ns), slo.n_eff);
+  const auto needed = load.utilization ? stats::required_requests(ppm, *load.utilization) : std::nullopt;
+  const std::int64_t more = std::max(test.verdict == stats::SloVerdict::kCannotSay ? test.more_requests : 0,
+                                     needed.value_or(n) - n);
+  slo.detail = counts;
+  if (test.verdict == stats::SloVerdict::kMissed && (more <= 0 || !needed)) return;
+  if (!load.invalid.empty() || !needed || more > 0) slo.verdict = "cannot_say";
+  if (more > 0) slo.detail += fmt::format("; needs about {} more requests", more);
+  if (!load.invalid.empty()) slo.detail += "; " + load.invalid.front();
+}
+
+void keep_worst(Number& into, const Number& from, bool largest = true) {
+  if (from && (!into || (largest ? *from > *into : *from < *into))) into = from;
+}
+
+void add_counts(Load& into, const Load& from) {
+  into.offered += from.offered;
+  into.completed += from.completed;
+  into.timed_out += from.timed_out;
+  into.unfinished += from.unfinished;
+  into.warmup_requests += from.warmup_requests;
+  into.requests = std::min(into.requests, from.requests);
+  if (from.requests_needed && (!into.requests_needed || *from.requests_needed > *into.requests_needed))
+    into.requests_needed = from.requests_needed;
+}
+
+void add_worst(Load& into, const Load& from) {
+  keep_worst(into.utilization, from.utilization);
+  keep_worst(into.completed_frac, from.completed_frac, false);
+  keep_worst(into.issue_delay_p99_ns, from.issue_delay_p99_ns);
+  keep_worst(into.backlog_slope_frac, from.backlog_slope_frac);
+  keep_worst(into.saturation_per_s, from.saturation_per_s, false);
+  keep_worst(into.completed_per_s, from.completed_per_s, false);
+  for (const auto& words : from.invalid)
+    if (std::find(into.invalid.begin(), into.invalid.end(), words) == into.invalid.end())
+      into.invalid.push_back(words);
+}
+
+// Every process must pass; one that misses decides.
+void add_slo(Load& into, const Load& from) {
+  constexpr std::array<std::string_view, 3> kOrder{"met", "cannot_say", "missed"};
+  const auto rank = [&](const SloResult& s) { return std::find(kOrder.begin(), kOrder.end(), s.verdict); };
+  if (into.slo.empty() || from.slo.empty()) return;
+  if (rank(from.slo.front()) > rank(into.slo.front())) into.slo = from.slo;
+}
+
+std::string too_short(const Load& load, std::uint32_t ppm) {
+  if (!load.utilization) return "the saturation rate is not known: " + load.utilization.reason();
+  const auto needed = stats::required_requests(ppm, *load.utilization);
+  if (!needed)
+    return fmt::format(
+        "the offered load is {:.2f} of saturation: latencies grow for as long as the run lasts",
+        *load.utilization);
+  if (load.requests >= *needed) return {};
+  return fmt::format("needs {} more requests ({} at load {:.2f}; {} were counted)", *needed - load.requests,
+                     *needed, *load.utilization, load.requests);
+}
+
+void withdraw(Quantile& q, const std::string& reason) {
+  q.value_ns = q.ci_low_ns = q.ci_high_ns = q.actual_coverage = Number::missing(reason);
+}
+
+void explain_infinity(Number& number) {
+  if (!number && number.reason() == "not_finite") number = Number::missing(kNeverCompleted);
+}
+
+}  // namespace
+
+void summarize_load(Load& load, const std::string& scenario, const std::vector<Sample>& samples) {
+  const auto mine = counted(samples);
+  load.invalid.clear();
+  count_requests(load, samples);
+  const Times t = times_of(mine);
+  if (scenario == "closed_loop") judge_closed_loop(load, t);
+  if (scenario != "server") {
+    load.offered_per_s = load.completed_per_s = load.utilization = Number::missing(kNoServer);
+    load.issue_delay_p99_ns = load.issue_delay_limit_ns = load.backlog_slope_frac =
+        Number::missing(kNoServer);
+    load.requests_needed = Count::missing(kNoServer);
+    return;
+  }
+  load.in_flight = Number::missing("not a closed loop");
+  fill_rates(load, t);
+  fill_issue_delay(load, mine);
+  load.stages = stages_of(samples);
+  judge_server(load);
+  for (auto& slo : load.slo) judge_slo(load, slo, latencies_ns(samples));
+}
+
+std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
+                                const std::vector<Sample>& samples) {
+  std::vector<Load> all;
+  for (const auto& r : repetitions) {
+    if (r.load.empty()) continue;
+    if (all.empty()) {
+      all = r.load;
+      continue;
+    }
+    add_counts(all.front(), r.load.front());
+    add_worst(all.front(), r.load.front());
+    add_slo(all.front(), r.load.front());
+  }
+  if (!all.empty() && !all.front().arrival.empty()) all.front().stages = stages_of(samples);
+  return all;
+}
+
+std::vector<double> completion_periods(const std::string& scenario, const std::vector<Load>& load,
+                                       const std::vector<Sample>& samples) {
+  const Times t = times_of(counted(samples));
+  auto ends = t.ends;
+  std::erase_if(ends, [](double end) { return !std::isfinite(end); });
+  std::sort(ends.begin(), ends.end());
+  if (ends.empty()) return {};
+  stats::Interval window{ends.front(), ends.back()};
+  if (scenario == "offline") window.low = *std::min_element(t.starts.begin(), t.starts.end());
+  if (scenario == "closed_loop" && !load.empty())
+    window = stats::steady_window(t.starts, t.ends, load.front().concurrency).value_or(window);
+  std::vector<double> periods;
+  double previous = window.low;
+  for (const double end : ends) {
+    if (end <= window.low || end > window.high) continue;
+    periods.push_back(end - previous);
+    previous = end;
+  }
+  return periods;
+}
+
+void apply_length_rule(CaseResult& result) {
+  if (result.load.empty() || result.benchmark.scenario != "server") return;
+  const Load& load = result.load.front();
+  for (auto& q : result.stats.quantiles) {
+    const auto reason = too_short(load, static_cast<std::uint32_t>(std::llround(q.p * 1e6)));
+    if (!reason.empty()) withdraw(q, reason);
+    for (auto* number : {&q.value_ns, &q.ci_low_ns, &q.ci_high_ns}) explain_infinity(*number);
+  }
+  for (auto* number : {&result.stats.mean_ns, &result.stats.max_ns, &result.stats.stddev_ns,
+                       &result.stats.median_ns, &result.stats.mad_ns, &result.headline.p50_ns.value})
+    explain_infinity(*number);
+  const auto reason = too_short(load, stats::kPpmP50);
+  if (!reason.empty())
+    result.headline.p50_ns.ci_low = result.headline.p50_ns.ci_high = Number::missing(reason);
+  const auto tail = too_short(load, stats::kPpmP99);
+  if (tail.empty()) return;
+  for (auto& stage : result.load.front().stages) stage.p99_ns = Number::missing(tail);
+}
+
+void apply_load_rules(CaseResult& result) {
+  if (result.load.empty()) return;
+  const auto& invalid = result.load.front().invalid;
+  if (invalid.empty()) return;
+  result.grade = Grade::kC;
+  result.grade_reasons.insert(result.grade_reasons.begin(), invalid.begin(), invalid.end());
+}
+
+}  // namespace paceline::result

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/server_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "measure/arrivals.h"
+#include "stats/quantile.h"
+#include "stats/queueing.h"
+
+namespace paceline::workload {
+namespace {
+
+constexpr double kWarmupShare = 0.1, kWarmupSeconds = 5, kLongestWarmupShare = 0.5;
+constexpr double kSloConfidence = 0.99;
+
+// The first tenth or the first five seconds, whichever is longer, but never more than half.
+std::int64_t warmup_of(double requests, double rate_per_s) {
+  const double wanted = std::max(kWarmupShare * requests, kWarmupSeconds * rate_per_s);
+  return static_cast<std::int64_t>(std::min(wanted, kLongestWarmupShare * requests));
+}
+
+// All requests, so that `needed` are left after the warm-up part.
+double with_warmup(double needed, double rate_per_s) {
+  return std::max(needed / (1 - kWarmupShare), needed + kWarmupSeconds * rate_per_s) + 1;
+}
+
+result::Sample to_sample(const measure::Request& request) {
+  result::Sample s;
+  s.start_ns = request.scheduled_ns;
+  if (request.issue_delay_ns >= 0) s.issue_delay_ns = request.issue_delay_ns;
+  if (request.state == measure::RequestState::kTimedOut) s.flags |= result::kSampleTimedOut;
+  if (request.state == measure::RequestState::kUnfinished) s.flags |= result::kSampleUnfinished;
+  if (request.state != measure::RequestState::kDone) return s;
+  s.host_ns = request.latency_ns();
+  s.queue_ns = request.start_ns - request.scheduled_ns;
+  s.compute_ns = request.end_ns - request.start_ns - request.input_ns - request.output_ns;
+  if (request.input_ns > 0) s.input_ns = request.input_ns;
+  if (request.output_ns > 0) s.output_ns = request.output_ns;
+  return s;
+}
+
+}  // namespace
+
+ServerPlan plan_server(const PassSpec& spec, double saturation_per_s) {
+  const LoadSpec& load = spec.load;
+  ServerPlan plan;
+  plan.saturation_per_s = saturation_per_s;
+  plan.rate_per_s = load.rate_per_s > 0 ? load.rate_per_s : load.share * saturation_per_s;
+  plan.needed = stats::required_requests(stats::kPpmP99, plan.load());
+  const double wanted = plan.needed ? with_warmup(static_cast<double>(*plan.needed), plan.rate_per_s) : 0;
+  const double n = std::clamp(wanted, plan.rate_per_s * load.t_min_s, plan.rate_per_s * load.t_max_s);
+  plan.requests = spec.loop.iterations.value_or(std::max<std::int64_t>(1, std::llround(n)));
+  plan.warmup_requests = warmup_of(static_cast<double>(plan.requests), plan.rate_per_s);
+  return plan;
+}
+
+std::string in_words(const ServerPlan& plan) {
+  const std::int64_t counted = plan.requests - plan.warmup_requests;
+  std::string text = fmt::format("{} requests at {}/s, load {:.2f} of {}/s, take {}", plan.requests,
+                                 format_rate(plan.rate_per_s), plan.load(), format_rate(plan.saturation_per_s),
+                                 format_time_left(plan.seconds()));
+  if (!plan.needed) return text + "; no length is enough for p99 at or above saturation";
+  if (counted >= *plan.needed) return text + fmt::format("; enough for p99 ({} after warm-up)", *plan.needed);
+  return text + fmt::format("; p99 needs {} more requests ({} more)", *plan.needed - counted,
+                            format_time_left(static_cast<double>(*plan.needed - counted) / plan.rate_per_s));
+}
+
+measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan) {
+  measure::OpenLoopConfig config;
+  const auto kind = spec.load.arrival == measure::kConstantName ? measure::ArrivalKind::kConstant
+                                                                : measure::ArrivalKind::kPoisson;
+  const auto seed = spec.load.arrival_seed + static_cast<std::uint64_t>(spec.repetition);
+  config.arrivals_ns = measure::schedule_arrivals(kind, plan.rate_per_s, plan.requests, seed);
+  config.timeout_ns = std::llround(spec.load.timeout_s * 1e9);
+  return config;
+}
+
+std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPlan& plan,
+                                           const std::vector<measure::Request>& requests) {
+  std::vector<result::Sample> samples;
+  samples.reserve(requests.size());
+  for (const auto& request : requests) {
+    if (request.state == measure::RequestState::kWaiting) continue;
+    result::Sample s = to_sample(request);
+    s.repetition = static_cast<std::int32_t>(spec.repetition);
+    s.rank = static_cast<std::int32_t>(spec.rank);
+    s.index = static_cast<std::int64_t>(samples.size());
+    if (s.index < plan.warmup_requests) s.flags |= result::kSampleWarmup;
+    samples.push_back(s);
+  }
+  return samples;
+}
+
+result::Load server_load(const PassSpec& spec, const ServerPlan& plan) {
+  result::Load load;
+  load.concurrency = spec.load.concurrency;
+  load.saturation_per_s = plan.saturation_per_s;
+  load.offered_per_s = plan.rate_per_s;
+  load.arrival = spec.load.arrival;
+  load.arrival_seed = static_cast<std::int64_t>(spec.load.arrival_seed) + spec.repetition;
+  if (spec.load.slo_p > 0) {
+    result::SloResult slo;
+    slo.p = spec.load.slo_p;
+    slo.bound_ns = spec.load.slo_bound_s * 1e9;
+    slo.confidence = kSloConfidence;
+    load.slo = {slo};
+  }
+  return load;
+}
+
+double median_service_ns(const std::vector<result::Sample>& samples) {
+  std::vector<double> x;
+  for (const auto& s : samples)
+    if (s.compute_ns) x.push_back(static_cast<double>(*s.compute_ns));
+  return x.empty() ? 0 : stats::median(x);
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/open_loop.h"
+#include "result/load.h"
+#include "result/samples.h"
+#include "workload/pass.h"
+
+// A server run around its open loop: how long it must be, and what its requests are as samples.
+namespace paceline::workload {
+
+struct ServerPlan {
+  double saturation_per_s = 0;  // requests
+  double rate_per_s = 0;
+  std::int64_t requests = 0;        // all that are scheduled
+  std::int64_t warmup_requests = 0;  // the first of them
+  std::optional<std::int64_t> needed;  // counted requests for p99; none at or above saturation
+  [[nodiscard]] double load() const { return rate_per_s / saturation_per_s; }
+  [[nodiscard]] double seconds() const { return static_cast<double>(requests) / rate_per_s; }
+};
+
+// The length that p99 needs, within t_min and t_max of the schedule; or as many requests as were asked for.
+ServerPlan plan_server(const PassSpec& spec, double saturation_per_s);
+
+// "16 000 requests at 50.0/s, load 0.50 of 100/s, take 5 min 20 s; p99 needs 14 400": said beforehand.
+std::string in_words(const ServerPlan& plan);
+
+measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan);
+
+// Requests that were offered; those of an interrupted run that were not are left out.
+std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPlan& plan,
+                                           const std::vector<measure::Request>& requests);
+result::Load server_load(const PassSpec& spec, const ServerPlan& plan);
+double median_service_ns(const std::vector<result::Sample>& samples);
+
+}  // namespace paceline::workload

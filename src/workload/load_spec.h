@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace paceline::workload {
+
+inline constexpr const char* kSync = "sync";
+inline constexpr const char* kClosedLoop = "closed_loop";
+inline constexpr const char* kOffline = "offline";
+inline constexpr const char* kServer = "server";
+
+// How work arrives in a timed pass. Everything below `concurrency` is for the server.
+struct LoadSpec {
+  std::string scenario = kSync;
+  std::int64_t concurrency = 1;  // lanes, one engine each
+  double rate_per_s = 0;         // requests; 0: `share` of the saturation rate, which is measured first
+  double share = 0;
+  std::string arrival = "poisson";
+  std::uint64_t arrival_seed = 0;
+  double t_min_s = 60, t_max_s = 600;  // of the schedule; its length is what p99 needs, between these
+  double timeout_s = 0;                // a request that waited longer is not served; 0: none
+  double slo_p = 0, slo_bound_s = 0;   // 0: no objective
+};
+
+}  // namespace paceline::workload
