@@ -35,6 +35,11 @@ void ProgressView::warning(const std::string& words) {
   console_.warn(words);
 }
 
+void ProgressView::notice(const std::string& words) {
+  clear();
+  plain(headline() + "   " + words);
+}
+
 std::string ProgressView::headline() const {
   if (pass_.kind != "timed") return fmt::format("  {}  {}", pass_.kind, pass_.label);
   return fmt::format("  {}/{}  {} · rep {}", pass_.number, pass_.of, pass_.label, pass_.repetition + 1);

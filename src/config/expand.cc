@@ -66,7 +66,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 12> kNameParts{
+constexpr std::array<NamePart, 16> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -78,7 +78,11 @@ constexpr std::array<NamePart, 12> kNameParts{
      {"ranks", "r", NamePart::When::kAlways},
      {"threads", "t", NamePart::When::kSeveral},
      {"layout", "", NamePart::When::kNotDefault},
-     {"sequence_length", "s", NamePart::When::kSeveral}}};
+     {"sequence_length", "s", NamePart::When::kSeveral},
+     {"scenario", "", NamePart::When::kNotDefault},
+     {"concurrency", "c", NamePart::When::kAlways},
+     {"arrival_rate_per_s", "rate", NamePart::When::kAlways},
+     {"server.load", "load", NamePart::When::kAlways}}};
 
 // One workload's product.
 class Expander {
@@ -137,7 +141,8 @@ class Expander {
     if (!item.settings.has(part.axis)) return false;
     if (part.axis == "kind") return item.kind == WorkloadKind::kTraining;
     if (part.when == NamePart::When::kAlways) return true;
-    if (part.when == NamePart::When::kNotDefault) return item.settings.text(part.axis) != "contiguous";
+    if (part.when == NamePart::When::kNotDefault)
+      return item.settings.text(part.axis) != find_option(part.axis, kind_bit(item.kind))->fallback;
     const auto axis =
         std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == part.axis; });
     return axis != axes_.end() && axis->values.size() > 1;

@@ -7,7 +7,8 @@
 // The groups of the option table, one source file each; use option_groups().
 namespace paceline::config {
 
-std::span<const Option> workload_rows();   // what runs
+std::span<const Option> workload_rows();
+std::span<const Option> load_rows();       // what runs
 std::span<const Option> measuring_rows();  // how it is measured
 std::span<const Option> training_rows();
 std::span<const Option> collective_rows();

@@ -19,8 +19,6 @@ constexpr auto kPrecisionChoices = [] {
 constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training", false}, {"collective", false}}};
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 2> kDevices{{{"cpu"}, {"cuda", false}}};
-constexpr std::array<Choice, 4> kScenarios{
-    {{"sync"}, {"closed_loop", false}, {"server", false}, {"offline", false}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned", false}, {"pageable", false}}};
 
@@ -94,25 +92,6 @@ constexpr std::array kRows{
            .help = "Environment variables of the workers; a list of values makes an axis."},
     Option{
         .name = "device", .type = kChoice, .fallback = "cpu", .choices = kDevices, .help = "Where it runs."},
-    Option{.name = "scenario",
-           .type = kChoice,
-           .fallback = "sync",
-           .choices = kScenarios,
-           .help = "Arrival of work: one at a time, a number in flight, a schedule, all at once."},
-    Option{.name = "concurrency",
-           .flags = "--infStreams,--streams",
-           .type = kInteger,
-           .min = 1,
-           .max = 4096,
-           .available = false,
-           .help = "Inferences in flight in the closed_loop scenario."},
-    Option{.name = "arrival_rate_per_s",
-           .type = kNumber,
-           .unit = "1/s",
-           .min = 1e-3,
-           .max = 1e9,
-           .available = false,
-           .help = "Scheduled arrivals in the server scenario."},
     Option{.name = "io",
            .type = kChoice,
            .fallback = "device",

@@ -6,15 +6,18 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "config/plan_reader.h"
 #include "config/settings_builder.h"
+#include "config/slo.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOrdered{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrdered{{
+    {"server.t_min_s", "server.t_max_s"},
     {"stop.n_min", "stop.n_max"},
     {"stop.t_min_s", "stop.t_max_s"},
     {"warmup.min_iterations", "warmup.max_iterations"},
@@ -22,8 +25,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOrdered{
     {"min_bytes", "max_bytes"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 1> kExclusive{
-    {{"load_inputs", "image_dir"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kExclusive{
+    {{"load_inputs", "image_dir"}, {"arrival_rate_per_s", "server.load"}}};
+
+// Options of one scenario, which would be ignored in the others.
+constexpr std::array<std::string_view, 8> kServerOnly{
+    "arrival_rate_per_s", "server.load",    "server.arrival",   "server.seed",
+    "server.t_min_s",     "server.t_max_s", "server.timeout_s", "slo"};
 
 class Checker {
  public:
@@ -38,6 +46,7 @@ class Checker {
     check_models();
     check_weights();
     check_baseline();
+    check_load();
   }
 
  private:
@@ -94,6 +103,29 @@ class Checker {
       report("shapes",
              "shapes are for model files; the built-in models have their own: use batch_sizes and "
              "sequence_lengths");
+  }
+
+  void check_load() {
+    if (!find_option("scenario", kinds_) || !settings_.has("scenario")) return;
+    const auto& scenario = settings_.text("scenario");
+    if (scenario == "sync" && written("concurrency"))
+      report("concurrency",
+             "concurrency is for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+    for (const auto name : kServerOnly)
+      if (scenario != "server" && written(name))
+        report(name, fmt::format("'{}' is for the scenario server; add scenario: server", name));
+    if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load"))
+      report("scenario",
+             "a server needs arrival_rate_per_s, or server.load: a share of the saturation rate, e.g. 0.5");
+    if (settings_.has("slo")) check_slo();
+  }
+
+  void check_slo() {
+    try {
+      parse_slo(settings_.text("slo"));
+    } catch (const Error& e) {
+      report("slo", e.what());
+    }
   }
 
   void check_weights() {

@@ -137,7 +137,9 @@ void Coordinator::open_case(const config::Case& definition) {
     const auto home = setup_.engines.find(c.base.engine);
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
-    if (definition.settings.flag("pin")) c.base.pin_cpus = host::choose_cpus(c.base.settings.threads);
+    if (definition.settings.flag("pin"))
+      c.base.pin_cpus =
+          host::choose_cpus(c.base.settings.threads * static_cast<int>(c.base.load.concurrency));
     restore(c);
   }
   if (c.ended) observer_.case_ends(c.result);
@@ -175,7 +177,9 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
   request.env.emplace("TMPDIR", artefacts_.temp_folder().string());
   append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", utc_now(),
                                        workload::pass_kind_name(pass.kind), pass.repetition));
-  const auto on_progress = [&](const workload::ProgressRecord& p) { observer_.progress(p); };
+  const auto on_progress = [&](const workload::ProgressRecord& p) {
+    p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
+  };
   const bool here = setup_.in_process && pass.kind == PassKind::kTimed;
   return here ? run_in_process(request, interrupt_, on_progress)
               : run_worker(request, interrupt_, on_progress);

@@ -33,6 +33,7 @@ class RunObserver {
   virtual void run_begins(const RunOverview&) {}
   virtual void warning(const std::string&) {}
   virtual void pass_begins(const PassInfo&) {}
+  virtual void notice(const std::string&) {}  // worth a line, but nothing is wrong
   virtual void progress(const workload::ProgressRecord&) {}
   virtual void pass_ends(const PassInfo&, const std::string& problem) { (void)problem; }
   virtual void case_ends(const result::CaseResult&) {}

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/sha256.h"
+#include "config/slo.h"
 #include "config/vocabulary.h"
 #include "stats/quantile.h"
 
@@ -64,6 +65,24 @@ measure::LoopConfig loop_config(const Settings& s) {
   return loop;
 }
 
+workload::LoadSpec load_spec(const Settings& s) {
+  workload::LoadSpec load;
+  load.scenario = s.text("scenario");
+  if (s.has("concurrency")) load.concurrency = s.integer("concurrency");
+  if (s.has("arrival_rate_per_s")) load.rate_per_s = s.number("arrival_rate_per_s");
+  if (s.has("server.load")) load.share = s.number("server.load");
+  load.arrival = s.text("server.arrival");
+  load.arrival_seed = static_cast<std::uint64_t>(s.integer("server.seed"));
+  load.t_min_s = s.number("server.t_min_s");
+  load.t_max_s = s.number("server.t_max_s");
+  if (s.has("server.timeout_s")) load.timeout_s = s.number("server.timeout_s");
+  if (!s.has("slo")) return load;
+  const auto slo = config::parse_slo(s.text("slo"));
+  load.slo_p = slo.p;
+  load.slo_bound_s = slo.bound_s;
+  return load;
+}
+
 workload::Tolerance tolerance_of(const Settings& s) {
   const auto* model = config::find_model(s.text("model"));
   const auto& row = config::tolerance(*config::find_precision(s.text("precision")),
@@ -110,11 +129,14 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   r.benchmark.model = text("model");
   r.benchmark.engine = text("engine");
   r.benchmark.precision = text("precision");
+  if (c.settings.has("scenario")) r.benchmark.scenario = text("scenario");
   if (c.settings.has("layout")) r.benchmark.layout = text("layout");
   if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
+  for (const char* name : {"concurrency", "arrival_rate_per_s", "server.load"})
+    if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);
   for (const auto& [name, values] : c.settings.all()) {
@@ -136,7 +158,9 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.model.inputs = config::case_inputs(c);
   pass.settings.precision = s.text("precision");
   pass.settings.layout = s.text("layout");
-  pass.settings.threads = s.integer("threads") > 0 ? static_cast<int>(s.integer("threads")) : default_threads;
+  pass.load = load_spec(s);
+  const int share = std::max(1, default_threads / static_cast<int>(pass.load.concurrency));
+  pass.settings.threads = s.integer("threads") > 0 ? static_cast<int>(s.integer("threads")) : share;
   pass.settings.options = engine_options(s, pass.engine);
   pass.batch = s.integer("batch");
   pass.samples = check_samples(s, pass.batch);
@@ -185,8 +209,10 @@ std::int64_t repetitions_of(const Case& c) {
   return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
 }
 
+// A server's schedule has a length of its own.
 double timeout_of(const Case& c) {
-  return c.settings.number("timeout_s");
+  const bool server = c.settings.has("scenario") && c.settings.text("scenario") == workload::kServer;
+  return c.settings.number("timeout_s") + (server ? c.settings.number("server.t_max_s") : 0);
 }
 
 double items_per_iteration(const Case& c) {

@@ -95,13 +95,21 @@ void fields(A& a, ExportTo& t) {
   a("format", t.format), a("file", t.file), a("settings", t.settings);
 }
 template <class A>
+void fields(A& a, LoadSpec& t) {
+  a("scenario", t.scenario), a("concurrency", t.concurrency), a("rate_per_s", t.rate_per_s),
+      a("share", t.share);
+  a("arrival", t.arrival), a("arrival_seed", t.arrival_seed), a("t_min_s", t.t_min_s),
+      a("t_max_s", t.t_max_s);
+  a("timeout_s", t.timeout_s), a("slo_p", t.slo_p), a("slo_bound_s", t.slo_bound_s);
+}
+template <class A>
 void fields(A& a, PassSpec& t) {
   a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
       a("world_size", t.world_size);
   a("plugin_file", t.plugin_file), a("engine", t.engine), a("model", t.model), a("settings", t.settings);
   a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
       a("reference_file", t.reference_file);
-  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop),
+  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop), a("load", t.load),
       a("pin_cpus", t.pin_cpus), a("export_to", t.export_to);
 }
 

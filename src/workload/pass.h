@@ -8,6 +8,7 @@
 #include "measure/timed_loop.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
+#include "workload/load_spec.h"
 
 // A pass is what one worker process does; it travels to the worker as JSON.
 namespace paceline::workload {
@@ -51,6 +52,7 @@ struct PassSpec {
   std::string reference_name;  // in words, for the result
   Tolerance tolerance;
   measure::LoopConfig loop;
+  LoadSpec load;
   std::vector<int> pin_cpus;  // empty: not pinned
   ExportTo export_to;         // of an export pass
 };

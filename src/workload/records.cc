@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <map>
+#include <span>
 
 #include "base/error.h"
 #include "result/case_fields.h"
@@ -17,7 +19,7 @@ using result::Writer;
 template <class A>
 void fields(A& a, ProgressRecord& t) {
   a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns),
-      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns);
+      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice);
 }
 
 template <class A>
@@ -38,6 +40,38 @@ void read(const json& from, const char* key, T& into) {
   Reader::read(from.at(key), key, into);
 }
 
+// Columns that only requests have; null where a request has none.
+struct RequestColumn {
+  const char* name;
+  std::optional<std::int64_t> result::Sample::*field;
+};
+constexpr std::array<RequestColumn, 5> kRequestColumns{{{"queue_ns", &result::Sample::queue_ns},
+                                                        {"input_ns", &result::Sample::input_ns},
+                                                        {"compute_ns", &result::Sample::compute_ns},
+                                                        {"output_ns", &result::Sample::output_ns},
+                                                        {"issue_delay_ns", &result::Sample::issue_delay_ns}}};
+
+void read_column(const json& from, const RequestColumn& column, std::span<result::Sample> samples) {
+  if (!from.contains(column.name)) return;
+  const json& values = from.at(column.name);
+  if (!values.is_array() || values.size() != samples.size())
+    throw Error(ErrorCode::kData,
+                fmt::format("column '{}' of a 'samples' record has another length", column.name));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (!values[i].is_null()) samples[i].*column.field = values[i].get<std::int64_t>();
+}
+
+void add_column(json& record, const RequestColumn& column, const std::vector<result::Sample>& samples) {
+  json values = json::array();
+  bool any = false;
+  for (const auto& s : samples) {
+    const auto& value = s.*column.field;
+    values.push_back(value ? json(*value) : json(nullptr));
+    any |= value.has_value();
+  }
+  if (any) record[column.name] = std::move(values);
+}
+
 void read_samples(PassReport& report, const json& from) {
   std::vector<std::int64_t> starts, durations, flags;
   read(from, "start_ns", starts);
@@ -45,6 +79,7 @@ void read_samples(PassReport& report, const json& from) {
   read(from, "flags", flags);
   if (starts.size() != durations.size() || starts.size() != flags.size())
     throw Error(ErrorCode::kData, "a 'samples' record has columns of different lengths");
+  const auto first = report.samples.size();
   for (std::size_t i = 0; i < starts.size(); ++i) {
     result::Sample s;
     s.repetition = from.value("repetition", 0);
@@ -55,6 +90,8 @@ void read_samples(PassReport& report, const json& from) {
     s.flags = static_cast<std::uint32_t>(flags[i]);
     report.samples.push_back(s);
   }
+  for (const auto& column : kRequestColumns)
+    read_column(from, column, std::span(report.samples).subspan(first));
 }
 
 using Apply = void (*)(PassReport&, const json&);
@@ -137,6 +174,11 @@ json phase_record(const std::string& phase) {
 json progress_record(const ProgressRecord& progress) {
   return record("progress", "progress", Writer::write(progress));
 }
+json notice_record(const std::string& words) {
+  ProgressRecord progress;
+  progress.notice = words;
+  return progress_record(progress);
+}
 json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
                    const std::vector<std::pair<std::string, std::string>>& settings) {
   return {{"type", "loaded"}, {"versions", versions}, {"settings", settings}};
@@ -159,7 +201,9 @@ json samples_record(const std::vector<result::Sample>& samples) {
     durations.push_back(s.host_ns);
     flags.push_back(s.flags);
   }
-  return {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
+  json made = {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
+  for (const auto& column : kRequestColumns) add_column(made, column, samples);
+  return made;
 }
 json repetition_record(const result::Repetition& repetition) {
   return record("repetition", "summary", Writer::write(repetition));

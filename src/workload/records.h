@@ -62,6 +62,7 @@ struct ProgressRecord {
   std::int64_t n = 0;
   double elapsed_s = 0;
   result::Number p50_ns, ci_low_ns, ci_high_ns;
+  std::string notice{};  // not empty: a sentence for the user instead
 };
 
 // Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
@@ -70,6 +71,7 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::j
 // Makers; the tags (rank, repetition) are added by the pass.
 nlohmann::json phase_record(const std::string& phase);
 nlohmann::json progress_record(const ProgressRecord& progress);
+nlohmann::json notice_record(const std::string& words);
 nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
                              const std::vector<std::pair<std::string, std::string>>& settings);
 nlohmann::json check_record(const result::Correctness& correctness,

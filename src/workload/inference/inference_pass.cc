@@ -14,6 +14,7 @@
 #include "host/noise.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
+#include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
@@ -159,7 +160,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
     case PassKind::kCheck:
       return check(spec, sink);
     case PassKind::kTimed:
-      return timed(spec, sink, interrupt);
+      return spec.load.scenario == kSync ? timed(spec, sink, interrupt)
+                                         : run_load_pass(spec, sink, interrupt);
     case PassKind::kExport:
       throw Error(ErrorCode::kInternal, "an export pass is no inference");
   }

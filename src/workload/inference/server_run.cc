@@ -61,8 +61,8 @@ ServerPlan plan_server(const PassSpec& spec, double saturation_per_s) {
 std::string in_words(const ServerPlan& plan) {
   const std::int64_t counted = plan.requests - plan.warmup_requests;
   std::string text = fmt::format("{} requests at {}/s, load {:.2f} of {}/s, take {}", plan.requests,
-                                 format_rate(plan.rate_per_s), plan.load(), format_rate(plan.saturation_per_s),
-                                 format_time_left(plan.seconds()));
+                                 format_rate(plan.rate_per_s), plan.load(),
+                                 format_rate(plan.saturation_per_s), format_time_left(plan.seconds()));
   if (!plan.needed) return text + "; no length is enough for p99 at or above saturation";
   if (counted >= *plan.needed) return text + fmt::format("; enough for p99 ({} after warm-up)", *plan.needed);
   return text + fmt::format("; p99 needs {} more requests ({} more)", *plan.needed - counted,

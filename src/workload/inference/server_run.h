@@ -16,8 +16,8 @@ namespace paceline::workload {
 struct ServerPlan {
   double saturation_per_s = 0;  // requests
   double rate_per_s = 0;
-  std::int64_t requests = 0;        // all that are scheduled
-  std::int64_t warmup_requests = 0;  // the first of them
+  std::int64_t requests = 0;           // all that are scheduled
+  std::int64_t warmup_requests = 0;    // the first of them
   std::optional<std::int64_t> needed;  // counted requests for p99; none at or above saturation
   [[nodiscard]] double load() const { return rate_per_s / saturation_per_s; }
   [[nodiscard]] double seconds() const { return static_cast<double>(requests) / rate_per_s; }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "config/option_rows.h"
+
+// How work arrives (docs/methodology.md, load scenarios).
+namespace paceline::config {
+namespace {
+
+using enum OptionType;
+using enum OptionForm;
+
+constexpr std::array<Choice, 4> kScenarios{{{"sync"}, {"closed_loop"}, {"server"}, {"offline"}}};
+constexpr std::array<Choice, 2> kArrivals{{{"poisson"}, {"constant"}}};
+
+constexpr std::array kRows{
+    Option{.name = "scenario",
+           .type = kChoice,
+           .fallback = "sync",
+           .choices = kScenarios,
+           .help = "Arrival of work: one at a time, a number in flight, a schedule, all at once."},
+    Option{.name = "concurrency",
+           .flags = "--infStreams,--streams",
+           .type = kInteger,
+           .form = kAxis,
+           .min = 1,
+           .max = 4096,
+           .help = "Engine instances that work side by side (closed_loop, server, offline); unset: 1. With "
+                   "threads 0 "
+                   "they share the cores."},
+    Option{.name = "arrival_rate_per_s",
+           .flags = "--arrival-rate",
+           .type = kNumber,
+           .form = kAxis,
+           .unit = "1/s",
+           .min = 1e-3,
+           .max = 1e9,
+           .help = "Requests a second in the server scenario."},
+    Option{.name = "server.load",
+           .type = kNumber,
+           .form = kAxis,
+           .min = 1e-3,
+           .max = 10,
+           .help = "Arrivals as a share of the saturation rate, which each process measures first."},
+    Option{.name = "server.arrival",
+           .type = kChoice,
+           .fallback = "poisson",
+           .choices = kArrivals,
+           .help = "Gaps between arrivals: exponential, or all alike."},
+    Option{.name = "server.seed",
+           .type = kInteger,
+           .fallback = "0",
+           .min = 0,
+           .max = 9e15,
+           .help = "Seed of the schedule; repetition r adds r."},
+    Option{.name = "server.t_min_s",
+           .type = kNumber,
+           .fallback = "60",
+           .unit = "s",
+           .min = 0.1,
+           .max = 86'400,
+           .help = "The schedule is at least so long, and longer where p99 needs it; iterations fixes its "
+                   "requests."},
+    Option{.name = "server.t_max_s",
+           .type = kNumber,
+           .fallback = "600",
+           .unit = "s",
+           .min = 0.1,
+           .max = 86'400,
+           .help = "The schedule is at most so long; timeout_s counts on top of it."},
+    Option{.name = "server.timeout_s",
+           .type = kNumber,
+           .unit = "s",
+           .min = 1e-6,
+           .max = 86'400,
+           .help = "A request that has waited longer is not served and counts as infinitely late; unset: "
+                   "none is given "
+                   "up."},
+    Option{.name = "slo",
+           .help = "Latency objective of a server, pQ=DURATION, e.g. p99=50ms: met, missed, or cannot say."},
+};
+
+}  // namespace
+
+std::span<const Option> load_rows() {
+  return kRows;
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string_view>
+
+namespace paceline::config {
+
+// "The p-quantile of latency is at most so long."
+struct Slo {
+  double p = 0.99;
+  double bound_s = 0;
+};
+
+// "p99=50ms", "p99.9=2s", "p50=800us". Throws Error(kConfig).
+Slo parse_slo(std::string_view text);
+
+}  // namespace paceline::config
