@@ -63,8 +63,8 @@ const Option* find_if(Matches matches) {
 
 std::span<const OptionGroup> option_groups() {
   static const std::array<OptionGroup, 7> kGroups{{{"What runs", workload_rows()},
-                                                   {"How work arrives", load_rows()},
                                                    {"How it is measured", measuring_rows()},
+                                                   {"How work arrives", load_rows()},
                                                    {"Training", training_rows()},
                                                    {"Collectives", collective_rows()},
                                                    {"The plan as a whole", plan_rows()},

@@ -112,12 +112,18 @@ class Checker {
       report("concurrency",
              "concurrency is for the scenarios closed_loop, server and offline; add scenario: closed_loop");
     for (const auto name : kServerOnly)
-      if (scenario != "server" && written(name))
+      if (scenario != "server" && differs(name))
         report(name, fmt::format("'{}' is for the scenario server; add scenario: server", name));
     if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load"))
       report("scenario",
              "a server needs arrival_rate_per_s, or server.load: a share of the saturation rate, e.g. 0.5");
     if (settings_.has("slo")) check_slo();
+  }
+
+  // Written with a value of its own: a plan with every default written out stays a plan.
+  [[nodiscard]] bool differs(std::string_view name) const {
+    return written(name) && settings_.has(name) &&
+           join(settings_.texts(name), ",") != find_option(name, kinds_)->fallback;
   }
 
   void check_slo() {

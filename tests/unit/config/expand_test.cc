@@ -128,6 +128,18 @@ TEST(Baseline, IsAbsentWhereNothingIsCompared) {
   for (const auto& item : cases_of("model: resnet50\nbatch_sizes: [1, 8]\n")) EXPECT_FALSE(item.baseline_id);
 }
 
+TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
+  const auto closed = cases_of("model: resnet50\nscenario: closed_loop\nconcurrency: [1, 2]\n");
+  ASSERT_EQ(closed.size(), 2U);
+  EXPECT_EQ(closed[1].id, "resnet50-eager-fp32-b1-closed_loop-c2");
+  const auto server = cases_of("model: resnet50\nscenario: server\nserver: {load: [0.3, 0.5]}\n");
+  ASSERT_EQ(server.size(), 2U);
+  EXPECT_EQ(server[0].label, "resnet50 eager fp32 b1 server load0.3");
+  const auto rates = cases_of("model: resnet50\nscenario: server\narrival_rate_per_s: [10, 20.5]\n");
+  ASSERT_EQ(rates.size(), 2U);
+  EXPECT_EQ(rates[1].id, "resnet50-eager-fp32-b1-server-rate20.5");
+}
+
 TEST(NotAvailable, SaysWhatIsMissing) {
   const auto reason = [](const std::string& lines) {
     return cases_of("model: resnet50\n" + lines).at(0).not_available;
@@ -135,12 +147,12 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason(""), "");
   EXPECT_EQ(reason("engine: tensorrt\n"), "engine 'tensorrt' is not available yet");
   EXPECT_EQ(reason("precision: tf32\n"), "precision 'tf32' is not available yet");
-  EXPECT_EQ(reason("scenario: server\n"), "scenario 'server' is not available yet");
+  EXPECT_EQ(reason("scenario: server\nserver: {load: 0.5}\n"), "");
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "io 'pinned' is not available yet; 'overlap: true' is not available yet");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
   EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
-  EXPECT_EQ(reason("concurrency: 4\n"), "'concurrency: 4' is not available yet");
+  EXPECT_EQ(reason("scenario: closed_loop\nconcurrency: 4\n"), "");
   EXPECT_EQ(reason("device: cuda\n"), "device 'cuda' is not available yet");
 }
 

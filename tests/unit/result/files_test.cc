@@ -35,6 +35,21 @@ TEST_F(RunFiles, SamplesSurviveTheDisk) {
   EXPECT_EQ(durations_ns(samples(), 1), (std::vector<double>{1'200'000}));
 }
 
+TEST_F(RunFiles, RequestsSurviveTheDisk) {
+  auto requests = samples();
+  requests[0].queue_ns = 5;
+  requests[0].compute_ns = 999'995;
+  requests[1].host_ns = 0;
+  requests[1].flags = kSampleTimedOut;
+  requests[2].flags = kSampleWarmup;
+  const auto text = samples_to_csv(requests);
+  EXPECT_NE(text.find("\n0,0,1,2000000,,900000,8,,,,,\n"), std::string::npos) << text;
+  write_file_atomic(folder_ / "s.csv", text);
+  EXPECT_EQ(read_samples_csv(folder_ / "s.csv"), requests);
+  EXPECT_EQ(durations_ns(requests), (std::vector<double>{1'000'000}));
+  EXPECT_EQ(latencies_ns(requests).size(), 2U);
+}
+
 TEST_F(RunFiles, ACutSampleFileNamesItsLine) {
   auto text = samples_to_csv(samples());
   write_file_atomic(folder_ / "s.csv", text.substr(0, text.size() - 8));

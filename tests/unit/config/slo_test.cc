@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "config/slo.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+TEST(Slo, ReadsQuantileAndDuration) {
+  EXPECT_DOUBLE_EQ(parse_slo("p99=50ms").p, 0.99);
+  EXPECT_DOUBLE_EQ(parse_slo("p99=50ms").bound_s, 0.05);
+  EXPECT_DOUBLE_EQ(parse_slo("p99.9 = 2s").p, 0.999);
+  EXPECT_DOUBLE_EQ(parse_slo("p50=800us").bound_s, 0.0008);
+}
+
+TEST(Slo, RefusesWhatIsNone) {
+  for (const char* text :
+       {"", "p99", "p99=", "99=50ms", "p99=50", "p99=-1ms", "p0=1ms", "p100=1ms", "p99=xms"})
+    EXPECT_THROW(parse_slo(text), Error) << text;
+}
+
+std::string mistakes(const std::string& lines) {
+  try {
+    load_plan_text("kind: inference\nmodel: resnet50\n" + lines, "p.yaml");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+TEST(LoadChecks, AServerNeedsARate) {
+  EXPECT_NE(mistakes("scenario: server\n").find("arrival_rate_per_s, or server.load"), std::string::npos);
+  EXPECT_EQ(mistakes("scenario: server\narrival_rate_per_s: 10\n"), "");
+  EXPECT_NE(
+      mistakes("scenario: server\narrival_rate_per_s: 10\nserver: {load: 0.5}\n").find("exclude each other"),
+      std::string::npos);
+}
+
+TEST(LoadChecks, OptionsOfAnotherScenarioAreMistakes) {
+  EXPECT_NE(mistakes("concurrency: 2\n").find("add scenario: closed_loop"), std::string::npos);
+  EXPECT_NE(mistakes("scenario: offline\nslo: p99=5ms\n").find("'slo' is for the scenario server"),
+            std::string::npos);
+  EXPECT_NE(mistakes("server: {load: 0.5}\n").find("'server.load' is for the scenario server"),
+            std::string::npos);
+  EXPECT_EQ(mistakes("scenario: offline\nconcurrency: 2\n"), "");
+}
+
+TEST(LoadChecks, ABadObjectiveIsFoundBeforeAnythingRuns) {
+  EXPECT_NE(mistakes("scenario: server\nserver: {load: 0.5}\nslo: p99\n").find("p99=50ms"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::config

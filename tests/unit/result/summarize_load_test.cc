@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "result/summarize_load.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "result/summarize.h"
+
+namespace paceline::result {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// A queue with exponential gaps and services, one server: 1 ms of service on average.
+std::vector<Sample> queue(double load, std::int64_t n, std::uint64_t seed = 1) {
+  const CounterRng random(seed, 3);
+  const auto exponential = [&](std::int64_t i) {
+    return -std::log1p(-random.uniform(static_cast<std::uint64_t>(i)));
+  };
+  std::vector<Sample> samples;
+  double arrival = 0, free = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    arrival += exponential(2 * i) / load * kMs;
+    const double start = std::max(arrival, free);
+    free = start + exponential(2 * i + 1) * kMs;
+    Sample s;
+    s.index = i;
+    s.start_ns = std::llround(arrival);
+    s.host_ns = std::llround(free - arrival);
+    s.queue_ns = std::llround(start - arrival);
+    s.compute_ns = s.host_ns - *s.queue_ns;
+    if (start == arrival) s.issue_delay_ns = 1000;
+    samples.push_back(s);
+  }
+  return samples;
+}
+
+Load facts(double load) {
+  Load l;
+  l.arrival = "poisson";
+  l.saturation_per_s = 1000;
+  l.offered_per_s = load * 1000;
+  return l;
+}
+
+CaseResult server_case(const std::vector<Sample>& samples, Load load) {
+  CaseResult c;
+  c.benchmark.scenario = "server";
+  Repetition r;
+  summarize_load(load, "server", samples);
+  r.load = {load};
+  c.repetitions = {r};
+  summarize(c, samples, {});
+  apply_load_rules(c);
+  return c;
+}
+
+Load with_slo(double load, double bound_ms) {
+  SloResult slo;
+  slo.bound_ns = bound_ms * kMs;
+  auto l = facts(load);
+  l.slo = {slo};
+  return l;
+}
+
+void lose(std::vector<Sample>& samples, std::size_t from, std::size_t count, std::uint32_t flag) {
+  for (std::size_t i = from; i < from + count; ++i) {
+    samples[i].flags |= flag;
+    samples[i].host_ns = 0;
+    samples[i].queue_ns = samples[i].compute_ns = samples[i].issue_delay_ns = std::nullopt;
+  }
+}
+
+const Quantile& p99(const CaseResult& c) {
+  return c.stats.quantiles.back();
+}
+
+TEST(LengthRule, PublishesP99WhenTheRunIsLongEnough) {
+  const auto c = server_case(queue(0.3, 10'000), facts(0.3));
+  ASSERT_TRUE(p99(c).value_ns);
+  EXPECT_NEAR(*p99(c).value_ns / (-std::log(0.01) / 0.7 * kMs), 1, 0.2);
+  EXPECT_TRUE(p99(c).ci_low_ns);
+  EXPECT_EQ(*c.load.front().requests_needed, 8164);
+  EXPECT_EQ(c.grade, Grade::kA);
+}
+
+TEST(LengthRule, SaysHowManyRequestsAreMissing) {
+  const auto c = server_case(queue(0.5, 10'000), facts(0.5));
+  EXPECT_FALSE(p99(c).value_ns);
+  EXPECT_NE(p99(c).value_ns.reason().find("needs 6000 more requests"), std::string::npos);
+  EXPECT_TRUE(c.stats.quantiles.front().value_ns);  // p50 needs 2 000
+  EXPECT_FALSE(c.load.front().stages.front().p99_ns);
+  EXPECT_TRUE(c.load.front().stages.front().mean_ns);
+}
+
+TEST(LengthRule, AMedianOfAShortRunHasNoInterval) {
+  const auto c = server_case(queue(0.5, 1000), facts(0.5));
+  EXPECT_TRUE(c.headline.p50_ns.value);
+  EXPECT_FALSE(c.headline.p50_ns.ci_low);
+}
+
+TEST(LengthRule, NothingIsEnoughAtSaturation) {
+  const auto c = server_case(queue(1.2, 20'000), facts(1.2));
+  EXPECT_NE(p99(c).value_ns.reason().find("1.20 of saturation"), std::string::npos);
+  EXPECT_EQ(c.grade, Grade::kC);
+}
+
+TEST(Server, TheStagesAddUpToTheMean) {
+  const auto c = server_case(queue(0.3, 10'000), facts(0.3));
+  double sum = 0;
+  for (const auto& stage : c.load.front().stages) sum += *stage.mean_ns;
+  EXPECT_NEAR(sum, *c.stats.mean_ns, 1);
+}
+
+TEST(Server, LostRequestsCountAsInfinitelyLate) {
+  auto samples = queue(0.3, 10'000);
+  lose(samples, 5000, 50, kSampleTimedOut);
+  const auto c = server_case(samples, facts(0.3));
+  EXPECT_EQ(c.stats.n, 10'000);
+  EXPECT_EQ(c.load.front().timed_out, 50);
+  EXPECT_FALSE(c.stats.mean_ns);
+  EXPECT_TRUE(p99(c).value_ns);  // 0.5 % are lost: the 99th percentile is still among the others
+  lose(samples, 6000, 100, kSampleUnfinished);
+  const auto worse = server_case(samples, facts(0.3));
+  EXPECT_FALSE(p99(worse).value_ns);
+  EXPECT_NE(p99(worse).value_ns.reason().find("never completed"), std::string::npos);
+  EXPECT_EQ(worse.grade, Grade::kC);
+  EXPECT_TRUE(worse.stats.quantiles[1].value_ns);
+}
+
+TEST(Server, LosingEveryRequestIsAResult) {
+  auto samples = queue(0.3, 100);
+  lose(samples, 0, 100, kSampleUnfinished);
+  const auto c = server_case(samples, facts(0.3));
+  EXPECT_FALSE(c.headline.p50_ns.value);
+  EXPECT_EQ(c.headline.p50_ns.value.reason(), "no request was completed");
+  EXPECT_EQ(c.grade, Grade::kC);
+}
+
+TEST(Server, TheWarmUpPartIsCountedAndInNoStatistic) {
+  auto samples = queue(0.3, 10'000);
+  for (std::size_t i = 0; i < 1000; ++i) samples[i].flags |= kSampleWarmup;
+  samples[5].host_ns = 1'000'000 * kMs;
+  const auto c = server_case(samples, facts(0.3));
+  EXPECT_EQ(c.stats.n, 9000);
+  EXPECT_EQ(c.load.front().warmup_requests, 1000);
+  EXPECT_LT(*c.stats.max_ns, 1'000'000.0 * kMs);
+}
+
+TEST(Server, ALateGeneratorInvalidatesTheLatencies) {
+  auto samples = queue(0.3, 10'000);
+  for (auto& s : samples)
+    if (s.issue_delay_ns) s.issue_delay_ns = 51'000;
+  const auto c = server_case(samples, facts(0.3));
+  EXPECT_EQ(c.grade, Grade::kC);
+  EXPECT_NE(c.grade_reasons.front().find("generator_limited"), std::string::npos);
+  EXPECT_EQ(server_case(samples, with_slo(0.3, 10)).grade, Grade::kA);  // 1 % of it are 100 us
+}
+
+TEST(Slo, IsMetMissedOrCannotBeTold) {
+  const auto samples = queue(0.3, 20'000);  // p99 is 6.6 ms
+  const auto verdict = [&](double bound) {
+    return server_case(samples, with_slo(0.3, bound)).load.front().slo.front();
+  };
+  EXPECT_EQ(verdict(15).verdict, "met");
+  EXPECT_EQ(verdict(3).verdict, "missed");
+  EXPECT_EQ(verdict(6.6).verdict, "cannot_say");
+  EXPECT_NE(verdict(6.6).detail.find("more requests"), std::string::npos);
+}
+
+TEST(Slo, AShortRunCannotSay) {
+  const auto slo = server_case(queue(0.3, 3000), with_slo(0.3, 100)).load.front().slo.front();
+  EXPECT_EQ(slo.verdict, "cannot_say");
+  EXPECT_NE(slo.detail.find("needs about 5164 more requests"), std::string::npos);
+}
+
+TEST(Slo, AnOverloadedServerMisses) {
+  const auto slo = server_case(queue(1.2, 20'000), with_slo(1.2, 5)).load.front().slo.front();
+  EXPECT_EQ(slo.verdict, "missed");
+}
+
+TEST(Slo, EveryProcessMustPass) {
+  CaseResult c;
+  c.benchmark.scenario = "server";
+  std::vector<Sample> all;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    auto samples = queue(0.3, 20'000, static_cast<std::uint64_t>(repetition + 1));
+    for (auto& s : samples) s.repetition = repetition;
+    if (repetition == 1) lose(samples, 0, 1000, kSampleTimedOut);
+    Load load = with_slo(0.3, 15);
+    summarize_load(load, "server", samples);
+    Repetition r;
+    r.index = repetition;
+    r.load = {load};
+    c.repetitions.push_back(r);
+    all.insert(all.end(), samples.begin(), samples.end());
+  }
+  summarize(c, all, {});
+  EXPECT_EQ(c.load.front().slo.front().verdict, "missed");
+  EXPECT_EQ(c.load.front().timed_out, 1000);
+  EXPECT_EQ(c.load.front().offered, 60'000);
+  EXPECT_EQ(c.load.front().requests, 20'000);  // the length of a process, not of all
+}
+
+// Two lanes of 2 ms each without a pause.
+std::vector<Sample> lanes(std::int64_t n, std::int64_t pause_ns = 0) {
+  std::vector<Sample> samples;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t lane = 0; lane < 2; ++lane) {
+      Sample s;
+      s.index = static_cast<std::int64_t>(samples.size());
+      s.start_ns = i * (2 * kMs + pause_ns) + lane * kMs;
+      s.host_ns = 2 * kMs;
+      samples.push_back(s);
+    }
+  return samples;
+}
+
+CaseResult closed_case(const std::vector<Sample>& samples) {
+  CaseResult c;
+  c.benchmark.scenario = "closed_loop";
+  Load load;
+  load.concurrency = 2;
+  summarize_load(load, "closed_loop", samples);
+  Repetition r;
+  r.load = {load};
+  c.repetitions = {r};
+  summarize(c, samples, {});
+  apply_load_rules(c);
+  return c;
+}
+
+TEST(ClosedLoop, ThroughputIsThatOfAllLanes) {
+  const auto c = closed_case(lanes(100));
+  EXPECT_NEAR(*c.throughput.per_s.value, 1000, 1e-6);  // not the 500 of one lane
+  EXPECT_DOUBLE_EQ(*c.headline.p50_ns.value, 2.0 * kMs);
+  EXPECT_NEAR(*c.load.front().in_flight, 2, 1e-9);
+  EXPECT_EQ(c.grade, Grade::kA);
+  EXPECT_FALSE(c.load.front().utilization);
+}
+
+TEST(ClosedLoop, LanesThatIdleAreAnAccountingError) {
+  const auto c = closed_case(lanes(100, kMs / 2));
+  EXPECT_EQ(c.grade, Grade::kC);
+  EXPECT_NE(c.grade_reasons.front().find("accounting"), std::string::npos);
+}
+
+TEST(Offline, ThroughputCountsFromTheSubmission) {
+  CaseResult c;
+  c.benchmark.scenario = "offline";
+  Load load;
+  const auto samples = lanes(100);
+  summarize_load(load, "offline", samples);
+  Repetition r;
+  r.load = {load};
+  c.repetitions = {r};
+  summarize(c, samples, {.items_per_iteration = 8});
+  EXPECT_NEAR(*c.throughput.per_s.value, 8 * 200 / 0.201, 1e-6);
+}
+
+}  // namespace
+}  // namespace paceline::result
