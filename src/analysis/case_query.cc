@@ -133,6 +133,7 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
   add("engine", b.engine);
   add("model", b.model);
   if (b.layout != "contiguous") add("layout", "in " + b.layout);
+  if (b.scenario != "sync") add("scenario", "in scenario " + b.scenario);
   add("params", params_text(b));
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
   return join(words, " ");

@@ -13,10 +13,11 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 18> kRules{{
+constexpr std::array<FindingRule, 22> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
+    {"objective_missed", "problem", "latency objectives that a server does not hold", find_missed_objectives},
     {"precision_fallback", "problem", "less than 90 % of the FLOPs ran in the precision asked for",
      find_precision_fallback},
     {"noisy_cases", "warning", "cases of grade B and what disturbed them", find_noisy_cases},
@@ -31,6 +32,7 @@ constexpr std::array<FindingRule, 18> kRules{{
     {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",
      find_engine_slowdown},
     {"no_claim", "advice", "speed-ups from too few processes to be claimed", find_no_claim},
+    {"objective_open", "advice", "latency objectives that the run cannot decide", find_open_objectives},
     {"skipped_cases", "advice", "cases that nothing here can run", find_skipped_cases},
     {"recommendation", "insight", "what to choose for lowest latency, highest throughput, least memory",
      find_recommendations},
@@ -39,6 +41,8 @@ constexpr std::array<FindingRule, 18> kRules{{
     {"setting_effect", "insight", "a layout, thread count or variable that is faster or slower",
      find_setting_effect},
     {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},
+    {"objective_met", "insight", "latency objectives that a server holds", find_met_objectives},
+    {"knee", "insight", "the concurrency beyond which throughput hardly grows", find_knee},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

@@ -25,6 +25,12 @@ Findings find_memory_saving(const result::RunResult& run);
 // What to choose, and what it costs (findings_recommendation.cc)
 Findings find_recommendations(const result::RunResult& run);
 
+// Load: sweeps over concurrency, objectives (findings_load.cc)
+Findings find_knee(const result::RunResult& run);
+Findings find_met_objectives(const result::RunResult& run);
+Findings find_missed_objectives(const result::RunResult& run);
+Findings find_open_objectives(const result::RunResult& run);
+
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const result::RunResult& run);
 Findings find_accuracy_failures(const result::RunResult& run);

@@ -64,6 +64,7 @@ Cases candidates(const RunResult& run, const std::string& model) {
   Cases cases;
   for (const CaseResult& one : run.cases)
     if (is_ok(one) && one.benchmark.model == model && one.grade != result::Grade::kC &&
+        one.benchmark.scenario != "server" &&  // its throughput is what was offered
         one.headline.p50_ns.ci_low && one.headline.p50_ns.ci_high && one.throughput.per_s.ci_low &&
         one.throughput.per_s.ci_high && one.memory.rss_peak_above_load_bytes)
       cases.push_back(&one);

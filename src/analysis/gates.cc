@@ -149,6 +149,17 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   return decided;
 }
 
+std::vector<GateResult> objective_gates(const result::RunResult& run) {
+  std::vector<GateResult> decided;
+  for (const CaseResult& one : run.cases) {
+    if (!is_ok(one) || one.load.empty()) continue;
+    for (const auto& slo : one.load.front().slo)
+      decided.push_back({fmt::format("slo p{:g}={}", slo.p * 100, format_duration_ns(slo.bound_ns)),
+                         one.case_id, "slo", slo.verdict, fmt::format("{}: {}", one.label, slo.detail)});
+  }
+  return decided;
+}
+
 std::vector<GateResult> decide_gates(const std::vector<std::string>& expressions,
                                      const result::RunResult& run) {
   std::vector<GateResult> decided;

@@ -29,6 +29,9 @@ bool selects(const Gate& gate, const result::CaseResult& one);
 // numbers. A metric that has no interval by nature is decided on its value.
 result::GateResult decide_gate(const Gate& gate, const result::CaseResult& one);
 
+// One result a case with a latency objective (`slo`): its verdict.
+std::vector<result::GateResult> objective_gates(const result::RunResult& run);
+
 // One result a gate and matching case. Throws Error(kUsage) where no case matches.
 std::vector<result::GateResult> decide_gates(const std::vector<std::string>& expressions,
                                              const result::RunResult& run);

@@ -7,11 +7,14 @@
 
 #include "base/units.h"
 #include "config/vocabulary.h"
+#include "stats/quantile.h"
+#include "stats/queueing.h"
 
 namespace paceline::cli {
 namespace {
 
 constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0, kUnknownIterationS = 0.1;
+constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // of a server: before, and after its warm-up part
 
 double iteration_seconds(const config::Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));
@@ -28,7 +31,20 @@ double warmup_seconds(const config::Settings& s, double iteration) {
                     std::max(s.number("warmup.min_time_s"), s.number("warmup.max_time_s")));
 }
 
+// Rates follow from the assumed speed; the run says what it will really be once it has measured saturation.
+double server_seconds(const config::Settings& s, double iteration) {
+  const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
+  const double saturation = (s.integer("threads") > 0 ? lanes : 1) / iteration;
+  const double rate =
+      s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s") : s.number("server.load") * saturation;
+  if (s.has("iterations")) return kSaturationS + static_cast<double>(s.integer("iterations")) / rate;
+  const auto needed = stats::required_requests(stats::kPpmP99, rate / saturation);
+  const double wanted = needed ? static_cast<double>(*needed) / kCountedShare / rate : 0;
+  return kSaturationS + std::clamp(wanted, s.number("server.t_min_s"), s.number("server.t_max_s"));
+}
+
 double measure_seconds(const config::Settings& s, double iteration) {
+  if (s.has("scenario") && s.text("scenario") == "server") return server_seconds(s, iteration);
   if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
   const double wanted =
       std::max(s.number("stop.t_min_s"), static_cast<double>(s.integer("stop.n_min")) * iteration);

@@ -20,7 +20,9 @@ namespace {
 // A gate whose case was not reached before Ctrl-C is no reason to lose the report.
 void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
   try {
-    run.gates = analysis::decide_gates(options.gates, run);
+    run.gates = analysis::objective_gates(run);
+    const auto expected = analysis::decide_gates(options.gates, run);
+    run.gates.insert(run.gates.end(), expected.begin(), expected.end());
   } catch (const Error& e) {
     if (!options.interrupted) throw;
     console.warn(e.what());

@@ -62,7 +62,7 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 7> kGroups{{{"What runs", workload_rows()},
+  static const std::array<OptionGroup, 8> kGroups{{{"What runs", workload_rows()},
                                                    {"How it is measured", measuring_rows()},
                                                    {"How work arrives", load_rows()},
                                                    {"Training", training_rows()},

@@ -45,6 +45,10 @@ std::string speedup_text(const RunResult& run, const CaseResult& one) {
   return one.speedup.baseline_case_id.empty() ? "" : ratio_text(one.speedup.ratio);
 }
 
+bool is_offline(const CaseResult& one) {
+  return one.benchmark.scenario == "offline";
+}
+
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kReasons{{
     {"insufficient_samples", "too few independent samples (368 are needed)"},
     {"batched", "batches were timed, not single iterations"},
@@ -85,8 +89,9 @@ std::string with_half_width(const result::Estimate& estimate, double scale) {
 CaseCells cells_of(const RunResult& run, const CaseResult& one) {
   CaseCells cells;
   if (!analysis::is_ok(one)) return cells;
-  cells.p50_ms = with_half_width(one.headline.p50_ns, 1e-6);
-  if (const auto p99 = result::find_metric("p99_ms")->get(one).value) cells.p99_ms = format_significant(*p99);
+  if (!is_offline(one)) cells.p50_ms = with_half_width(one.headline.p50_ns, 1e-6);
+  if (const auto p99 = result::find_metric("p99_ms")->get(one).value; p99 && !is_offline(one))
+    cells.p99_ms = format_significant(*p99);
   if (one.throughput.per_s.value) cells.throughput = format_rate(*one.throughput.per_s.value);
   cells.speedup = speedup_text(run, one);
   const auto& memory = one.memory.rss_peak_above_load_bytes;
@@ -98,6 +103,7 @@ CaseCells cells_of(const RunResult& run, const CaseResult& one) {
 }
 
 std::string p99_reason(const CaseResult& one) {
+  if (is_offline(one)) return "a submission as a whole has a throughput, no latency";
   const auto p99 = result::find_metric("p99_ms")->get(one);
   return p99.value ? std::string() : reason_in_words(p99.reason);
 }

@@ -108,7 +108,8 @@ std::string metrics_html(const CaseResult& one) {
   std::string out =
       "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval or "
       "reason</th></tr></thead><tbody>\n";
-  for (const auto& row : result::metrics()) out += metric_row(row, analysis::metric_value(row, one));
+  for (const auto& row : result::metrics())
+    if (row.anchor != "load" || !one.load.empty()) out += metric_row(row, analysis::metric_value(row, one));
   return out + "</tbody></table>\n";
 }
 

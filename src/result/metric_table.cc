@@ -37,6 +37,26 @@ MetricValue quantile(const CaseResult& c) {
   return {{}, {}, {}, "not_measured"};
 }
 
+constexpr std::string_view kLoad = "load";
+constexpr char kQueue[] = "queue", kInput[] = "input", kCompute[] = "compute", kOutput[] = "output";
+constexpr char kNoLoad[] = "one request at a time (scenario sync)";
+
+template <Number Load::*Field>
+MetricValue load_number(const CaseResult& c) {
+  return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().*Field);
+}
+template <Number Load::*Field>
+MetricValue load_number_ms(const CaseResult& c) {
+  return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().*Field, kToMs);
+}
+template <const char* Name>
+MetricValue stage_mean(const CaseResult& c) {
+  if (c.load.empty()) return {{}, {}, {}, kNoLoad};
+  for (const auto& stage : c.load.front().stages)
+    if (stage.name == Name) return plain(stage.mean_ns, kToMs);
+  return {{}, {}, {}, "not a stage of this case"};
+}
+
 constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better::kNeither;
 
 constexpr std::array kMetrics{
@@ -92,11 +112,37 @@ constexpr std::array kMetrics{
            "High-water mark of the engine's own tensor allocator during one inference.", "memory",
            [](const CaseResult& c) { return plain(c.memory.tensor_peak_bytes, kToMb); }},
     Metric{"achieved_gflops_per_s", "achieved", "GFLOP/s", kHigh,
-           "Model FLOPs per second at the median latency.", "flops-and-peak",
+           "Model FLOPs per second at the median latency; in the load scenarios at the throughput.",
+           "flops-and-peak",
            [](const CaseResult& c) { return plain(c.flops.achieved_flops_per_s, kToGflops); }},
     Metric{"share_of_peak", "of peak", "1", kHigh,
            "Achieved FLOP/s over the best matrix product or convolution measured on this machine.",
            "flops-and-peak", [](const CaseResult& c) { return plain(c.flops.share_of_measured_peak); }},
+    Metric{"saturation_per_s", "saturation", "1/s", kHigh,
+           "Server: requests a second with every lane always in use, measured before the schedule; the "
+           "lowest of the "
+           "processes.",
+           kLoad, load_number<&Load::saturation_per_s>},
+    Metric{"offered_per_s", "offered", "1/s", kNone, "Server: requests a second of the schedule.", kLoad,
+           load_number<&Load::offered_per_s>},
+    Metric{"utilization", "load", "1", kNone,
+           "Server: offered rate over saturation rate; the highest of the processes.", kLoad,
+           load_number<&Load::utilization>},
+    Metric{"completed_frac", "completed", "1", kHigh,
+           "Server: share of the offered requests that were completed; the lowest of the processes.", kLoad,
+           load_number<&Load::completed_frac>},
+    Metric{"queue_mean_ms", "queue", "ms", kLow,
+           "Server: mean time from the scheduled arrival to the start of service.", kLoad,
+           stage_mean<kQueue>},
+    Metric{"input_mean_ms", "input", "ms", kLow,
+           "Server: mean time to copy inputs, where a request has its own.", kLoad, stage_mean<kInput>},
+    Metric{"compute_mean_ms", "compute", "ms", kLow, "Server: mean time of the inference itself.", kLoad,
+           stage_mean<kCompute>},
+    Metric{"output_mean_ms", "output", "ms", kLow,
+           "Server: mean time to copy outputs, where a request has its own.", kLoad, stage_mean<kOutput>},
+    Metric{"issue_delay_p99_ms", "issue delay", "ms", kLow,
+           "Server: 99th percentile of how late a free lane noticed a request; the largest of the processes.",
+           kLoad, load_number_ms<&Load::issue_delay_p99_ns>},
     Metric{"max_rel_err", "max error", "1", kLow,
            "Largest output difference to the FP32 eager reference over the reference's largest magnitude.",
            "accuracy", [](const CaseResult& c) { return plain(c.correctness.max_rel_err); }},

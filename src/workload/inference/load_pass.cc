@@ -150,6 +150,8 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   sink.emit(correctness_record(lanes.check(spec)));
   m.loop.warmup = warmup;
   fill_loop(r, spec.loop, m.loop);
+  if (spec.load.scenario == kServer)
+    r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.memory = lanes.memory();
   finish_memory(r.memory);
   r.noise = host::noise_over(snapshots);

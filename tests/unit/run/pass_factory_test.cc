@@ -35,6 +35,30 @@ TEST(PassFactory, DefaultsAreTheMethodologys) {
   EXPECT_DOUBLE_EQ(pass.tolerance.centred_cosine, 0.99999);
 }
 
+TEST(PassFactory, LanesShareTheCoresUnlessThreadsAreGiven) {
+  const auto swept = cases("scenario: closed_loop\nconcurrency: [1, 2, 16]\n");
+  EXPECT_EQ(base_pass(swept.at(0), 8).settings.threads, 8);
+  EXPECT_EQ(base_pass(swept.at(1), 8).settings.threads, 4);
+  EXPECT_EQ(base_pass(swept.at(2), 8).settings.threads, 1);
+  const auto given = cases("scenario: closed_loop\nconcurrency: 4\nthreads: [8]\n");
+  EXPECT_EQ(base_pass(given.at(0), 8).settings.threads, 8);
+}
+
+TEST(PassFactory, AServersSettingsReachItsPass) {
+  const auto c =
+      cases("scenario: server\nserver: {load: 0.5, arrival: constant, timeout_s: 2}\nslo: p99=50ms\n").at(0);
+  const auto pass = base_pass(c, 2);
+  const auto back = workload::pass_from_json(workload::to_json(pass)).load;
+  EXPECT_EQ(back.scenario, "server");
+  EXPECT_DOUBLE_EQ(back.share, 0.5);
+  EXPECT_EQ(back.arrival, "constant");
+  EXPECT_DOUBLE_EQ(back.timeout_s, 2);
+  EXPECT_DOUBLE_EQ(back.slo_p, 0.99);
+  EXPECT_DOUBLE_EQ(back.slo_bound_s, 0.05);
+  EXPECT_DOUBLE_EQ(timeout_of(c), 600 + 600);  // the schedule has a length of its own
+  EXPECT_EQ(new_case_result(c, "").benchmark.params.at("server.load"), "0.5");
+}
+
 TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
   auto pass = base_pass(cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
   pass.input_files = {"a.npy"};

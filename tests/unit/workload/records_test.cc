@@ -33,6 +33,34 @@ TEST(Records, BuildTheReport) {
   EXPECT_TRUE(report.done);
 }
 
+TEST(Records, RequestsBringTheirStages) {
+  result::Sample served, lost;
+  served.queue_ns = 7;
+  served.compute_ns = 0;
+  lost.flags = result::kSampleTimedOut;
+  PassReport report;
+  apply_record(report, tagged(samples_record({served, lost})));
+  ASSERT_EQ(report.samples.size(), 2U);
+  EXPECT_EQ(report.samples[0].queue_ns, 7);
+  EXPECT_EQ(report.samples[0].compute_ns, 0);
+  EXPECT_FALSE(report.samples[0].output_ns);
+  EXPECT_FALSE(report.samples[1].queue_ns);
+  EXPECT_TRUE(report.samples[1].lost());
+}
+
+TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
+  PassReport report;
+  auto record = tagged(samples_record({result::Sample{}, result::Sample{}}));
+  record["queue_ns"] = {1};
+  EXPECT_THROW(apply_record(report, record), Error);
+}
+
+TEST(Records, ANoticeIsASentenceForTheUser) {
+  PassReport report;
+  EXPECT_EQ(apply_record(report, notice_record("16000 requests take 5 min"))->notice,
+            "16000 requests take 5 min");
+}
+
 TEST(Records, ProgressIsPassedOnNotKept) {
   PassReport report;
   const auto progress =

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/units.h"
+
+// Sweeps over concurrency, and objectives of servers (methodology: load scenarios).
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Finding;
+using result::RunResult;
+using Cases = std::vector<const CaseResult*>;
+
+constexpr double kKneeShare = 0.95;
+
+std::int64_t concurrency_of(const CaseResult& one) {
+  return one.load.empty() ? 1 : one.load.front().concurrency;
+}
+
+// Everything but the concurrency, in words.
+std::string subject_of(const CaseResult& one) {
+  result::Benchmark b = one.benchmark;
+  b.params.erase("concurrency");
+  return describe_without(b, "");
+}
+
+std::vector<Cases> sweeps(const RunResult& run) {
+  std::map<std::string, Cases> groups;
+  for (const CaseResult& one : run.cases)
+    if (is_ok(one) && one.benchmark.scenario == "closed_loop" && one.throughput.per_s.value)
+      groups[subject_of(one)].push_back(&one);
+  std::vector<Cases> found;
+  for (auto& [subject, group] : groups) {
+    std::sort(group.begin(), group.end(),
+              [](const auto* a, const auto* b) { return concurrency_of(*a) < concurrency_of(*b); });
+    if (group.size() > 1) found.push_back(std::move(group));
+  }
+  return found;
+}
+
+double rate_of(const CaseResult& one) {
+  return *one.throughput.per_s.value;
+}
+
+std::string rate_words(const CaseResult& one) {
+  const std::string range = format_range_of(one.throughput.per_s);
+  return fmt::format("{} {}/s{}", format_rate(rate_of(one)), one.throughput.item,
+                     range.empty() ? "" : " (" + range + ")");
+}
+
+std::string latency_words(const CaseResult& one) {
+  return one.headline.p50_ns.value ? format_duration_ns(*one.headline.p50_ns.value) : "unknown";
+}
+
+Finding knee_of(const Cases& sweep) {
+  const CaseResult& best = **std::max_element(
+      sweep.begin(), sweep.end(), [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
+  const CaseResult& knee = **std::find_if(sweep.begin(), sweep.end(), [&](const auto* one) {
+    return rate_of(*one) >= kKneeShare * rate_of(best);
+  });
+  Finding finding;
+  finding.text =
+      fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}: {} at p50 {}",
+                  subject_of(knee), concurrency_of(knee), rate_words(knee), latency_words(knee));
+  if (&best != &knee)
+    finding.text += fmt::format("; the highest is {} at concurrency {} and p50 {}", rate_words(best),
+                                concurrency_of(best), latency_words(best));
+  finding.text += ". The latencies are those of a closed loop, not of a rate of arrivals.";
+  finding.evidence = fmt::format("{} closed loops, concurrency {} to {}", sweep.size(),
+                                 concurrency_of(*sweep.front()), concurrency_of(*sweep.back()));
+  finding.case_ids = {knee.case_id};
+  if (&best != &knee) finding.case_ids.push_back(best.case_id);
+  return finding;
+}
+
+// Objectives with one verdict, in `words`.
+Findings objectives(const RunResult& run, std::string_view verdict, std::string_view words) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (!is_ok(one) || one.load.empty() || one.load.front().slo.empty()) continue;
+    const auto& load = one.load.front();
+    const auto& slo = load.slo.front();
+    if (slo.verdict != verdict) continue;
+    Finding finding;
+    finding.text =
+        fmt::format("{} {} p{:g} ≤ {} at {} requests/s: {}.", one.label, words, slo.p * 100,
+                    format_duration_ns(slo.bound_ns),
+                    load.offered_per_s ? format_rate(*load.offered_per_s) : "an unknown rate", slo.detail);
+    finding.evidence = fmt::format("one-sided binomial test at {:g} % in each process", slo.confidence * 100);
+    finding.case_ids = {one.case_id};
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
+}  // namespace
+
+Findings find_knee(const RunResult& run) {
+  Findings found;
+  for (const Cases& sweep : sweeps(run)) found.push_back(knee_of(sweep));
+  return found;
+}
+
+Findings find_missed_objectives(const RunResult& run) {
+  return objectives(run, "missed", "does not hold");
+}
+
+Findings find_open_objectives(const RunResult& run) {
+  return objectives(run, "cannot_say", "cannot be said to hold");
+}
+
+Findings find_met_objectives(const RunResult& run) {
+  return objectives(run, "met", "holds");
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""A real server: tiny_cnn at half of its saturation rate."""
+
+from paceline_cli import QUICK, CliTest, main
+
+SERVER = ["infer", "--model", "tiny_cnn", "--scenario", "server", "--server.load", "0.5", "--threads", "1", *QUICK]
+INDEPENDENT = 368  # samples that p99 needs
+
+
+class HalfLoad(CliTest):
+    def case_of_run(self, *arguments):
+        result = self.run_cli(*SERVER, *arguments, timeout=500)
+        self.assert_code(result, 0)
+        return self.summary()["cases"][0]
+
+    def test_p99_comes_with_its_interval(self):
+        case = self.case_of_run("--server.t_min_s", "1", "--server.t_max_s", "300")
+        load, p99 = case["load"][0], case["stats"]["quantiles"][-1]
+        self.assertGreaterEqual(load["requests"], load["requests_needed"])
+        self.assertEqual(load["completed"] + load["timed_out"] + load["unfinished"], load["offered"])
+        if p99["n_eff"] < INDEPENDENT:  # a busy machine: the requests of its pauses depend on each other
+            self.assertIsNone(p99["value_ns"])
+        else:
+            self.assertLessEqual(p99["ci_low_ns"], p99["value_ns"])
+            self.assertGreaterEqual(p99["ci_high_ns"], p99["value_ns"])
+
+    def test_a_short_run_is_refused(self):
+        case = self.case_of_run("--iterations", "2000")
+        p99 = case["stats"]["quantiles"][-1]
+        self.assertIsNone(p99["value_ns"])
+        self.assertRegex(p99["value_ns_reason"], r"needs \d+ more requests")
+
+
+if __name__ == "__main__":
+    main()

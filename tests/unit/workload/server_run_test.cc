@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/server_run.h"
+
+#include <gtest/gtest.h>
+
+namespace paceline::workload {
+namespace {
+
+PassSpec server(double share, double rate = 0) {
+  PassSpec spec;
+  spec.load.scenario = kServer;
+  spec.load.share = share;
+  spec.load.rate_per_s = rate;
+  return spec;
+}
+
+TEST(ServerPlan, IsAsLongAsP99Needs) {
+  const auto plan = plan_server(server(0.5), 200);
+  EXPECT_DOUBLE_EQ(plan.rate_per_s, 100);
+  EXPECT_EQ(plan.needed, 16'000);
+  EXPECT_GE(plan.requests - plan.warmup_requests, 16'000);
+  EXPECT_LE(plan.requests, 17'800);
+  EXPECT_NE(in_words(plan).find("enough for p99"), std::string::npos) << in_words(plan);
+}
+
+TEST(ServerPlan, AFastServerWarmsUpForFiveSeconds) {
+  const auto plan = plan_server(server(0.5), 20'000);
+  EXPECT_NEAR(plan.seconds(), 60, 0.01);    // t_min
+  EXPECT_EQ(plan.warmup_requests, 60'000);  // a tenth, which is more than 5 s
+  auto brief = server(0.5);
+  brief.load.t_min_s = 1;
+  const auto shorter = plan_server(brief, 20'000);
+  EXPECT_GE(shorter.requests - shorter.warmup_requests, 16'000);
+}
+
+TEST(ServerPlan, TheCapIsSaidBeforehand) {
+  const auto plan = plan_server(server(0.9), 10);
+  EXPECT_NEAR(plan.seconds(), 600, 0.1);
+  EXPECT_NE(in_words(plan).find("p99 needs 395140 more requests"), std::string::npos) << in_words(plan);
+}
+
+TEST(ServerPlan, AFixedCountWins) {
+  auto spec = server(0, 50);
+  spec.loop.iterations = 100;
+  const auto plan = plan_server(spec, 100);
+  EXPECT_EQ(plan.requests, 100);
+  EXPECT_EQ(plan.warmup_requests, 50);  // never more than half
+}
+
+TEST(ServerPlan, OverloadHasNoLength) {
+  const auto plan = plan_server(server(0, 150), 100);
+  EXPECT_FALSE(plan.needed);
+  EXPECT_NE(in_words(plan).find("no length is enough"), std::string::npos);
+}
+
+TEST(ServerSamples, KeepTheFateOfEveryRequest) {
+  using measure::Request;
+  using measure::RequestState;
+  Request done{.scheduled_ns = 100, .start_ns = 150, .end_ns = 400};
+  done.state = RequestState::kDone;
+  done.input_ns = 20;
+  Request timed_out{.scheduled_ns = 200};
+  timed_out.state = RequestState::kTimedOut;
+  Request unfinished{.scheduled_ns = 300};
+  unfinished.state = RequestState::kUnfinished;
+  const Request waiting{.scheduled_ns = 400};
+  ServerPlan plan;
+  plan.warmup_requests = 1;
+  const auto samples = server_samples(server(0.5), plan, {done, timed_out, unfinished, waiting});
+  ASSERT_EQ(samples.size(), 3U);  // one was never offered
+  EXPECT_EQ(samples[0].flags, result::kSampleWarmup);
+  EXPECT_EQ(samples[0].host_ns, 300);
+  EXPECT_EQ(samples[0].queue_ns, 50);
+  EXPECT_EQ(samples[0].input_ns, 20);
+  EXPECT_EQ(samples[0].compute_ns, 230);
+  EXPECT_EQ(samples[1].flags, result::kSampleTimedOut);
+  EXPECT_EQ(samples[2].flags, result::kSampleUnfinished);
+}
+
+TEST(ServerSamples, RepetitionsHaveSchedulesOfTheirOwn) {
+  auto spec = server(0.5);
+  const auto plan = plan_server(spec, 200);
+  const auto first = open_loop_config(spec, plan).arrivals_ns;
+  EXPECT_EQ(first, open_loop_config(spec, plan).arrivals_ns);
+  spec.repetition = 1;
+  EXPECT_NE(first, open_loop_config(spec, plan).arrivals_ns);
+}
+
+}  // namespace
+}  // namespace paceline::workload
