@@ -31,7 +31,7 @@ std::optional<Interval> steady_window(std::span<const double> starts, std::span<
 double mean_in_flight(std::span<const double> starts, std::span<const double> ends, const Interval& window);
 
 // "The p-quantile of latency is at most the bound", from n requests of which `over` exceeded it; n_eff is
-// what n dependent ones are worth (methodology: one-sided claims).
+// what n dependent ones are worth (methodology: load scenarios).
 enum class SloVerdict : std::uint8_t { kMet, kMissed, kCannotSay };
 struct SloTest {
   SloVerdict verdict = SloVerdict::kCannotSay;
