@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+
+#include "stats/interval.h"
+
+// Shares of independent trials, and how a share changes between two judgements of the same trials.
+namespace paceline::stats {
+
+// Clopper-Pearson: at most tail(confidence) of the binomial probability lies beyond each end, so the coverage
+// is never below `confidence`. 0 of n ends at 1 - tail^(1/n). `successes` need not be whole: where a trial is
+// itself a share (positions of a sequence that agree), their sum is used, which counts the positions of one
+// trial as a single observation (Korn and Graubard 1998 with the largest design effect).
+// 0 <= successes <= trials, trials > 0.
+Interval binomial_interval(double successes, double trials, double confidence);
+
+// Its ends one-sided: P(share above the upper bound) <= alpha.
+double binomial_upper(double successes, double trials, double alpha);
+double binomial_lower(double successes, double trials, double alpha);
+
+// Fewest trials from which on `share` of them leaves the one-sided upper bound below `limit`: 598 for a share
+// of 0 and 0.005 at alpha 0.05 (two-sided 95 %: 736). 0 when share >= limit or 10^7 trials do not do.
+std::int64_t trials_for_upper(double share, double limit, double alpha);
+
+// Right answers of two judgements of the same n trials: only the discordant ones matter.
+struct PairedCounts {
+  double lost = 0;    // the first was right, the second wrong
+  double gained = 0;  // the other way round
+  double trials = 0;
+};
+
+// (gained - lost) / trials with Tango's score interval for a difference of paired proportions (Statistics in
+// Medicine 17, 1998, 891-908). It does not collapse when nothing differs: +-z^2 / (n + z^2) there.
+Interval paired_change_interval(const PairedCounts& counts, double confidence);
+double paired_change_lower(const PairedCounts& counts, double alpha);
+double paired_change_upper(const PairedCounts& counts, double alpha);
+
+}  // namespace paceline::stats
