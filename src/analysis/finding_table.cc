@@ -13,13 +13,14 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 22> kRules{{
+constexpr std::array<FindingRule, 24> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
     {"objective_missed", "problem", "latency objectives that a server does not hold", find_missed_objectives},
     {"precision_fallback", "problem", "less than 90 % of the FLOPs ran in the precision asked for",
      find_precision_fallback},
+    {"unclaimed_accuracy", "warning", "a claim about accuracy that the inputs cannot carry", find_unclaimed_accuracy},
     {"noisy_cases", "warning", "cases of grade B and what disturbed them", find_noisy_cases},
     {"not_converged", "warning", "repetitions that stopped before their interval was narrow enough",
      find_not_converged},
@@ -38,6 +39,8 @@ constexpr std::array<FindingRule, 22> kRules{{
      find_recommendations},
     {"precision_speedup", "insight", "a precision that is faster at the same batch", find_precision_speedup},
     {"engine_speedup", "insight", "an engine that is faster at the same batch", find_engine_speedup},
+    {"accuracy_change", "insight", "what a case costs in answers or in accuracy, with trained weights",
+     find_accuracy_change},
     {"setting_effect", "insight", "a layout, thread count or variable that is faster or slower",
      find_setting_effect},
     {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},

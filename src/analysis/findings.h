@@ -34,6 +34,8 @@ Findings find_open_objectives(const result::RunResult& run);
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const result::RunResult& run);
 Findings find_accuracy_failures(const result::RunResult& run);
+Findings find_unclaimed_accuracy(const result::RunResult& run);
+Findings find_accuracy_change(const result::RunResult& run);
 Findings find_precision_fallback(const result::RunResult& run);
 Findings find_invalid_cases(const result::RunResult& run);
 Findings find_noisy_cases(const result::RunResult& run);

@@ -95,19 +95,6 @@ Findings find_failed_cases(const RunResult& run) {
   return found;
 }
 
-Findings find_accuracy_failures(const RunResult& run) {
-  Findings found;
-  for (const CaseResult& one : run.cases) {
-    if (one.outcome != Outcome::kFailed || one.reason_code != "accuracy") continue;
-    const std::string detail = one.correctness.detail.empty() ? one.reason : one.correctness.detail;
-    found.push_back(
-        about({&one}, fmt::format("{} gives wrong outputs, so no number is shown: {}.", one.label, detail),
-              "reference: " + one.correctness.reference,
-              "Use another precision for this model, or state a tolerance you can accept in the plan."));
-  }
-  return found;
-}
-
 Findings find_precision_fallback(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {

@@ -175,4 +175,19 @@ std::vector<GateResult> decide_gates(const std::vector<std::string>& expressions
   return decided;
 }
 
+std::vector<GateResult> accuracy_gates(const result::RunResult& run) {
+  std::vector<GateResult> decided;
+  for (const CaseResult& one : run.cases) {
+    const result::AccuracyClaim& claim = one.correctness.claim;
+    if (!claim.limit || claim.verdict.empty()) continue;
+    const std::string verdict = claim.verdict == "passed"   ? "met"
+                                : claim.verdict == "failed" ? "missed"
+                                                            : "cannot_say";
+    decided.push_back({fmt::format("top-1 change < {:g} %", *claim.limit * 100), one.case_id,
+                       claim.basis == "labels" ? "top1_change" : "top1_agreement", verdict,
+                       fmt::format("{}: {}", one.label, claim.detail)});
+  }
+  return decided;
+}
+
 }  // namespace paceline::analysis

@@ -36,4 +36,7 @@ std::vector<result::GateResult> objective_gates(const result::RunResult& run);
 std::vector<result::GateResult> decide_gates(const std::vector<std::string>& expressions,
                                              const result::RunResult& run);
 
+// The claims of the cases about accuracy as gates: passed is met, cannot_claim is cannot_say.
+std::vector<result::GateResult> accuracy_gates(const result::RunResult& run);
+
 }  // namespace paceline::analysis

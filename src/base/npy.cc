@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
+constexpr std::size_t kLongestHeader = 1 << 20;
 
 struct Descr {
   std::string_view code;  // NumPy's type string, byte order included
@@ -71,30 +75,94 @@ Shape parse_shape(std::string_view value, const std::string& name) {
   return shape;
 }
 
-Tensor parse_npy(std::string_view bytes, const std::string& name) {
-  if (bytes.size() < 12 || bytes.substr(0, 6) != kMagic)
-    bad(name, "it does not start with NumPy's magic bytes");
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
-  };
-  const bool v1 = byte(6) == 1;
-  const std::size_t begin = v1 ? 10 : 12;
-  const std::size_t length =
-      v1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  if (bytes.size() < begin + length) bad(name, "it is cut off inside its header");
-  const std::string_view header = bytes.substr(begin, length);
+struct Header {
+  TensorSpec spec;
+  std::size_t data_begin = 0;
+  [[nodiscard]] std::size_t data_bytes() const {
+    return static_cast<std::size_t>(element_count(spec.shape)) * dtype_size_bytes(spec.dtype);
+  }
+};
+
+std::size_t byte_at(std::string_view bytes, std::size_t i) {
+  return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
+}
+
+// Where the data begin, from the first twelve bytes.
+std::size_t header_end(std::string_view start, const std::string& name) {
+  if (start.size() < 12 || start.substr(0, 6) != kMagic) bad(name, "it does not start with NumPy's magic bytes");
+  const std::size_t low = byte_at(start, 8) | byte_at(start, 9) << 8;
+  return byte_at(start, 6) == 1 ? 10 + low : 12 + (low | byte_at(start, 10) << 16 | byte_at(start, 11) << 24);
+}
+
+Header parse_header(std::string_view bytes, const std::string& name) {
+  const std::size_t end = header_end(bytes, name);
+  if (bytes.size() < end) bad(name, "it is cut off inside its header");
+  const std::size_t begin = byte_at(bytes, 6) == 1 ? 10 : 12;
+  const std::string_view header = bytes.substr(begin, end - begin);
   if (header_value(header, "fortran_order", name).starts_with("True"))
     bad(name, "it is in Fortran order; save a C-ordered copy");
-  TensorSpec spec{fs::path(name).stem().string(), parse_descr(header_value(header, "descr", name), name),
-                  parse_shape(header_value(header, "shape", name), name)};
-  const std::string_view data = bytes.substr(begin + length);
-  const auto want = static_cast<std::size_t>(element_count(spec.shape)) * dtype_size_bytes(spec.dtype);
-  if (data.size() != want)
-    bad(name, fmt::format("it holds {} bytes of data, its shape needs {}", data.size(), want));
-  Tensor tensor(std::move(spec));
-  std::memcpy(tensor.data(), data.data(), want);
+  return {{fs::path(name).stem().string(), parse_descr(header_value(header, "descr", name), name),
+           parse_shape(header_value(header, "shape", name), name)},
+          end};
+}
+
+void check_size(const Header& header, std::size_t have, const std::string& name) {
+  if (have != header.data_bytes())
+    bad(name, fmt::format("it holds {} bytes of data, its shape needs {}", have, header.data_bytes()));
+}
+
+Tensor parse_npy(std::string_view bytes, const std::string& name) {
+  Header header = parse_header(bytes, name);
+  check_size(header, bytes.size() - header.data_begin, name);
+  Tensor tensor(std::move(header.spec));
+  std::memcpy(tensor.data(), bytes.data() + header.data_begin, tensor.size_bytes());
   return tensor;
 }
+
+// A .npy file of which only what is asked for is read.
+class NpyFile {
+ public:
+  explicit NpyFile(const fs::path& path) : name_(path.string()), stream_(path, std::ios::binary) {
+    if (!stream_) throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name_, std::strerror(errno)));
+    const std::string start = read(0, 12);
+    header_ = parse_header(read(0, header_end(start, name_)), name_);
+    stream_.clear();
+    stream_.seekg(0, std::ios::end);
+    const auto size = static_cast<std::size_t>(stream_.tellg());
+    check_size(header_, size - std::min(size, header_.data_begin), name_);
+  }
+  [[nodiscard]] const TensorSpec& spec() const { return header_.spec; }
+  Tensor samples(std::int64_t first, std::int64_t count) {
+    const Shape& shape = header_.spec.shape;
+    if (shape.empty() || first < 0 || count < 0 || shape[0] < first + count)
+      bad(name_, fmt::format("it holds {} samples, {} are needed", shape.empty() ? 0 : shape[0], first + count));
+    TensorSpec part = header_.spec;
+    part.shape[0] = count;
+    Tensor tensor(std::move(part));
+    const std::size_t sample_bytes = shape[0] > 0 ? header_.data_bytes() / static_cast<std::size_t>(shape[0]) : 0;
+    read_into(reinterpret_cast<char*>(tensor.data()),
+              header_.data_begin + static_cast<std::size_t>(first) * sample_bytes, tensor.size_bytes());
+    return tensor;
+  }
+
+ private:
+  std::string read(std::size_t at, std::size_t size) {
+    std::string bytes(std::min(size, kLongestHeader), '\0');
+    stream_.clear();
+    stream_.seekg(static_cast<std::streamoff>(at));
+    stream_.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(stream_.gcount()));
+    return bytes;
+  }
+  void read_into(char* target, std::size_t at, std::size_t size) {
+    stream_.clear();
+    stream_.seekg(static_cast<std::streamoff>(at));
+    if (!stream_.read(target, static_cast<std::streamsize>(size))) bad(name_, "it ends early");
+  }
+  std::string name_;
+  std::ifstream stream_;
+  Header header_;
+};
 
 std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& name) {
   zip_stat_t stat;
@@ -111,6 +179,14 @@ std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& n
 
 Tensor read_npy(const fs::path& path) {
   return parse_npy(read_file(path), path.string());
+}
+
+Tensor read_npy_samples(const fs::path& path, std::int64_t first, std::int64_t count) {
+  return NpyFile(path).samples(first, count);
+}
+
+TensorSpec read_npy_spec(const fs::path& path) {
+  return NpyFile(path).spec();
 }
 
 void write_npy(const fs::path& path, const TensorView& tensor) {

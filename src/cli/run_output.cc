@@ -19,10 +19,10 @@ namespace {
 
 // A gate whose case was not reached before Ctrl-C is no reason to lose the report.
 void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
+  run.gates = analysis::accuracy_gates(run);
   try {
-    run.gates = analysis::objective_gates(run);
-    const auto expected = analysis::decide_gates(options.gates, run);
-    run.gates.insert(run.gates.end(), expected.begin(), expected.end());
+    for (const auto& gates : {analysis::objective_gates(run), analysis::decide_gates(options.gates, run)})
+      run.gates.insert(run.gates.end(), gates.begin(), gates.end());
   } catch (const Error& e) {
     if (!options.interrupted) throw;
     console.warn(e.what());

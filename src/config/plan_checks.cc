@@ -45,6 +45,7 @@ class Checker {
     check_warmup();
     check_models();
     check_weights();
+    check_labels();
     check_baseline();
     check_load();
   }
@@ -140,6 +141,13 @@ class Checker {
     const auto& path = settings_.text("weights");
     if (!std::filesystem::exists(path, error))
       report("weights", fmt::format("weights '{}' does not exist; check the path", path));
+  }
+
+  // Labels of generated inputs would be labels of nothing.
+  void check_labels() {
+    if (!settings_.has("labels")) return;
+    if (!written("load_inputs") && !written("image_dir"))
+      report("labels", "labels belong to inputs of yours; add load_inputs or image_dir");
   }
 
   void check_baseline() {

@@ -36,6 +36,7 @@ struct Model {
   std::int64_t (*forward_macs)(std::int64_t sequence_length) = nullptr;
   bool internal = false;  // measures the machine's peak; not offered to users
   std::int64_t internal_batch = 0;
+  std::string_view answers = "classes";  // what a row of the output holds: classes | tokens | none
 };
 
 struct Engine {
@@ -58,6 +59,7 @@ struct Precision {
   std::string_view meaning;
   bool available = true;
   Tolerance cnn, transformer;
+  double max_changed = 1;  // accepted share of answers that differ from FP32's, with trained weights
 };
 
 // A suffix that makes a model or engine name a file.

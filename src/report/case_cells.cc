@@ -62,7 +62,27 @@ std::string reason_in_words(const std::string& reason) {
   return reason;
 }
 
+bool judged_by_answers(const CaseResult& one) {
+  return one.correctness.judged_by == "answers" && one.correctness.top1_agreement;
+}
+
 }  // namespace
+
+bool shows_kept(std::span<const ReportRun> runs) {
+  for (const ReportRun& run : runs)
+    for (const CaseResult& one : run.result.cases)
+      if (analysis::is_ok(one) && judged_by_answers(one)) return true;
+  return false;
+}
+
+std::string accuracy_text(const CaseResult& one) {
+  const auto& c = one.correctness;
+  if (!c.checked || c.judged_by.empty()) return {};
+  const std::string claim =
+      c.claim.verdict.empty() ? "" : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
+  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}", c.judged_by,
+                     c.judged_because, c.samples, c.inputs, c.reference, claim);
+}
 
 std::string grade_text(const CaseResult& one, std::size_t shown) {
   std::string letter(1, grade_letter(one.grade));
@@ -96,6 +116,7 @@ CaseCells cells_of(const RunResult& run, const CaseResult& one) {
   cells.speedup = speedup_text(run, one);
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   if (memory) cells.memory = format_bytes(static_cast<double>(*memory));
+  if (judged_by_answers(one)) cells.kept = format_percent(*one.correctness.top1_agreement);
   if (one.noise.foreign_cpu_frac) cells.foreign = format_percent(*one.noise.foreign_cpu_frac);
   cells.grade = grade_text(one, one.grade_reasons.size());
   cells.claimed = one.speedup.scope == "between_process" && one.speedup.pairs >= analysis::kPairsForClaim;

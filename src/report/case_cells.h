@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <span>
 #include <string>
 
+#include "report/report_run.h"
 #include "result/run_result.h"
 
 // What a table for people shows of a case. Empty where there is no number; the reason stands in its own
@@ -14,12 +16,18 @@ struct CaseCells {
   std::string throughput;  // "18.5", items per second
   std::string speedup;     // "1.13 ±0.03", "1.00 (base)"
   std::string memory;      // "312 MB"
+  std::string kept;        // "98.4 %" of the answers are the reference's
   std::string foreign;     // "0.6 %" of the machine used by others
   std::string grade;       // "B  neighbours used 6 % of the machine"
   bool claimed = true;     // false: the speed-up is from one process or too few pairs
 };
 
 CaseCells cells_of(const result::RunResult& run, const result::CaseResult& one);
+
+// Whether some case was judged by its answers: only then is there a column of what was kept.
+bool shows_kept(std::span<const ReportRun> runs);
+// What the accuracy check did, in a sentence; empty where it compared nothing.
+std::string accuracy_text(const result::CaseResult& one);
 
 // Why there is no p99, in words; empty where there is one.
 std::string p99_reason(const result::CaseResult& one);

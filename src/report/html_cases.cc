@@ -35,7 +35,7 @@ std::string share_text(const CaseResult& one) {
   return share ? format_percent(*share, 0) : "";
 }
 
-std::string number_cells(const ReportCase& entry) {
+std::string number_cells(const ReportCase& entry, bool kept) {
   const CaseResult& one = *entry.one;
   const CaseCells cells = cells_of(entry.run->result, one);
   const bool open =
@@ -43,6 +43,7 @@ std::string number_cells(const ReportCase& entry) {
   return number_cell(cells.p50_ms, metric(one, "p50_ms")) + number_cell(cells.p99_ms, metric(one, "p99_ms")) +
          number_cell(cells.throughput, metric(one, "throughput_per_s")) +
          number_cell(cells.speedup + (open ? " (no claim)" : ""), metric(one, "speedup").value_or(1)) +
+         (kept ? number_cell(cells.kept, one.correctness.top1_agreement.value()) : "") +
          number_cell(cells.memory, metric(one, "memory_mb")) +
          number_cell(share_text(one), metric(one, "share_of_peak")) +
          number_cell(cells.foreign, metric(one, "foreign_cpu_frac"));
@@ -59,13 +60,14 @@ std::string grade_cell(const CaseResult& one) {
                      grade_letter(one.grade), why);
 }
 
-std::string table_row(const ReportCase& entry) {
+std::string table_row(const ReportCase& entry, bool kept) {
   const CaseResult& one = *entry.one;
   std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th>", case_anchor(entry),
                                 escape_html(one.label));
   if (!entry.letter.empty()) row += "<td>" + entry.letter + "</td>";
-  if (analysis::is_ok(one)) return row + number_cells(entry) + grade_cell(one) + "</tr>\n";
-  return row + fmt::format("<td class=\"outcome\" colspan=\"{}\">{}</td></tr>\n", kColumnsAfterName,
+  if (analysis::is_ok(one)) return row + number_cells(entry, kept) + grade_cell(one) + "</tr>\n";
+  return row + fmt::format("<td class=\"outcome\" colspan=\"{}\">{}</td></tr>\n",
+                           kColumnsAfterName + (kept ? 1 : 0),
                            escape_html(outcome_text(one)));
 }
 
@@ -81,14 +83,19 @@ std::string words_of(const MetricValue& value) {
   return text.empty() ? "not measured" : text;
 }
 
+// Of answers: near 100 %, so two digits would hide what there is to see.
+bool is_agreement(std::string_view name) {
+  return name.ends_with("_agreement") || name.starts_with("top1_");
+}
+
 // Shares of 1 are read as percent; counts and ratios as they are.
 bool is_share(std::string_view name) {
   return name.starts_with("share_") || name.ends_with("_frac") || name.ends_with("_fraction") ||
-         name.ends_with("_spread");
+         name.ends_with("_spread") || is_agreement(name);
 }
 
 std::string value_text(const result::Metric& one, double value) {
-  if (is_share(one.name)) return format_significant(value * 100, 2) + " %";
+  if (is_share(one.name)) return format_significant(value * 100, is_agreement(one.name) ? 3 : 2) + " %";
   return fmt::format("{:.4g}{}{}", value, one.unit == "1" ? "" : " ", one.unit == "1" ? "" : one.unit);
 }
 
@@ -98,8 +105,10 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
   if (!value.value)
     return fmt::format("<tr>{}<td class=\"number missing\">–</td><td>{}</td></tr>\n", name,
                        escape_html(words_of(value)));
-  const std::string interval =
-      value.ci_low && value.ci_high ? analysis::format_range(*value.ci_low, *value.ci_high) : "";
+  const double scale = is_share(one.name) ? 100 : 1;
+  const std::string interval = value.ci_low && value.ci_high
+                                   ? analysis::format_range(*value.ci_low * scale, *value.ci_high * scale)
+                                   : "";
   return fmt::format("<tr>{}<td class=\"number\">{}</td><td>{}</td></tr>\n", name,
                      value_text(one, *value.value), interval);
 }
@@ -159,6 +168,8 @@ std::string notes_html(const CaseResult& one) {
   std::string out;
   for (const std::string& warning : one.noise.warnings)
     out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
+  if (const std::string accuracy = accuracy_text(one); !accuracy.empty())
+    out += "<p>" + escape_html(accuracy) + "</p>\n";
   const std::string highest =
       analysis::is_ok(one) && !p99_reason(one).empty() ? highest_quantile_text(one) : "";
   if (!highest.empty()) out += "<p>No p99: " + escape_html(p99_reason(one)) + "; " + highest + ".</p>\n";
@@ -188,12 +199,13 @@ std::string case_table_html(std::span<const ReportRun> runs) {
   std::string out =
       "<div class=\"scroll\" tabindex=\"0\"><table id=\"case-table\"><thead><tr>" + head_cell("case", "text");
   if (runs.size() > 1) out += head_cell("run", "text");
-  for (const std::string& title : {std::string("p50 ms"), std::string("p99 ms"),
-                                   throughput_head(runs.front().result), std::string("vs baseline"),
-                                   std::string("memory"), std::string("of peak"), std::string("foreign CPU")})
-    out += head_cell(title, "number");
+  const bool kept = shows_kept(runs);
+  std::vector<std::string> titles{"p50 ms", "p99 ms", throughput_head(runs.front().result), "vs baseline"};
+  if (kept) titles.emplace_back("top-1 kept");
+  for (const auto* title : {"memory", "of peak", "foreign CPU"}) titles.emplace_back(title);
+  for (const std::string& title : titles) out += head_cell(title, "number");
   out += head_cell("grade", "text") + "</tr></thead><tbody>\n";
-  for (const ReportCase& entry : side_by_side(runs)) out += table_row(entry);
+  for (const ReportCase& entry : side_by_side(runs)) out += table_row(entry, kept);
   return out + "</tbody></table></div>\n";
 }
 

@@ -29,30 +29,32 @@ std::string or_dash(const std::string& cell) {
   return cell.empty() ? "–" : escape_markdown(cell);
 }
 
-std::string numbers_row(const ReportCase& entry) {
+std::string numbers_row(const ReportCase& entry, bool kept) {
   const CaseCells cells = cells_of(entry.run->result, *entry.one);
   const bool open =
       !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
-  return fmt::format(" {} | {} | {} | {} | {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
+  return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
                      or_dash(cells.throughput), or_dash(cells.speedup) + (open ? " (no claim)" : ""),
-                     or_dash(cells.memory), or_dash(cells.foreign), or_dash(cells.grade));
+                     kept ? " " + or_dash(cells.kept) + " |" : "", or_dash(cells.memory), or_dash(cells.foreign),
+                     or_dash(cells.grade));
 }
 
-std::string case_row(const ReportCase& entry) {
+std::string case_row(const ReportCase& entry, bool kept) {
   std::string row = "| " + escape_markdown(entry.one->label) + " |";
   if (!entry.letter.empty()) row += " " + entry.letter + " |";
   const std::string instead = outcome_text(*entry.one);
-  if (instead.empty()) return row + numbers_row(entry);
-  return row + " – | – | – | – | – | – | " + escape_markdown(instead) + " |\n";
+  if (instead.empty()) return row + numbers_row(entry, kept);
+  return row + " – | – | – | – |" + (kept ? " – |" : "") + " – | – | " + escape_markdown(instead) + " |\n";
 }
 
 std::string cases_text(std::span<const ReportRun> runs) {
-  const bool several = runs.size() > 1;
+  const bool several = runs.size() > 1, kept = shows_kept(runs);
   std::string out = fmt::format(
-      "## Cases\n\n| case |{} p50 ms | p99 ms | {} | vs baseline | memory | foreign CPU | grade |\n|:--|{}",
-      several ? " run |" : "", throughput_head(runs.front().result), several ? ":--|" : "");
-  out += "--:|--:|--:|--:|--:|--:|:--|\n";
-  for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry);
+      "## Cases\n\n| case |{} p50 ms | p99 ms | {} | vs baseline |{} memory | foreign CPU | grade |\n|:--|{}",
+      several ? " run |" : "", throughput_head(runs.front().result), kept ? " top-1 kept |" : "",
+      several ? ":--|" : "");
+  out += std::string("--:|--:|--:|--:|") + (kept ? "--:|" : "") + "--:|--:|:--|\n";
+  for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry, kept);
   std::string notes;
   for (const ReportCase& entry : side_by_side(runs)) {
     const std::string reason = outcome_text(*entry.one).empty() ? p99_reason(*entry.one) : "";

@@ -67,6 +67,7 @@ class Table {
   Table(std::span<const ReportRun> runs, const TerminalOptions& options)
       : options_(options),
         several_(runs.size() > 1),
+        kept_(shows_kept(runs)),
         width_(std::clamp<std::size_t>(options.width, 20, kMaxWidth)),
         notes_(options.ascii) {
     add_columns(runs.front().result);
@@ -89,9 +90,11 @@ class Table {
     columns_.push_back({"case", false});
     if (several_) columns_.push_back({"run", false});
     for (const std::string& head :
-         {std::string("p50 ms"), std::string("p99 ms"), throughput_head(run), std::string("vs baseline"),
-          std::string("memory"), std::string("foreign")})
+         {std::string("p50 ms"), std::string("p99 ms"), throughput_head(run), std::string("vs baseline")})
       columns_.push_back({head});
+    if (kept_) columns_.push_back({"top-1 kept"});
+    columns_.push_back({"memory"});
+    columns_.push_back({"foreign"});
     columns_.push_back({"grade", false});
   }
 
@@ -115,9 +118,11 @@ class Table {
     std::string speedup = cells.speedup.empty() ? "–" : cells.speedup;
     if (!cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos)
       speedup += notes_.mark("within one process or fewer than six pairs: no claim");
-    for (const std::string& cell :
-         {cells.p50_ms, p99, cells.throughput, speedup, cells.memory, cells.foreign})
-      row.cells.push_back(cell.empty() ? "–" : cell);
+    std::vector<std::string> texts{cells.p50_ms, p99, cells.throughput, speedup};
+    if (kept_) texts.push_back(cells.kept);
+    texts.push_back(cells.memory);
+    texts.push_back(cells.foreign);
+    for (const std::string& cell : texts) row.cells.push_back(cell.empty() ? "–" : cell);
     row.cells.push_back(printable(grade_text(one, kReasonsShown)));
   }
 
@@ -188,6 +193,7 @@ class Table {
 
   TerminalOptions options_;
   bool several_;
+  bool kept_;  // a column of answers that are the reference's
   std::size_t width_;
   std::vector<Column> columns_;
   std::vector<Row> rows_;

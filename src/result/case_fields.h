@@ -27,13 +27,33 @@ void fields(A& a, Benchmark& t) {
       a("params", t.params);
 }
 template <class A>
+void fields(A& a, Estimate& t) {
+  a("value", t.value), a("ci_low", t.ci_low), a("ci_high", t.ci_high);
+  a("confidence", t.confidence), a("ci_method", t.ci_method);
+}
+template <class A>
+void fields(A& a, LabelledAccuracy& t) {
+  a("labels", t.labels), a("reference_top1", t.reference_top1), a("top1", t.top1), a("change", t.change);
+  a("lost", t.lost), a("gained", t.gained);
+}
+template <class A>
+void fields(A& a, AccuracyClaim& t) {
+  a("limit", t.limit), a("basis", t.basis), a("verdict", t.verdict), a("bound", t.bound);
+  a("inputs_needed", t.inputs_needed), a("detail", t.detail);
+}
+template <class A>
 void fields(A& a, Correctness& t) {
   a("checked", t.checked), a("passed", t.passed), a("reference", t.reference), a("samples", t.samples);
   a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine),
       a("top1_agreement", t.top1_agreement);
   a("max_rel_err_tolerance", t.max_rel_err_tolerance),
       a("centred_cosine_tolerance", t.centred_cosine_tolerance);
-  a("detail", t.detail);
+  a("detail", t.detail), a("inputs", t.inputs), a("samples_asked", t.samples_asked);
+  a("judged_by", t.judged_by), a("judged_because", t.judged_because);
+  a("max_abs_err", t.max_abs_err), a("cosine", t.cosine), a("kl_nats", t.kl_nats);
+  a("answers", t.answers), a("top1", t.top1), a("top5", t.top5), a("next_token", t.next_token);
+  a("reference_answers", t.reference_answers), a("max_changed_tolerance", t.max_changed_tolerance);
+  a("labelled", t.labelled), a("claim", t.claim);
 }
 template <class A>
 void fields(A& a, ExecutedPrecision& t) {
@@ -42,11 +62,6 @@ void fields(A& a, ExecutedPrecision& t) {
 template <class A>
 void fields(A& a, PrecisionReadBack& t) {
   a("asked", t.asked), a("executed", t.executed), a("source", t.source);
-}
-template <class A>
-void fields(A& a, Estimate& t) {
-  a("value", t.value), a("ci_low", t.ci_low), a("ci_high", t.ci_high);
-  a("confidence", t.confidence), a("ci_method", t.ci_method);
 }
 template <class A>
 void fields(A& a, Quantile& t) {

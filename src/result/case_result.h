@@ -13,7 +13,7 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.0";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.1";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // Six or more fresh processes: claims are lawful.
@@ -40,17 +40,62 @@ struct Benchmark {
   std::map<std::string, std::string> params;
 };
 
+// An estimate with its two-sided interval.
+struct Estimate {
+  Number value;
+  Number ci_low;
+  Number ci_high;
+  double confidence = 0.95;
+  // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
+  // | clopper_pearson | clopper_pearson_samples | tango_score
+  std::string ci_method;
+};
+
+// Against the truth instead of the reference; only where labels are given. Both models on the same inputs.
+struct LabelledAccuracy {
+  std::string labels;      // the file
+  Estimate reference_top1, top1;
+  Estimate change;         // top1 - reference_top1, paired
+  Count lost, gained;      // inputs that only the reference, only this case answers rightly
+};
+
+// "Top-1 changes by less than `limit`", decided on one-sided 95 % bounds.
+struct AccuracyClaim {
+  Number limit;         // missing: nothing is claimed
+  std::string basis;    // answers: share of inputs whose answer changes; labels: loss of top-1 accuracy
+  std::string verdict;  // passed | failed | cannot_claim
+  Number bound;         // largest change the inputs still allow
+  Count inputs_needed;  // at the share seen so far
+  std::string detail;
+};
+
+// The first output against the reference's. A sample is one input; its rows are one (classes) or one a
+// position (tokens). Formulas: docs/metrics.md, accuracy.
 struct Correctness {
   bool checked = false;
   bool passed = false;
   std::string reference;     // e.g. "eager fp32, same weights and inputs"
-  std::int64_t samples = 0;  // inputs compared
+  std::int64_t samples = 0;  // distinct inputs compared
   Number max_rel_err;        // max|a-b| / max|b|
   Number centred_cosine;     // cosine after removing the batch-mean output; worst sample
-  Number top1_agreement;     // share of samples (or positions) with the same arg max
+  Number top1_agreement;     // value of top1, or of next_token where there is no top1
   Number max_rel_err_tolerance;
   Number centred_cosine_tolerance;
   std::string detail;  // what failed, with figures
+  std::string inputs;  // where they are from
+  Count samples_asked;
+  std::string judged_by;  // outputs: max_rel_err and centred_cosine; answers: share of changed answers
+  std::string judged_because;
+  Number max_abs_err;
+  Number cosine;        // worst sample
+  Number kl_nats;       // mean over rows of KL(softmax(reference) || softmax(output))
+  std::string answers;  // what a row holds: classes | tokens | none
+  Estimate top1, top5;  // share of samples: same answer; the reference's answer among the five largest
+  Estimate next_token;  // share of positions with the same answer
+  Count reference_answers;      // distinct ones
+  Number max_changed_tolerance;  // largest accepted share of changed answers
+  LabelledAccuracy labelled;
+  AccuracyClaim claim;
 };
 
 struct ExecutedPrecision {
@@ -62,15 +107,6 @@ struct PrecisionReadBack {
   std::string asked;
   std::vector<ExecutedPrecision> executed;  // empty: the engine cannot tell
   std::string source;
-};
-
-// An estimate with its two-sided interval.
-struct Estimate {
-  Number value;
-  Number ci_low;
-  Number ci_high;
-  double confidence = 0.95;
-  std::string ci_method;  // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
 };
 
 struct Quantile {

@@ -57,6 +57,11 @@ MetricValue stage_mean(const CaseResult& c) {
   return {{}, {}, {}, "not a stage of this case"};
 }
 
+// Files of version 1.0 have the share alone.
+MetricValue top1_agreement(const CaseResult& c) {
+  return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
+}
+
 constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better::kNeither;
 
 constexpr std::array kMetrics{
@@ -144,14 +149,33 @@ constexpr std::array kMetrics{
            "Server: 99th percentile of how late a free lane noticed a request; the largest of the processes.",
            kLoad, load_number_ms<&Load::issue_delay_p99_ns>},
     Metric{"max_rel_err", "max error", "1", kLow,
-           "Largest output difference to the FP32 eager reference over the reference's largest magnitude.",
+           "Largest output difference to the FP32 reference over the reference's largest magnitude.",
            "accuracy", [](const CaseResult& c) { return plain(c.correctness.max_rel_err); }},
+    Metric{"max_abs_err", "max difference", "1", kLow,
+           "Largest output difference to the FP32 reference, in the output's own unit.", "accuracy",
+           [](const CaseResult& c) { return plain(c.correctness.max_abs_err); }},
+    Metric{"cosine", "cosine", "1", kHigh,
+           "Cosine of outputs and reference; worst sample. Near 1 whatever happens where weights are random.",
+           "accuracy", [](const CaseResult& c) { return plain(c.correctness.cosine); }},
     Metric{"centred_cosine", "centred cosine", "1", kHigh,
            "Cosine of outputs and reference after removing the batch-mean output; worst sample.", "accuracy",
            [](const CaseResult& c) { return plain(c.correctness.centred_cosine); }},
-    Metric{"top1_agreement", "top-1", "1", kHigh,
-           "Share of compared samples with the same arg max as the reference.", "accuracy",
-           [](const CaseResult& c) { return plain(c.correctness.top1_agreement); }},
+    Metric{"kl_nats", "KL", "nats", kLow,
+           "Kullback-Leibler divergence of the output's softmax from the reference's; mean over rows.",
+           "agreement", [](const CaseResult& c) { return plain(c.correctness.kl_nats); }},
+    Metric{"top1_agreement", "top-1 kept", "1", kHigh,
+           "Share of distinct inputs with the same top-1 answer as the reference.", "agreement", top1_agreement},
+    Metric{"top5_agreement", "top-5 kept", "1", kHigh,
+           "Share of distinct inputs whose reference top-1 answer is among the five largest outputs.",
+           "agreement", [](const CaseResult& c) { return estimate(c.correctness.top5); }},
+    Metric{"next_token_agreement", "tokens kept", "1", kHigh,
+           "Share of positions with the same next token as the reference; a sequence is one observation.",
+           "agreement", [](const CaseResult& c) { return estimate(c.correctness.next_token); }},
+    Metric{"top1_accuracy", "top-1 accuracy", "1", kHigh, "Share of labelled inputs answered rightly.",
+           "change-of-accuracy", [](const CaseResult& c) { return estimate(c.correctness.labelled.top1); }},
+    Metric{"top1_change", "top-1 change", "1", kHigh,
+           "Top-1 accuracy minus that of the reference on the same labelled inputs.", "change-of-accuracy",
+           [](const CaseResult& c) { return estimate(c.correctness.labelled.change); }},
     Metric{"within_spread", "within", "1", kLow,
            "Spread inside one process: 1.4826 MAD / median; median over processes.", "spread",
            [](const CaseResult& c) { return plain(c.headline.within_spread); }},

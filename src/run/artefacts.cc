@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "run/artefacts.h"
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "base/npy.h"
+#include "base/random.h"
+#include "workload/inference/expected.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -29,6 +33,16 @@ std::vector<std::string> Artefacts::inputs(const config::Case& c, const workload
     files.push_back(file.string());
   }
   return inputs_[key] = files;
+}
+
+std::string Artefacts::expected_outputs(const std::string& file, std::int64_t given, std::int64_t samples) {
+  const fs::path made = folder_ / fmt::format("expected-{:016x}-{}-{}.npy", hash64(file), given, samples);
+  if (fs::exists(made)) return made.string();
+  std::vector<std::int64_t> filled;
+  for (std::int64_t i = 0; i < samples; ++i) filled.push_back(i % given);
+  const auto rows = workload::select_samples(workload::read_expected_outputs(file, given, samples), filled);
+  write_npy(made, to_tensor(rows).view());
+  return made.string();
 }
 
 }  // namespace paceline::run

@@ -18,11 +18,14 @@ class Artefacts {
   Artefacts& operator=(const Artefacts&) = delete;
   ~Artefacts();
 
-  // One .npy an input of the model. Throws Error when loaded data does not fit.
+  // One .npy an input of the model; they may hold fewer samples than the pass wants. Throws Error when loaded data does
+  // not fit.
   std::vector<std::string> inputs(const config::Case& c, const workload::PassSpec& pass);
   [[nodiscard]] std::filesystem::path model_file(const std::string& key, const std::string& format) const {
     return folder_ / ("model-" + key + "." + format);
   }
+  // The first `given` outputs of a user's file as a reference file of `samples`, filled up as inputs are.
+  std::string expected_outputs(const std::string& file, std::int64_t given, std::int64_t samples);
   // Where workers unpack things: what a killed one leaves behind goes with this folder.
   [[nodiscard]] const std::filesystem::path& temp_folder() const { return temp_; }
   [[nodiscard]] std::filesystem::path reference_file(const std::string& key) const {

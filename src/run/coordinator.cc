@@ -20,6 +20,7 @@
 #include "result/summarize.h"
 #include "run/artefacts.h"
 #include "run/case_run.h"
+#include "run/check_files.h"
 #include "run/model_files.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
@@ -42,6 +43,12 @@ std::string cpu_model(const nlohmann::json& environment) {
   const auto model = environment.value(nlohmann::json::json_pointer("/cpu/model"), nlohmann::json());
   return model.is_string() ? model.get<std::string>() : "unknown CPU";
 }
+
+// A built-in model as a file; no path where the engine has the model itself.
+struct ModelFile {
+  std::string path;
+  workload::PreparedFile prepared;
+};
 
 class Coordinator {
  public:
@@ -69,8 +76,10 @@ class Coordinator {
   [[nodiscard]] bool asked_again(const CaseRun& c) const;
   void check(CaseRun& c);
   bool prepare(CaseRun& c);
-  bool make_model_file(CaseRun& c, const workload::PassSpec& pass);
+  std::optional<ModelFile> model_file_for(CaseRun& c, const std::string& engine_name);
+  std::optional<ModelFile> make_model_file(CaseRun& c, const workload::PassSpec& pass);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
+  bool run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
   void fill_flops(CaseRun& c);
   void fill_peak(CaseRun& c);
   void recheck_peaks();
@@ -185,53 +194,68 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
               : run_worker(request, interrupt_, on_progress);
 }
 
-// An engine that reads files gets the built-in model as one, made once for all cases that want the same.
-// False: the case has ended.
-bool Coordinator::prepare(CaseRun& c) {
-  const auto* engine = config::find_engine(c.base.engine);
-  if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return true;
+// A built-in model as the file that an engine reads, made once for all that want the same; no path where the engine
+// has the model itself. Missing: the case has ended, or the run is interrupted.
+std::optional<ModelFile> Coordinator::model_file_for(CaseRun& c, const std::string& engine_name) {
+  const auto* engine = config::find_engine(engine_name);
+  if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
   auto pass = export_pass(c.base, std::string(engine->reads));
   const auto home = exporter_home(setup_.engines);
   pass.plugin_file = home.file.string();
   if (home.file.empty()) {
     end_case(c, "unavailable", home.unavailable);
-    return false;
+    return std::nullopt;
   }
   pass.export_to.file = artefacts_.model_file(model_file_key(pass), pass.export_to.format).string();
   return make_model_file(c, pass);
 }
 
-bool Coordinator::make_model_file(CaseRun& c, const workload::PassSpec& pass) {
+std::optional<ModelFile> Coordinator::make_model_file(CaseRun& c, const workload::PassSpec& pass) {
   auto made = model_files_.find(pass.export_to.file);
   if (made == model_files_.end()) {
     const PassInfo info{0, 0, c.result.label, "export", 0, 0};
     observer_.pass_begins(info);
     made = model_files_.emplace(pass.export_to.file, run_pass(c, pass, false)).first;
     observer_.pass_ends(info, made->second.ok ? "" : made->second.reason);
-    if (interrupt_) return false;
+    if (interrupt_) return std::nullopt;
   }
-  if (made->second.ok) {
-    apply_model_file(c, pass.export_to.file, *made->second.report.prepared);
-    return true;
-  }
+  if (made->second.ok) return ModelFile{pass.export_to.file, *made->second.report.prepared};
   end_case(c, made->second.reason_code,
            fmt::format("its {} file could not be made: {}", pass.export_to.format, made->second.reason));
-  return false;
+  return std::nullopt;
+}
+
+// False: the case has ended.
+bool Coordinator::prepare(CaseRun& c) {
+  const auto file = model_file_for(c, c.base.engine);
+  if (file && !file->path.empty()) apply_model_file(c, file->path, file->prepared);
+  return file.has_value();
 }
 
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
+  if (!pass.reference_file.empty()) return true;  // the user's own
+  const std::string engine = reference_choice(c.definition).engine;
   const auto* file_type = config::find_file_type(pass.model.file);
   const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
-  const auto home = setup_.engines.find("eager");
-  if (!eager_reads_it || home.file.empty()) return true;
-  auto reference = reference_pass(pass);
+  const auto home = setup_.engines.find(engine);
+  if (engine == "eager" && (!eager_reads_it || home.file.empty())) return true;
+  if (home.file.empty()) {
+    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", engine, home.unavailable));
+    return false;
+  }
+  auto reference = reference_pass(pass, engine);
   reference.plugin_file = home.file.string();
+  const auto model_file = model_file_for(c, engine);
+  if (!model_file) return false;
+  if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  pass.reference_name =
-      pass.model.file.empty() ? "eager fp32, same weights and inputs" : "the file's own unoptimised fp32 run";
-  if (std::filesystem::exists(pass.reference_file)) return true;
+  pass.reference_name = reference_name(pass, engine);
+  return std::filesystem::exists(pass.reference_file) || run_reference(c, reference, key);
+}
+
+bool Coordinator::run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key) {
   if (const auto it = failed_references_.find(key); it != failed_references_.end()) {
     end_case(c, "reference", it->second);
     return false;
@@ -253,13 +277,14 @@ void Coordinator::check(CaseRun& c) {
   auto pass = c.base;
   pass.kind = PassKind::kCheck;
   try {
-    pass.input_files = artefacts_.inputs(c.definition, pass);
+    prepare_check_files(c.definition, artefacts_, pass);
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
   }
   if (!c.ended && prepare(c) && make_reference(c, pass)) {
     use_model_file(c, pass);
     c.base.input_files = pass.input_files;
+    c.base.samples = pass.samples;
     c.base.reference_file = pass.reference_file;
     c.base.reference_name = pass.reference_name;
     const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
@@ -273,6 +298,7 @@ void Coordinator::check(CaseRun& c) {
       else if (!interrupt_)
         end_case(c, outcome.reason_code, outcome.reason);
     }
+    c.base.tolerance = timed_tolerance(c.base.tolerance, c.result.correctness);
   }
   if (c.ended) observer_.case_ends(c.result);
   save(c);

@@ -98,9 +98,37 @@ std::int64_t check_samples(const Settings& s, std::int64_t batch) {
   return (wanted + batch - 1) / batch * batch;
 }
 
+std::string answers_of(const Settings& s) {
+  const auto* model = config::find_model(s.text("model"));
+  const std::string& asked = s.text("accuracy.answers");
+  return asked == "auto" && model ? std::string(model->answers) : asked;
+}
+
+std::string inputs_in_words(const Settings& s) {
+  if (const auto files = s.texts("load_inputs"); !files.empty())
+    return fmt::format("load_inputs {}", fmt::join(files, ", "));
+  if (s.has("image_dir")) return fmt::format("image_dir {}", s.text("image_dir"));
+  return fmt::format("random, seed {}", s.integer("input_seed"));
+}
+
 // Neither built in nor a file: a name that only the engine's plug-in knows.
 bool is_file(const std::string& model) {
   return !config::find_model(model) && (config::find_file_type(model) || std::filesystem::exists(model));
+}
+
+workload::AccuracyQuestion question_of(const Settings& s) {
+  workload::AccuracyQuestion q;
+  q.answers = answers_of(s);
+  q.trained = s.has("weights") || is_file(s.text("model"));
+  q.outputs_decide_too =
+      s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine") || s.text("precision") == "fp32";
+  q.max_changed = s.has("accuracy.max_changed") ? s.number("accuracy.max_changed")
+                                                : config::find_precision(s.text("precision"))->max_changed;
+  q.claim = s.has("accuracy.max_top1_change") ? s.number("accuracy.max_top1_change") : 0;
+  q.inputs = inputs_in_words(s);
+  q.samples_asked = s.integer("accuracy.samples");
+  q.labels_file = optional_text(s, "labels");
+  return q;
 }
 
 std::string short_hash(const nlohmann::json& json) {
@@ -165,6 +193,8 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.batch = s.integer("batch");
   pass.samples = check_samples(s, pass.batch);
   pass.tolerance = tolerance_of(s);
+  pass.accuracy = question_of(s);
+  pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   return pass;
 }
@@ -178,31 +208,49 @@ workload::InputRequest input_request(const Case& c, const workload::PassSpec& pa
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
   request.load_inputs = c.settings.texts("load_inputs");
   request.image_dir = optional_text(c.settings, "image_dir");
+  request.batch = pass.batch;
   return request;
 }
 
 std::string input_key(const Case& c, const workload::PassSpec& pass) {
   const auto request = input_request(c, pass);
-  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
+  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits,
+                        request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch};
   for (const auto& spec : request.specs)
     key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
   return short_hash(key);
 }
 
-workload::PassSpec reference_pass(const workload::PassSpec& base) {
+ReferenceChoice reference_choice(const Case& c) {
+  const std::string& named = c.settings.text("accuracy.reference");
+  const bool file = named.ends_with(".npy") || named.ends_with(".npz");
+  return file ? ReferenceChoice{"", named} : ReferenceChoice{named, ""};
+}
+
+workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine) {
   workload::PassSpec pass = base;
   pass.kind = workload::PassKind::kReference;
-  pass.engine = "eager";
+  pass.engine = engine;
   pass.settings.precision = "fp32";
   pass.settings.layout = "contiguous";
   pass.settings.options.clear();
   return pass;
 }
 
+std::string reference_name(const workload::PassSpec& pass, const std::string& engine) {
+  if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
+  return engine == "eager" ? "the file's own unoptimised fp32 run" : fmt::format("the file's own fp32 run in {}", engine);
+}
+
 std::string reference_key(const workload::PassSpec& reference) {
-  return short_hash({reference.model.name, reference.model.file, reference.model.weights_file,
+  return short_hash({reference.engine, reference.model.name, reference.model.file, reference.model.weights_file,
                      reference.model.weights_seed, reference.input_files, reference.batch,
                      reference.samples});
+}
+
+workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const result::Correctness& checked) {
+  if (checked.judged_by != "answers" || !checked.max_abs_err) return tolerance;
+  return {tolerance.max_rel_err, -1, 2 * *checked.max_abs_err};
 }
 
 std::int64_t repetitions_of(const Case& c) {

@@ -12,8 +12,6 @@
 // From the settings of a case to what a worker needs. Pure but for the shapes it looks up.
 namespace paceline::run {
 
-inline constexpr std::int64_t kCheckSamples = 8;  // at least this many inputs are compared with the reference
-
 // Identity and settings of a case, before anything ran.
 result::CaseResult new_case_result(const config::Case& c, const std::string& run_id);
 
@@ -24,10 +22,21 @@ workload::PassSpec base_pass(const config::Case& c, int default_threads);
 workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass);
 std::string input_key(const config::Case& c, const workload::PassSpec& pass);
 
-// The pass whose outputs the case is checked against: FP32, eager, same weights and inputs; for a model file
-// its own unoptimised FP32 run.
-workload::PassSpec reference_pass(const workload::PassSpec& base);
+// What the case is checked against: an engine's fp32 run or a file of expected outputs.
+struct ReferenceChoice {
+  std::string engine;  // empty: a file
+  std::string file;
+};
+ReferenceChoice reference_choice(const config::Case& c);
+
+// The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for a model
+// file its own unoptimised FP32 run.
+workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine = "eager");
+std::string reference_name(const workload::PassSpec& pass, const std::string& engine);  // in words
 std::string reference_key(const workload::PassSpec& reference);
+
+// For the outputs after the timed loop: where the answers decided, the errors may be twice those that passed the check.
+workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const result::Correctness& checked);
 
 std::int64_t repetitions_of(const config::Case& c);
 double timeout_of(const config::Case& c);

@@ -88,7 +88,14 @@ namespace paceline::workload {
 
 template <class A>
 void fields(A& a, Tolerance& t) {
-  a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine);
+  a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine), a("max_abs_err", t.max_abs_err);
+}
+template <class A>
+void fields(A& a, AccuracyQuestion& t) {
+  a("answers", t.answers), a("trained", t.trained), a("outputs_decide_too", t.outputs_decide_too);
+  a("max_changed", t.max_changed), a("claim", t.claim), a("inputs", t.inputs);
+  a("samples_asked", t.samples_asked), a("labels_file", t.labels_file), a("labels", t.labels),
+      a("expected_file", t.expected_file);
 }
 template <class A>
 void fields(A& a, ExportTo& t) {
@@ -109,8 +116,8 @@ void fields(A& a, PassSpec& t) {
   a("plugin_file", t.plugin_file), a("engine", t.engine), a("model", t.model), a("settings", t.settings);
   a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
       a("reference_file", t.reference_file);
-  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("loop", t.loop), a("load", t.load),
-      a("pin_cpus", t.pin_cpus), a("export_to", t.export_to);
+  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
+      a("loop", t.loop), a("load", t.load), a("pin_cpus", t.pin_cpus), a("export_to", t.export_to);
 }
 
 std::string pass_kind_name(PassKind kind) {

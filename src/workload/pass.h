@@ -26,6 +26,21 @@ std::string pass_kind_name(PassKind kind);
 struct Tolerance {
   double max_rel_err = 0;
   double centred_cosine = 0;
+  double max_abs_err = 0;  // an error up to this is accepted whatever its relative size
+};
+
+// What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
+struct AccuracyQuestion {
+  std::string answers = "none";     // what a row of the output is: classes | tokens | none
+  bool trained = false;             // weights from a file; random ones answer nearly alike to every input
+  bool outputs_decide_too = false;  // where the answers decide: limits the user wrote, and fp32
+  double max_changed = 1;           // accepted share of changed answers
+  double claim = 0;                 // "top-1 changes by less than this"; 0: nothing is claimed
+  std::string inputs;               // where they are from, in words
+  std::int64_t samples_asked = 0;
+  std::string labels_file;
+  std::vector<std::int64_t> labels;  // one a sample; empty: none
+  std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
 };
 
 // What an export pass writes.
@@ -47,10 +62,11 @@ struct PassSpec {
   plugin::EngineSettings settings;
   std::vector<std::string> input_files;  // .npy, one an input, `samples` long in dimension 0
   std::int64_t batch = 1;
-  std::int64_t samples = 1;    // a multiple of batch
+  std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
   std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
   std::string reference_name;  // in words, for the result
   Tolerance tolerance;
+  AccuracyQuestion accuracy;
   measure::LoopConfig loop;
   LoadSpec load;
   std::vector<int> pin_cpus;  // empty: not pinned

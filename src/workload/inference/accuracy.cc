@@ -4,53 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
+#include <map>
 
 #include "base/error.h"
+#include "stats/proportion.h"
 
 namespace paceline::workload {
 namespace {
 
-constexpr std::int64_t kThinAbove = 1 << 20;  // elements a sample
-constexpr std::int64_t kPositions = 16;
+using result::Correctness;
+using result::Estimate;
+using result::Number;
+using Row = std::span<const float>;
 
-float from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-float from_fp16(std::uint16_t h) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000U) << 16;
-  const int exponent = (h >> 10) & 0x1f;
-  const std::uint32_t fraction = h & 0x3ffU;
-  if (exponent == 0)
-    return std::bit_cast<float>(sign) + (sign ? -1.0F : 1.0F) * static_cast<float>(fraction) * 0x1.0p-24F;
-  const std::uint32_t e = exponent == 31 ? 255U : static_cast<std::uint32_t>(exponent + 112);
-  return std::bit_cast<float>(sign | e << 23 | fraction << 13);
-}
-
-template <typename T>
-T load(const std::byte* data, std::int64_t i) {
-  T value;
-  std::memcpy(&value, data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
-  return value;
-}
-
-float element(const std::byte* data, DType dtype, std::int64_t i) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return load<float>(data, i);
-    case DType::kFloat64:
-      return static_cast<float>(load<double>(data, i));
-    case DType::kBFloat16:
-      return from_bf16(load<std::uint16_t>(data, i));
-    case DType::kFloat16:
-      return from_fp16(load<std::uint16_t>(data, i));
-    default:
-      throw Error(ErrorCode::kData, fmt::format("outputs of type {} cannot be compared", dtype_name(dtype)));
-  }
-}
+constexpr double kConfidence = 0.95;
+constexpr std::int64_t kTop = 5;
 
 double largest_magnitude(const std::vector<float>& v) {
   double m = 0;
@@ -74,113 +43,200 @@ std::vector<double> batch_mean(const ComparedRows& rows) {
   return mean;
 }
 
-result::Number centred_cosine(const ComparedRows& a, const ComparedRows& b) {
-  if (a.samples < 2) return result::Number::missing("needs two samples");
-  const auto mean_a = batch_mean(a), mean_b = batch_mean(b);
-  double worst = 1;
-  for (std::size_t s = 0; s < static_cast<std::size_t>(a.samples); ++s) {
-    double ab = 0, aa = 0, bb = 0;
-    for (std::size_t i = 0; i < mean_a.size(); ++i) {
-      const double x = static_cast<double>(a.values[s * mean_a.size() + i]) - mean_a[i];
-      const double y = static_cast<double>(b.values[s * mean_b.size() + i]) - mean_b[i];
-      ab += x * y, aa += x * x, bb += y * y;
-    }
-    if (aa == 0 && bb == 0) continue;
-    worst = std::min(worst, aa == 0 || bb == 0 ? 0.0 : ab / std::sqrt(aa * bb));
+// Of a - mean_a and b - mean_b; 1 for two zero vectors, 0 where only one is zero.
+double cosine(Row a, Row b, std::span<const double> mean_a, std::span<const double> mean_b) {
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = static_cast<double>(a[i]) - mean_a[i], y = static_cast<double>(b[i]) - mean_b[i];
+    ab += x * y, aa += x * x, bb += y * y;
   }
+  if (aa == 0 && bb == 0) return 1;
+  return aa == 0 || bb == 0 ? 0.0 : ab / std::sqrt(aa * bb);
+}
+
+double worst_cosine(const ComparedRows& a, const ComparedRows& b, std::span<const double> mean_a,
+                    std::span<const double> mean_b) {
+  double worst = 1;
+  for (std::int64_t s = 0; s < a.samples; ++s)
+    worst = std::min(worst, cosine(a.sample(s), b.sample(s), mean_a, mean_b));
   return worst;
 }
 
-double top1_agreement(const ComparedRows& a, const ComparedRows& b) {
-  const std::int64_t rows = a.samples * a.positions;
-  std::int64_t same = 0;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const auto begin = r * a.length, end = begin + a.length;
-    const auto top_a = std::max_element(a.values.begin() + begin, a.values.begin() + end) - a.values.begin();
-    const auto top_b = std::max_element(b.values.begin() + begin, b.values.begin() + end) - b.values.begin();
-    if (top_a == top_b) ++same;
+Number plain_cosine(const ComparedRows& a, const ComparedRows& b) {
+  const std::vector<double> zero(static_cast<std::size_t>(a.positions * a.length), 0.0);
+  return worst_cosine(a, b, zero, zero);
+}
+
+Number centred_cosine(const ComparedRows& a, const ComparedRows& b) {
+  if (a.samples < 2) return Number::missing("needs two samples");
+  return worst_cosine(a, b, batch_mean(a), batch_mean(b));
+}
+
+std::int64_t answer_of(Row row) {
+  return std::max_element(row.begin(), row.end()) - row.begin();
+}
+
+// True when fewer than five elements are larger.
+bool among_the_top(Row row, std::int64_t answer) {
+  const float value = row[static_cast<std::size_t>(answer)];
+  return std::count_if(row.begin(), row.end(), [&](float other) { return other > value; }) < kTop;
+}
+
+double log_sum_exp(Row row) {
+  const double largest = static_cast<double>(*std::max_element(row.begin(), row.end()));
+  double sum = 0;
+  for (float x : row) sum += std::exp(static_cast<double>(x) - largest);
+  return largest + std::log(sum);
+}
+
+// KL(softmax(b) || softmax(a)); never below 0 but for rounding.
+double divergence(Row a, Row b) {
+  const double norm_a = log_sum_exp(a), norm_b = log_sum_exp(b);
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double log_p = static_cast<double>(b[i]) - norm_b, log_q = static_cast<double>(a[i]) - norm_a;
+    sum += std::exp(log_p) * (log_p - log_q);
   }
-  return static_cast<double>(same) / static_cast<double>(rows);
+  return std::max(0.0, sum);
+}
+
+// Sum over the samples of the share of a sample's rows for which `holds`.
+template <typename Predicate>
+double sum_of_shares(const ComparedRows& a, const ComparedRows& b, Predicate holds) {
+  std::int64_t count = 0;
+  for (std::int64_t s = 0; s < a.samples; ++s)
+    for (std::int64_t p = 0; p < a.positions; ++p)
+      if (holds(a.row(s, p), b.row(s, p))) ++count;
+  return static_cast<double>(count) / static_cast<double>(a.positions);
+}
+
+// Samples, not rows, are the independent unit.
+Estimate share(double sum, std::int64_t samples, const char* method) {
+  const auto n = static_cast<double>(samples);
+  const auto interval = stats::binomial_interval(sum, n, kConfidence);
+  return {sum / n, interval.low, interval.high, kConfidence, method};
+}
+
+Estimate no_estimate(const std::string& why) {
+  return {Number::missing(why), Number::missing(why), Number::missing(why), kConfidence, ""};
+}
+
+double mean_divergence(const ComparedRows& a, const ComparedRows& b) {
+  double sum = 0;
+  for (std::int64_t s = 0; s < a.samples; ++s)
+    for (std::int64_t p = 0; p < a.positions; ++p) sum += divergence(a.row(s, p), b.row(s, p));
+  return sum / static_cast<double>(a.samples * a.positions);
+}
+
+std::map<std::int64_t, std::int64_t> answer_counts(const ComparedRows& rows) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (std::int64_t s = 0; s < rows.samples; ++s)
+    for (std::int64_t p = 0; p < rows.positions; ++p) ++counts[answer_of(rows.row(s, p))];
+  return counts;
+}
+
+bool same_answer(Row a, Row b) {
+  return answer_of(a) == answer_of(b);
+}
+
+void measure_answers(Correctness& c, const ComparedRows& a, const ComparedRows& b) {
+  const double same = sum_of_shares(a, b, same_answer);
+  c.kl_nats = mean_divergence(a, b);
+  c.reference_answers = static_cast<std::int64_t>(answer_counts(b).size());
+  if (c.answers == "tokens") {
+    c.next_token = share(same, a.samples, "clopper_pearson_samples");
+    c.top1 = c.top5 = no_estimate("the output holds tokens: see next_token");
+    return;
+  }
+  c.top1 = share(same, a.samples, "clopper_pearson");
+  c.next_token = no_estimate("the output holds classes: see top1");
+  c.top5 = a.length > kTop ? share(sum_of_shares(a, b, [](Row x, Row y) { return among_the_top(x, answer_of(y)); }),
+                                   a.samples, "clopper_pearson")
+                           : no_estimate("needs more than five classes");
+}
+
+void no_answers(Correctness& c) {
+  const std::string why = "the output holds no class scores (accuracy.answers says otherwise)";
+  c.kl_nats = Number::missing(why);
+  c.reference_answers = result::Count::missing(why);
+  c.top1 = c.top5 = c.next_token = no_estimate(why);
+}
+
+void check_labels(const ComparedRows& rows, std::span<const std::int64_t> labels, const std::string& file) {
+  if (rows.positions != 1)
+    throw Error(ErrorCode::kData, fmt::format("labels '{}': the model's output is {}, not one row of class scores an "
+                                              "input",
+                                              file, shape_text(rows)));
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] < 0 || labels[i] >= rows.length)
+      throw Error(ErrorCode::kData, fmt::format("labels '{}': label {} is {}, the model has {} classes (0 to {})", file,
+                                                i + 1, labels[i], rows.length, rows.length - 1));
+}
+
+std::vector<bool> right_answers(const ComparedRows& rows, std::span<const std::int64_t> labels) {
+  std::vector<bool> right;
+  for (std::int64_t s = 0; s < rows.samples; ++s)
+    right.push_back(answer_of(rows.row(s, 0)) == labels[static_cast<std::size_t>(s)]);
+  return right;
+}
+
+double count(const std::vector<bool>& right) {
+  return static_cast<double>(std::count(right.begin(), right.end(), true));
 }
 
 }  // namespace
 
-void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch) {
-  if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
-  const TensorView& out = outputs.front();
-  if (out.shape.empty() || out.shape[0] != batch)
-    throw Error(
-        ErrorCode::kData,
-        fmt::format(
-            "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
-            out.shape.empty() ? 0 : out.shape[0], batch));
-  const std::int64_t per_sample = element_count(out.shape) / batch;
-  const std::int64_t length = out.shape.size() > 2 ? out.shape.back() : per_sample;
-  const std::int64_t all_positions = per_sample / std::max<std::int64_t>(1, length);
-  const std::int64_t positions =
-      per_sample > kThinAbove ? std::min(kPositions, all_positions) : all_positions;
-  if (rows.samples > 0 && (rows.length != length || rows.positions != positions))
-    throw Error(ErrorCode::kData, "the output's shape changes from batch to batch");
-  rows.length = length;
-  rows.positions = positions;
-  rows.samples += batch;
-  const auto* data = static_cast<const std::byte*>(out.data);
-  for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t p = 0; p < positions; ++p) {
-      const std::int64_t at = (b * all_positions + (p + 1) * all_positions / positions - 1) * length;
-      for (std::int64_t i = 0; i < length; ++i) {
-        const float value = element(data, out.dtype, at + i);
-        rows.finite = rows.finite && std::isfinite(value);
-        rows.values.push_back(value);
-      }
-    }
+bool same_shape(const ComparedRows& a, const ComparedRows& b) {
+  return a.samples == b.samples && a.positions == b.positions && a.length == b.length;
 }
 
-result::Correctness compare_outputs(const ComparedRows& a, const ComparedRows& b,
-                                    const Tolerance& tolerance) {
-  result::Correctness c;
-  c.checked = true;
-  c.samples = a.samples;
-  c.max_rel_err_tolerance = tolerance.max_rel_err;
-  c.centred_cosine_tolerance = tolerance.centred_cosine;
-  if (a.samples != b.samples || a.positions != b.positions || a.length != b.length) {
-    c.detail = fmt::format("output shape [{}, {}, {}] differs from the reference's [{}, {}, {}]", a.samples,
-                           a.positions, a.length, b.samples, b.positions, b.length);
-    return c;
-  }
-  if (!a.finite) {
-    c.detail = "the output holds NaN or infinity";
-    return c;
-  }
+std::string shape_text(const ComparedRows& rows) {
+  return fmt::format("[{}, {}, {}]", rows.samples, rows.positions, rows.length);
+}
+
+double most_frequent_answer(const ComparedRows& rows) {
+  std::int64_t most = 0;
+  for (const auto& [answer, n] : answer_counts(rows)) most = std::max(most, n);
+  return static_cast<double>(most) / static_cast<double>(rows.samples * rows.positions);
+}
+
+void measure_agreement(Correctness& c, const ComparedRows& a, const ComparedRows& b, const std::string& answers) {
   const double scale = largest_magnitude(b.values);
-  c.max_rel_err = scale > 0 ? max_difference(a.values, b.values) / scale : max_difference(a.values, b.values);
+  c.max_abs_err = max_difference(a.values, b.values);
+  c.max_rel_err = scale > 0 ? *c.max_abs_err / scale : *c.max_abs_err;
+  c.cosine = plain_cosine(a, b);
   c.centred_cosine = centred_cosine(a, b);
-  c.top1_agreement = top1_agreement(a, b);
-  const bool error_ok = *c.max_rel_err <= tolerance.max_rel_err;
-  const bool cosine_ok = !c.centred_cosine || *c.centred_cosine >= tolerance.centred_cosine;
-  c.passed = error_ok && cosine_ok;
-  if (!error_ok)
-    c.detail = fmt::format("max error {:.3g} exceeds {:.3g}", *c.max_rel_err, tolerance.max_rel_err);
-  if (!cosine_ok)
-    c.detail += fmt::format("{}centred cosine {:.6f} is below {:.6f}", c.detail.empty() ? "" : "; ",
-                            *c.centred_cosine, tolerance.centred_cosine);
-  return c;
+  c.answers = answers;
+  if (answers == "none")
+    no_answers(c);
+  else
+    measure_answers(c, a, b);
+  c.top1_agreement = answers == "tokens" ? c.next_token.value : c.top1.value;
 }
 
-Tensor to_tensor(const ComparedRows& rows) {
-  Tensor tensor({"reference", DType::kFloat32, {rows.samples, rows.positions, rows.length}});
-  std::memcpy(tensor.data(), rows.values.data(), tensor.size_bytes());
-  return tensor;
-}
-
-ComparedRows to_rows(const Tensor& tensor) {
-  const Shape& shape = tensor.spec().shape;
-  if (shape.size() != 3 || tensor.spec().dtype != DType::kFloat32)
-    throw Error(ErrorCode::kInternal, "a reference file has the wrong shape");
-  ComparedRows rows{shape[0], shape[1], shape[2],
-                    std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape))};
-  rows.finite = std::all_of(rows.values.begin(), rows.values.end(), [](float v) { return std::isfinite(v); });
-  return rows;
+result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const ComparedRows* reference,
+                                          std::span<const std::int64_t> labels, const std::string& file) {
+  check_labels(outputs, labels, file);
+  result::LabelledAccuracy found;
+  found.labels = file;
+  const auto mine = right_answers(outputs, labels);
+  found.top1 = share(count(mine), outputs.samples, "clopper_pearson");
+  if (!reference) {
+    found.reference_top1 = found.change = no_estimate("no reference");
+    return found;
+  }
+  const auto theirs = right_answers(*reference, labels);
+  stats::PairedCounts pairs{0, 0, static_cast<double>(outputs.samples)};
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (theirs[i] && !mine[i]) ++pairs.lost;
+    if (!theirs[i] && mine[i]) ++pairs.gained;
+  }
+  const auto interval = stats::paired_change_interval(pairs, kConfidence);
+  found.reference_top1 = share(count(theirs), outputs.samples, "clopper_pearson");
+  found.change = {(pairs.gained - pairs.lost) / pairs.trials, interval.low, interval.high, kConfidence, "tango_score"};
+  found.lost = static_cast<std::int64_t>(pairs.lost);
+  found.gained = static_cast<std::int64_t>(pairs.gained);
+  return found;
 }
 
 }  // namespace paceline::workload

@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <cstdint>
 #include <span>
-#include <vector>
 
-#include "base/tensor.h"
 #include "result/case_result.h"
+#include "workload/inference/compared_rows.h"
 #include "workload/pass.h"
 
-// Output checks: no correctness, no number. Formulas and readings: docs/metrics.md, "Accuracy".
+// How far outputs are from a reference: figures, no judgement (accuracy_gate.h). Formulas and readings:
+// docs/metrics.md, "Accuracy".
 namespace paceline::workload {
 
-// Rows that are compared: [samples, row length] in float32. Long sequences of logits are thinned to at most
-// 16 evenly spaced positions a sample, on both sides alike, so that a reference stays small.
-struct ComparedRows {
-  std::int64_t samples = 0;
-  std::int64_t positions = 1;  // per sample
-  std::int64_t length = 0;     // of one row
-  std::vector<float> values;
-  bool finite = true;
-};
+// Fills the figures of `c`: errors, cosines, and for classes and tokens agreement with intervals and KL. Shapes must be
+// equal (same_shape) and values finite. Samples must differ from each other: each is one observation.
+void measure_agreement(result::Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
+                       const std::string& answers);
 
-// Appends the first output of one batch; float16/bfloat16/float64 are converted. Throws Error(kData) for
-// other types or when the shape does not start with `batch`.
-void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
+// Accuracy of both against labels, one a sample, and its paired change; `reference` may be null. Throws Error(kData)
+// for a label outside the classes.
+result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const ComparedRows* reference,
+                                          std::span<const std::int64_t> labels, const std::string& file);
 
-// max|a-b| / max|b|, top-1 agreement, worst centred cosine (batch-mean output removed from both sides; absent
-// for fewer than two samples), and whether they are within tolerance.
-result::Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& reference,
-                                    const Tolerance& tolerance);
+bool same_shape(const ComparedRows& a, const ComparedRows& b);
+std::string shape_text(const ComparedRows& rows);  // "[8, 1, 1000]"
 
-Tensor to_tensor(const ComparedRows& rows);  // [samples, positions, length]
-ComparedRows to_rows(const Tensor& tensor);
+// Share of the rows whose answer is the most frequent one; 1: every row has the same.
+double most_frequent_answer(const ComparedRows& rows);
 
 }  // namespace paceline::workload

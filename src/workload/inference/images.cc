@@ -79,6 +79,10 @@ void load_one(const fs::path& file, std::int64_t height, std::int64_t width, flo
 
 }  // namespace
 
+std::int64_t count_images(const fs::path& folder) {
+  return static_cast<std::int64_t>(image_files(folder).size());
+}
+
 Tensor load_images(const fs::path& folder, const TensorSpec& spec) {
   if (spec.shape.size() != 4 || spec.shape[1] != 3)
     throw Error(ErrorCode::kConfig,

@@ -14,18 +14,12 @@
 #include "host/noise.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
+#include "workload/inference/check_samples.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
 namespace {
-
-ComparedRows run_samples(const PassSpec& spec, plugin::Engine& engine, Inputs& inputs) {
-  ComparedRows rows;
-  for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b)
-    append_rows(rows, infer(engine, inputs.batch(b)), spec.batch);
-  return rows;
-}
 
 // Time from process start to the end of a first small inference; a plug-in that does not know the model has
 // none.
@@ -57,19 +51,18 @@ void describe(const PassSpec& spec, TaggedSink& sink) {
 void reference(const PassSpec& spec, TaggedSink& sink) {
   auto loaded = load_engine(spec, sink);
   sink.phase("reference");
-  Inputs inputs(spec);
-  const auto rows = run_samples(spec, *loaded.engine, inputs);
-  if (!rows.finite)
+  const auto run = run_samples(spec, *loaded.engine);
+  if (!run.rows.finite)
     throw Error(ErrorCode::kData, "the reference output holds NaN or infinity: check the weights and inputs");
-  write_npy(spec.reference_file, to_tensor(rows).view());
+  write_npy(spec.reference_file, to_tensor(run.rows).view());
 }
 
 void check(const PassSpec& spec, TaggedSink& sink) {
   auto loaded = load_engine(spec, sink);
   sink.phase("check");
-  Inputs inputs(spec);
-  const auto rows = run_samples(spec, *loaded.engine, inputs);
-  const auto correctness = check_rows(spec, rows, false);
+  const auto run = run_samples(spec, *loaded.engine);
+  const auto correctness = check_samples(spec, run);
+  Inputs inputs(spec, 0, 1);
   const auto first = inputs.batch(0);
   loaded.engine->bind(0, first);
   const auto read = loaded.engine->read_back(0);
@@ -111,7 +104,7 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   auto loaded = load_engine(spec, sink);
   r.load_ns = loaded.load_ns;
 
-  Inputs inputs(spec);
+  Inputs inputs(spec, 0, 1);  // not those it does not use: they would count as memory of the case
   const auto batch = inputs.batch(0);
   plugin::Engine& engine = *loaded.engine;
   engine.bind(0, batch);
@@ -135,9 +128,7 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   finish_memory(loaded.memory);
 
   sink.phase("verify");
-  ComparedRows rows;
-  append_rows(rows, outputs, spec.batch);
-  sink.emit(correctness_record(check_rows(spec, rows, true)));
+  sink.emit(correctness_record(verify_outputs(spec, outputs)));
   fill_loop(r, spec.loop, loop);
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);

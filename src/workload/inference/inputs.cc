@@ -57,7 +57,7 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
   return tensor;
 }
 
-// Cuts or repeats loaded samples to the number wanted, checking everything but dimension 0.
+// Cuts loaded samples to the number wanted, or repeats them to it, checking everything but dimension 0.
 Tensor fit_samples(const Tensor& loaded, const TensorSpec& spec, const fs::path& origin) {
   const Shape& have = loaded.spec().shape;
   const bool same_tail = have.size() == spec.shape.size() && !have.empty() &&
@@ -73,6 +73,15 @@ Tensor fit_samples(const Tensor& loaded, const TensorSpec& spec, const fs::path&
     std::memcpy(tensor.data() + static_cast<std::size_t>(i) * sample_bytes,
                 loaded.data() + static_cast<std::size_t>(i % have[0]) * sample_bytes, sample_bytes);
   return tensor;
+}
+
+// No more than are given, in whole batches.
+std::int64_t samples_made(std::int64_t wanted, std::int64_t given, std::int64_t batch) {
+  return std::min(wanted, (given + batch - 1) / batch * batch);
+}
+
+std::int64_t rows_of(const Tensor& tensor) {
+  return tensor.spec().shape.empty() ? 0 : tensor.spec().shape[0];
 }
 
 // "x.npy", or "name:x.npy" which names the input whatever the file says.
@@ -92,8 +101,11 @@ std::vector<Tensor> read_arrays(const std::vector<std::string>& files) {
 std::vector<Tensor> load_files(const InputRequest& request) {
   const auto arrays = read_arrays(request.load_inputs);
   const auto origin = fmt::format("{}", fmt::join(request.load_inputs, ", "));
+  std::int64_t given = 0;
+  for (const auto& array : arrays) given = std::max(given, rows_of(array));
   std::vector<Tensor> inputs;
-  for (const auto& spec : request.specs) {
+  for (TensorSpec spec : request.specs) {
+    spec.shape.at(0) = samples_made(spec.shape.at(0), given, request.batch);
     const auto named = std::find_if(arrays.begin(), arrays.end(),
                                     [&](const Tensor& t) { return t.spec().name == spec.name; });
     const bool only_one = request.specs.size() == 1 && arrays.size() == 1;
@@ -106,7 +118,20 @@ std::vector<Tensor> load_files(const InputRequest& request) {
   return inputs;
 }
 
+Tensor images_in_batches(const InputRequest& request, TensorSpec spec) {
+  const Tensor images = load_images(request.image_dir, spec);
+  spec.shape.at(0) = samples_made(spec.shape.at(0), rows_of(images), request.batch);
+  return fit_samples(images, spec, request.image_dir);
+}
+
 }  // namespace
+
+std::int64_t samples_given(const InputRequest& request) {
+  if (!request.image_dir.empty()) return count_images(request.image_dir);
+  std::int64_t given = 0;
+  for (const auto& array : read_arrays(request.load_inputs)) given = std::max(given, rows_of(array));
+  return given;
+}
 
 std::vector<Tensor> make_inputs(const InputRequest& request) {
   if (!request.load_inputs.empty()) return load_files(request);
@@ -114,8 +139,7 @@ std::vector<Tensor> make_inputs(const InputRequest& request) {
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     const bool image = request.specs[i].shape.size() == 4 && request.specs[i].dtype == DType::kFloat32;
     if (!request.image_dir.empty() && request.specs.size() == 1 && image)
-      inputs.push_back(
-          fit_samples(load_images(request.image_dir, request.specs[i]), request.specs[i], request.image_dir));
+      inputs.push_back(images_in_batches(request, request.specs[i]));
     else if (!request.image_dir.empty())
       throw Error(ErrorCode::kConfig,
                   fmt::format("image_dir needs a model with one image input, this one has '{}'",

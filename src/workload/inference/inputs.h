@@ -17,15 +17,21 @@ struct InputRequest {
   std::vector<std::string>
       load_inputs;                  // .npy or .npz files instead of random data; "name:x.npy" names the input
   std::filesystem::path image_dir;  // JPEG/PNG instead of random data, for one image input
+  std::int64_t batch = 1;           // samples are made in whole batches
 };
 
 // Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an
-// input is the same whatever the number of samples. Loaded data that is too short is repeated. Throws
+// input is the same whatever the number of samples. Loaded data that is too short gives fewer samples, of which only the
+// last batch is filled up with repeated ones. Throws
 // Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.
 std::vector<Tensor> make_inputs(const InputRequest& request);
+
+// Samples that load_inputs or image_dir hold; 0 for generated ones, of which there is no end.
+std::int64_t samples_given(const InputRequest& request);
 
 // JPEG/PNG files of a folder in name order: shorter side resized to 256, centre crop, ImageNet mean and
 // deviation, NCHW.
 Tensor load_images(const std::filesystem::path& folder, const TensorSpec& spec);
+std::int64_t count_images(const std::filesystem::path& folder);
 
 }  // namespace paceline::workload

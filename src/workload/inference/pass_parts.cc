@@ -8,6 +8,8 @@
 #include "base/npy.h"
 #include "host/heap.h"
 #include "host/memory.h"
+#include "workload/inference/accuracy_gate.h"
+#include "workload/inference/compared_rows.h"
 
 namespace paceline::workload {
 namespace {
@@ -19,9 +21,10 @@ const char* steady_state_name(const measure::LoopConfig& config, stats::WarmupSt
 
 }  // namespace
 
-Inputs::Inputs(const PassSpec& spec) : batch_(spec.batch) {
+Inputs::Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
+    : batch_(spec.batch), first_batch_(first_batch) {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
-    tensors_.push_back(read_npy(spec.input_files[i]));
+    tensors_.push_back(read_npy_samples(spec.input_files[i], first_batch * batch_, batches * batch_));
     if (i < spec.model.inputs.size()) tensors_.back().rename(spec.model.inputs[i].name);
   }
 }
@@ -31,7 +34,7 @@ std::vector<TensorView> Inputs::batch(std::int64_t index) {
   for (auto& tensor : tensors_) {
     TensorView view = tensor.view();
     const auto sample_bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
-    view.data = tensor.data() + static_cast<std::size_t>(index * batch_) * sample_bytes;
+    view.data = tensor.data() + static_cast<std::size_t>((index - first_batch_) * batch_) * sample_bytes;
     view.shape[0] = batch_;
     views.push_back(std::move(view));
   }
@@ -62,21 +65,12 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
   return engine.synchronize(0);
 }
 
-result::Correctness check_rows(const PassSpec& spec, const ComparedRows& rows, bool first_batch_only) {
-  if (spec.reference_file.empty()) {
-    result::Correctness c;
-    c.reference = "none: no engine here makes a reference for this model; only that outputs are finite";
-    c.samples = rows.samples;
-    c.checked = !rows.finite;
-    if (!rows.finite) c.detail = "the output holds NaN or infinity";
-    return c;
-  }
-  ComparedRows reference = to_rows(read_npy(spec.reference_file));
-  if (first_batch_only) {
-    reference.samples = std::min(reference.samples, rows.samples);
-    reference.values.resize(
-        static_cast<std::size_t>(reference.samples * reference.positions * reference.length));
-  }
+result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs) {
+  ComparedRows rows;
+  rows.samples_planned = spec.samples;
+  append_rows(rows, outputs, spec.batch);
+  if (spec.reference_file.empty()) return judge_outputs(rows, nullptr, spec.tolerance, {});
+  const auto reference = to_rows(read_npy_samples(spec.reference_file, 0, spec.batch));
   auto correctness = compare_outputs(rows, reference, spec.tolerance);
   correctness.reference = spec.reference_name;
   return correctness;

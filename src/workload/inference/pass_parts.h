@@ -11,7 +11,6 @@
 #include "measure/loop_types.h"
 #include "plugin/engine.h"
 #include "plugin/registry.h"
-#include "workload/inference/accuracy.h"
 #include "workload/pass.h"
 #include "workload/records.h"
 
@@ -34,15 +33,17 @@ class TaggedSink {
   const PassSpec& spec_;
 };
 
-// The sample inputs of a pass and views of one batch of them at a time.
+// Some batches of a pass's sample inputs, and views of one at a time.
 class Inputs {
  public:
-  explicit Inputs(const PassSpec& spec);
-  // Views stay valid as long as the object; several threads may ask.
+  explicit Inputs(const PassSpec& spec) : Inputs(spec, 0, spec.samples / spec.batch) {}
+  Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches);
+  // One of those read. Views stay valid as long as the object; several threads may ask.
   [[nodiscard]] std::vector<TensorView> batch(std::int64_t index);
 
  private:
   std::int64_t batch_;
+  std::int64_t first_batch_;
   std::vector<Tensor> tensors_;
 };
 
@@ -58,8 +59,8 @@ LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink);
 // One inference on slot 0.
 std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs);
 
-// Outputs against the reference of the pass; `first_batch_only`: only as many rows as there are.
-result::Correctness check_rows(const PassSpec& spec, const ComparedRows& rows, bool first_batch_only);
+// What was timed is what was checked: outputs of the first batch against the reference's.
+result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs);
 
 // What the loop, the calibrations and the kernel say, in the words of a result.
 void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const measure::LoopResult& loop);

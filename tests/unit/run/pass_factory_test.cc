@@ -20,7 +20,7 @@ TEST(PassFactory, SettingsReachTheLoop) {
   EXPECT_EQ(pass.loop.iterations, 11);
   EXPECT_EQ(pass.settings.threads, 2);
   EXPECT_EQ(pass.batch, 3);
-  EXPECT_EQ(pass.samples, 9);  // at least eight, a multiple of the batch
+  EXPECT_EQ(pass.samples, 66);  // at least 64, a multiple of the batch
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{3, 3, 224, 224}));
 }
 
@@ -87,12 +87,46 @@ TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
   EXPECT_EQ(reference.model.inputs.at(0).shape, base_pass(c, 2).model.inputs.at(0).shape);
 }
 
+TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
+  EXPECT_EQ(reference_choice(cases("").at(0)).engine, "eager");
+  EXPECT_EQ(reference_choice(cases("accuracy: {reference: onnxruntime}\n").at(0)).engine, "onnxruntime");
+  const auto file = reference_choice(cases("accuracy: {reference: 'logits:out.npz'}\n").at(0));
+  EXPECT_EQ(file.engine, "");
+  EXPECT_EQ(file.file, "logits:out.npz");
+  const auto base = base_pass(cases("").at(0), 1);
+  EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(base, "onnxruntime")));
+}
+
+TEST(PassFactory, WhatIsAskedAboutAccuracy) {
+  const auto question = base_pass(cases("precisions: [bf16]\n").at(0), 1).accuracy;
+  EXPECT_FALSE(question.trained);
+  EXPECT_FALSE(question.outputs_decide_too);
+  EXPECT_EQ(question.answers, "classes");
+  EXPECT_EQ(question.claim, 0);
+  EXPECT_DOUBLE_EQ(question.max_changed, 0.05);
+  EXPECT_EQ(question.inputs, "random, seed 1");
+  const auto written = base_pass(cases("accuracy: {max_top1_change: 0.005, max_changed: 0.01, max_rel_err: 0.1}\n").at(0), 1);
+  EXPECT_DOUBLE_EQ(written.accuracy.claim, 0.005);
+  EXPECT_DOUBLE_EQ(written.accuracy.max_changed, 0.01);
+  EXPECT_TRUE(written.accuracy.outputs_decide_too);
+}
+
+TEST(PassFactory, AfterTheLoopErrorsMayBeTwiceThoseOfTheCheck) {
+  result::Correctness checked;
+  checked.max_abs_err = 0.5;
+  checked.judged_by = "outputs";
+  EXPECT_DOUBLE_EQ(timed_tolerance({0.1, 0.9}, checked).max_abs_err, 0);
+  checked.judged_by = "answers";
+  EXPECT_DOUBLE_EQ(timed_tolerance({0.1, 0.9}, checked).max_abs_err, 1);
+  EXPECT_DOUBLE_EQ(timed_tolerance({0.1, 0.9}, checked).max_rel_err, 0.1);
+}
+
 TEST(PassFactory, CasesShareInputsWhenTheySayTheSame) {
-  const auto all = cases("engines: [eager, torchscript]\nbatch_sizes: [1, 8, 16]\n");
+  const auto all = cases("engines: [eager, torchscript]\nbatch_sizes: [1, 8, 24]\n");
   const auto key = [](const config::Case& c) { return input_key(c, base_pass(c, 1)); };
   EXPECT_EQ(key(all[0]), key(all[3]));  // other engine
-  EXPECT_EQ(key(all[0]), key(all[1]));  // eight samples either way
-  EXPECT_NE(key(all[0]), key(all[2]));
+  EXPECT_EQ(key(all[0]), key(all[1]));  // 64 samples either way
+  EXPECT_NE(key(all[0]), key(all[2]));  // 72
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "workload/inference/accuracy_gate.h"
 
 namespace paceline::workload {
 namespace {
@@ -27,12 +28,25 @@ ComparedRows outputs(std::int64_t samples, double noise, std::uint64_t seed) {
   return rows;
 }
 
+result::Correctness agreement(const ComparedRows& a, const ComparedRows& b, const std::string& answers = "classes") {
+  result::Correctness c;
+  measure_agreement(c, a, b, answers);
+  return c;
+}
+
+// One row a sample, whose largest element is at the answer.
+ComparedRows answers(const std::vector<int>& classes, std::int64_t length = 10) {
+  ComparedRows rows{static_cast<std::int64_t>(classes.size()), 1, length, {}, true};
+  for (const int answer : classes)
+    for (int i = 0; i < length; ++i) rows.values.push_back(i == answer ? 5.0F : -0.01F * static_cast<float>(i));
+  return rows;
+}
+
 TEST(Accuracy, EqualOutputsPass) {
   const auto c = compare_outputs(outputs(8, 0, 1), outputs(8, 0, 1), kTight);
   EXPECT_TRUE(c.passed);
   EXPECT_EQ(*c.max_rel_err, 0);
   EXPECT_NEAR(*c.centred_cosine, 1, 1e-12);
-  EXPECT_EQ(*c.top1_agreement, 1);
   EXPECT_EQ(c.samples, 8);
 }
 
@@ -40,7 +54,8 @@ TEST(Accuracy, CentredCosineSeesWhatTheCommonPartHides) {
   // Noise as large as what tells samples apart: top-1 and plain cosine look perfect, the centred cosine does
   // not.
   const auto c = compare_outputs(outputs(8, 1.0, 5), outputs(8, 0, 1), {0.5, 0.98});
-  EXPECT_EQ(*c.top1_agreement, 1);
+  EXPECT_EQ(*agreement(outputs(8, 1.0, 5), outputs(8, 0, 1)).top1.value, 1);
+  EXPECT_GT(*c.cosine, 0.999);
   EXPECT_LT(*c.max_rel_err, 0.05);
   EXPECT_LT(*c.centred_cosine, 0.9);
   EXPECT_FALSE(c.passed);
@@ -82,39 +97,83 @@ TEST(Accuracy, ShapesThatDifferAreNamed) {
   EXPECT_NE(c.detail.find("[2, 1, 100]"), std::string::npos);
 }
 
-TEST(Accuracy, HalfTypesAreConverted) {
-  std::vector<std::uint16_t> bf16{0x3f80, 0xc000, 0x0000, 0x7f80}, fp16{0x3c00, 0xc000, 0x0001, 0x7c00};
-  ComparedRows a, b;
-  const TensorView va{"o", bf16.data(), DType::kBFloat16, {2, 2}, {}, {}},
-      vb{"o", fp16.data(), DType::kFloat16, {2, 2}, {}, {}};
-  append_rows(a, {&va, 1}, 2);
-  append_rows(b, {&vb, 1}, 2);
-  EXPECT_EQ(a.values[0], 1.0F);
-  EXPECT_EQ(a.values[1], -2.0F);
-  EXPECT_EQ(b.values[0], 1.0F);
-  EXPECT_EQ(b.values[1], -2.0F);
-  EXPECT_EQ(b.values[2], 0x1.0p-24F);
-  EXPECT_FALSE(a.finite);
-  EXPECT_FALSE(b.finite);
+TEST(Agreement, CountsAnswersThatAreTheSame) {
+  const auto c = agreement(answers({0, 1, 2, 3}), answers({0, 1, 2, 9}));
+  EXPECT_DOUBLE_EQ(*c.top1.value, 0.75);
+  EXPECT_NEAR(*c.top1.ci_low, 0.1941, 5e-5);  // Clopper-Pearson, 3 of 4
+  EXPECT_NEAR(*c.top1.ci_high, 0.9937, 5e-5);
+  EXPECT_EQ(c.top1.ci_method, "clopper_pearson");
+  EXPECT_EQ(*c.reference_answers, 4);
+  EXPECT_DOUBLE_EQ(*c.top1_agreement, 0.75);
 }
 
-TEST(Accuracy, ABatchThatWasIgnoredIsAnError) {
-  std::vector<float> one(4);
-  const TensorView view{"o", one.data(), DType::kFloat32, {1, 4}, {}, {}};
-  ComparedRows rows;
-  EXPECT_THROW(append_rows(rows, {&view, 1}, 8), Error);
+TEST(Agreement, TopFiveHoldsTheReferencesAnswer) {
+  // The other elements fall from the first to the last: those before index 4 and the answer are the five largest.
+  const auto c = agreement(answers({9, 9, 9}), answers({3, 4, 9}));
+  EXPECT_NEAR(*c.top5.value, 2.0 / 3, 1e-12);
+  EXPECT_FALSE(agreement(answers({1}, 5), answers({1}, 5)).top5.value);
 }
 
-TEST(Accuracy, LongOutputsAreThinnedAlike) {
-  std::vector<float> logits(2 * 64 * 50000);
-  for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i / 50000);
-  const TensorView view{"o", logits.data(), DType::kFloat32, {2, 64, 50000}, {}, {}};
-  ComparedRows rows;
-  append_rows(rows, {&view, 1}, 2);
-  EXPECT_EQ(rows.positions, 16);
-  EXPECT_EQ(rows.values.size(), 2U * 16 * 50000);
-  EXPECT_EQ(rows.values.front(), 3.0F);   // positions 3, 7, …, 63 of the first sample
-  EXPECT_EQ(rows.values.back(), 127.0F);  // the last position of the last sample
+TEST(Agreement, DivergenceOfTwoClasses) {
+  // softmax(ln 3, 0) = (3/4, 1/4) against (1/2, 1/2): KL = 3/4 ln(3/2) + 1/4 ln(1/2).
+  const ComparedRows a{1, 1, 2, {0, 0}, true}, b{1, 1, 2, {std::log(3.0F), 0}, true};
+  EXPECT_NEAR(*agreement(a, b).kl_nats, 0.75 * std::log(1.5) + 0.25 * std::log(0.5), 1e-6);
+  EXPECT_NEAR(*agreement(b, b).kl_nats, 0, 1e-12);
+}
+
+TEST(Agreement, DivergenceOfLargeScoresIsFinite) {
+  const ComparedRows a{1, 1, 3, {1e4F, 0, -1e4F}, true}, b{1, 1, 3, {0, 1e4F, -1e4F}, true};
+  EXPECT_NEAR(*agreement(a, b).kl_nats, 1e4, 1);
+}
+
+TEST(Agreement, CosineAndErrors) {
+  const ComparedRows a{2, 1, 2, {3, 4, 1, 0}, true}, b{2, 1, 2, {4, 3, 1, 0}, true};
+  const auto c = agreement(a, b);
+  EXPECT_NEAR(*c.cosine, 24.0 / 25, 1e-12);
+  EXPECT_DOUBLE_EQ(*c.max_abs_err, 1);
+  EXPECT_DOUBLE_EQ(*c.max_rel_err, 0.25);
+}
+
+TEST(Agreement, ASequenceIsOneObservation) {
+  // Two sequences of four tokens; one token of eight differs.
+  auto a = answers({0, 1, 2, 3, 4, 5, 6, 7}), b = answers({0, 1, 2, 3, 4, 5, 6, 8});
+  for (auto* rows : {&a, &b}) rows->samples = 2, rows->positions = 4;
+  const auto c = agreement(a, b, "tokens");
+  EXPECT_DOUBLE_EQ(*c.next_token.value, 7.0 / 8);
+  EXPECT_EQ(c.next_token.ci_method, "clopper_pearson_samples");
+  EXPECT_LT(*c.next_token.ci_low, 0.2);  // two observations, not eight (which would give 0.47)
+  EXPECT_FALSE(c.top1.value);
+  EXPECT_DOUBLE_EQ(*c.top1_agreement, 7.0 / 8);
+}
+
+TEST(Agreement, WithoutClassesThereAreNoAnswers) {
+  const auto c = agreement(outputs(8, 0, 1), outputs(8, 0, 1), "none");
+  EXPECT_FALSE(c.top1.value || c.kl_nats || c.next_token.value || c.top1_agreement);
+  EXPECT_NE(c.top1.value.reason().find("no class scores"), std::string::npos);
+}
+
+TEST(Labelled, ChangeIsPaired) {
+  const std::vector<std::int64_t> truth{0, 1, 2, 3, 4, 5};
+  const auto reference = answers({0, 1, 2, 3, 9, 9}), mine = answers({0, 1, 9, 9, 4, 9});
+  const auto found = measure_labelled(mine, &reference, truth, "labels.txt");
+  EXPECT_DOUBLE_EQ(*found.reference_top1.value, 4.0 / 6);
+  EXPECT_DOUBLE_EQ(*found.top1.value, 3.0 / 6);
+  EXPECT_NEAR(*found.change.value, -1.0 / 6, 1e-12);
+  EXPECT_EQ(*found.lost, 2);
+  EXPECT_EQ(*found.gained, 1);
+  EXPECT_LT(*found.change.ci_low, -1.0 / 6);
+  EXPECT_GT(*found.change.ci_high, 0);
+}
+
+TEST(Labelled, ALabelOutsideTheClassesIsNamed) {
+  const auto rows = answers({0, 1});
+  try {
+    measure_labelled(rows, nullptr, std::vector<std::int64_t>{0, 10}, "l.txt");
+    FAIL() << "label 10 of 10 classes was accepted";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("label 2 is 10, the model has 10 classes (0 to 9)"), std::string::npos)
+        << e.what();
+  }
 }
 
 }  // namespace

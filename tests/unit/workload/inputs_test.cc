@@ -68,9 +68,18 @@ class InputFiles : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(InputFiles, LoadedSamplesAreRepeatedToFit) {
+TEST_F(InputFiles, NoMoreSamplesThanAreGiven) {
   const auto file = save("x", {2, 3});
-  const auto t = make_inputs({{{"input", DType::kFloat32, {5, 3}}}, {}, 1, {file}, {}}).at(0);
+  const InputRequest request{{{"input", DType::kFloat32, {64, 3}}}, {}, 1, {file}, {}, 1};
+  EXPECT_EQ(make_inputs(request).at(0).spec().shape, (Shape{2, 3}));
+  EXPECT_EQ(samples_given(request), 2);
+  EXPECT_EQ(samples_given({{{"input", DType::kFloat32, {64, 3}}}, {}, 1, {}, {}, 1}), 0);
+}
+
+TEST_F(InputFiles, ABatchIsFilledUpWithRepeatedSamples) {
+  const auto file = save("x", {2, 3});
+  const auto t = make_inputs({{{"input", DType::kFloat32, {15, 3}}}, {}, 1, {file}, {}, 5}).at(0);
+  EXPECT_EQ(t.spec().shape[0], 5);
   EXPECT_EQ(t.as<float>()[3], 3.0F);
   EXPECT_EQ(t.as<float>()[6], 0.0F);  // sample 2 is sample 0 again
 }
@@ -84,7 +93,7 @@ TEST_F(InputFiles, WrongShapesNameFileHaveAndNeed) {
     const std::string text = e.what();
     EXPECT_NE(text.find("x.npy"), std::string::npos);
     EXPECT_NE(text.find("[2, 3]"), std::string::npos);
-    EXPECT_NE(text.find("[5, 4]"), std::string::npos);
+    EXPECT_NE(text.find("[2, 4]"), std::string::npos);
   }
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "run/check_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/npy.h"
+#include "run/pass_factory.h"
+#include "workload/inference/expected.h"
+
+namespace paceline::run {
+namespace {
+
+// Labels are those of the inputs in their order; another number of them would be a shift nobody sees.
+void add_labels(const config::Case& c, workload::PassSpec& pass) {
+  workload::AccuracyQuestion& question = pass.accuracy;
+  if (question.labels_file.empty()) return;
+  auto labels = workload::read_labels(question.labels_file);
+  const auto given = workload::samples_given(input_request(c, pass));
+  if (static_cast<std::int64_t>(labels.size()) != given)
+    throw Error(ErrorCode::kData, fmt::format("labels '{}' holds {} labels, {} holds {} inputs", question.labels_file,
+                                              labels.size(), question.inputs, given));
+  for (std::size_t i = 0; static_cast<std::int64_t>(labels.size()) < pass.samples; ++i)
+    labels.push_back(labels[i]);  // as the last batch is filled up
+  labels.resize(static_cast<std::size_t>(pass.samples));
+  question.labels = std::move(labels);
+}
+
+void add_expected_outputs(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass) {
+  const std::string file = reference_choice(c).file;
+  if (file.empty()) return;
+  const auto given = workload::samples_given(input_request(c, pass));
+  const auto rows = given > 0 ? std::min(given, pass.samples) : pass.samples;
+  pass.reference_file = artefacts.expected_outputs(file, rows, pass.samples);
+  pass.reference_name = fmt::format("expected outputs of {}", file);
+  pass.accuracy.expected_file = file;
+}
+
+}  // namespace
+
+void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass) {
+  pass.input_files = artefacts.inputs(c, pass);
+  if (!pass.input_files.empty()) pass.samples = read_npy_spec(pass.input_files.front()).shape.at(0);
+  add_labels(c, pass);
+  add_expected_outputs(c, artefacts, pass);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/check_samples.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/npy.h"
+#include "base/random.h"
+#include "workload/inference/accuracy.h"
+#include "workload/inference/accuracy_gate.h"
+
+namespace paceline::workload {
+namespace {
+
+std::uint64_t hash_of(std::span<const TensorView> batch, std::int64_t sample) {
+  std::uint64_t hash = 0;
+  for (const auto& view : batch) {
+    const auto bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
+    const auto* data = static_cast<const char*>(view.data) + static_cast<std::size_t>(sample) * bytes;
+    hash = mix64(hash ^ hash64({data, bytes}));
+  }
+  return hash;
+}
+
+// One row of class scores an input, where nobody said what the output is.
+std::string answers_of(const std::string& asked, const ComparedRows& rows) {
+  if (asked != "auto") return asked;
+  return rows.all_positions == 1 && rows.length > 1 ? "classes" : "none";
+}
+
+AccuracyQuestion question_of(const PassSpec& spec, const ComparedRows& rows, const DistinctSamples& distinct) {
+  AccuracyQuestion question = spec.accuracy;
+  question.answers = answers_of(question.answers, rows);
+  question.labels.clear();
+  if (spec.accuracy.labels.empty()) return question;
+  for (const auto index : distinct.first())
+    question.labels.push_back(spec.accuracy.labels.at(static_cast<std::size_t>(index)));
+  return question;
+}
+
+// Expected outputs of another shape are a mistake in the file, not in the engine.
+std::optional<ComparedRows> reference_of(const PassSpec& spec, const ComparedRows& rows) {
+  if (spec.reference_file.empty()) return std::nullopt;
+  auto reference = to_rows(read_npy_samples(spec.reference_file, 0, spec.samples));
+  if (!spec.accuracy.expected_file.empty() && !same_shape(rows, reference))
+    throw Error(ErrorCode::kData,
+                fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
+                            spec.accuracy.expected_file, shape_text(reference), shape_text(rows)));
+  return reference;
+}
+
+}  // namespace
+
+void DistinctSamples::add(std::span<const TensorView> batch) {
+  const std::int64_t samples = batch.empty() ? 0 : batch.front().shape.at(0);
+  for (std::int64_t s = 0; s < samples; ++s, ++seen_)
+    if (hashes_.insert(hash_of(batch, s)).second) first_.push_back(seen_);
+}
+
+SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
+  SampleRun run;
+  run.rows.samples_planned = spec.samples;
+  for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) {
+    auto inputs = std::make_unique<Inputs>(spec, b, 1);
+    const auto batch = inputs->batch(b);
+    run.distinct.add(batch);
+    append_rows(run.rows, infer(engine, batch), spec.batch);
+    run.bound = std::move(inputs);
+  }
+  return run;
+}
+
+result::Correctness check_samples(const PassSpec& spec, const SampleRun& run) {
+  const auto& [rows, distinct, bound] = run;
+  auto reference = reference_of(spec, rows);
+  const auto question = question_of(spec, rows, distinct);
+  const auto judged = [&](const ComparedRows& outputs) {
+    auto c = judge_outputs(outputs, reference ? &*reference : nullptr, spec.tolerance, question);
+    c.reference = spec.reference_name;
+    return c;
+  };
+  if (distinct.all()) return judged(rows);
+  if (reference) reference = select_samples(*reference, distinct.first());
+  return judged(select_samples(rows, distinct.first()));
+}
+
+}  // namespace paceline::workload

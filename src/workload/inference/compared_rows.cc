@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/compared_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace paceline::workload {
+namespace {
+
+constexpr std::int64_t kThinAbove = 1 << 20;  // elements a sample
+constexpr std::int64_t kPositions = 16;
+constexpr std::int64_t kKept = 1 << 25;  // elements of all samples
+
+float from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+float from_fp16(std::uint16_t h) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000U) << 16;
+  const int exponent = (h >> 10) & 0x1f;
+  const std::uint32_t fraction = h & 0x3ffU;
+  if (exponent == 0)
+    return std::bit_cast<float>(sign) + (sign ? -1.0F : 1.0F) * static_cast<float>(fraction) * 0x1.0p-24F;
+  const std::uint32_t e = exponent == 31 ? 255U : static_cast<std::uint32_t>(exponent + 112);
+  return std::bit_cast<float>(sign | e << 23 | fraction << 13);
+}
+
+template <typename T>
+T load(const std::byte* data, std::int64_t i) {
+  T value;
+  std::memcpy(&value, data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+  return value;
+}
+
+float element(const std::byte* data, DType dtype, std::int64_t i) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return load<float>(data, i);
+    case DType::kFloat64:
+      return static_cast<float>(load<double>(data, i));
+    case DType::kBFloat16:
+      return from_bf16(load<std::uint16_t>(data, i));
+    case DType::kFloat16:
+      return from_fp16(load<std::uint16_t>(data, i));
+    case DType::kInt64:
+      return static_cast<float>(load<std::int64_t>(data, i));
+    case DType::kInt32:
+      return static_cast<float>(load<std::int32_t>(data, i));
+    case DType::kUInt8:
+      return static_cast<float>(load<std::uint8_t>(data, i));
+    case DType::kInt8:
+      return static_cast<float>(load<std::int8_t>(data, i));
+    case DType::kBool:
+      return load<std::uint8_t>(data, i) ? 1.0F : 0.0F;
+  }
+  throw Error(ErrorCode::kInternal, "an output of a type nobody knows");
+}
+
+std::int64_t kept_positions(std::int64_t per_sample, std::int64_t length, std::int64_t samples_planned) {
+  const std::int64_t all = per_sample / std::max<std::int64_t>(1, length);
+  const std::int64_t thinned = per_sample > kThinAbove ? std::min(kPositions, all) : all;
+  const std::int64_t room = kKept / std::max<std::int64_t>(1, samples_planned * length);
+  return std::max<std::int64_t>(1, std::min(thinned, room));
+}
+
+void check_batch(const TensorView& out, std::int64_t batch) {
+  if (!out.shape.empty() && out.shape[0] == batch && element_count(out.shape) > 0) return;
+  throw Error(
+      ErrorCode::kData,
+      fmt::format(
+          "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
+          out.shape.empty() ? 0 : out.shape[0], batch));
+}
+
+// Length and positions of this output; those of the batches before must be the same.
+void set_shape(ComparedRows& rows, std::int64_t length, std::int64_t positions) {
+  if (rows.samples > 0 && (rows.length != length || rows.positions != positions))
+    throw Error(ErrorCode::kData, "the output's shape changes from batch to batch");
+  rows.length = length;
+  rows.positions = positions;
+  rows.values.reserve(static_cast<std::size_t>(rows.samples_planned * positions * length));
+}
+
+void append_row(ComparedRows& rows, const TensorView& out, std::int64_t at) {
+  const auto* data = static_cast<const std::byte*>(out.data);
+  for (std::int64_t i = 0; i < rows.length; ++i) rows.values.push_back(element(data, out.dtype, at + i));
+}
+
+// Every element, also those that are not kept.
+bool all_finite(const TensorView& out) {
+  const auto* data = static_cast<const std::byte*>(out.data);
+  const std::int64_t n = element_count(out.shape);
+  for (std::int64_t i = 0; i < n; ++i)
+    if (!std::isfinite(element(data, out.dtype, i))) return false;
+  return true;
+}
+
+}  // namespace
+
+void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch) {
+  if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
+  const TensorView& out = outputs.front();
+  check_batch(out, batch);
+  const std::int64_t per_sample = element_count(out.shape) / batch;
+  const std::int64_t length = out.shape.size() > 2 ? out.shape.back() : per_sample;
+  const std::int64_t all = per_sample / length;
+  const std::int64_t kept = kept_positions(per_sample, length, std::max(rows.samples_planned, batch));
+  set_shape(rows, length, kept);
+  rows.all_positions = all;
+  rows.samples += batch;
+  rows.finite = rows.finite && all_finite(out);
+  for (std::int64_t b = 0; b < batch; ++b)
+    for (std::int64_t p = 0; p < kept; ++p)
+      append_row(rows, out, (b * all + (p + 1) * all / kept - 1) * length);
+}
+
+ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64_t> samples) {
+  ComparedRows chosen{static_cast<std::int64_t>(samples.size()), rows.positions, rows.length, {}, true, 0, rows.all_positions};
+  for (const std::int64_t index : samples) {
+    const auto sample = rows.sample(index);
+    chosen.values.insert(chosen.values.end(), sample.begin(), sample.end());
+  }
+  chosen.finite = rows.finite;
+  return chosen;
+}
+
+Tensor to_tensor(const ComparedRows& rows) {
+  Tensor tensor({"reference", DType::kFloat32, {rows.samples, rows.positions, rows.length}});
+  std::memcpy(tensor.data(), rows.values.data(), tensor.size_bytes());
+  return tensor;
+}
+
+ComparedRows to_rows(const Tensor& tensor) {
+  const Shape& shape = tensor.spec().shape;
+  if (shape.size() != 3 || tensor.spec().dtype != DType::kFloat32)
+    throw Error(ErrorCode::kInternal, "a reference file has the wrong shape");
+  ComparedRows rows{shape[0], shape[1], shape[2],
+                    std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape)),
+                    true, 0, shape[1]};
+  rows.finite = std::all_of(rows.values.begin(), rows.values.end(), [](float v) { return std::isfinite(v); });
+  return rows;
+}
+
+}  // namespace paceline::workload

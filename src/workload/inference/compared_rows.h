@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/tensor.h"
+
+// The first output of several batches as rows of float32.
+namespace paceline::workload {
+
+// [samples, positions, length]. Where there is much (logits over long sequences) fewer positions are kept, evenly
+// spaced and ending with the last, on both sides alike: at most 16 above 2^20 elements a sample, and fewer still
+// where all rows would take more than 128 MB. `samples_planned` is what that depends on: set it before the first
+// append.
+struct ComparedRows {
+  std::int64_t samples = 0;
+  std::int64_t positions = 1;  // per sample
+  std::int64_t length = 0;     // of one row
+  std::vector<float> values;
+  bool finite = true;
+  std::int64_t samples_planned = 0;
+  std::int64_t all_positions = 1;  // before some were left out
+
+  [[nodiscard]] std::span<const float> row(std::int64_t sample, std::int64_t position) const {
+    return std::span(values).subspan(static_cast<std::size_t>((sample * positions + position) * length),
+                                     static_cast<std::size_t>(length));
+  }
+  [[nodiscard]] std::span<const float> sample(std::int64_t index) const {
+    const auto width = static_cast<std::size_t>(positions * length);
+    return std::span(values).subspan(static_cast<std::size_t>(index) * width, width);
+  }
+};
+
+// Appends the first output of one batch as float32, whatever its type; `finite` looks at all of it. Throws Error(kData)
+// when the shape does not start with `batch` or differs from the batches before.
+void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
+
+// The samples named, in that order.
+ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64_t> samples);
+
+Tensor to_tensor(const ComparedRows& rows);  // [samples, positions, length]
+ComparedRows to_rows(const Tensor& tensor);
+
+}  // namespace paceline::workload

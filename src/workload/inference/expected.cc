@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/expected.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
+#include "base/text.h"
+
+namespace paceline::workload {
+namespace {
+
+struct NamedFile {
+  std::string name;  // empty: the first array
+  std::string path;
+};
+
+NamedFile split_name(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos || std::filesystem::exists(text)) return {"", text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+Tensor read_array(const NamedFile& file) {
+  auto arrays = read_npy_or_npz(file.path);
+  if (arrays.empty()) throw Error(ErrorCode::kData, fmt::format("'{}' holds no array", file.path));
+  if (file.name.empty()) return std::move(arrays.front());
+  std::vector<std::string> names;
+  for (auto& array : arrays) {
+    if (array.spec().name == file.name) return std::move(array);
+    names.push_back(array.spec().name);
+  }
+  throw Error(ErrorCode::kData,
+              fmt::format("'{}' has no array named '{}'; it holds {}", file.path, file.name, join(names, ", ")));
+}
+
+template <typename T>
+std::vector<std::int64_t> to_integers(const Tensor& tensor) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < element_count(tensor.spec().shape); ++i)
+    values.push_back(static_cast<std::int64_t>(tensor.as<T>()[i]));
+  return values;
+}
+
+std::vector<std::int64_t> integers_of(const Tensor& tensor, const std::string& file) {
+  const bool flat = tensor.spec().shape.size() == 1;
+  if (flat && tensor.spec().dtype == DType::kInt64) return to_integers<std::int64_t>(tensor);
+  if (flat && tensor.spec().dtype == DType::kInt32) return to_integers<std::int32_t>(tensor);
+  if (flat && tensor.spec().dtype == DType::kUInt8) return to_integers<std::uint8_t>(tensor);
+  throw Error(ErrorCode::kData,
+              fmt::format("labels '{}' hold {} [{}]; one dimension of int64, int32 or uint8 is needed", file,
+                          dtype_name(tensor.spec().dtype), fmt::join(tensor.spec().shape, ", ")));
+}
+
+std::vector<std::int64_t> read_lines(const std::string& file) {
+  std::vector<std::int64_t> labels;
+  std::size_t line = 0;
+  for (const auto& text : split(read_file(file), '\n')) {
+    ++line;
+    if (trim(text).empty()) continue;
+    const auto label = parse_int(trim(text));
+    if (!label)
+      throw Error(ErrorCode::kData,
+                  fmt::format("labels '{}', line {}: '{}' is no integer; write one class index a line", file, line,
+                              std::string(trim(text)).substr(0, 40)));
+    labels.push_back(*label);
+  }
+  return labels;
+}
+
+}  // namespace
+
+ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples, std::int64_t samples_planned) {
+  const NamedFile file = split_name(text);
+  Tensor array = read_array(file);
+  TensorView view = array.view();
+  if (view.shape.empty() || view.shape[0] < samples)
+    throw Error(ErrorCode::kData,
+                fmt::format("accuracy_reference '{}' holds outputs of shape [{}], and {} inputs are compared: the first "
+                            "dimension must be the inputs, in their order (--accuracy-samples takes fewer)",
+                            file.path, fmt::join(view.shape, ", "), samples));
+  view.shape[0] = samples;
+  ComparedRows rows;
+  rows.samples_planned = samples_planned;
+  append_rows(rows, {&view, 1}, samples);
+  if (!rows.finite)
+    throw Error(ErrorCode::kData, fmt::format("accuracy_reference '{}' holds NaN or infinity", file.path));
+  return rows;
+}
+
+std::vector<std::int64_t> read_labels(const std::string& file) {
+  auto labels = file.ends_with(".npy") ? integers_of(read_npy(file), file) : read_lines(file);
+  if (labels.empty()) throw Error(ErrorCode::kData, fmt::format("labels '{}' is empty", file));
+  return labels;
+}
+
+}  // namespace paceline::workload

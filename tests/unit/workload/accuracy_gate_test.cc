@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/accuracy_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/random.h"
+
+namespace paceline::workload {
+namespace {
+
+constexpr std::int64_t kClasses = 10;
+const Tolerance kLoose{0.3, 0.95}, kNone{1e9, -1};
+
+// What a trained classifier gives: scores with a clear answer that depends on the input.
+ComparedRows classifier(std::int64_t samples) {
+  ComparedRows rows{samples, 1, kClasses, {}, true};
+  const CounterRng rng(7, 7);
+  for (std::int64_t s = 0; s < samples; ++s)
+    for (std::int64_t i = 0; i < kClasses; ++i)
+      rows.values.push_back(static_cast<float>(rng.normal(static_cast<std::uint64_t>(s * kClasses + i))) +
+                            (s % kClasses == i ? 8.0F : 0.0F));
+  return rows;
+}
+
+// The first `count` samples answer something else.
+ComparedRows with_flipped_answers(ComparedRows rows, std::int64_t count) {
+  for (std::int64_t s = 0; s < count; ++s)
+    rows.values[static_cast<std::size_t>(s * kClasses + (s + 1) % kClasses)] += 20;
+  return rows;
+}
+
+std::vector<std::int64_t> truth(std::int64_t samples) {
+  std::vector<std::int64_t> labels;
+  for (std::int64_t s = 0; s < samples; ++s) labels.push_back(s % kClasses);
+  return labels;
+}
+
+AccuracyQuestion trained(double max_changed = 0.1, double claim = 0) {
+  AccuracyQuestion question;
+  question.answers = "classes";
+  question.trained = true;
+  question.max_changed = max_changed;
+  question.claim = claim;
+  return question;
+}
+
+result::Correctness judged(std::int64_t samples, std::int64_t flipped, const AccuracyQuestion& question) {
+  const auto reference = classifier(samples);
+  return judge_outputs(with_flipped_answers(reference, flipped), &reference, kNone, question);
+}
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(AccuracyGate, TrainedWeightsAreJudgedByTheirAnswers) {
+  const auto c = judged(64, 0, trained());
+  EXPECT_TRUE(c.checked && c.passed);
+  EXPECT_EQ(c.judged_by, "answers");
+  EXPECT_EQ(*c.max_changed_tolerance, 0.1);
+  EXPECT_FALSE(c.max_rel_err_tolerance);
+  EXPECT_FALSE(c.claim.limit);
+}
+
+TEST(AccuracyGate, RandomWeightsAreJudgedByTheCentredCosineAndItSaysSo) {
+  auto question = trained();
+  question.trained = false;
+  const auto reference = classifier(64);
+  const auto c = judge_outputs(with_flipped_answers(reference, 64), &reference, {1e9, 0.95}, question);
+  EXPECT_EQ(c.judged_by, "outputs");
+  EXPECT_TRUE(says(c.judged_because, "random weights"));
+  EXPECT_FALSE(c.passed);
+  EXPECT_TRUE(says(c.detail, "centred cosine"));
+}
+
+TEST(AccuracyGate, OneAnswerForEveryInputMeansNothing) {
+  auto reference = classifier(64);
+  for (std::int64_t s = 0; s < 64; ++s) reference.values[static_cast<std::size_t>(s * kClasses)] += 100;
+  const auto c = judge_outputs(reference, &reference, kLoose, trained(0.1, 0.05));
+  EXPECT_EQ(c.judged_by, "outputs");
+  EXPECT_TRUE(says(c.judged_because, "same answer to 100 % of the inputs")) << c.judged_because;
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+}
+
+TEST(AccuracyGate, ScoresMultipliedByFourKeepTheirAnswers) {
+  // A scale on the scores alone is seen by the errors, not by the answers: who wants it judged says so.
+  const auto reference = classifier(64);
+  auto outputs = reference;
+  for (auto& v : outputs.values) v *= 4;
+  EXPECT_TRUE(judge_outputs(outputs, &reference, kLoose, trained()).passed);
+  auto question = trained();
+  question.outputs_decide_too = true;
+  const auto c = judge_outputs(outputs, &reference, kLoose, question);
+  EXPECT_FALSE(c.passed);
+  EXPECT_TRUE(says(c.detail, "max error 3 exceeds 0.3")) << c.detail;
+}
+
+TEST(AccuracyGate, MissedOnlyWhereChanceDoesNotExplainIt) {
+  EXPECT_TRUE(judged(64, 6, trained(0.1)).passed);    // 9.4 %
+  EXPECT_TRUE(judged(64, 10, trained(0.1)).passed);   // 15.6 %, and at least 8.8 %
+  EXPECT_FALSE(judged(64, 13, trained(0.1)).passed);  // 20 %, at least 12.5 %
+  EXPECT_FALSE(judged(1000, 130, trained(0.1)).passed);
+  EXPECT_TRUE(says(judged(64, 13, trained(0.1)).detail, "of 64 inputs, more than the 10 % accepted"));
+}
+
+TEST(AccuracyGate, NaNFailsWithAndWithoutAReference) {
+  auto outputs = classifier(8);
+  outputs.values[3] = std::numeric_limits<float>::quiet_NaN();
+  outputs.finite = false;
+  const auto reference = classifier(8);
+  for (const ComparedRows* against : {&reference, static_cast<const ComparedRows*>(nullptr)}) {
+    const auto c = judge_outputs(outputs, against, kNone, trained());
+    EXPECT_TRUE(c.checked);
+    EXPECT_FALSE(c.passed);
+    EXPECT_TRUE(says(c.detail, "NaN"));
+  }
+}
+
+TEST(AccuracyGate, WithoutAReferenceNothingIsJudged) {
+  const auto c = judge_outputs(classifier(8), nullptr, kNone, trained(0.1, 0.005));
+  EXPECT_FALSE(c.checked || c.passed);
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_TRUE(says(c.claim.detail, "no reference"));
+}
+
+TEST(AccuracyClaim, SixtyFourInputsCannotCarryHalfAPercent) {
+  const auto c = judged(64, 0, trained(0.1, 0.005));
+  EXPECT_TRUE(c.passed);  // the check; the claim is another question
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_EQ(*c.claim.inputs_needed, 598);
+  EXPECT_NEAR(*c.claim.bound, 0.0457, 5e-5);  // 1 - 0.05^(1/64)
+  EXPECT_TRUE(says(c.claim.detail, "--accuracy-samples 598")) << c.claim.detail;
+}
+
+TEST(AccuracyClaim, SixHundredInputsWithoutAChangeCarryIt) {
+  EXPECT_EQ(judged(598, 0, trained(0.1, 0.005)).claim.verdict, "passed");
+  EXPECT_EQ(judged(597, 0, trained(0.1, 0.005)).claim.verdict, "cannot_claim");
+}
+
+TEST(AccuracyClaim, OneChangeInSixHundredIsTooMany) {
+  const auto c = judged(600, 1, trained(0.1, 0.005));
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_GT(*c.claim.inputs_needed, 600);
+  EXPECT_TRUE(c.passed);
+}
+
+TEST(AccuracyClaim, ManyChangesFailIt) {
+  const auto c = judged(600, 12, trained(0.1, 0.005));
+  EXPECT_EQ(c.claim.verdict, "failed");
+  EXPECT_FALSE(c.passed);
+  EXPECT_TRUE(says(c.detail, "top-1 changes by 0.5 % or more")) << c.detail;
+}
+
+TEST(AccuracyClaim, AtTheLimitNoNumberOfInputsDoes) {
+  const auto c = judged(200, 1, trained(0.1, 0.005));  // 0.5 % seen
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_FALSE(c.claim.inputs_needed);
+  EXPECT_TRUE(says(c.claim.detail, "no number of inputs"));
+}
+
+TEST(AccuracyClaim, FewerInputsThanAskedForAreNamed) {
+  auto question = trained(0.1, 0.005);
+  question.samples_asked = 600;
+  EXPECT_TRUE(says(judged(64, 0, question).claim.detail, "64 inputs (distinct ones; 600 asked for)"));
+}
+
+TEST(AccuracyClaim, LabelsAskAboutAccuracyAndNotAboutAnswers) {
+  auto question = trained(1, 0.02);
+  question.labels = truth(600);
+  const auto reference = with_flipped_answers(classifier(600), 30);  // wrong on the first 30
+  auto outputs = classifier(600);
+  // Right on those, wrong on the last 30: a tenth of the answers change, the accuracy does not.
+  for (std::int64_t s = 570; s < 600; ++s)
+    outputs.values[static_cast<std::size_t>(s * kClasses + (s + 1) % kClasses)] += 20;
+  const auto c = judge_outputs(outputs, &reference, kNone, question);
+  EXPECT_DOUBLE_EQ(*c.labelled.change.value, 0);
+  EXPECT_NEAR(*c.top1.value, 0.9, 1e-9);
+  EXPECT_EQ(c.claim.basis, "labels");
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");  // 60 discordant pairs are noise of +-2.1 points
+  question.claim = 0.03;
+  EXPECT_EQ(judge_outputs(outputs, &reference, kNone, question).claim.verdict, "passed");
+}
+
+TEST(AccuracyClaim, AGainIsNoFailure) {
+  auto question = trained(1, 0.005);
+  question.labels = truth(600);
+  const auto outputs = classifier(600), reference = with_flipped_answers(outputs, 60);
+  EXPECT_EQ(judge_outputs(outputs, &reference, kNone, question).claim.verdict, "passed");
+  EXPECT_EQ(judge_outputs(reference, &outputs, kNone, question).claim.verdict, "failed");
+}
+
+TEST(AccuracyClaim, LabelsNeedAsManyInputsAsTheExactBinomial) {
+  auto question = trained(1, 0.005);
+  question.labels = truth(597);
+  const auto rows = classifier(597);
+  EXPECT_EQ(judge_outputs(rows, &rows, kNone, question).claim.verdict, "cannot_claim");
+  question.labels = truth(598);
+  const auto enough = classifier(598);
+  EXPECT_EQ(judge_outputs(enough, &enough, kNone, question).claim.verdict, "passed");
+}
+
+TEST(AccuracyClaim, RandomWeightsClaimNothing) {
+  auto question = trained(1, 0.005);
+  question.trained = false;
+  const auto c = judged(600, 0, question);
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+  EXPECT_TRUE(says(c.claim.detail, "random weights")) << c.claim.detail;
+}
+
+}  // namespace
+}  // namespace paceline::workload

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/check_samples.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
+#include "workload/inference/expected.h"
+
+namespace paceline::workload {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns its input, and remembers which batches it saw.
+class EchoEngine : public plugin::Engine {
+ public:
+  [[nodiscard]] plugin::EngineInfo info() const override { return {}; }
+  void load(const plugin::ModelSpec&, const plugin::EngineSettings&) override {}
+  void bind(plugin::Slot, std::span<const TensorView> inputs) override { view_ = inputs.front(); }
+  void enqueue(plugin::Slot) override { ++calls; }
+  std::span<const TensorView> synchronize(plugin::Slot) override { return {&view_, 1}; }
+  plugin::ReadBack read_back(plugin::Slot) override { return {}; }
+  int calls = 0;
+
+ private:
+  TensorView view_;
+};
+
+class CheckSamples : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string write(const std::string& name, std::vector<float> values, Shape shape) {
+    const TensorView view{"x", values.data(), DType::kFloat32, std::move(shape), {}, {}};
+    write_npy(folder_ / name, view);
+    return (folder_ / name).string();
+  }
+  // Rows of three class scores; row i answers i % 3.
+  PassSpec pass(const std::vector<int>& rows) {
+    std::vector<float> values;
+    for (const int row : rows)
+      for (int i = 0; i < 3; ++i) values.push_back(row % 3 == i ? 10.0F + static_cast<float>(row) : 0.0F);
+    PassSpec spec;
+    spec.samples = static_cast<std::int64_t>(rows.size());
+    spec.batch = 2;
+    spec.input_files = {write("in.npy", values, {spec.samples, 3})};
+    spec.reference_file = write("ref.npy", values, {spec.samples, 1, 3});
+    spec.tolerance = {1e9, -1};
+    spec.accuracy.answers = "auto";
+    spec.accuracy.trained = true;
+    return spec;
+  }
+  static result::Correctness checked(const PassSpec& spec) {
+    EchoEngine engine;
+    const auto run = run_samples(spec, engine);
+    EXPECT_EQ(engine.calls, spec.samples / spec.batch);
+    return check_samples(spec, run);
+  }
+  fs::path folder_;
+};
+
+TEST_F(CheckSamples, EveryBatchRuns) {
+  const auto c = checked(pass({0, 1, 2, 3, 4, 5}));
+  EXPECT_TRUE(c.passed);
+  EXPECT_EQ(c.samples, 6);
+  EXPECT_EQ(c.answers, "classes");
+  EXPECT_EQ(*c.reference_answers, 3);
+}
+
+TEST_F(CheckSamples, RepeatedInputsAreNoFurtherObservations) {
+  const auto c = checked(pass({0, 1, 2, 0, 1, 2, 0, 1}));
+  EXPECT_EQ(c.samples, 3);
+}
+
+TEST_F(CheckSamples, SixtyFourTimesTheSameInputClaimsNothing) {
+  auto spec = pass(std::vector<int>(64, 1));
+  spec.accuracy.claim = 0.05;  // 64 distinct inputs would carry it
+  spec.accuracy.samples_asked = 64;
+  const auto c = checked(spec);
+  EXPECT_EQ(c.samples, 1);
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+}
+
+TEST_F(CheckSamples, LabelsGoWithTheirInputs) {
+  auto spec = pass({0, 0, 1, 2});
+  spec.accuracy.labels = {0, 0, 1, 0};
+  const auto c = checked(spec);
+  EXPECT_EQ(c.samples, 3);
+  EXPECT_NEAR(*c.labelled.top1.value, 2.0 / 3, 1e-12);
+}
+
+TEST_F(CheckSamples, ExpectedOutputsOfAnotherShapeAreTheFilesMistake) {
+  auto spec = pass({0, 1, 2, 3});
+  spec.accuracy.expected_file = "mine.npz";
+  spec.reference_file = write("other.npy", std::vector<float>(8), {4, 1, 2});
+  try {
+    checked(spec);
+    FAIL() << "two class scores instead of three were accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kData);
+    EXPECT_NE(std::string(e.what()).find("'mine.npz' holds [4, 1, 2]"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(CheckSamples, ExpectedOutputsMustBeEnough) {
+  const auto file = write("out.npy", std::vector<float>(20, 1.0F), {10, 2});
+  EXPECT_EQ(read_expected_outputs(file, 10, 10).samples, 10);
+  EXPECT_EQ(read_expected_outputs(file, 4, 4).samples, 4);
+  EXPECT_THROW(read_expected_outputs(file, 11, 11), Error);
+  EXPECT_THROW(read_expected_outputs("logits:" + file, 10, 10), Error);
+  EXPECT_EQ(read_expected_outputs("out:" + file, 10, 10).samples, 10);
+}
+
+TEST_F(CheckSamples, LabelsAsTextOrArray) {
+  write_file_atomic(folder_ / "l.txt", "3\n 1 \n\n0\n");
+  EXPECT_EQ(read_labels((folder_ / "l.txt").string()), (std::vector<std::int64_t>{3, 1, 0}));
+  std::vector<std::int32_t> values{5, 6};
+  const TensorView view{"l", values.data(), DType::kInt32, {2}, {}, {}};
+  write_npy(folder_ / "l.npy", view);
+  EXPECT_EQ(read_labels((folder_ / "l.npy").string()), (std::vector<std::int64_t>{5, 6}));
+}
+
+TEST_F(CheckSamples, LabelsThatAreNoneAreNamedWithTheirLine) {
+  write_file_atomic(folder_ / "l.txt", "3\ntabby cat\n");
+  try {
+    read_labels((folder_ / "l.txt").string());
+    FAIL() << "a word was accepted as a label";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("line 2: 'tabby cat'"), std::string::npos) << e.what();
+  }
+  write_file_atomic(folder_ / "l.txt", "\n");
+  EXPECT_THROW(read_labels((folder_ / "l.txt").string()), Error);
+  EXPECT_THROW(read_labels(write("f.npy", {1, 2}, {2})), Error);
+}
+
+}  // namespace
+}  // namespace paceline::workload
