@@ -24,8 +24,11 @@ std::string case_words(const CaseResult& one) {
 
 Finding about(const CaseResult& one, std::string text, std::string advice = {}) {
   const Correctness& c = one.correctness;
-  return {"", "", std::move(text),
-          fmt::format("{} distinct inputs ({}), reference: {}", c.samples, c.inputs, c.reference), std::move(advice),
+  return {"",
+          "",
+          std::move(text),
+          fmt::format("{} distinct inputs ({}), reference: {}", c.samples, c.inputs, c.reference),
+          std::move(advice),
           {one.case_id}};
 }
 
@@ -36,17 +39,18 @@ std::string answers_text(const CaseResult& one) {
   const std::string what = tokens ? "next token" : "top-1 answer";
   const std::string upper = percent(1 - *same.ci_low);
   if (*same.value == 1)
-    return fmt::format("{} keeps every {} of {} on {} inputs; up to {} may still change.", one.benchmark.precision, what,
-                       case_words(one), c.samples, upper);
+    return fmt::format("{} keeps every {} of {} on {} inputs; up to {} may still change.",
+                       one.benchmark.precision, what, case_words(one), c.samples, upper);
   return fmt::format("{} changes the {} of {} for {} ({}–{}) of {} inputs.", one.benchmark.precision, what,
-                     case_words(one), percent(1 - *same.value), fmt::format("{:.2g}", (1 - *same.ci_high) * 100), upper,
-                     c.samples);
+                     case_words(one), percent(1 - *same.value),
+                     fmt::format("{:.2g}", (1 - *same.ci_high) * 100), upper, c.samples);
 }
 
 std::string labels_text(const CaseResult& one) {
   const auto& labelled = one.correctness.labelled;
   return fmt::format(
-      "{} changes the top-1 accuracy of {} by {:+.2g} points ({:+.2g} to {:+.2g}) on {} labelled inputs: {} lost, {} "
+      "{} changes the top-1 accuracy of {} by {:+.2g} points ({:+.2g} to {:+.2g}) on {} labelled inputs: {} "
+      "lost, {} "
       "gained.",
       one.benchmark.precision, case_words(one), *labelled.change.value * 100, *labelled.change.ci_low * 100,
       *labelled.change.ci_high * 100, one.correctness.samples, *labelled.lost, *labelled.gained);
@@ -70,7 +74,9 @@ Findings find_accuracy_failures(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (one.outcome != Outcome::kFailed || one.reason_code != "accuracy") continue;
     const std::string detail = one.correctness.detail.empty() ? one.reason : one.correctness.detail;
-    found.push_back({"", "", fmt::format("{} gives wrong outputs, so no number is shown: {}.", one.label, detail),
+    found.push_back({"",
+                     "",
+                     fmt::format("{} gives wrong outputs, so no number is shown: {}.", one.label, detail),
                      "reference: " + one.correctness.reference,
                      "Use another precision for this model, or state a tolerance you can accept in the plan.",
                      {one.case_id}});
@@ -83,8 +89,9 @@ Findings find_unclaimed_accuracy(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     const auto& claim = one.correctness.claim;
     if (!is_ok(one) || claim.verdict != "cannot_claim") continue;
-    found.push_back(about(one, fmt::format("{}: that top-1 changes by less than {:g} % cannot be claimed: {}.", one.label,
-                                           *claim.limit * 100, claim.detail)));
+    found.push_back(
+        about(one, fmt::format("{}: that top-1 changes by less than {:g} % cannot be claimed: {}.", one.label,
+                               *claim.limit * 100, claim.detail)));
   }
   return found;
 }

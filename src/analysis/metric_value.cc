@@ -15,7 +15,8 @@ result::CaseResult fully_measured() {
   one.throughput.per_s = full_estimate();
   one.speedup.ratio = full_estimate();
   auto& c = one.correctness;
-  for (auto* share : {&c.top1, &c.top5, &c.next_token, &c.labelled.top1, &c.labelled.change}) *share = full_estimate();
+  for (auto* share : {&c.top1, &c.top5, &c.next_token, &c.labelled.top1, &c.labelled.change})
+    *share = full_estimate();
   for (const double p : {0.5, 0.9, 0.95, 0.99, 0.999})
     one.stats.quantiles.push_back({p, 1.0, 0.5, 2.0, 0.95, "binomial", {}, {}});
   return one;

@@ -89,7 +89,8 @@ std::size_t byte_at(std::string_view bytes, std::size_t i) {
 
 // Where the data begin, from the first twelve bytes.
 std::size_t header_end(std::string_view start, const std::string& name) {
-  if (start.size() < 12 || start.substr(0, 6) != kMagic) bad(name, "it does not start with NumPy's magic bytes");
+  if (start.size() < 12 || start.substr(0, 6) != kMagic)
+    bad(name, "it does not start with NumPy's magic bytes");
   const std::size_t low = byte_at(start, 8) | byte_at(start, 9) << 8;
   return byte_at(start, 6) == 1 ? 10 + low : 12 + (low | byte_at(start, 10) << 16 | byte_at(start, 11) << 24);
 }
@@ -123,7 +124,8 @@ Tensor parse_npy(std::string_view bytes, const std::string& name) {
 class NpyFile {
  public:
   explicit NpyFile(const fs::path& path) : name_(path.string()), stream_(path, std::ios::binary) {
-    if (!stream_) throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name_, std::strerror(errno)));
+    if (!stream_)
+      throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name_, std::strerror(errno)));
     const std::string start = read(0, 12);
     header_ = parse_header(read(0, header_end(start, name_)), name_);
     stream_.clear();
@@ -135,11 +137,13 @@ class NpyFile {
   Tensor samples(std::int64_t first, std::int64_t count) {
     const Shape& shape = header_.spec.shape;
     if (shape.empty() || first < 0 || count < 0 || shape[0] < first + count)
-      bad(name_, fmt::format("it holds {} samples, {} are needed", shape.empty() ? 0 : shape[0], first + count));
+      bad(name_,
+          fmt::format("it holds {} samples, {} are needed", shape.empty() ? 0 : shape[0], first + count));
     TensorSpec part = header_.spec;
     part.shape[0] = count;
     Tensor tensor(std::move(part));
-    const std::size_t sample_bytes = shape[0] > 0 ? header_.data_bytes() / static_cast<std::size_t>(shape[0]) : 0;
+    const std::size_t sample_bytes =
+        shape[0] > 0 ? header_.data_bytes() / static_cast<std::size_t>(shape[0]) : 0;
     read_into(reinterpret_cast<char*>(tensor.data()),
               header_.data_begin + static_cast<std::size_t>(first) * sample_bytes, tensor.size_bytes());
     return tensor;

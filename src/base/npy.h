@@ -10,7 +10,8 @@ namespace paceline {
 // NumPy's .npy format 1.0-3.0, little-endian, C order; float16/32/64, int8/32/64, uint8, bool.
 // Throws Error(kData) for anything else, naming the file.
 Tensor read_npy(const std::filesystem::path& path);
-// Samples first … first + count - 1 (dimension 0), without reading the others. Throws Error(kData) where there are fewer.
+// Samples first … first + count - 1 (dimension 0), without reading the others. Throws Error(kData) where
+// there are fewer.
 Tensor read_npy_samples(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
 TensorSpec read_npy_spec(const std::filesystem::path& path);  // the header alone
 void write_npy(const std::filesystem::path& path, const TensorView& tensor);

@@ -167,14 +167,16 @@ constexpr std::array kRows{
            .type = kNumber,
            .min = 0,
            .max = 1,
-           .help = "Largest accepted share of inputs whose answer differs from the reference's, with trained weights; "
+           .help = "Largest accepted share of inputs whose answer differs from the reference's, with trained "
+                   "weights; "
                    "unset: by precision."},
     Option{.name = "accuracy.max_top1_change",
            .flags = "--accuracy-claim",
            .type = kNumber,
            .min = 1e-6,
            .max = 1,
-           .help = "Claims that top-1 changes by less than this share (0.005: half a percent): passed, failed (exit 1), "
+           .help = "Claims that top-1 changes by less than this share (0.005: half a percent): passed, "
+                   "failed (exit 1), "
                    "or cannot be said with these inputs (exit 3)."},
     Option{.name = "accuracy.samples",
            .flags = "--accuracy-samples",
@@ -184,20 +186,25 @@ constexpr std::array kRows{
            .min = 1,
            .max = 10'000,
            .help = "Inputs that are compared with the reference; load_inputs and image_dir may give fewer."},
-    Option{.name = "accuracy.reference",
-           .flags = "--accuracy-reference",
-           .fallback = "eager",
-           .help = "What outputs are compared with: an engine in fp32 (eager, onnxruntime), or a file of expected "
-                   "outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."},
-    Option{.name = "accuracy.answers",
-           .flags = "--accuracy-answers",
-           .type = kChoice,
-           .fallback = "auto",
-           .choices = kAnswers,
-           .help = "What the first output holds: class scores of an input, of each next token, or neither; auto: by "
-                   "the built-in model, else classes where an input has one row."},
-    Option{.name = "labels",
-           .help = "The right class of each input of load_inputs or image_dir: one integer a line, or a .npy."},
+    Option{
+        .name = "accuracy.reference",
+        .flags = "--accuracy-reference",
+        .fallback = "eager",
+        .help =
+            "What outputs are compared with: an engine in fp32 (eager, onnxruntime), or a file of expected "
+            "outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."},
+    Option{
+        .name = "accuracy.answers",
+        .flags = "--accuracy-answers",
+        .type = kChoice,
+        .fallback = "auto",
+        .choices = kAnswers,
+        .help =
+            "What the first output holds: class scores of an input, of each next token, or neither; auto: by "
+            "the built-in model, else classes where an input has one row."},
+    Option{
+        .name = "labels",
+        .help = "The right class of each input of load_inputs or image_dir: one integer a line, or a .npy."},
     Option{.name = "onnxruntime.graph_optimization",
            .type = kChoice,
            .choices = kGraphOptimization,

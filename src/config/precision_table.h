@@ -7,11 +7,12 @@
 namespace paceline::config {
 
 // bf16 keeps 8 bits of significand and fp16 11, so one rounding costs 0.4 % and 0.05 %; the limits leave room
-// for the growth through 50 layers. The last figure is the share of changed answers that tells a broken model from a
-// working one; how good it is, a claim says (docs/methodology.md, accuracy).
+// for the growth through 50 layers. The last figure is the share of changed answers that tells a broken model
+// from a working one; how good it is, a claim says (docs/methodology.md, accuracy).
 inline constexpr std::array kPrecisions{
     Precision{"fp32", "32-bit floating point", true, {1e-5, 0.99999}, {1e-4, 0.99999}, 0.005},
-    Precision{"tf32", "fp32 with products rounded to 10 bits, on GPUs", false, {1e-2, 0.999}, {1e-2, 0.999}, 0.02},
+    Precision{
+        "tf32", "fp32 with products rounded to 10 bits, on GPUs", false, {1e-2, 0.999}, {1e-2, 0.999}, 0.02},
     Precision{"fp16", "weights and arithmetic in half precision", true, {3e-2, 0.999}, {3e-2, 0.999}, 0.02},
     Precision{"bf16", "weights and arithmetic in bfloat16", true, {2e-1, 0.98}, {2e-1, 0.98}, 0.05},
     Precision{"amp_fp16", "autocast to half precision", true, {3e-2, 0.999}, {3e-2, 0.999}, 0.02},

@@ -52,8 +52,8 @@ constexpr I64 peak_conv_macs(I64) {
 constexpr std::array kModels{
     Model{"resnet50", Task::kCnn, "images", kImageInput, 0, 0, 25'557'032, resnet50_macs},
     Model{"vit_b_16", Task::kTransformer, "images", kImageInput, 0, 0, 86'567'656, vit_b_16_macs},
-    Model{"bert-large", Task::kTransformer, "sequences", kBertInput, 128, 512, 335'141'888, bert_large_macs, false, 0,
-          "none"},
+    Model{"bert-large", Task::kTransformer, "sequences", kBertInput, 128, 512, 335'141'888, bert_large_macs,
+          false, 0, "none"},
     Model{"gpt2", Task::kTransformer, "sequences", kGptInput, 128, 1024, 124'439'808, gpt2_macs, false, 0,
           "tokens"},
     Model{"tiny_cnn", Task::kCnn, "images", kTinyInput, 0, 0, 25'626, tiny_cnn_macs},

@@ -79,9 +79,11 @@ std::string accuracy_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.checked || c.judged_by.empty()) return {};
   const std::string claim =
-      c.claim.verdict.empty() ? "" : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
-  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}", c.judged_by,
-                     c.judged_because, c.samples, c.inputs, c.reference, claim);
+      c.claim.verdict.empty()
+          ? ""
+          : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
+  return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}",
+                     c.judged_by, c.judged_because, c.samples, c.inputs, c.reference, claim);
 }
 
 std::string grade_text(const CaseResult& one, std::size_t shown) {

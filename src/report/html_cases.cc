@@ -67,8 +67,7 @@ std::string table_row(const ReportCase& entry, bool kept) {
   if (!entry.letter.empty()) row += "<td>" + entry.letter + "</td>";
   if (analysis::is_ok(one)) return row + number_cells(entry, kept) + grade_cell(one) + "</tr>\n";
   return row + fmt::format("<td class=\"outcome\" colspan=\"{}\">{}</td></tr>\n",
-                           kColumnsAfterName + (kept ? 1 : 0),
-                           escape_html(outcome_text(one)));
+                           kColumnsAfterName + (kept ? 1 : 0), escape_html(outcome_text(one)));
 }
 
 std::string head_cell(std::string_view title, std::string_view kind) {

@@ -35,8 +35,8 @@ std::string numbers_row(const ReportCase& entry, bool kept) {
       !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
   return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
                      or_dash(cells.throughput), or_dash(cells.speedup) + (open ? " (no claim)" : ""),
-                     kept ? " " + or_dash(cells.kept) + " |" : "", or_dash(cells.memory), or_dash(cells.foreign),
-                     or_dash(cells.grade));
+                     kept ? " " + or_dash(cells.kept) + " |" : "", or_dash(cells.memory),
+                     or_dash(cells.foreign), or_dash(cells.grade));
 }
 
 std::string case_row(const ReportCase& entry, bool kept) {

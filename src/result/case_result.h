@@ -53,10 +53,10 @@ struct Estimate {
 
 // Against the truth instead of the reference; only where labels are given. Both models on the same inputs.
 struct LabelledAccuracy {
-  std::string labels;      // the file
+  std::string labels;  // the file
   Estimate reference_top1, top1;
-  Estimate change;         // top1 - reference_top1, paired
-  Count lost, gained;      // inputs that only the reference, only this case answers rightly
+  Estimate change;     // top1 - reference_top1, paired
+  Count lost, gained;  // inputs that only the reference, only this case answers rightly
 };
 
 // "Top-1 changes by less than `limit`", decided on one-sided 95 % bounds.
@@ -87,12 +87,12 @@ struct Correctness {
   std::string judged_by;  // outputs: max_rel_err and centred_cosine; answers: share of changed answers
   std::string judged_because;
   Number max_abs_err;
-  Number cosine;        // worst sample
-  Number kl_nats;       // mean over rows of KL(softmax(reference) || softmax(output))
-  std::string answers;  // what a row holds: classes | tokens | none
-  Estimate top1, top5;  // share of samples: same answer; the reference's answer among the five largest
-  Estimate next_token;  // share of positions with the same answer
-  Count reference_answers;      // distinct ones
+  Number cosine;            // worst sample
+  Number kl_nats;           // mean over rows of KL(softmax(reference) || softmax(output))
+  std::string answers;      // what a row holds: classes | tokens | none
+  Estimate top1, top5;      // share of samples: same answer; the reference's answer among the five largest
+  Estimate next_token;      // share of positions with the same answer
+  Count reference_answers;  // distinct ones
   Number max_changed_tolerance;  // largest accepted share of changed answers
   LabelledAccuracy labelled;
   AccuracyClaim claim;

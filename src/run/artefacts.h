@@ -18,8 +18,8 @@ class Artefacts {
   Artefacts& operator=(const Artefacts&) = delete;
   ~Artefacts();
 
-  // One .npy an input of the model; they may hold fewer samples than the pass wants. Throws Error when loaded data does
-  // not fit.
+  // One .npy an input of the model; they may hold fewer samples than the pass wants. Throws Error when loaded
+  // data does not fit.
   std::vector<std::string> inputs(const config::Case& c, const workload::PassSpec& pass);
   [[nodiscard]] std::filesystem::path model_file(const std::string& key, const std::string& format) const {
     return folder_ / ("model-" + key + "." + format);

@@ -20,8 +20,8 @@ void add_labels(const config::Case& c, workload::PassSpec& pass) {
   auto labels = workload::read_labels(question.labels_file);
   const auto given = workload::samples_given(input_request(c, pass));
   if (static_cast<std::int64_t>(labels.size()) != given)
-    throw Error(ErrorCode::kData, fmt::format("labels '{}' holds {} labels, {} holds {} inputs", question.labels_file,
-                                              labels.size(), question.inputs, given));
+    throw Error(ErrorCode::kData, fmt::format("labels '{}' holds {} labels, {} holds {} inputs",
+                                              question.labels_file, labels.size(), question.inputs, given));
   for (std::size_t i = 0; static_cast<std::int64_t>(labels.size()) < pass.samples; ++i)
     labels.push_back(labels[i]);  // as the last batch is filled up
   labels.resize(static_cast<std::size_t>(pass.samples));

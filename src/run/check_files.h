@@ -6,8 +6,8 @@
 
 namespace paceline::run {
 
-// Adds what the user's files are for: inputs, their number, labels and expected outputs. Throws Error(kConfig) or
-// Error(kData) naming the file that does not fit.
+// Adds what the user's files are for: inputs, their number, labels and expected outputs. Throws
+// Error(kConfig) or Error(kData) naming the file that does not fit.
 void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass);
 
 }  // namespace paceline::run

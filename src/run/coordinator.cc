@@ -194,8 +194,8 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
               : run_worker(request, interrupt_, on_progress);
 }
 
-// A built-in model as the file that an engine reads, made once for all that want the same; no path where the engine
-// has the model itself. Missing: the case has ended, or the run is interrupted.
+// A built-in model as the file that an engine reads, made once for all that want the same; no path where the
+// engine has the model itself. Missing: the case has ended, or the run is interrupted.
 std::optional<ModelFile> Coordinator::model_file_for(CaseRun& c, const std::string& engine_name) {
   const auto* engine = config::find_engine(engine_name);
   if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};

@@ -239,16 +239,18 @@ workload::PassSpec reference_pass(const workload::PassSpec& base, const std::str
 
 std::string reference_name(const workload::PassSpec& pass, const std::string& engine) {
   if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
-  return engine == "eager" ? "the file's own unoptimised fp32 run" : fmt::format("the file's own fp32 run in {}", engine);
+  return engine == "eager" ? "the file's own unoptimised fp32 run"
+                           : fmt::format("the file's own fp32 run in {}", engine);
 }
 
 std::string reference_key(const workload::PassSpec& reference) {
-  return short_hash({reference.engine, reference.model.name, reference.model.file, reference.model.weights_file,
-                     reference.model.weights_seed, reference.input_files, reference.batch,
-                     reference.samples});
+  return short_hash({reference.engine, reference.model.name, reference.model.file,
+                     reference.model.weights_file, reference.model.weights_seed, reference.input_files,
+                     reference.batch, reference.samples});
 }
 
-workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const result::Correctness& checked) {
+workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance,
+                                    const result::Correctness& checked) {
   if (checked.judged_by != "answers" || !checked.max_abs_err) return tolerance;
   return {tolerance.max_rel_err, -1, 2 * *checked.max_abs_err};
 }

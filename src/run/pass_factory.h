@@ -29,13 +29,14 @@ struct ReferenceChoice {
 };
 ReferenceChoice reference_choice(const config::Case& c);
 
-// The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for a model
-// file its own unoptimised FP32 run.
+// The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for
+// a model file its own unoptimised FP32 run.
 workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine = "eager");
 std::string reference_name(const workload::PassSpec& pass, const std::string& engine);  // in words
 std::string reference_key(const workload::PassSpec& reference);
 
-// For the outputs after the timed loop: where the answers decided, the errors may be twice those that passed the check.
+// For the outputs after the timed loop: where the answers decided, the errors may be twice those that passed
+// the check.
 workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const result::Correctness& checked);
 
 std::int64_t repetitions_of(const config::Case& c);

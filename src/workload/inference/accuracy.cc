@@ -150,9 +150,10 @@ void measure_answers(Correctness& c, const ComparedRows& a, const ComparedRows& 
   }
   c.top1 = share(same, a.samples, "clopper_pearson");
   c.next_token = no_estimate("the output holds classes: see top1");
-  c.top5 = a.length > kTop ? share(sum_of_shares(a, b, [](Row x, Row y) { return among_the_top(x, answer_of(y)); }),
-                                   a.samples, "clopper_pearson")
-                           : no_estimate("needs more than five classes");
+  c.top5 = a.length > kTop
+               ? share(sum_of_shares(a, b, [](Row x, Row y) { return among_the_top(x, answer_of(y)); }),
+                       a.samples, "clopper_pearson")
+               : no_estimate("needs more than five classes");
 }
 
 void no_answers(Correctness& c) {
@@ -164,13 +165,15 @@ void no_answers(Correctness& c) {
 
 void check_labels(const ComparedRows& rows, std::span<const std::int64_t> labels, const std::string& file) {
   if (rows.positions != 1)
-    throw Error(ErrorCode::kData, fmt::format("labels '{}': the model's output is {}, not one row of class scores an "
-                                              "input",
-                                              file, shape_text(rows)));
+    throw Error(ErrorCode::kData,
+                fmt::format("labels '{}': the model's output is {}, not one row of class scores an "
+                            "input",
+                            file, shape_text(rows)));
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] < 0 || labels[i] >= rows.length)
-      throw Error(ErrorCode::kData, fmt::format("labels '{}': label {} is {}, the model has {} classes (0 to {})", file,
-                                                i + 1, labels[i], rows.length, rows.length - 1));
+      throw Error(ErrorCode::kData,
+                  fmt::format("labels '{}': label {} is {}, the model has {} classes (0 to {})", file, i + 1,
+                              labels[i], rows.length, rows.length - 1));
 }
 
 std::vector<bool> right_answers(const ComparedRows& rows, std::span<const std::int64_t> labels) {
@@ -200,7 +203,8 @@ double most_frequent_answer(const ComparedRows& rows) {
   return static_cast<double>(most) / static_cast<double>(rows.samples * rows.positions);
 }
 
-void measure_agreement(Correctness& c, const ComparedRows& a, const ComparedRows& b, const std::string& answers) {
+void measure_agreement(Correctness& c, const ComparedRows& a, const ComparedRows& b,
+                       const std::string& answers) {
   const double scale = largest_magnitude(b.values);
   c.max_abs_err = max_difference(a.values, b.values);
   c.max_rel_err = scale > 0 ? *c.max_abs_err / scale : *c.max_abs_err;
@@ -233,7 +237,8 @@ result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const Com
   }
   const auto interval = stats::paired_change_interval(pairs, kConfidence);
   found.reference_top1 = share(count(theirs), outputs.samples, "clopper_pearson");
-  found.change = {(pairs.gained - pairs.lost) / pairs.trials, interval.low, interval.high, kConfidence, "tango_score"};
+  found.change = {(pairs.gained - pairs.lost) / pairs.trials, interval.low, interval.high, kConfidence,
+                  "tango_score"};
   found.lost = static_cast<std::int64_t>(pairs.lost);
   found.gained = static_cast<std::int64_t>(pairs.gained);
   return found;

@@ -10,13 +10,14 @@
 // docs/metrics.md, "Accuracy".
 namespace paceline::workload {
 
-// Fills the figures of `c`: errors, cosines, and for classes and tokens agreement with intervals and KL. Shapes must be
-// equal (same_shape) and values finite. Samples must differ from each other: each is one observation.
+// Fills the figures of `c`: errors, cosines, and for classes and tokens agreement with intervals and KL.
+// Shapes must be equal (same_shape) and values finite. Samples must differ from each other: each is one
+// observation.
 void measure_agreement(result::Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
                        const std::string& answers);
 
-// Accuracy of both against labels, one a sample, and its paired change; `reference` may be null. Throws Error(kData)
-// for a label outside the classes.
+// Accuracy of both against labels, one a sample, and its paired change; `reference` may be null. Throws
+// Error(kData) for a label outside the classes.
 result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const ComparedRows* reference,
                                           std::span<const std::int64_t> labels, const std::string& file);
 

@@ -43,7 +43,8 @@ void judge_errors(Correctness& c, const Tolerance& tolerance) {
   if (*c.max_rel_err > tolerance.max_rel_err && *c.max_abs_err > tolerance.max_abs_err)
     add_detail(c, fmt::format("max error {:.3g} exceeds {:.3g}", *c.max_rel_err, tolerance.max_rel_err));
   if (c.centred_cosine && *c.centred_cosine < tolerance.centred_cosine)
-    add_detail(c, fmt::format("centred cosine {:.6f} is below {:.6f}", *c.centred_cosine, tolerance.centred_cosine));
+    add_detail(
+        c, fmt::format("centred cosine {:.6f} is below {:.6f}", *c.centred_cosine, tolerance.centred_cosine));
 }
 
 const result::Estimate& agreement(const Correctness& c) {
@@ -59,19 +60,22 @@ void judge_answers(Correctness& c, double limit) {
   const auto n = static_cast<double>(c.samples);
   if (stats::binomial_lower(changed(c), n, kClaimAlpha) <= limit) return;
   const auto& same = agreement(c);
-  add_detail(c, fmt::format("the {} changes for {} ({}–{}) of {} inputs, more than the {} accepted",
-                            c.answers == "tokens" ? "next token" : "top-1 answer", percent(1 - *same.value),
-                            percent(1 - *same.ci_high), percent(1 - *same.ci_low), c.samples, percent(limit)));
+  add_detail(c,
+             fmt::format("the {} changes for {} ({}–{}) of {} inputs, more than the {} accepted",
+                         c.answers == "tokens" ? "next token" : "top-1 answer", percent(1 - *same.value),
+                         percent(1 - *same.ci_high), percent(1 - *same.ci_low), c.samples, percent(limit)));
 }
 
 // Why the answers cannot decide; empty where they can.
 std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQuestion& question) {
   if (!question.trained)
-    return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred cosine "
+    return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
+           "cosine "
            "decides";
   if (question.answers == "none") return "the output holds no class scores";
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
-    return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing", percent(most));
+    return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",
+                       percent(most));
   return {};
 }
 
@@ -94,8 +98,9 @@ void judge(Correctness& c, const Tolerance& tolerance, const AccuracyQuestion& q
 }
 
 std::string inputs_text(std::int64_t samples, const AccuracyQuestion& question) {
-  const std::string few =
-      samples < question.samples_asked ? fmt::format(" (distinct ones; {} asked for)", question.samples_asked) : "";
+  const std::string few = samples < question.samples_asked
+                              ? fmt::format(" (distinct ones; {} asked for)", question.samples_asked)
+                              : "";
   return fmt::format("{} inputs{}", samples, few);
 }
 
@@ -122,34 +127,38 @@ AccuracyClaim claim_about_answers(const Correctness& c, const AccuracyQuestion& 
   claim.basis = "answers";
   const auto n = static_cast<double>(c.samples);
   const double k = changed(c);
-  const double at_least = stats::binomial_lower(k, n, kClaimAlpha), at_most = stats::binomial_upper(k, n, kClaimAlpha);
+  const double at_least = stats::binomial_lower(k, n, kClaimAlpha),
+               at_most = stats::binomial_upper(k, n, kClaimAlpha);
   decide(claim, at_least, at_most);
   claim.detail = fmt::format("the {} changes for {} of {}, which {} {} (95 %, one-sided)",
                              c.answers == "tokens" ? "next token" : "top-1 answer", percent(k / n),
-                             inputs_text(c.samples, question), claim.verdict == "failed" ? "means at least" : "allows up to",
+                             inputs_text(c.samples, question),
+                             claim.verdict == "failed" ? "means at least" : "allows up to",
                              bound_percent(claim.verdict == "failed" ? at_least : at_most));
   if (claim.verdict == "cannot_claim") say_what_is_needed(claim, k / n);
   return claim;
 }
 
-// A gain is no failure: what is bounded is the loss. Below the number of inputs that the exact binomial needs without
-// any change, the score interval promises too much.
+// A gain is no failure: what is bounded is the loss. Below the number of inputs that the exact binomial needs
+// without any change, the score interval promises too much.
 AccuracyClaim claim_about_labels(const Correctness& c, const AccuracyQuestion& question) {
   AccuracyClaim claim;
   claim.limit = question.claim;
   claim.basis = "labels";
   const auto n = static_cast<double>(c.samples);
-  const stats::PairedCounts pairs{static_cast<double>(*c.labelled.lost), static_cast<double>(*c.labelled.gained), n};
+  const stats::PairedCounts pairs{static_cast<double>(*c.labelled.lost),
+                                  static_cast<double>(*c.labelled.gained), n};
   const double loss = (pairs.lost - pairs.gained) / n;
   const double at_least = -stats::paired_change_upper(pairs, kClaimAlpha);
   const double exact_floor = stats::binomial_upper(0, n, kClaimAlpha);
   const double at_most = std::max(-stats::paired_change_lower(pairs, kClaimAlpha), exact_floor);
   decide(claim, at_least, at_most);
-  claim.detail = fmt::format("top-1 accuracy goes from {} to {} on {} ({} lost, {} gained), which {} {} (95 %, one-sided)",
-                             percent(*c.labelled.reference_top1.value), percent(*c.labelled.top1.value),
-                             inputs_text(c.samples, question), *c.labelled.lost, *c.labelled.gained,
-                             claim.verdict == "failed" ? "means a loss of at least" : "allows a loss of up to",
-                             bound_percent(claim.verdict == "failed" ? at_least : at_most));
+  claim.detail = fmt::format(
+      "top-1 accuracy goes from {} to {} on {} ({} lost, {} gained), which {} {} (95 %, one-sided)",
+      percent(*c.labelled.reference_top1.value), percent(*c.labelled.top1.value),
+      inputs_text(c.samples, question), *c.labelled.lost, *c.labelled.gained,
+      claim.verdict == "failed" ? "means a loss of at least" : "allows a loss of up to",
+      bound_percent(claim.verdict == "failed" ? at_least : at_most));
   if (claim.verdict == "cannot_claim") say_what_is_needed(claim, std::max(0.0, loss));
   return claim;
 }
@@ -164,18 +173,21 @@ AccuracyClaim no_claim(const AccuracyQuestion& question, const std::string& why)
   return claim;
 }
 
-AccuracyClaim decide_claim(const Correctness& c, const ComparedRows* reference, const AccuracyQuestion& question) {
+AccuracyClaim decide_claim(const Correctness& c, const ComparedRows* reference,
+                           const AccuracyQuestion& question) {
   if (question.claim <= 0) return {};
   if (!reference) return no_claim(question, "there is no reference to compare with");
   if (question.trained && !question.labels.empty()) return claim_about_labels(c, question);
   if (c.judged_by != "answers")
-    return no_claim(question, answers_mean_nothing(*reference, question) + "; give trained weights and real inputs");
+    return no_claim(question,
+                    answers_mean_nothing(*reference, question) + "; give trained weights and real inputs");
   return claim_about_answers(c, question);
 }
 
 }  // namespace
 
-Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& reference, const Tolerance& tolerance) {
+Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& reference,
+                            const Tolerance& tolerance) {
   Correctness c;
   c.checked = true;
   c.judged_by = "outputs";
@@ -188,8 +200,8 @@ Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& ref
   return c;
 }
 
-Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* reference, const Tolerance& tolerance,
-                          const AccuracyQuestion& question) {
+Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* reference,
+                          const Tolerance& tolerance, const AccuracyQuestion& question) {
   Correctness c;
   c.inputs = question.inputs;
   c.samples_asked = question.samples_asked;
@@ -204,7 +216,8 @@ Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* refer
     judge(c, tolerance, question);
   }
   c.claim = decide_claim(c, reference, question);
-  if (c.claim.verdict == "failed") add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
+  if (c.claim.verdict == "failed")
+    add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
   c.passed = c.checked && c.detail.empty();
   return c;
 }

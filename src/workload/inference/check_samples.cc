@@ -30,7 +30,8 @@ std::string answers_of(const std::string& asked, const ComparedRows& rows) {
   return rows.all_positions == 1 && rows.length > 1 ? "classes" : "none";
 }
 
-AccuracyQuestion question_of(const PassSpec& spec, const ComparedRows& rows, const DistinctSamples& distinct) {
+AccuracyQuestion question_of(const PassSpec& spec, const ComparedRows& rows,
+                             const DistinctSamples& distinct) {
   AccuracyQuestion question = spec.accuracy;
   question.answers = answers_of(question.answers, rows);
   question.labels.clear();

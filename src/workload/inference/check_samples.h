@@ -38,8 +38,8 @@ struct SampleRun {
 // Every sample of the pass, batch by batch; two batches of inputs in memory at a time.
 SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine);
 
-// The outputs of all samples against the reference of the pass, and its question about accuracy. Inputs that were
-// seen before are left out, on both sides and with their labels.
+// The outputs of all samples against the reference of the pass, and its question about accuracy. Inputs that
+// were seen before are left out, on both sides and with their labels.
 result::Correctness check_samples(const PassSpec& spec, const SampleRun& run);
 
 }  // namespace paceline::workload

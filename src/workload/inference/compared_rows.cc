@@ -121,7 +121,13 @@ void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::i
 }
 
 ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64_t> samples) {
-  ComparedRows chosen{static_cast<std::int64_t>(samples.size()), rows.positions, rows.length, {}, true, 0, rows.all_positions};
+  ComparedRows chosen{static_cast<std::int64_t>(samples.size()),
+                      rows.positions,
+                      rows.length,
+                      {},
+                      true,
+                      0,
+                      rows.all_positions};
   for (const std::int64_t index : samples) {
     const auto sample = rows.sample(index);
     chosen.values.insert(chosen.values.end(), sample.begin(), sample.end());
@@ -140,9 +146,11 @@ ComparedRows to_rows(const Tensor& tensor) {
   const Shape& shape = tensor.spec().shape;
   if (shape.size() != 3 || tensor.spec().dtype != DType::kFloat32)
     throw Error(ErrorCode::kInternal, "a reference file has the wrong shape");
-  ComparedRows rows{shape[0], shape[1], shape[2],
-                    std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape)),
-                    true, 0, shape[1]};
+  ComparedRows rows{
+      shape[0], shape[1],
+      shape[2], std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape)),
+      true,     0,
+      shape[1]};
   rows.finite = std::all_of(rows.values.begin(), rows.values.end(), [](float v) { return std::isfinite(v); });
   return rows;
 }

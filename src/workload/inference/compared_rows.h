@@ -9,10 +9,10 @@
 // The first output of several batches as rows of float32.
 namespace paceline::workload {
 
-// [samples, positions, length]. Where there is much (logits over long sequences) fewer positions are kept, evenly
-// spaced and ending with the last, on both sides alike: at most 16 above 2^20 elements a sample, and fewer still
-// where all rows would take more than 128 MB. `samples_planned` is what that depends on: set it before the first
-// append.
+// [samples, positions, length]. Where there is much (logits over long sequences) fewer positions are kept,
+// evenly spaced and ending with the last, on both sides alike: at most 16 above 2^20 elements a sample, and
+// fewer still where all rows would take more than 128 MB. `samples_planned` is what that depends on: set it
+// before the first append.
 struct ComparedRows {
   std::int64_t samples = 0;
   std::int64_t positions = 1;  // per sample
@@ -32,8 +32,8 @@ struct ComparedRows {
   }
 };
 
-// Appends the first output of one batch as float32, whatever its type; `finite` looks at all of it. Throws Error(kData)
-// when the shape does not start with `batch` or differs from the batches before.
+// Appends the first output of one batch as float32, whatever its type; `finite` looks at all of it. Throws
+// Error(kData) when the shape does not start with `batch` or differs from the batches before.
 void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
 
 // The samples named, in that order.

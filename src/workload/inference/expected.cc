@@ -35,8 +35,8 @@ Tensor read_array(const NamedFile& file) {
     if (array.spec().name == file.name) return std::move(array);
     names.push_back(array.spec().name);
   }
-  throw Error(ErrorCode::kData,
-              fmt::format("'{}' has no array named '{}'; it holds {}", file.path, file.name, join(names, ", ")));
+  throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; it holds {}", file.path, file.name,
+                                            join(names, ", ")));
 }
 
 template <typename T>
@@ -66,8 +66,8 @@ std::vector<std::int64_t> read_lines(const std::string& file) {
     const auto label = parse_int(trim(text));
     if (!label)
       throw Error(ErrorCode::kData,
-                  fmt::format("labels '{}', line {}: '{}' is no integer; write one class index a line", file, line,
-                              std::string(trim(text)).substr(0, 40)));
+                  fmt::format("labels '{}', line {}: '{}' is no integer; write one class index a line", file,
+                              line, std::string(trim(text)).substr(0, 40)));
     labels.push_back(*label);
   }
   return labels;
@@ -75,15 +75,18 @@ std::vector<std::int64_t> read_lines(const std::string& file) {
 
 }  // namespace
 
-ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples, std::int64_t samples_planned) {
+ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples,
+                                   std::int64_t samples_planned) {
   const NamedFile file = split_name(text);
   Tensor array = read_array(file);
   TensorView view = array.view();
   if (view.shape.empty() || view.shape[0] < samples)
-    throw Error(ErrorCode::kData,
-                fmt::format("accuracy_reference '{}' holds outputs of shape [{}], and {} inputs are compared: the first "
-                            "dimension must be the inputs, in their order (--accuracy-samples takes fewer)",
-                            file.path, fmt::join(view.shape, ", "), samples));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "accuracy_reference '{}' holds outputs of shape [{}], and {} inputs are compared: the first "
+            "dimension must be the inputs, in their order (--accuracy-samples takes fewer)",
+            file.path, fmt::join(view.shape, ", "), samples));
   view.shape[0] = samples;
   ComparedRows rows;
   rows.samples_planned = samples_planned;

@@ -9,9 +9,11 @@
 // What the user says is right: outputs and labels from files.
 namespace paceline::workload {
 
-// Outputs of the first `samples` inputs, thinned as those of `samples_planned` are: FILE.npy, the first array of FILE.npz, or NAME:FILE.npz. Throws Error(kData)
-// naming the file, what it holds and what is needed; Error(kIo) where it cannot be read.
-ComparedRows read_expected_outputs(const std::string& file, std::int64_t samples, std::int64_t samples_planned);
+// Outputs of the first `samples` inputs, thinned as those of `samples_planned` are: FILE.npy, the first array
+// of FILE.npz, or NAME:FILE.npz. Throws Error(kData) naming the file, what it holds and what is needed;
+// Error(kIo) where it cannot be read.
+ComparedRows read_expected_outputs(const std::string& file, std::int64_t samples,
+                                   std::int64_t samples_planned);
 
 // One integer a line, or an integer .npy of one dimension. Throws Error(kData).
 std::vector<std::int64_t> read_labels(const std::string& file);

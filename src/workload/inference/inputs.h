@@ -21,9 +21,9 @@ struct InputRequest {
 };
 
 // Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an
-// input is the same whatever the number of samples. Loaded data that is too short gives fewer samples, of which only the
-// last batch is filled up with repeated ones. Throws
-// Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.
+// input is the same whatever the number of samples. Loaded data that is too short gives fewer samples, of
+// which only the last batch is filled up with repeated ones. Throws Error(kData) or Error(kConfig) naming the
+// file, what it holds and what is needed.
 std::vector<Tensor> make_inputs(const InputRequest& request);
 
 // Samples that load_inputs or image_dir hold; 0 for generated ones, of which there is no end.

@@ -105,7 +105,8 @@ TEST(PassFactory, WhatIsAskedAboutAccuracy) {
   EXPECT_EQ(question.claim, 0);
   EXPECT_DOUBLE_EQ(question.max_changed, 0.05);
   EXPECT_EQ(question.inputs, "random, seed 1");
-  const auto written = base_pass(cases("accuracy: {max_top1_change: 0.005, max_changed: 0.01, max_rel_err: 0.1}\n").at(0), 1);
+  const auto written =
+      base_pass(cases("accuracy: {max_top1_change: 0.005, max_changed: 0.01, max_rel_err: 0.1}\n").at(0), 1);
   EXPECT_DOUBLE_EQ(written.accuracy.claim, 0.005);
   EXPECT_DOUBLE_EQ(written.accuracy.max_changed, 0.01);
   EXPECT_TRUE(written.accuracy.outputs_decide_too);

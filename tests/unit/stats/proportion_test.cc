@@ -136,7 +136,8 @@ double false_claims(int n, double limit, double gained_share) {
 TEST(PairedChange, OneSidedClaimsAreWrongAboutAsOftenAsTheySay) {
   // From the exact binomial's number of trials on; below it, as at 539, nothing discordant is claimed too
   // early.
-  for (const double gained_share : {0.0, 0.002, 0.01}) EXPECT_LE(false_claims(598, 0.005, gained_share), 0.052);
+  for (const double gained_share : {0.0, 0.002, 0.01})
+    EXPECT_LE(false_claims(598, 0.005, gained_share), 0.052);
   EXPECT_GT(false_claims(539, 0.005, 0), 0.06);
 }
 

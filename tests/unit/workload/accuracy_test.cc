@@ -28,7 +28,8 @@ ComparedRows outputs(std::int64_t samples, double noise, std::uint64_t seed) {
   return rows;
 }
 
-result::Correctness agreement(const ComparedRows& a, const ComparedRows& b, const std::string& answers = "classes") {
+result::Correctness agreement(const ComparedRows& a, const ComparedRows& b,
+                              const std::string& answers = "classes") {
   result::Correctness c;
   measure_agreement(c, a, b, answers);
   return c;
@@ -38,7 +39,8 @@ result::Correctness agreement(const ComparedRows& a, const ComparedRows& b, cons
 ComparedRows answers(const std::vector<int>& classes, std::int64_t length = 10) {
   ComparedRows rows{static_cast<std::int64_t>(classes.size()), 1, length, {}, true};
   for (const int answer : classes)
-    for (int i = 0; i < length; ++i) rows.values.push_back(i == answer ? 5.0F : -0.01F * static_cast<float>(i));
+    for (int i = 0; i < length; ++i)
+      rows.values.push_back(i == answer ? 5.0F : -0.01F * static_cast<float>(i));
   return rows;
 }
 
@@ -108,7 +110,8 @@ TEST(Agreement, CountsAnswersThatAreTheSame) {
 }
 
 TEST(Agreement, TopFiveHoldsTheReferencesAnswer) {
-  // The other elements fall from the first to the last: those before index 4 and the answer are the five largest.
+  // The other elements fall from the first to the last: those before index 4 and the answer are the five
+  // largest.
   const auto c = agreement(answers({9, 9, 9}), answers({3, 4, 9}));
   EXPECT_NEAR(*c.top5.value, 2.0 / 3, 1e-12);
   EXPECT_FALSE(agreement(answers({1}, 5), answers({1}, 5)).top5.value);
@@ -171,7 +174,8 @@ TEST(Labelled, ALabelOutsideTheClassesIsNamed) {
     measure_labelled(rows, nullptr, std::vector<std::int64_t>{0, 10}, "l.txt");
     FAIL() << "label 10 of 10 classes was accepted";
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("label 2 is 10, the model has 10 classes (0 to 9)"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("label 2 is 10, the model has 10 classes (0 to 9)"),
+              std::string::npos)
         << e.what();
   }
 }

@@ -33,7 +33,8 @@ class EchoEngine : public plugin::Engine {
 class CheckSamples : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ =
+        fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
