@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/units.h"
 #include "config/vocabulary.h"
@@ -51,6 +52,12 @@ double measure_seconds(const config::Settings& s, double iteration) {
   return std::min(wanted, std::max(s.number("stop.t_max_s"), iteration));
 }
 
+// The inputs run twice: for the reference, and for the check.
+double check_seconds(const config::Settings& s, double iteration) {
+  const double batch = static_cast<double>(s.integer("batch"));
+  return 2 * std::ceil(static_cast<double>(s.integer("accuracy.samples")) / batch) * iteration;
+}
+
 }  // namespace
 
 double estimated_seconds(const config::Case& c) {
@@ -60,7 +67,7 @@ double estimated_seconds(const config::Case& c) {
       kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);
   const double repetitions =
       c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
-  return kStartS + 8 * iteration + repetitions * pass;
+  return kStartS + check_seconds(c.settings, iteration) + repetitions * pass;
 }
 
 std::string dry_run_text(const std::vector<config::Case>& cases) {
