@@ -345,6 +345,60 @@ TEST(Findings, FailedAndSkippedCasesKeepTheirReason) {
   EXPECT_TRUE(of_kind(run, "accuracy_failure").empty());
 }
 
+TEST(Findings, AChangeOfAnswersIsToldWithItsInterval) {
+  RunResult run = quiet_run();
+  run.cases[0].benchmark.precision = "int8";
+  EXPECT_TRUE(of_kind(run, "accuracy_change").empty());  // judged by its outputs: nothing is known of answers
+  paceline::testing::judge_by_answers(run.cases[0], 1, 50);
+  const auto found = of_kind(run, "accuracy_change");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "int8 changes the top-1 answer of eager resnet50 at batch 1 for 2 % (1–5 %) of 50 inputs.");
+  EXPECT_EQ(found[0].evidence,
+            "50 distinct inputs (random, seed 1), reference: eager fp32, same weights and inputs");
+}
+
+TEST(Findings, KeptAnswersLeaveRoomForDoubt) {
+  RunResult run = quiet_run();
+  paceline::testing::judge_by_answers(run.cases[0], 0, 64);
+  EXPECT_TRUE(of_kind(run, "accuracy_change").empty());  // fp32 should keep them
+  run.cases[0].benchmark.precision = "int8";
+  const auto found = of_kind(run, "accuracy_change");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(
+      says(found[0], "keeps every top-1 answer of eager resnet50 at batch 1 on 64 inputs; up to 3 %"));
+}
+
+TEST(Findings, AChangeOfAccuracyIsAnotherOne) {
+  RunResult run = quiet_run();
+  run.cases[1].benchmark.precision = "int8";
+  auto& labelled = run.cases[1].correctness.labelled;
+  labelled.change = {-0.004, -0.013, 0.005, 0.95, "tango_score"};
+  labelled.lost = 12;
+  labelled.gained = 8;
+  const auto found = of_kind(run, "accuracy_change");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(
+      says(found[0],
+           "changes the top-1 accuracy of torchscript resnet50 at batch 1 by -0.4 points (-1.3 to +0.5)"))
+      << found[0].text;
+  EXPECT_TRUE(says(found[0], "12 lost, 8 gained"));
+}
+
+TEST(Findings, AClaimThatCannotBeMadeIsAWarning) {
+  RunResult run = quiet_run();
+  auto& claim = run.cases[0].correctness.claim;
+  claim.limit = 0.005;
+  claim.verdict = "passed";
+  EXPECT_TRUE(of_kind(run, "unclaimed_accuracy").empty());
+  claim.verdict = "cannot_claim";
+  claim.detail = "598 distinct inputs are needed";
+  const auto found = of_kind(run, "unclaimed_accuracy");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, "warning");
+  EXPECT_TRUE(says(found[0], "less than 0.5 % cannot be claimed: 598 distinct inputs are needed"));
+}
+
 TEST(RankFindings, GravestFirstAndRoomForInsights) {
   const auto ranked = rank_findings(find_all(sample_run()));
   ASSERT_EQ(ranked.size(), 5U);

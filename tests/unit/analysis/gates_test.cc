@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/error.h"
 #include "support/sample_runs.h"
 
@@ -103,6 +105,39 @@ TEST(Gates, ErrorsSayWhatToWrite) {
   EXPECT_NE(error_of("p50_ms@ <= 3").find("write METRIC"), std::string::npos);
   EXPECT_NE(error_of("<= 3").find("write METRIC"), std::string::npos);
   EXPECT_NE(error_of("p50_ms@alexnet <= 3").find("resnet50 eager fp32 b1"), std::string::npos);
+}
+
+TEST(AccuracyGates, ClaimsBecomeGates) {
+  auto run = sample_run();
+  EXPECT_TRUE(accuracy_gates(run).empty());
+  constexpr std::array<const char*, 3> kVerdicts{"passed", "failed", "cannot_claim"};
+  for (std::size_t i = 0; i < kVerdicts.size(); ++i) {
+    auto& claim = run.cases[i].correctness.claim;
+    claim.limit = 0.005;
+    claim.basis = i == 1 ? "labels" : "answers";
+    claim.verdict = kVerdicts.at(i);
+    claim.detail = "because";
+  }
+  const auto gates = accuracy_gates(run);
+  ASSERT_EQ(gates.size(), 3U);
+  EXPECT_EQ(gates[0].verdict, "met");
+  EXPECT_EQ(gates[1].verdict, "missed");
+  EXPECT_EQ(gates[2].verdict, "cannot_say");
+  EXPECT_EQ(gates[0].expression, "top-1 change < 0.5 %");
+  EXPECT_EQ(gates[0].metric, "top1_agreement");
+  EXPECT_EQ(gates[1].metric, "top1_change");
+  EXPECT_EQ(gates[2].detail, "resnet50 eager bf16 b1: because");
+}
+
+TEST(Gates, AgreementIsDecidedOnItsInterval) {
+  auto run = sample_run();
+  paceline::testing::judge_by_answers(run.cases[0], 1, 50);  // 0.95 to 0.99
+  const auto verdict = [&](const std::string& expression) {
+    return decide_gate(parse_gate(expression), run.cases[0]).verdict;
+  };
+  EXPECT_EQ(verdict("top1_agreement >= 0.94"), "met");
+  EXPECT_EQ(verdict("top1_agreement >= 0.97"), "cannot_say");
+  EXPECT_EQ(verdict("top1_agreement >= 0.995"), "missed");
 }
 
 }  // namespace

@@ -51,6 +51,17 @@ TEST(TerminalTable, CasesWithoutNumbersSayWhy) {
       std::string::npos);
 }
 
+TEST(TerminalTable, WhatWasKeptIsAColumnWhereAnswersDecided) {
+  auto run = sample_run();
+  EXPECT_EQ(lines_of({}, run)[0].find("top-1 kept"), std::string::npos);
+  paceline::testing::judge_by_answers(run.cases[1], 1, 64);
+  TerminalOptions wide;
+  wide.width = 100;
+  const auto lines = lines_of(wide, run);
+  EXPECT_NE(lines[0].find("vs baseline  top-1 kept"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[2].find("98.4 %"), std::string::npos) << lines[2];
+}
+
 TEST(TerminalTable, MissingNumbersAreDashes) {
   auto run = sample_run();
   run.cases[0].memory = {};
