@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/error.h"
 #include "stats/proportion.h"
@@ -201,6 +202,20 @@ double most_frequent_answer(const ComparedRows& rows) {
   std::int64_t most = 0;
   for (const auto& [answer, n] : answer_counts(rows)) most = std::max(most, n);
   return static_cast<double>(most) / static_cast<double>(rows.samples * rows.positions);
+}
+
+double common_share(const ComparedRows& rows) {
+  ComparedRows centred = rows;
+  const auto length = static_cast<std::ptrdiff_t>(rows.length);
+  for (auto row = centred.values.begin(); row != centred.values.end(); row += length) {
+    const double mean = std::accumulate(row, row + length, 0.0) / static_cast<double>(length);
+    std::transform(row, row + length, row,
+                   [&](float v) { return static_cast<float>(static_cast<double>(v) - mean); });
+  }
+  double all = 0, common = 0;
+  for (const float v : centred.values) all += static_cast<double>(v) * static_cast<double>(v);
+  for (const double m : batch_mean(centred)) common += m * m;
+  return all > 0 ? common * static_cast<double>(rows.samples) / all : 1;
 }
 
 void measure_agreement(Correctness& c, const ComparedRows& a, const ComparedRows& b,

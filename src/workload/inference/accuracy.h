@@ -27,4 +27,9 @@ std::string shape_text(const ComparedRows& rows);  // "[8, 1, 1000]"
 // Share of the rows whose answer is the most frequent one; 1: every row has the same.
 double most_frequent_answer(const ComparedRows& rows);
 
+// How much of the rows is the same for every sample: energy of the mean over samples relative to that of all,
+// each row's own mean removed (softmax does not see it). Near 1 where weights are random; 1 for rows that
+// hold nothing.
+double common_share(const ComparedRows& rows);
+
 }  // namespace paceline::workload

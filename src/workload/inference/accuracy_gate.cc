@@ -15,6 +15,7 @@ using result::AccuracyClaim;
 using result::Correctness;
 
 constexpr double kNearlyAlways = 0.95;  // an answer as frequent as that says nothing about the input
+constexpr double kNearlyAlike = 0.99;   // nor do scores of which as much is common to all inputs
 
 std::string percent(double value) {
   return fmt::format("{:.3g} %", value * 100);
@@ -76,6 +77,10 @@ std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQu
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
     return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",
                        percent(most));
+  if (const double common = common_share(reference); common > kNearlyAlike)
+    return fmt::format(
+        "{} of the reference's scores is common to all inputs, as with random weights: top-1 means nothing",
+        percent(common));
   return {};
 }
 

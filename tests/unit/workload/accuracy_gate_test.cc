@@ -84,6 +84,19 @@ TEST(AccuracyGate, OneAnswerForEveryInputMeansNothing) {
   EXPECT_EQ(c.claim.verdict, "cannot_claim");
 }
 
+TEST(AccuracyGate, AFileCanHoldRandomWeightsToo) {
+  // Two answers, but what differs between inputs is small beside what they share.
+  auto reference = classifier(64);
+  for (std::int64_t s = 0; s < 64; ++s)
+    for (std::int64_t i = 0; i < kClasses; ++i)
+      reference.values[static_cast<std::size_t>(s * kClasses + i)] += i < 2 ? 500.0F : 0.0F;
+  const auto c = judge_outputs(reference, &reference, kLoose, trained(0.1, 0.05));
+  EXPECT_GT(*c.reference_answers, 1);
+  EXPECT_EQ(c.judged_by, "outputs");
+  EXPECT_TRUE(says(c.judged_because, "common to all inputs, as with random weights")) << c.judged_because;
+  EXPECT_EQ(c.claim.verdict, "cannot_claim");
+}
+
 TEST(AccuracyGate, ScoresMultipliedByFourKeepTheirAnswers) {
   // A scale on the scores alone is seen by the errors, not by the answers: who wants it judged says so.
   const auto reference = classifier(64);

@@ -155,6 +155,13 @@ TEST(Agreement, WithoutClassesThereAreNoAnswers) {
   EXPECT_NE(c.top1.value.reason().find("no class scores"), std::string::npos);
 }
 
+TEST(Agreement, CommonShare) {
+  EXPECT_NEAR(common_share({2, 1, 2, {1, -1, 1, -1}, true}), 1, 1e-12);
+  EXPECT_NEAR(common_share({2, 1, 2, {1, -1, -1, 1}, true}), 0, 1e-12);
+  EXPECT_NEAR(common_share({2, 1, 2, {101, 99, 99, 101}, true}), 0, 1e-12);  // an offset of a row is nothing
+  EXPECT_GT(common_share(outputs(16, 0, 1)), 0.99);
+}
+
 TEST(Labelled, ChangeIsPaired) {
   const std::vector<std::int64_t> truth{0, 1, 2, 3, 4, 5};
   const auto reference = answers({0, 1, 2, 3, 9, 9}), mine = answers({0, 1, 9, 9, 4, 9});
