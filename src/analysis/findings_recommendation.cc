@@ -92,9 +92,9 @@ std::string answers_text(const CaseResult& one) {
   if (!c.checked) return "; its answers were compared with nothing";
   if (one.benchmark.precision == "fp32" || !c.centred_cosine) return {};
   const bool answers = c.judged_by == "answers" && c.top1_agreement;
-  return fmt::format(
-      "; its answers: centred cosine {:.3f} to FP32{} over {} inputs", *c.centred_cosine,
-      answers ? fmt::format(", same top-1 in {}", format_percent(*c.top1_agreement, 1)) : "", c.samples);
+  return fmt::format("; its answers: centred cosine {:.3f} to FP32{} over {} inputs", *c.centred_cosine,
+                     answers ? fmt::format(", same top-1 in {}", format_percent(*c.top1_agreement, 1)) : "",
+                     c.samples);
 }
 
 // The best whose answers are those of FP32, where the winner's are not.

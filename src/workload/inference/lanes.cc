@@ -6,7 +6,7 @@
 namespace paceline::workload {
 
 Lanes::Lanes(const PassSpec& spec, TaggedSink& sink)
-    : inputs_(spec),
+    : inputs_(spec, 0, 1),
       others_(static_cast<std::size_t>(spec.load.concurrency)),
       lanes_(static_cast<std::size_t>(spec.load.concurrency)),
       crew_(static_cast<int>(spec.load.concurrency)) {
@@ -41,9 +41,7 @@ result::Correctness Lanes::check(const PassSpec& spec) const {
   result::Correctness worst;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].outputs.empty()) continue;
-    ComparedRows rows;
-    append_rows(rows, lanes_[lane].outputs, spec.batch);
-    auto found = check_rows(spec, rows, true);
+    auto found = verify_outputs(spec, lanes_[lane].outputs);
     const bool bad = found.checked && !found.passed;
     if (bad && lanes_.size() > 1) found.detail += fmt::format(" (lane {} of {})", lane + 1, lanes_.size());
     if (lane == 0 || bad) worst = std::move(found);
