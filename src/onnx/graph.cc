@@ -88,9 +88,9 @@ proto::NodeProto* GraphIndex::producer(const std::string& value) const {
 }
 
 const std::vector<proto::NodeProto*>& GraphIndex::consumers(const std::string& value) const {
-  static const std::vector<proto::NodeProto*> none;
+  static const std::vector<proto::NodeProto*> kNone;
   const auto it = consumers_.find(value);
-  return it == consumers_.end() ? none : it->second;
+  return it == consumers_.end() ? kNone : it->second;
 }
 
 proto::TensorProto* GraphIndex::initializer(const std::string& value) const {
