@@ -2,6 +2,7 @@
 #include "onnxruntime/ort_engine.h"
 
 #include <fmt/format.h>
+#include <onnxruntime_session_options_config_keys.h>
 
 #include <algorithm>
 #include <array>
@@ -80,6 +81,7 @@ void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   auto& state = slots_[index];
   state = {};
   translate_errors("cannot bind the inputs", [&] {
+    state.inputs.assign(inputs.begin(), inputs.end());
     state.binding.emplace(*session_);
     for (const auto& input : inputs) state.binding->BindInput(input.name.c_str(), borrow(input));
     bind_outputs(state);
@@ -136,9 +138,53 @@ std::span<const TensorView> OrtEngine::synchronize(plugin::Slot slot) {
   return state.views;
 }
 
+std::vector<ProfiledNode> OrtEngine::profiled(const SlotState& state, Ort::SessionOptions options) const {
+  return profile_session(environment(), model_.file, std::move(options), [&](Ort::Session& session) {
+    Ort::AllocatorWithDefaultOptions allocator;
+    Ort::IoBinding binding(session);
+    for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
+    for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
+    session.Run(Ort::RunOptions(nullptr), binding);
+  });
+}
+
+// Prepacked weights are missing among a node's inputs, so shapes come from a session that packs none, and
+// times from one like the measured one.
+std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotState& state) const {
+  auto unpacked = session_options(model_.file, model_, settings_);
+  unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
+  const auto nodes = profiled(state, std::move(unpacked));
+  const auto timed = profiled(state, session_options(model_.file, model_, settings_));
+  std::vector<plugin_support::LayerWork> layers;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    layers.push_back(work_of(nodes[i]));
+    const bool same = i < timed.size() && timed[i].name == nodes[i].name;
+    layers.back().layer.time_ns = same ? std::optional(timed[i].time_ns) : std::nullopt;
+  }
+  return layers;
+}
+
+// The model's own operations: in blocks of channels ("nchwc") every layer is filled up to whole blocks.
+std::optional<double> OrtEngine::unpadded_flops(const SlotState& state) const {
+  auto options = session_options(model_.file, model_, settings_);
+  options.SetGraphOptimizationLevel(ORT_ENABLE_EXTENDED);
+  options.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
+  std::vector<plugin_support::LayerWork> layers;
+  for (const auto& node : profiled(state, std::move(options))) layers.push_back(work_of(node));
+  return plugin_support::read_back_of(std::move(layers), "").flops;
+}
+
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
-  enqueue(slot);
-  return {};
+  const auto& state = bound(slot);
+  return translate_errors("cannot profile the model", [&] {
+    auto result = plugin_support::read_back_of(
+        executed_layers(state), "ONNX Runtime's profiler: types and shapes of every node's inputs");
+    const bool blocked = std::any_of(result.layers.begin(), result.layers.end(), [](const plugin::Layer& l) {
+      return l.type == "ReorderInput" || l.type == "ReorderOutput";
+    });
+    if (blocked) result.flops = unpadded_flops(state);
+    return result;
+  });
 }
 
 }  // namespace paceline::ort_plugin

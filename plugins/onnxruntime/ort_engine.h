@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "onnxruntime/model_io.h"
+#include "onnxruntime/profile.h"
 #include "plugin/engine.h"
 
 namespace paceline::ort_plugin {
@@ -24,6 +25,7 @@ class OrtEngine : public plugin::Engine {
 
  private:
   struct SlotState {
+    std::vector<TensorView> inputs;
     std::optional<Ort::IoBinding> binding;
     std::vector<Ort::Value> outputs;  // one a model output; empty until the first inference allocated it
     std::vector<TensorView> views;    // of those outputs that are plain tensors
@@ -31,6 +33,9 @@ class OrtEngine : public plugin::Engine {
   SlotState& bound(plugin::Slot slot);
   void bind_outputs(SlotState& state);
   void keep_outputs(SlotState& state) const;
+  [[nodiscard]] std::vector<ProfiledNode> profiled(const SlotState& state, Ort::SessionOptions options) const;
+  [[nodiscard]] std::vector<plugin_support::LayerWork> executed_layers(const SlotState& state) const;
+  [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 
   plugin::ModelSpec model_;
   plugin::EngineSettings settings_;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "openvino/compile_options.h"
 #include "openvino/errors.h"
+#include "openvino/runtime_layers.h"
 #include "openvino/tensors.h"
 #include "support/engine_checks.h"
 
@@ -96,12 +97,7 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   settings_ = settings;
   translate_errors(fmt::format("cannot load model '{}'", file), [&] {
     const auto options = compile_options(core(), settings_);
-    const auto graph = core().read_model(file);
-    const auto declared = declared_inputs(*graph, model_.inputs);
-    plugin_support::check_inputs(file, declared, model_.inputs);
-    input_order_ = input_order(declared, model_.inputs);
-    fix_shapes(*graph, input_order_, model_.inputs);
-    compiled_ = core().compile_model(graph, kDevice, options);
+    compiled_ = core().compile_model(read_graph(), kDevice, options);
   });
   const auto& outputs = compiled_.outputs();
   fixed_outputs_ = std::none_of(outputs.begin(), outputs.end(),
@@ -110,6 +106,16 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
                    [](const auto& port) { return from_openvino(port.get_element_type()).has_value(); }))
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("model '{}' has no output that is a tensor of numbers", file));
+}
+
+// The file with the shapes asked for.
+std::shared_ptr<ov::Model> OpenVinoEngine::read_graph() {
+  auto graph = core().read_model(model_.file);
+  const auto declared = declared_inputs(*graph, model_.inputs);
+  plugin_support::check_inputs(model_.file, declared, model_.inputs);
+  input_order_ = input_order(declared, model_.inputs);
+  fix_shapes(*graph, input_order_, model_.inputs);
+  return graph;
 }
 
 void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
@@ -156,9 +162,21 @@ std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
   return state.views;
 }
 
+// Profiling costs time, so a model of its own is compiled for it.
 plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
-  enqueue(slot);
-  return {};
+  auto& state = bound(slot);
+  return translate_errors("cannot profile the model", [&] {
+    auto options = compile_options(core(), settings_);
+    options.insert(ov::enable_profiling(true));
+    const auto graph = read_graph();
+    auto compiled = core().compile_model(graph, kDevice, options);
+    auto request = compiled.create_infer_request();
+    for (std::size_t i = 0; i < input_order_.size(); ++i)
+      request.set_input_tensor(i, state.request.get_input_tensor(i));
+    for (int i = 0; i < 2; ++i) request.infer();  // the first one allocates
+    return plugin_support::read_back_of(runtime_layers(*compiled.get_runtime_model(), *graph),
+                                        "OpenVINO's runtime model: runtimePrecision of every layer");
+  });
 }
 
 }  // namespace paceline::openvino_plugin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <memory>
 #include <openvino/runtime/core.hpp>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@ class OpenVinoEngine : public plugin::Engine {
     std::vector<ov::Tensor> outputs;
     std::vector<TensorView> views;
   };
+  std::shared_ptr<ov::Model> read_graph();
   SlotState& bound(plugin::Slot slot);
 
   plugin::ModelSpec model_;

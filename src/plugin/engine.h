@@ -45,12 +45,22 @@ struct PrecisionShare {
   int operators = 0;  // convolutions and matrix products counted
 };
 
+// One layer as the engine executed it, under the engine's own name for it.
+struct Layer {
+  std::string name;
+  std::string type;       // the engine's word: QLinearConv, FullyConnected, …
+  std::string precision;  // as in PrecisionShare; empty: not known
+  std::optional<double> time_ns;
+  std::optional<double> flops;  // of its convolutions and matrix products; none: it has none, or not known
+};
+
 struct ReadBack {
   std::vector<PrecisionShare> precisions;  // empty: this engine cannot tell
   std::string source;                      // how it was read, in words
   std::optional<std::int64_t>
       peak_tensor_bytes;        // high-water mark of the tensor allocator during one inference
   std::optional<double> flops;  // counted in that inference, whole batch; a multiply-add is two
+  std::vector<Layer> layers;    // in the order of execution; empty: this engine cannot tell
 };
 
 using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 #include "plugin/model_files/driver.h"
@@ -102,6 +104,82 @@ TEST_F(ModelFiles, ShapesThatDependOnTheData) {
   data[0].as<float>()[0] = 5;
   bind(*engine, data);
   EXPECT_EQ(run(*engine, 0), (std::vector<float>{0, 1, 3}));
+}
+
+TEST_F(ModelFiles, ReadBackTellsPrecisionAndWork) {
+  auto data = images(2);
+  const auto engine = load(saved(convolution()), specs_of(data));
+  bind(*engine, data);
+  const auto before = run(*engine);
+  const auto read = engine->read_back(0);
+  ASSERT_EQ(read.precisions.size(), 1U);
+  EXPECT_EQ(read.precisions[0].precision, "fp32");
+  EXPECT_EQ(read.precisions[0].operators, 1);
+  EXPECT_DOUBLE_EQ(read.precisions[0].flops_share, 1);
+  EXPECT_EQ(read.flops, 2.0 * 2 * 4 * 36 * 27);
+  const auto layer = std::find_if(read.layers.begin(), read.layers.end(),
+                                  [](const plugin::Layer& l) { return l.flops.has_value(); });
+  ASSERT_NE(layer, read.layers.end());
+  EXPECT_THAT(layer->type, HasSubstr("Conv"));
+  EXPECT_GE(*layer->flops, *read.flops);  // an engine may fill its channels up to whole blocks
+  EXPECT_TRUE(layer->time_ns);
+  EXPECT_EQ(run(*engine), before);
+}
+
+TEST_F(ModelFiles, MatrixProductsCountTheirInnerDimension) {
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {3, 16}, values(48, 5)));
+  const auto engine = load(saved(linear()), specs_of(data));
+  bind(*engine, data);
+  EXPECT_EQ(engine->read_back(0).flops, 2.0 * 3 * 8 * 16);
+}
+
+TEST_F(ModelFiles, GroupsAndAttentionCountWhatTheyCompute) {
+  const auto flops_of = [&](OnnxFile file, std::vector<Tensor> data) {
+    const auto engine = load(saved(std::move(file)), specs_of(data));
+    bind(*engine, data);
+    return engine->read_back(0);
+  };
+  std::vector<Tensor> image, sequence;
+  image.push_back(tensor("x", {1, 8, 6, 6}, values(288, 5)));
+  EXPECT_EQ(flops_of(grouped(), std::move(image)).flops, 2.0 * 8 * 36 * (4 * 9));
+  sequence.push_back(tensor("x", {2, 4, 5, 16}, values(640, 5)));
+  const auto read = flops_of(attention(), std::move(sequence));
+  EXPECT_EQ(read.flops, 2 * 2.0 * 2 * 4 * 5 * 5 * 16);
+  ASSERT_EQ(read.precisions.size(), 1U);
+  EXPECT_EQ(read.precisions[0].operators, 2);
+}
+
+TEST_F(ModelFiles, QuantisedConvolutionsRunAsIntegers) {
+  auto data = images(1);
+  const auto engine = load(saved(quantised_convolution()), specs_of(data), {"int8"});
+  bind(*engine, data);
+  const auto read = engine->read_back(0);
+  ASSERT_EQ(read.precisions.size(), 1U);
+  EXPECT_EQ(read.precisions[0].precision, "int8");
+  EXPECT_EQ(read.flops, 2.0 * 4 * 36 * 27);
+}
+
+TEST_F(ModelFiles, WithoutConvolutionsOrProductsThereIsNoShare) {
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {4}, std::vector<float>{0, 2, 0, 1}));
+  const auto engine = load(saved(places()), specs_of(data));
+  bind(*engine, data);
+  const auto read = engine->read_back(0);
+  EXPECT_TRUE(read.precisions.empty());
+  EXPECT_FALSE(read.flops);
+  EXPECT_FALSE(read.layers.empty());
+}
+
+TEST_F(ModelFiles, ReadBackLeavesNoFilesBehind) {
+  auto data = images(1);
+  const auto engine = load(saved(convolution()), specs_of(data));
+  bind(*engine, data);
+  const TemporaryFolder empty;
+  ::setenv("TMPDIR", empty.path().c_str(), 1);
+  EXPECT_FALSE(engine->read_back(0).layers.empty());
+  ::unsetenv("TMPDIR");
+  EXPECT_TRUE(std::filesystem::is_empty(empty.path()));
 }
 
 TEST_F(ModelFiles, ThreadsAreThoseAskedFor) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/half.h"
 #include "base/random.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
@@ -115,6 +116,71 @@ OnnxFile linear() {
   file.weights("b", {8}, values(8, 4));
   file.node("MatMul", {"x", "w"}, {"p"});
   file.node("Add", {"p", "b"}, {"y"});
+  return file;
+}
+
+OnnxFile grouped() {
+  OnnxFile file;
+  file.input("x", DType::kFloat32, {1, 8, 6, 6});
+  file.output("y", DType::kFloat32, {1, 8, 6, 6});
+  file.weights("w", {8, 4, 3, 3}, values(288, 1));
+  auto& node = file.node("Conv", {"x", "w"}, {"y"});
+  onnx::set_attribute(node, "group", std::int64_t{2});
+  onnx::set_attribute(node, "pads", std::vector<std::int64_t>{1, 1, 1, 1});
+  return file;
+}
+
+OnnxFile attention() {
+  OnnxFile file;
+  file.input("x", DType::kFloat32, {-1, 4, -2, 16});
+  file.output("y", DType::kFloat32, {-1, 4, -2, 16});
+  onnx::set_attribute(file.node("Transpose", {"x"}, {"k"}), "perm", std::vector<std::int64_t>{0, 1, 3, 2});
+  file.node("MatMul", {"x", "k"}, {"scores"});
+  onnx::set_attribute(file.node("Softmax", {"scores"}, {"p"}), "axis", std::int64_t{-1});
+  file.node("MatMul", {"p", "x"}, {"y"});
+  return file;
+}
+
+OnnxFile quantised_convolution() {
+  OnnxFile file;
+  file.input("x", DType::kFloat32, {-1, 3, 8, 8});
+  file.output("y", DType::kFloat32, {-1, 4, 6, 6});
+  const std::vector<std::int8_t> w = [] {
+    std::vector<std::int8_t> bytes;
+    for (const float value : values(element_count(kConvolutionWeights), 1))
+      bytes.push_back(static_cast<std::int8_t>(value * 63));
+    return bytes;
+  }();
+  *file.graph().add_initializer() = onnx::make_tensor("w", DType::kInt8, kConvolutionWeights, w.data());
+  const std::uint8_t zero = 0, middle = 128;
+  const std::int8_t weight_zero = 0;
+  *file.graph().add_initializer() = onnx::make_tensor("zero", DType::kUInt8, {}, &zero);
+  *file.graph().add_initializer() = onnx::make_tensor("middle", DType::kUInt8, {}, &middle);
+  *file.graph().add_initializer() = onnx::make_tensor("weight_zero", DType::kInt8, {}, &weight_zero);
+  for (const auto& [name, scale] :
+       {std::pair{"x_scale", 1 / 127.0F}, {"w_scale", 1 / 63.0F}, {"y_scale", 0.05F}})
+    file.weights(name, {}, std::vector<float>{scale});
+  file.node("QuantizeLinear", {"x", "x_scale", "middle"}, {"xq"});
+  file.node("DequantizeLinear", {"xq", "x_scale", "middle"}, {"xd"});
+  file.node("DequantizeLinear", {"w", "w_scale", "weight_zero"}, {"wd"});
+  file.node("Conv", {"xd", "wd"}, {"c"});
+  file.node("Relu", {"c"}, {"r"});
+  file.node("QuantizeLinear", {"r", "y_scale", "zero"}, {"rq"});
+  file.node("DequantizeLinear", {"rq", "y_scale", "zero"}, {"y"});
+  return file;
+}
+
+OnnxFile half_convolution() {
+  OnnxFile file;
+  file.input("x", DType::kFloat16, {-1, 3, 8, 8});
+  file.output("y", DType::kFloat16, {-1, 4, 6, 6});
+  std::vector<std::uint16_t> halves;
+  for (const float value : values(element_count(kConvolutionWeights), 1))
+    halves.push_back(float_to_half(value));
+  *file.graph().add_initializer() =
+      onnx::make_tensor("w", DType::kFloat16, kConvolutionWeights, halves.data());
+  file.node("Conv", {"x", "w"}, {"c"});
+  file.node("Relu", {"c"}, {"y"});
   return file;
 }
 

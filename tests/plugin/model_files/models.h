@@ -39,6 +39,18 @@ std::vector<float> lookup_output(const Tensor& ids, float scale);
 // x float32 [N,16] -> MatMul 16x8 -> Add -> y [N,8].
 OnnxFile linear();
 
+// x float32 [1,8,6,6] -> Conv 3x3 in two groups, 8 channels, padded -> y [1,8,6,6].
+OnnxFile grouped();
+
+// x float32 [N,4,S,16] -> softmax(x x^T) x -> y, with a transposed copy of x as keys.
+OnnxFile attention();
+
+// As convolution(), with QuantizeLinear and DequantizeLinear around input, weights and output.
+OnnxFile quantised_convolution();
+
+// The same as convolution(), all in float16.
+OnnxFile half_convolution();
+
 // x float32 [4] -> places that are not zero int64 [1,k], and x+x: one output whose shape depends on the data.
 OnnxFile places();
 

@@ -73,6 +73,19 @@ TEST(OrtDimensions, OneSymbolHasOneSize) {
   EXPECT_THAT(text, HasSubstr("dimension 'N' is 3 in input 'b' and 2 in another one"));
 }
 
+// Its CPU provider has no kernels for float16: it puts casts around float32 ones and says nothing.
+TEST(OrtFiles, OfHalfPrecisionRunInSinglePrecision) {
+  const TemporaryFolder folder;
+  half_convolution().save(folder.file("m.onnx"));
+  std::vector<Tensor> data;
+  data.emplace_back(TensorSpec{"x", DType::kFloat16, {1, 3, 8, 8}});
+  const auto engine = load(folder.file("m.onnx"), specs_of(data), {"fp16"});
+  bind(*engine, data);
+  const auto shares = engine->read_back(0).precisions;
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares[0].precision, "fp32");
+}
+
 TEST(OrtFiles, OfAnOperatorSetToCome) {
   const TemporaryFolder folder;
   auto file = linear();

@@ -29,6 +29,22 @@ TEST_F(OpenVino, PrecisionIsNeverLeftToIt) {
   EXPECT_EQ(setting(*loaded({"int8"}), "inference_precision"), "f32");
 }
 
+// What runs is what the CPU can do: where it has no half precision, OpenVINO takes another without a word.
+TEST_F(OpenVino, HalfPrecisionIsReadBackAsWhatRan) {
+  for (const std::string asked : {"fp16", "bf16"}) {
+    std::unique_ptr<plugin::Engine> engine;
+    const auto [code, text] = error_of([&] { engine = loaded({asked}); });
+    if (code == ErrorCode::kUnsupported) continue;  // bf16 on a CPU without it
+    ASSERT_TRUE(engine) << text;
+    bind(*engine, data_);
+    const auto ran = setting(*engine, "inference_precision");
+    const auto shares = engine->read_back(0).precisions;
+    ASSERT_EQ(shares.size(), 1U);
+    EXPECT_EQ(shares[0].precision, ran == "f32" ? "fp32" : ran == "f16" ? "fp16" : "bf16");
+    EXPECT_TRUE(asked == "fp16" || shares[0].precision == "bf16") << shares[0].precision;
+  }
+}
+
 TEST_F(OpenVino, OptionsAreReportedByTheCompiledModel) {
   EXPECT_EQ(setting(*loaded({"fp32", 2}), "num_streams"), "1");
   EXPECT_EQ(setting(*loaded({"fp32", 2, {{"num_streams", "2"}}}), "num_streams"), "2");

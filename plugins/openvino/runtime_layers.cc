@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "openvino/runtime_layers.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace paceline::openvino_plugin {
+namespace {
+
+using plugin_support::LayerWork;
+
+std::string note(const ov::Node& node, const char* key) {
+  const auto& notes = node.get_rt_info();
+  const auto it = notes.find(key);
+  return it == notes.end() ? std::string() : it->second.as<std::string>();
+}
+
+std::optional<Shape> static_shape(const ov::PartialShape& shape) {
+  if (shape.is_dynamic()) return std::nullopt;
+  const auto sizes = shape.to_shape();
+  return Shape(sizes.begin(), sizes.end());
+}
+
+enum class Work { kConvolution, kTransposed, kMatrix };
+struct WorkRow {
+  std::string_view type;
+  Work work;
+};
+// Layers of the runtime model and operators of the graph that are convolutions or matrix products.
+constexpr std::array kWorkRows{
+    WorkRow{"Convolution", Work::kConvolution},  WorkRow{"GroupConvolution", Work::kConvolution},
+    WorkRow{"Deconvolution", Work::kTransposed}, WorkRow{"ConvolutionBackpropData", Work::kTransposed},
+    WorkRow{"FullyConnected", Work::kMatrix},    WorkRow{"MatMul", Work::kMatrix},
+};
+
+// Operations of a node whose type has a row; none for other types and for open shapes.
+std::optional<double> flops_of(const ov::Node& node, std::string_view type) {
+  const auto row =
+      std::find_if(kWorkRows.begin(), kWorkRows.end(), [&](const WorkRow& r) { return r.type == type; });
+  if (row == kWorkRows.end() || node.get_input_size() < 2) return std::nullopt;
+  const auto data = static_shape(node.get_input_partial_shape(0));
+  const auto weights = static_shape(node.get_input_partial_shape(1));
+  const auto output = static_shape(node.get_output_partial_shape(0));
+  if (!data || !weights || !output) return std::nullopt;
+  switch (row->work) {
+    case Work::kConvolution:
+      return plugin_support::convolution_flops(*output, *weights);
+    case Work::kTransposed:
+      return plugin_support::transposed_convolution_flops(*data, *weights);
+    case Work::kMatrix:
+      return plugin_support::matrix_product_flops(*data, *output);
+  }
+  return std::nullopt;
+}
+
+using FlopsByName = std::map<std::string, double>;
+
+FlopsByName graph_flops(const ov::Model& graph) {
+  FlopsByName flops;
+  for (const auto& node : graph.get_ops())
+    if (const auto count = flops_of(*node, node->get_type_name())) flops[node->get_friendly_name()] = *count;
+  return flops;
+}
+
+// What a layer of another type was made of: attention, for one, becomes a single "Subgraph".
+void add_fused(const ov::Node& node, const FlopsByName& flops, LayerWork& work) {
+  for (const auto& name : split(note(node, "originalLayersNames"), ',')) {
+    const auto it = flops.find(name);
+    if (it == flops.end()) continue;
+    work.layer.flops = work.layer.flops.value_or(0) + it->second;
+    ++work.operators;
+  }
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPrecisionNames{
+    {{"f32", "fp32"}, {"f16", "fp16"}, {"f64", "fp64"}, {"i8", "int8"}, {"u8", "int8"}}};
+
+std::string precision_name(const std::string& type) {
+  const auto row = std::find_if(kPrecisionNames.begin(), kPrecisionNames.end(),
+                                [&](const auto& pair) { return pair.first == type; });
+  return row == kPrecisionNames.end() ? type : std::string(row->second);
+}
+
+LayerWork work_of(const ov::Node& node, const FlopsByName& flops) {
+  const auto type = note(node, "layerType");
+  LayerWork work{{node.get_friendly_name(), type, precision_name(note(node, "runtimePrecision")), {}, {}}, 0};
+  if (const auto micros = parse_double(note(node, "execTimeMcs"))) work.layer.time_ns = *micros * 1e3;
+  work.layer.flops = flops_of(node, type);
+  if (work.layer.flops)
+    work.operators = 1;
+  else
+    add_fused(node, flops, work);
+  return work;
+}
+
+// Constants and the model's inputs and outputs do nothing.
+bool is_executed(const ov::Node& node) {
+  constexpr std::array<std::string_view, 3> kIdle{"Const", "Input", "Output"};
+  return std::find(kIdle.begin(), kIdle.end(), note(node, "layerType")) == kIdle.end();
+}
+
+}  // namespace
+
+std::vector<LayerWork> runtime_layers(const ov::Model& runtime, const ov::Model& graph) {
+  const auto flops = graph_flops(graph);
+  std::vector<LayerWork> layers;
+  for (const auto& node : runtime.get_ordered_ops())
+    if (is_executed(*node)) layers.push_back(work_of(*node, flops));
+  return layers;
+}
+
+}  // namespace paceline::openvino_plugin

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "support/layer_work.h"
+
+#include <map>
+#include <span>
+#include <utility>
+
+namespace paceline::plugin_support {
+namespace {
+
+double product(std::span<const std::int64_t> sizes) {
+  double result = 1;
+  for (const auto size : sizes) result *= static_cast<double>(size);
+  return result;
+}
+
+double last_two(const Shape& shape) {
+  return product(std::span(shape).last(std::min<std::size_t>(shape.size(), 2)));
+}
+
+}  // namespace
+
+double convolution_flops(const Shape& output, const Shape& weights) {
+  const std::size_t outer = weights.size() > output.size() ? 2 : 1;
+  return weights.size() < outer ? 0 : 2 * product(output) * product(std::span(weights).subspan(outer));
+}
+
+double transposed_convolution_flops(const Shape& input, const Shape& weights) {
+  return weights.empty() ? 0 : 2 * product(input) * product(std::span(weights).subspan(1));
+}
+
+double matrix_product_flops(const Shape& a, const Shape& output) {
+  if (a.empty()) return 0;
+  const double rows = a.size() < 2 || output.size() < 2 ? 1 : static_cast<double>(output[output.size() - 2]);
+  return rows == 0 ? 0 : 2 * product(output) * last_two(a) / rows;
+}
+
+plugin::ReadBack read_back_of(std::vector<LayerWork> layers, std::string source) {
+  plugin::ReadBack result;
+  result.source = std::move(source);
+  std::map<std::string, plugin::PrecisionShare> shares;
+  double total = 0;
+  for (auto& [layer, operators] : layers) {
+    if (layer.flops) {
+      auto& share = shares[layer.precision];
+      share.precision = layer.precision;
+      share.flops_share += *layer.flops;
+      share.operators += operators;
+      total += *layer.flops;
+    }
+    result.layers.push_back(std::move(layer));
+  }
+  if (total <= 0) return result;
+  result.flops = total;
+  for (auto& [precision, share] : shares) {
+    share.flops_share /= total;
+    result.precisions.push_back(share);
+  }
+  return result;
+}
+
+}  // namespace paceline::plugin_support
