@@ -40,6 +40,11 @@ void ProgressView::notice(const std::string& words) {
   plain(headline() + "   " + words);
 }
 
+void ProgressView::document(const std::string& text) {
+  clear();
+  print(console_.text(), text);
+}
+
 std::string ProgressView::headline() const {
   if (pass_.kind != "timed") return fmt::format("  {}  {}", pass_.kind, pass_.label);
   return fmt::format("  {}/{}  {} · rep {}", pass_.number, pass_.of, pass_.label, pass_.repetition + 1);

@@ -16,6 +16,7 @@ class ProgressView : public run::RunObserver {
   void run_begins(const run::RunOverview& overview) override;
   void warning(const std::string& words) override;
   void notice(const std::string& words) override;
+  void document(const std::string& text) override;
   void pass_begins(const run::PassInfo& pass) override;
   void progress(const workload::ProgressRecord& record) override;
   void pass_ends(const run::PassInfo& pass, const std::string& problem) override;

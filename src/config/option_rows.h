@@ -7,9 +7,10 @@
 // The groups of the option table, one source file each; use option_groups().
 namespace paceline::config {
 
-std::span<const Option> workload_rows();
-std::span<const Option> load_rows();       // what runs
-std::span<const Option> measuring_rows();  // how it is measured
+std::span<const Option> workload_rows();      // what runs
+std::span<const Option> quantisation_rows();  // how a model becomes int8
+std::span<const Option> load_rows();          // how work arrives
+std::span<const Option> measuring_rows();     // how it is measured
 std::span<const Option> training_rows();
 std::span<const Option> collective_rows();
 std::span<const Option> plan_rows();     // plan level

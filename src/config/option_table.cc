@@ -62,7 +62,8 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 8> kGroups{{{"What runs", workload_rows()},
+  static const std::array<OptionGroup, 9> kGroups{{{"What runs", workload_rows()},
+                                                   {"How it becomes int8", quantisation_rows()},
                                                    {"How it is measured", measuring_rows()},
                                                    {"How work arrives", load_rows()},
                                                    {"Training", training_rows()},

@@ -25,8 +25,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrdered{
     {"min_bytes", "max_bytes"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kExclusive{
-    {{"load_inputs", "image_dir"}, {"arrival_rate_per_s", "server.load"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kExclusive{
+    {{"load_inputs", "image_dir"}, {"calib_data", "calib_images"}, {"arrival_rate_per_s", "server.load"}}};
 
 // Options of one scenario, which would be ignored in the others.
 constexpr std::array<std::string_view, 8> kServerOnly{

@@ -211,14 +211,19 @@ void Planner::place_reads(int n) {
     if (is_activation(input) && stored_as_integers(input)) quantise_read(n, input);
 }
 
-void check_model(const proto::ModelProto& model) {
+const proto::NodeProto* quantised_node(const proto::ModelProto& model) {
   for (const auto& node : model.graph().node())
     if (std::find(kQuantisedOps.begin(), kQuantisedOps.end(), node.op_type()) != kQuantisedOps.end())
-      throw Error(
-          ErrorCode::kUnsupported,
-          fmt::format("the model is quantised already: node '{}' is {}; run it as it is, or start from "
-                      "its float version",
-                      layer_name(node), node.op_type()));
+      return &node;
+  return nullptr;
+}
+
+void check_model(const proto::ModelProto& model) {
+  if (const auto* node = quantised_node(model))
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("the model is quantised already: node '{}' is {}; run it as it is, or start from "
+                            "its float version",
+                            layer_name(*node), node->op_type()));
   if (opset_version(model) < kFirstOpset)
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("the model uses operator set {}, weights per channel need {}; export it again",
@@ -238,10 +243,14 @@ void check_model(const proto::ModelProto& model) {
 
 }  // namespace
 
-std::set<std::string> Placement::values_to_observe() const {
-  std::set<std::string> values;
-  for (const auto& [value, source] : range_of) values.insert(source);
-  return values;
+std::set<std::string> Placement::values() const {
+  std::set<std::string> names;
+  for (const auto& [value, source] : range_of) names.insert(value);
+  return names;
+}
+
+bool is_quantised(const proto::ModelProto& model) {
+  return quantised_node(model) != nullptr;
 }
 
 Placement place(proto::ModelProto& model, const PlacementOptions& options) {
@@ -249,12 +258,6 @@ Placement place(proto::ModelProto& model, const PlacementOptions& options) {
   auto placement = Planner(*model.mutable_graph(), options).plan();
   if (placement.layers.empty()) nothing_to_quantise(placement);
   return placement;
-}
-
-std::vector<std::string> quantisable_layers(proto::ModelProto& model) {
-  std::vector<std::string> names;
-  for (const auto& layer : place(model, {}).layers) names.push_back(layer.name);
-  return names;
 }
 
 bool matches_glob(std::string_view name, std::string_view pattern) {

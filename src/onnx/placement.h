@@ -39,15 +39,16 @@ struct Placement {
   std::map<std::string, std::string> range_of;
   std::map<int, std::set<std::string>> reads;  // node -> quantised values it reads
 
-  [[nodiscard]] std::set<std::string> values_to_observe() const;
+  // Their names. What a placement with more exclusions quantises is among them.
+  [[nodiscard]] std::set<std::string> values() const;
 };
 
 // Leaves the model as it is. Throws Error(kUnsupported): already quantised, operator set below 13, nothing to
 // quantise (with why); Error(kConfig): an exclusion that fits no layer.
 Placement place(proto::ModelProto& model, const PlacementOptions& options);
 
-// Convolutions and matrix products with constant weights, in order, whatever the options.
-std::vector<std::string> quantisable_layers(proto::ModelProto& model);
+// Whether it holds quantised operators, as files of other quantisers do.
+bool is_quantised(const proto::ModelProto& model);
 
 // Whole-name match; * stands for any text, ? for one character.
 bool matches_glob(std::string_view name, std::string_view pattern);

@@ -91,8 +91,16 @@ void fields(A& a, SpeedUp& t) {
   a("verdict", t.verdict), a("p_sign", t.p_sign);
 }
 template <class A>
+void fields(A& a, Quantisation& t) {
+  a("precision", t.precision), a("activations", t.activations), a("bias", t.bias), a("method", t.method);
+  a("calibration", t.calibration), a("weight_bits", t.weight_bits), a("samples", t.samples),
+      a("layers", t.layers);
+  a("float_layers", t.float_layers), a("notes", t.notes);
+}
+template <class A>
 void fields(A& a, ModelFile& t) {
   a("format", t.format), a("size_bytes", t.size_bytes), a("prepare_ns", t.prepare_ns);
+  a("quantisation", t.quantisation);
 }
 template <class A>
 void fields(A& a, Memory& t) {

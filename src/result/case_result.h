@@ -160,12 +160,27 @@ struct Memory {
   Count tensor_peak_bytes;          // the engine's own allocator, where it has one
 };
 
+// How the file's numbers were made smaller. Its meaning is in docs/engines.md, "Quantisation".
+struct Quantisation {
+  std::string precision;    // int8, fp16; empty: the file is as it was exported or given
+  std::string activations;  // uint8, int8, float16
+  std::string bias;         // int32, float32, float16
+  std::string method;       // of the activations' ranges: minmax, percentile 99.99, entropy
+  std::string calibration;  // data and engine, or the cache, in words
+  Count weight_bits = Count::missing("not quantised");
+  Count samples = Count::missing("not calibrated");
+  Count layers = Count::missing("not quantised");  // convolutions and matrix products in this precision
+  std::vector<std::string> float_layers;           // operators left in float, with why
+  std::vector<std::string> notes;                  // what a reader of the accuracy must know
+};
+
 // The file that the engine read.
 struct ModelFile {
   std::string format;  // onnx, .pt, …; empty: the engine has the model itself
   Count size_bytes = Count::missing("the engine has the model itself");  // weights in a second file included
   Number prepare_ns = Number::missing(
       "nothing to prepare");  // exporting, quantising, building: once, before anything is timed
+  Quantisation quantisation;
 };
 
 struct Flops {

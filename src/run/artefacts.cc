@@ -24,11 +24,19 @@ Artefacts::~Artefacts() {
 }
 
 std::vector<std::string> Artefacts::inputs(const config::Case& c, const workload::PassSpec& pass) {
-  const std::string key = input_key(c, pass);
+  return write_inputs("input-" + input_key(c, pass), input_request(c, pass));
+}
+
+std::vector<std::string> Artefacts::calibration_inputs(const workload::InputRequest& request) {
+  return write_inputs("calibration-" + request_key(request), request);
+}
+
+std::vector<std::string> Artefacts::write_inputs(const std::string& key,
+                                                 const workload::InputRequest& request) {
   if (const auto it = inputs_.find(key); it != inputs_.end()) return it->second;
   std::vector<std::string> files;
-  for (auto& tensor : workload::make_inputs(input_request(c, pass))) {
-    const fs::path file = folder_ / ("input-" + key + "-" + std::to_string(files.size()) + ".npy");
+  for (auto& tensor : workload::make_inputs(request)) {
+    const fs::path file = folder_ / (key + "-" + std::to_string(files.size()) + ".npy");
     write_npy(file, tensor.view());
     files.push_back(file.string());
   }

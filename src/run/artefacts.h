@@ -21,6 +21,8 @@ class Artefacts {
   // One .npy an input of the model; they may hold fewer samples than the pass wants. Throws Error when loaded
   // data does not fit.
   std::vector<std::string> inputs(const config::Case& c, const workload::PassSpec& pass);
+  // The same for calibration data.
+  std::vector<std::string> calibration_inputs(const workload::InputRequest& request);
   [[nodiscard]] std::filesystem::path model_file(const std::string& key, const std::string& format) const {
     return folder_ / ("model-" + key + "." + format);
   }
@@ -33,6 +35,8 @@ class Artefacts {
   }
 
  private:
+  std::vector<std::string> write_inputs(const std::string& key, const workload::InputRequest& request);
+
   std::filesystem::path folder_, temp_;
   std::map<std::string, std::vector<std::string>> inputs_;
 };

@@ -74,7 +74,7 @@ void end_case(CaseRun& run, const std::string& code, const std::string& reason) 
 
 void apply_model_file(CaseRun& run, const std::string& file, const workload::PreparedFile& prepared) {
   run.model_file = file;
-  run.result.model_file = {prepared.format, prepared.size_bytes, prepared.duration_ns};
+  run.result.model_file = {prepared.format, prepared.size_bytes, prepared.duration_ns, prepared.quantisation};
 }
 
 void describe_given_file(CaseRun& run) {

@@ -24,8 +24,10 @@
 #include "run/model_files.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
+#include "run/quantised_files.h"
 #include "run/schedule.h"
 #include "run/worker.h"
+#include "workload/prepare/sensitivity.h"
 
 namespace paceline::run {
 namespace {
@@ -78,6 +80,9 @@ class Coordinator {
   bool prepare(CaseRun& c);
   std::optional<ModelFile> model_file_for(CaseRun& c, const std::string& engine_name);
   std::optional<ModelFile> make_model_file(CaseRun& c, const workload::PassSpec& pass);
+  bool quantise(CaseRun& c);
+  workload::PassSpec complete_quantise_pass(const CaseRun& c, const std::string& source);
+  const WorkerOutcome& quantised_file(CaseRun& c, const workload::PassSpec& pass);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
   bool run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
   void fill_flops(CaseRun& c);
@@ -232,6 +237,65 @@ bool Coordinator::prepare(CaseRun& c) {
   return file.has_value();
 }
 
+// The case's ONNX file again in int8 or fp16, made once for all cases that want the same. False: the case has
+// ended.
+bool Coordinator::quantise(CaseRun& c) {
+  const std::string source = c.model_file.empty() ? c.base.model.file : c.model_file;
+  const auto* engine = config::find_engine(c.base.engine);
+  if (!engine || engine->reads != "onnx") return true;
+  try {
+    if (!needs_quantising(c.definition, source)) return true;
+    const auto pass = complete_quantise_pass(c, source);
+    const auto& made = quantised_file(c, pass);
+    if (interrupt_) return false;
+    if (!made.ok) throw Error(ErrorCode::kData, made.reason);
+    auto prepared = *made.report.prepared;
+    prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
+    apply_model_file(c, pass.quantise_to.file, prepared);
+    return true;
+  } catch (const Error& e) {
+    const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
+    end_case(c,
+             skip                             ? "unavailable"
+             : e.code() == ErrorCode::kConfig ? "config"
+                                              : "data",
+             fmt::format("its {} file could not be made: {}", c.result.benchmark.precision, e.what()));
+    return false;
+  }
+}
+
+workload::PassSpec Coordinator::complete_quantise_pass(const CaseRun& c, const std::string& source) {
+  auto pass = quantise_pass(c.definition, c.base, source, setup_.engines);
+  auto& to = pass.quantise_to;
+  if (to.precision == "int8") {
+    const auto request = calibration_request(c.definition, pass);
+    pass.input_files = artefacts_.calibration_inputs(request);
+    to.cache_file = calibration_file(c.definition, pass, directory_.path()).string();
+    if (request.load_inputs.empty() && request.image_dir.empty())
+      observer_.warning(
+          "int8 is calibrated with random inputs: fine for speed, not for accuracy; give --calib-images "
+          "FOLDER or "
+          "--calib-data FILE");
+  }
+  const auto key = quantised_file_key(pass);
+  if (c.definition.settings.flag("int8_sensitivity") && to.precision == "int8")
+    to.sensitivity_file = (directory_.path() / fmt::format("int8-sensitivity-{}.json", key)).string();
+  to.file = artefacts_.model_file(key, "onnx").string();
+  return pass;
+}
+
+const WorkerOutcome& Coordinator::quantised_file(CaseRun& c, const workload::PassSpec& pass) {
+  const auto& file = pass.quantise_to.file;
+  if (const auto it = model_files_.find(file); it != model_files_.end()) return it->second;
+  const PassInfo info{0, 0, c.result.label, "quantise", 0, 0};
+  observer_.pass_begins(info);
+  const auto& made = model_files_.emplace(file, run_pass(c, pass, false)).first->second;
+  observer_.pass_ends(info, made.ok ? "" : made.reason);
+  if (made.ok && !pass.quantise_to.sensitivity_file.empty())
+    observer_.document(workload::sensitivity_table(read_file(pass.quantise_to.sensitivity_file)));
+  return made;
+}
+
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   if (!pass.reference_file.empty()) return true;  // the user's own
@@ -281,7 +345,7 @@ void Coordinator::check(CaseRun& c) {
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
   }
-  if (!c.ended && prepare(c) && make_reference(c, pass)) {
+  if (!c.ended && prepare(c) && quantise(c) && make_reference(c, pass)) {
     use_model_file(c, pass);
     c.base.input_files = pass.input_files;
     c.base.samples = pass.samples;

@@ -32,6 +32,7 @@ class RunObserver {
   virtual ~RunObserver() = default;
   virtual void run_begins(const RunOverview&) {}
   virtual void warning(const std::string&) {}
+  virtual void document(const std::string&) {}  // lines of text that were asked for
   virtual void pass_begins(const PassInfo&) {}
   virtual void notice(const std::string&) {}  // worth a line, but nothing is wrong
   virtual void progress(const workload::ProgressRecord&) {}

@@ -213,9 +213,12 @@ workload::InputRequest input_request(const Case& c, const workload::PassSpec& pa
 }
 
 std::string input_key(const Case& c, const workload::PassSpec& pass) {
-  const auto request = input_request(c, pass);
-  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits,
-                        request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch};
+  return request_key(input_request(c, pass));
+}
+
+std::string request_key(const workload::InputRequest& request) {
+  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
+  key.push_back(request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch);
   for (const auto& spec : request.specs)
     key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
   return short_hash(key);

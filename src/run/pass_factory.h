@@ -21,6 +21,7 @@ workload::PassSpec base_pass(const config::Case& c, int default_threads);
 // What inputs the case's passes read, and what makes two cases share them.
 workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass);
 std::string input_key(const config::Case& c, const workload::PassSpec& pass);
+std::string request_key(const workload::InputRequest& request);
 
 // What the case is checked against: an engine's fp32 run or a file of expected outputs.
 struct ReferenceChoice {

@@ -6,12 +6,13 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 5> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 6> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
        {workload::PassKind::kTimed, "timed"},
-       {workload::PassKind::kExport, "export"}}};
+       {workload::PassKind::kExport, "export"},
+       {workload::PassKind::kQuantise, "quantise"}}};
 };
 template <>
 struct EnumNames<DType> {
@@ -110,6 +111,12 @@ void fields(A& a, LoadSpec& t) {
   a("timeout_s", t.timeout_s), a("slo_p", t.slo_p), a("slo_bound_s", t.slo_bound_s);
 }
 template <class A>
+void fields(A& a, QuantiseTo& t) {
+  a("file", t.file), a("precision", t.precision), a("activations", t.activations), a("method", t.method),
+      a("percentile", t.percentile), a("exclude", t.exclude), a("reduce_range", t.reduce_range);
+  a("cache_file", t.cache_file), a("data", t.data), a("sensitivity_file", t.sensitivity_file);
+}
+template <class A>
 void fields(A& a, PassSpec& t) {
   a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
       a("world_size", t.world_size);
@@ -117,7 +124,8 @@ void fields(A& a, PassSpec& t) {
   a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
       a("reference_file", t.reference_file);
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
-      a("loop", t.loop), a("load", t.load), a("pin_cpus", t.pin_cpus), a("export_to", t.export_to);
+      a("loop", t.loop), a("load", t.load), a("pin_cpus", t.pin_cpus), a("export_to", t.export_to),
+      a("quantise_to", t.quantise_to);
 }
 
 std::string pass_kind_name(PassKind kind) {

@@ -19,6 +19,7 @@ enum class PassKind {
   kCheck,      // compare outputs with the reference, read back the executed precision; untimed
   kTimed,      // nothing but the loop
   kExport,     // write a built-in model as a file that other engines read
+  kQuantise,   // write an ONNX file again in another precision, calibrating where needed
 };
 
 std::string pass_kind_name(PassKind kind);
@@ -50,6 +51,20 @@ struct ExportTo {
   plugin::ExportSettings settings;
 };
 
+// What a quantise pass writes from the ONNX file that is the pass's model. Its inputs are calibration data.
+struct QuantiseTo {
+  std::string file;
+  std::string precision;    // int8 | fp16
+  std::string activations;  // uint8 (ONNX Runtime, OpenVINO) | int8 (TensorRT)
+  std::string method;       // minmax | percentile | entropy
+  double percentile = 99.99;
+  std::vector<std::string> exclude;  // layers that stay float
+  bool reduce_range = false;         // 7-bit weights
+  std::string cache_file;            // calibration as JSON, read when it fits; FILE.trt is TensorRT's form
+  std::string data;                  // what the calibration data are, in words
+  std::string sensitivity_file;      // error of each layer alone, as JSON; empty: not wanted
+};
+
 struct PassSpec {
   PassKind kind = PassKind::kTimed;
   std::string case_id;
@@ -71,6 +86,7 @@ struct PassSpec {
   LoadSpec load;
   std::vector<int> pin_cpus;  // empty: not pinned
   ExportTo export_to;         // of an export pass
+  QuantiseTo quantise_to;     // of a quantise pass
 };
 
 nlohmann::json to_json(const PassSpec& spec);

@@ -35,6 +35,7 @@ struct PreparedFile {
   std::string format;
   std::int64_t size_bytes = 0;
   double duration_ns = 0;
+  result::Quantisation quantisation;
 };
 
 // Everything one pass reported, put together from its records.

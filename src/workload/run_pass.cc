@@ -3,11 +3,13 @@
 
 #include "workload/inference/inference_pass.h"
 #include "workload/prepare/export_pass.h"
+#include "workload/prepare/quantise_pass.h"
 
 namespace paceline::workload {
 
 void run_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt) {
   if (spec.kind == PassKind::kExport) return export_model(spec, sink);
+  if (spec.kind == PassKind::kQuantise) return quantise_model(spec, sink, interrupt);
   run_inference_pass(spec, sink, interrupt);
 }
 

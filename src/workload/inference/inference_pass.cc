@@ -154,7 +154,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
       return spec.load.scenario == kSync ? timed(spec, sink, interrupt)
                                          : run_load_pass(spec, sink, interrupt);
     case PassKind::kExport:
-      throw Error(ErrorCode::kInternal, "an export pass is no inference");
+    case PassKind::kQuantise:
+      throw Error(ErrorCode::kInternal, "a pass that writes a file is no inference");
   }
 }
 

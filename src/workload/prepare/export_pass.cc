@@ -30,7 +30,7 @@ void export_model(const PassSpec& spec, RecordSink& sink) {
   const auto begin = clock.now_ns();
   exporter->write(spec.model, spec.export_to.settings, spec.export_to.file);
   const auto took = static_cast<double>(clock.now_ns() - begin);
-  sink.emit(prepared_record({spec.export_to.format, bytes_of(spec.export_to), took}));
+  sink.emit(prepared_record({spec.export_to.format, bytes_of(spec.export_to), took, {}}));
 }
 
 }  // namespace paceline::workload

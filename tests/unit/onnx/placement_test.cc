@@ -11,12 +11,6 @@ namespace {
 
 using Values = std::set<std::string>;
 
-Values quantised_values(const Placement& p) {
-  Values values;
-  for (const auto& [value, source] : p.range_of) values.insert(value);
-  return values;
-}
-
 Names layer_names(const Placement& p) {
   Names names;
   for (const auto& layer : p.layers) names.push_back(layer.name);
@@ -50,8 +44,7 @@ TEST(Placement, EveryActivationButBeforeReluAndTheOutput) {
   auto b = residual();
   const auto p = place(b.model(), {});
   EXPECT_EQ(layer_names(p), (Names{"stem", "a", "b", "y"}));
-  EXPECT_EQ(quantised_values(p),
-            (Values{"x", "stem_relu", "pool", "a_relu", "b", "sum_relu", "mean", "flat"}));
+  EXPECT_EQ(p.values(), (Values{"x", "stem_relu", "pool", "a_relu", "b", "sum_relu", "mean", "flat"}));
   EXPECT_TRUE(p.float_layers.empty());
 }
 
@@ -61,7 +54,17 @@ TEST(Placement, PoolAndFlattenTakeTheRangeOfWhatTheyRead) {
   EXPECT_EQ(p.range_of.at("pool"), "stem_relu");
   EXPECT_EQ(p.range_of.at("flat"), "mean");
   EXPECT_EQ(p.range_of.at("mean"), "mean");
-  EXPECT_EQ(p.values_to_observe(), (Values{"x", "stem_relu", "a_relu", "b", "sum_relu", "mean"}));
+}
+
+TEST(Placement, OneCalibrationServesEveryExclusion) {
+  auto b = residual();
+  const auto all = place(b.model(), {}).values();
+  for (const Names& others :
+       {Names{"stem", "a", "b"}, Names{"a", "b", "y"}, Names{"stem", "b", "y"}, Names{"b"}})
+    for (const auto& [value, source] : place(b.model(), {.exclude = others}).range_of) {
+      EXPECT_TRUE(all.contains(value)) << value;
+      EXPECT_TRUE(all.contains(source)) << source;
+    }
 }
 
 TEST(Placement, ChannelsOfWeightsByOperator) {
@@ -83,7 +86,7 @@ TEST(Placement, AnExcludedLayerAndTheAddBehindItAreFloat) {
   ASSERT_EQ(p.float_layers.size(), 1U);
   EXPECT_EQ(p.float_layers[0].name, "b");
   EXPECT_EQ(p.float_layers[0].reason, "excluded");
-  EXPECT_EQ(quantised_values(p), (Values{"x", "stem_relu", "pool", "a_relu", "flat"}));
+  EXPECT_EQ(p.values(), (Values{"x", "stem_relu", "pool", "a_relu", "flat"}));
 }
 
 TEST(Placement, FirstLastAndPatterns) {
@@ -114,11 +117,11 @@ TEST(Placement, OfATransformerOnlyProductsWithWeights) {
   auto b = transformer();
   const auto p = place(b.model(), {});
   EXPECT_EQ(layer_names(p), (Names{"q0", "k", "h"}));
-  EXPECT_EQ(quantised_values(p), (Values{"n", "n2"}));
+  EXPECT_EQ(p.values(), (Values{"n", "n2"}));
   ASSERT_EQ(p.float_layers.size(), 2U);
   EXPECT_EQ(p.float_layers[0].reason, "a product of two activations");
   const auto all = place(b.model(), {.activation_products = true});
-  EXPECT_EQ(quantised_values(all), (Values{"n", "n2", "q", "kt", "p"}));
+  EXPECT_EQ(all.values(), (Values{"n", "n2", "q", "kt", "p"}));
   EXPECT_EQ(all.layers[2].weight_input, -1);
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "config/option_rows.h"
+
+namespace paceline::config {
+namespace {
+
+using enum OptionType;
+using enum OptionForm;
+
+constexpr std::array<Choice, 3> kMethods{{{"minmax"}, {"percentile"}, {"entropy"}}};
+
+constexpr std::array kRows{
+    Option{.name = "quantisation.method",
+           .type = kChoice,
+           .fallback = "percentile",
+           .choices = kMethods,
+           .help =
+               "Range of an activation: all values seen, all but the farthest, or the one that loses least "
+               "information."},
+    Option{.name = "quantisation.percentile",
+           .type = kNumber,
+           .fallback = "99.99",
+           .unit = "%",
+           .min = 50,
+           .max = 100,
+           .help = "Share of an activation's values that its range holds, for the method percentile."},
+    Option{.name = "quantisation.samples",
+           .type = kInteger,
+           .fallback = "32",
+           .unit = "inputs",
+           .min = 1,
+           .max = 100'000,
+           .help = "Calibration inputs."},
+    Option{.name = "quantisation.exclude",
+           .form = kList,
+           .help = "Layers that stay in float: names with * and ?, and the words first and last."},
+    Option{
+        .name = "calib_images",
+        .help = "Folder of JPEG or PNG files to calibrate with; without it and calib_data, random inputs."},
+    Option{.name = "calib_data",
+           .form = kList,
+           .help = ".npy or .npz files to calibrate with (input:x.npy names the input)."},
+    Option{.name = "calib_cache",
+           .flags = "--calib",
+           .help =
+               "Calibration as JSON: read where it fits the model and the data, else written; in a folder, "
+               "a file for each model. FILE.trt is TensorRT's form."},
+    Option{.name = "int8_sensitivity",
+           .type = kBoolean,
+           .fallback = "false",
+           .help = "Measures what each layer alone costs in 8 bits, and which to exclude."},
+};
+
+}  // namespace
+
+std::span<const Option> quantisation_rows() {
+  return kRows;
+}
+
+}  // namespace paceline::config

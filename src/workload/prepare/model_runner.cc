@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "workload/prepare/model_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/npy.h"
+#include "onnx/graph.h"
+#include "onnx/model_file.h"
+#include "workload/inference/pass_parts.h"
+
+namespace paceline::workload {
+namespace fs = std::filesystem;
+namespace {
+
+std::int64_t batch_of(const onnx::proto::ModelProto& model) {
+  for (const auto& input : onnx::graph_inputs(model.graph()))
+    if (!input.shape.empty() && input.shape[0] > 0) return input.shape[0];
+  return 1;
+}
+
+std::vector<TensorView> batch_views(std::vector<Tensor>& tensors, std::int64_t first, std::int64_t batch) {
+  std::vector<TensorView> views;
+  for (auto& tensor : tensors) {
+    TensorView view = tensor.view();
+    const auto sample_bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
+    view.data = tensor.data() + static_cast<std::size_t>(first) * sample_bytes;
+    view.shape[0] = batch;
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+void remove_model(const fs::path& file) {
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  fs::remove(file.string() + ".data", ignored);
+}
+
+}  // namespace
+
+ModelRunner::ModelRunner(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt)
+    : spec_(spec),
+      sink_(sink),
+      interrupt_(interrupt),
+      plugin_(spec.plugin_file),
+      scratch_(spec.quantise_to.file + ".scratch.onnx") {
+  for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
+    inputs_.push_back(read_npy(spec.input_files[i]));
+    inputs_.back().rename(spec.model.inputs.at(i).name);
+  }
+  if (inputs_.empty())
+    throw Error(ErrorCode::kData, "int8 needs calibration data: a model without inputs has none");
+  engine_name_ = spec.engine;
+}
+
+ModelRunner::~ModelRunner() {
+  remove_model(scratch_);
+}
+
+std::int64_t ModelRunner::samples() const {
+  return inputs_.front().spec().shape.at(0);
+}
+
+std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t samples, const std::string& phase,
+                              const Visit& visit) {
+  const std::int64_t batch = batch_of(model);
+  const std::int64_t wanted = std::min(samples, this->samples()) / batch * batch;
+  if (wanted == 0)
+    throw Error(ErrorCode::kData,
+                fmt::format("the model takes batches of {}, the calibration data are {} samples", batch,
+                            this->samples()));
+  onnx::write_model(model, scratch_);
+  plugin::ModelSpec file;
+  file.file = scratch_.string();
+  file.inputs = spec_.model.inputs;
+  for (auto& input : file.inputs) input.shape.at(0) = batch;
+  auto settings = spec_.settings;
+  settings.precision = "fp32";
+  const auto engine = plugin_.make_engine(spec_.engine);
+  engine->load(file, settings);
+  const auto info = engine->info();
+  if (!info.versions.empty())
+    engine_name_ = fmt::format("{} {}", info.versions.front().first, info.versions.front().second);
+  sink_.emit(loaded_record(info.versions, info.settings));
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  for (std::int64_t first = 0; first < wanted && !interrupt_; first += batch) {
+    const auto inputs = batch_views(inputs_, first, batch);
+    visit(inputs, infer(*engine, inputs));
+    const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
+    sink_.emit(progress_record({phase, first + batch, seconds, {}, {}, {}}));
+  }
+  return wanted;
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "onnx/proto.h"
+#include "plugin/registry.h"
+#include "workload/pass.h"
+#include "workload/records.h"
+
+namespace paceline::workload {
+
+// Runs models that exist only in memory, all in the pass's engine and on the pass's inputs.
+class ModelRunner {
+ public:
+  // Reads the input files and loads the plug-in of the spec.
+  ModelRunner(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt);
+  ~ModelRunner();
+  ModelRunner(const ModelRunner&) = delete;
+  ModelRunner& operator=(const ModelRunner&) = delete;
+
+  using Visit = std::function<void(std::span<const TensorView> inputs, std::span<const TensorView> outputs)>;
+  // Calls `visit` after each inference: one sample each, or as many as the model's first dimension says where
+  // it is a number. At most `samples`, whole inferences only; returns how many. Throws Error(kData) when the
+  // data are fewer than one inference takes.
+  std::int64_t run(onnx::proto::ModelProto& model, std::int64_t samples, const std::string& phase,
+                   const Visit& visit);
+
+  [[nodiscard]] std::int64_t samples() const;                             // there are
+  [[nodiscard]] std::string engine_name() const { return engine_name_; }  // with its version
+
+ private:
+  const PassSpec& spec_;
+  RecordSink& sink_;
+  const std::atomic<bool>& interrupt_;
+  plugin::LoadedPlugin plugin_;
+  std::vector<Tensor> inputs_;
+  std::filesystem::path scratch_;
+  std::string engine_name_;
+};
+
+}  // namespace paceline::workload

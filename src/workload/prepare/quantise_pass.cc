@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "workload/prepare/quantise_pass.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "onnx/calibration.h"
+#include "onnx/half_cast.h"
+#include "onnx/model_file.h"
+#include "onnx/quantise.h"
+#include "onnx/simplify.h"
+#include "workload/prepare/model_runner.h"
+#include "workload/prepare/sensitivity.h"
+
+namespace paceline::workload {
+namespace fs = std::filesystem;
+namespace {
+
+std::string hash_of_files(const std::vector<std::string>& files) {
+  Sha256 hash;
+  for (const auto& file : files) hash.update(sha256_file(file));
+  return hash.finish_hex();
+}
+
+// Of the file and of the weights beside it.
+std::string model_hash(const std::string& file) {
+  std::vector<std::string> files{file};
+  if (fs::exists(file + ".data")) files.push_back(file + ".data");
+  return hash_of_files(files);
+}
+
+std::string method_text(const onnx::RangeRule& rule) {
+  const std::string name(onnx::range_method_name(rule.method));
+  return rule.method == onnx::RangeMethod::kPercentile ? fmt::format("{} {}", name, rule.percentile) : name;
+}
+
+// One int8 file from a float model.
+class Int8Pass {
+ public:
+  Int8Pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt)
+      : spec_(spec), to_(spec.quantise_to), sink_(sink), interrupt_(interrupt) {}
+
+  result::Quantisation run(onnx::proto::ModelProto& model);
+
+ private:
+  [[nodiscard]] onnx::QuantiseOptions options() const;
+  void find_ranges(onnx::proto::ModelProto& model);
+  [[nodiscard]] bool use_cache(const std::set<std::string>& values);
+  void calibrate(onnx::proto::ModelProto& model, const std::set<std::string>& values);
+  void write_cache() const;
+  void study(onnx::proto::ModelProto& model);
+  ModelRunner& runner() {
+    if (!runner_) runner_.emplace(spec_, sink_, interrupt_);
+    return *runner_;
+  }
+
+  const PassSpec& spec_;
+  const QuantiseTo& to_;
+  RecordSink& sink_;
+  const std::atomic<bool>& interrupt_;
+  std::optional<ModelRunner> runner_;
+  onnx::Calibration calibration_;
+  std::string origin_;  // of the ranges, in words
+  std::vector<std::string> notes_;
+};
+
+onnx::QuantiseOptions Int8Pass::options() const {
+  onnx::QuantiseOptions options;
+  options.placement.exclude = to_.exclude;
+  options.activations = to_.activations == "int8" ? onnx::Activations::kSigned : onnx::Activations::kUnsigned;
+  options.reduce_range = to_.reduce_range;
+  return options;
+}
+
+bool Int8Pass::use_cache(const std::set<std::string>& values) {
+  if (to_.cache_file.empty() || !fs::exists(to_.cache_file)) return false;
+  const auto kept = onnx::calibration_from_json(read_file(to_.cache_file), to_.cache_file);
+  const auto reason = onnx::why_not_reusable(kept, calibration_, values);
+  if (!reason.empty()) {
+    notes_.push_back(fmt::format("calibration cache '{}' not used: {}", to_.cache_file, reason));
+    return false;
+  }
+  calibration_ = kept;
+  origin_ = fmt::format("cache '{}': {}", to_.cache_file, kept.source);
+  return true;
+}
+
+void Int8Pass::calibrate(onnx::proto::ModelProto& model, const std::set<std::string>& values) {
+  onnx::Calibrator calibrator(values);
+  auto observed = onnx::with_outputs(model, values);
+  calibration_.samples =
+      runner().run(observed, calibration_.samples, "calibrate", [&](auto inputs, auto outputs) {
+        calibrator.observe(inputs);
+        calibrator.observe(outputs);
+      });
+  if (interrupt_) return;
+  calibration_.ranges = calibrator.ranges(calibration_.rule);
+  calibration_.source = fmt::format("{} through {}", to_.data, runner().engine_name());
+  origin_ = calibration_.source;
+}
+
+void Int8Pass::write_cache() const {
+  if (to_.cache_file.empty()) return;
+  write_file_atomic(to_.cache_file, onnx::calibration_to_json(calibration_));
+  write_file_atomic(to_.cache_file + ".trt", onnx::calibration_to_tensorrt(calibration_.ranges));
+}
+
+void Int8Pass::find_ranges(onnx::proto::ModelProto& model) {
+  const auto values = onnx::place(model, {}).values();
+  calibration_.model_sha256 = model_hash(spec_.model.file);
+  calibration_.data_sha256 = hash_of_files(spec_.input_files);
+  calibration_.rule = {onnx::parse_range_method(to_.method), to_.percentile};
+  calibration_.samples = spec_.samples;
+  if (use_cache(values)) return;
+  calibrate(model, values);
+  if (!interrupt_) write_cache();
+}
+
+void Int8Pass::study(onnx::proto::ModelProto& model) {
+  if (to_.sensitivity_file.empty()) return;
+  auto found =
+      measure_sensitivity(model, calibration_.ranges, options(), spec_.tolerance.centred_cosine, runner());
+  found.method = method_text(calibration_.rule);
+  found.data = to_.data;
+  write_file_atomic(to_.sensitivity_file, sensitivity_json(found));
+}
+
+result::Quantisation Int8Pass::run(onnx::proto::ModelProto& model) {
+  (void)onnx::place(model, options().placement);  // says what is wrong before calibration costs time
+  find_ranges(model);
+  if (!interrupt_) study(model);
+  if (interrupt_) return {};
+  const auto report = onnx::quantise(model, calibration_.ranges, options());
+  result::Quantisation q;
+  q.precision = "int8";
+  q.activations = report.activations;
+  q.bias = report.bias;
+  q.method = method_text(calibration_.rule);
+  q.calibration = origin_;
+  q.weight_bits = report.weight_bits;
+  q.samples = calibration_.samples;
+  q.layers = static_cast<std::int64_t>(report.layers.size());
+  for (const auto& layer : report.float_layers)
+    q.float_layers.push_back(fmt::format("{} ({}): {}", layer.name, layer.op, layer.reason));
+  if (report.weight_bits < 8)
+    notes_.emplace_back("7-bit weights: this CPU has no VNNI, and sums of 8-bit products would saturate");
+  q.notes = notes_;
+  return q;
+}
+
+result::Quantisation to_half(onnx::proto::ModelProto& model) {
+  const auto report = onnx::cast_to_half(model);
+  result::Quantisation q;
+  q.precision = "fp16";
+  q.activations = q.bias = "float16";
+  q.weight_bits = 16;
+  q.layers = report.half_nodes;
+  for (const auto& name : report.islands) q.float_layers.push_back(name + ": loses too much in float16");
+  if (report.clamped > 0) q.notes.push_back(fmt::format("{} weights beyond 65504 clamped", report.clamped));
+  if (report.flushed > 0)
+    q.notes.push_back(fmt::format("{} weights too small for float16 became 0", report.flushed));
+  return q;
+}
+
+}  // namespace
+
+void quantise_model(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt) {
+  const auto& to = spec.quantise_to;
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  sink.emit(phase_record("read"));
+  auto model = onnx::read_model(spec.model.file);
+  onnx::simplify(model);
+  sink.emit(phase_record("quantise"));
+  const auto quantisation =
+      to.precision == "int8" ? Int8Pass(spec, sink, interrupt).run(model) : to_half(model);
+  if (interrupt) return;
+  sink.emit(phase_record("write"));
+  onnx::write_model(model, to.file);
+  const auto took = static_cast<double>(clock.now_ns() - begin);
+  sink.emit(prepared_record({"onnx", onnx::size_on_disk(to.file), took, quantisation}));
+}
+
+}  // namespace paceline::workload
