@@ -60,7 +60,7 @@ struct ReadBack {
   std::optional<std::int64_t>
       peak_tensor_bytes;        // high-water mark of the tensor allocator during one inference
   std::optional<double> flops;  // counted in that inference, whole batch; a multiply-add is two
-  std::vector<Layer> layers;    // in the order of execution; empty: this engine cannot tell
+  std::vector<Layer> layers{};  // in the order of execution; empty: this engine cannot tell
 };
 
 using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later

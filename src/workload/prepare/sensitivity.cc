@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "workload/inference/accuracy.h"
+#include "workload/inference/accuracy_gate.h"
 
 namespace paceline::workload {
 namespace {
