@@ -100,9 +100,8 @@ Measured server(const PassSpec& spec, Loop& loop, double call_ns, Lanes& lanes, 
   sink.emit(notice_record(in_words(plan)));
   sink.phase("measure");
   auto body = [&](int lane, std::span<measure::Request>) { lanes.infer(lane); };
-  hooks.measure_begins();
-  auto requests = measure::run_open_loop(clock, body, lanes.crew(), open_loop_config(spec, plan), hooks);
-  hooks.measure_ends();
+  const auto requests =
+      measure::run_open_loop(clock, body, lanes.crew(), open_loop_config(spec, plan), hooks);
   Measured m;
   m.samples = server_samples(spec, plan, requests);
   m.load = server_load(spec, plan);
@@ -126,14 +125,9 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   Lanes lanes(spec, sink);
   r.load_ns = lanes.load_ns();
 
-  std::vector<host::NoiseSnapshot> snapshots;
-  const auto snapshot = [&] { snapshots.push_back(host::take_snapshot()); };
-  const measure::LoopHooks hooks{
-      {},
-      [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
-      snapshot,
-      snapshot,
-      &interrupt};
+  measure::LoopHooks hooks;
+  hooks.progress = [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); };
+  hooks.interrupt = &interrupt;
   Infer body{lanes};
   Loop loop(clock, body, lanes.crew(), hooks, spec.loop.progress_interval_ns);
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop);
@@ -141,9 +135,11 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   const auto warmup = loop.warm_up(decider);
   const double call_ns = call_estimate_ns(warmup, spec.load.concurrency);
   sink.phase("measure");
+  const auto before = host::take_snapshot();
   Measured m = spec.load.scenario == kServer    ? server(spec, loop, call_ns, lanes, sink, clock, hooks)
                : spec.load.scenario == kOffline ? offline(spec, loop, call_ns)
                                                 : closed_loop(spec, loop, call_ns, decider);
+  const auto after = host::take_snapshot();
   if (interrupt || m.samples.empty()) return;
 
   sink.phase("verify");
@@ -154,7 +150,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
     r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.memory = lanes.memory();
   finish_memory(r.memory);
-  r.noise = host::noise_over(snapshots);
+  r.noise = host::noise_between(before, after);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   r.overhead = overhead_of(start, measure::calibrate(clock), m.timed_ns);
   r.load = {m.load};

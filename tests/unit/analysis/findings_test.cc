@@ -211,7 +211,7 @@ TEST(Findings, RecommendsForEachModelAndGoal) {
   EXPECT_EQ(found[1].text,
             "Highest throughput for resnet50: bf16 eager at batch 8, 32.0 images/s (31.4–32.7); its answers: "
             "centred "
-            "cosine 0.995 to FP32, same top-1 in 100.0 % over 8 inputs; with FP32's answers: fp32 "
+            "cosine 0.995 to FP32 over 64 inputs; with FP32's answers: fp32 "
             "torchscript at batch 1, "
             "20.9 images/s (20.5–21.3).");
   EXPECT_TRUE(says(found[2], "Smallest for resnet50: bf16 eager at batch 1, 280 MB in memory"))
@@ -226,6 +226,7 @@ TEST(Findings, RecommendationSaysWhatAnswersCost) {
     one.correctness.samples = 64;
     one.correctness.centred_cosine = 0.987;
     one.correctness.top1_agreement = 63.0 / 64;
+    one.correctness.judged_by = "answers";
   }
   const auto found = of_kind(run, "recommendation");
   EXPECT_TRUE(says(found[1], "centred cosine 0.987 to FP32, same top-1 in 98.4 % over 64 inputs"))
