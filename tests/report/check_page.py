@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 WIDTHS = (1280, 400)
-OVERVIEW = ("throughput", "latency", "speedup", "memory", "peak")
+OVERVIEW = ("throughput", "latency", "pareto", "speedup", "memory", "peak")
 
 # Runs in the page after its own script: opens every case, sorts and filters, and writes what it finds into the DOM.
 PROBE = """
@@ -86,6 +86,9 @@ def expected(page):
     markup = text[:text.index('<script type="application/json"')]
     present = [name for name in OVERVIEW if f'data-chart="{name}"' in markup]
     models = {name: len({c["model"] for c in data["cases"] if c[field][0] is not None}) for name, field in (("throughput", "rate"), ("latency", "p50"))}
+    # Latency against throughput: models with two cases or more.
+    both = [c["model"] for c in data["cases"] if c["p50"][0] is not None and c["rate"][0] is not None]
+    models["pareto"] = sum(both.count(model) > 1 for model in set(both))
     overview = sum(models.get(name, 1) for name in present)
     return overview, overview + 2 * markup.count('data-chart="samples"')
 
