@@ -15,6 +15,7 @@ namespace paceline::cli {
 namespace {
 
 constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0, kUnknownIterationS = 0.1;
+constexpr double kSearchLoad = 0.7, kSearchRuns = 5;
 constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // of a server: before, and after its warm-up part
 
 double iteration_seconds(const config::Case& c) {
@@ -36,6 +37,9 @@ double warmup_seconds(const config::Settings& s, double iteration) {
 double server_seconds(const config::Settings& s, double iteration) {
   const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
   const double saturation = (s.integer("threads") > 0 ? lanes : 1) / iteration;
+  if (!s.has("arrival_rate_per_s") && !s.has("server.load"))  // a search: its long runs, at an assumed load
+    return kSaturationS +
+           kSearchRuns * 4000 / (1 - kSearchLoad) / (1 - kSearchLoad) / kSearchLoad / saturation;
   const double rate =
       s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s") : s.number("server.load") * saturation;
   if (s.has("iterations")) return kSaturationS + static_cast<double>(s.integer("iterations")) / rate;

@@ -76,8 +76,17 @@ constexpr std::array kRows{
            .help = "A request that has waited longer is not served and counts as infinitely late; unset: "
                    "none is given "
                    "up."},
-    Option{.name = "slo",
-           .help = "Latency objective of a server, pQ=DURATION, e.g. p99=50ms: met, missed, or cannot say."},
+    Option{.name = "server.max_requests",
+           .type = kInteger,
+           .fallback = "500000",
+           .min = 1000,
+           .max = 1e9,
+           .help = "A search for the capacity issues at most so many requests."},
+    Option{
+        .name = "slo",
+        .help =
+            "Latency objective of a server, pQ=DURATION, e.g. p99=50ms: met, missed, or cannot say. Without "
+            "arrival_rate_per_s and server.load: the highest rate that holds it."},
 };
 
 }  // namespace

@@ -29,9 +29,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kExclusiv
     {{"load_inputs", "image_dir"}, {"calib_data", "calib_images"}, {"arrival_rate_per_s", "server.load"}}};
 
 // Options of one scenario, which would be ignored in the others.
-constexpr std::array<std::string_view, 8> kServerOnly{
-    "arrival_rate_per_s", "server.load",    "server.arrival",   "server.seed",
-    "server.t_min_s",     "server.t_max_s", "server.timeout_s", "slo"};
+constexpr std::array<std::string_view, 9> kServerOnly{
+    "arrival_rate_per_s", "server.load",      "server.arrival",      "server.seed", "server.t_min_s",
+    "server.t_max_s",     "server.timeout_s", "server.max_requests", "slo"};
 
 class Checker {
  public:
@@ -115,9 +115,12 @@ class Checker {
     for (const auto name : kServerOnly)
       if (scenario != "server" && differs(name))
         report(name, fmt::format("'{}' is for the scenario server; add scenario: server", name));
-    if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load"))
+    if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load") &&
+        !settings_.has("slo"))
       report("scenario",
-             "a server needs arrival_rate_per_s, or server.load: a share of the saturation rate, e.g. 0.5");
+             "a server needs arrival_rate_per_s, server.load (a share of the saturation rate, e.g. 0.5), or "
+             "an slo to "
+             "search the highest rate for");
     if (settings_.has("slo")) check_slo();
   }
 

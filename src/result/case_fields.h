@@ -148,6 +148,15 @@ void fields(A& a, SloResult& t) {
   a("n_eff", t.n_eff), a("over_eff", t.over_eff), a("verdict", t.verdict), a("detail", t.detail);
 }
 template <class A>
+void fields(A& a, CapacityTrial& t) {
+  a("rate_per_s", t.rate_per_s), a("requests", t.requests), a("over", t.over), a("long_run", t.long_run);
+  a("verdict", t.verdict);
+}
+template <class A>
+void fields(A& a, Capacity& t) {
+  a("per_s", t.per_s), a("trials", t.trials);
+}
+template <class A>
 void fields(A& a, Load& t) {
   a("concurrency", t.concurrency), a("saturation_per_s", t.saturation_per_s), a("arrival", t.arrival);
   a("arrival_seed", t.arrival_seed), a("max_batch", t.max_batch), a("offered_per_s", t.offered_per_s);
@@ -157,7 +166,7 @@ void fields(A& a, Load& t) {
   a("issue_delay_p99_ns", t.issue_delay_p99_ns), a("issue_delay_limit_ns", t.issue_delay_limit_ns);
   a("backlog_slope_frac", t.backlog_slope_frac), a("in_flight", t.in_flight);
   a("requests_needed", t.requests_needed), a("requests", t.requests), a("stages", t.stages);
-  a("slo", t.slo), a("invalid", t.invalid);
+  a("slo", t.slo), a("capacity", t.capacity), a("invalid", t.invalid);
 }
 template <class A>
 void fields(A& a, Repetition& t) {

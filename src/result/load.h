@@ -27,6 +27,19 @@ struct SloResult {
   std::string detail;   // in words, with what would decide it
 };
 
+// One run of a capacity search.
+struct CapacityTrial {
+  double rate_per_s = 0;
+  std::int64_t requests = 0;  // after the warm-up part
+  std::int64_t over = 0;      // above the objective
+  bool long_run = false;      // one of those that confirm a rate
+  std::string verdict;
+};
+struct Capacity {
+  Number per_s = Number::missing("no search was asked for");  // highest rate that holds the objective
+  std::vector<CapacityTrial> trials;                          // in the order in which they ran
+};
+
 struct Load {
   std::int64_t concurrency = 1;  // lanes: engine instances that work side by side
   Number saturation_per_s;       // requests/s of the closed loop before the run
@@ -47,7 +60,8 @@ struct Load {
   Count requests_needed;      // of one process, for p99
   std::int64_t requests = 0;  // of the shortest process, after the warm-up part
   std::vector<Stage> stages;
-  std::vector<SloResult> slo;        // none or one
+  std::vector<SloResult> slo;  // none or one
+  Capacity capacity;
   std::vector<std::string> invalid;  // why the latencies are not valid, in words
 };
 

@@ -130,6 +130,13 @@ constexpr std::array kMetrics{
            kLoad, load_number<&Load::saturation_per_s>},
     Metric{"offered_per_s", "offered", "1/s", kNone, "Server: requests a second of the schedule.", kLoad,
            load_number<&Load::offered_per_s>},
+    Metric{"capacity_per_s", "capacity", "1/s", kHigh,
+           "Server with slo and no rate: the highest rate that holds the objective; the lowest of the "
+           "processes.",
+           kLoad,
+           [](const CaseResult& c) {
+             return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().capacity.per_s);
+           }},
     Metric{"utilization", "load", "1", kNone,
            "Server: offered rate over saturation rate; the highest of the processes.", kLoad,
            load_number<&Load::utilization>},

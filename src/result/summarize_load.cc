@@ -20,6 +20,7 @@ constexpr double kCompletedFrac = 0.99;
 constexpr double kBacklogSlopeFrac = 0.01;
 constexpr double kInFlightError = 0.02;
 constexpr double kIssueDelayFloorNs = 50'000, kIssueDelaySloShare = 0.01;
+constexpr const char* kGeneratorLimited = "generator_limited";
 constexpr const char* kNeverCompleted = "it falls among requests that were never completed";
 constexpr const char* kNoServer = "no schedule of arrivals in this scenario";
 
@@ -140,7 +141,7 @@ void judge_server(Load& load) {
                     "too short a run",
                     format_percent(*load.backlog_slope_frac)));
   if (load.issue_delay_p99_ns && *load.issue_delay_p99_ns > *load.issue_delay_limit_ns)
-    load.invalid.push_back(fmt::format("generator_limited: p99 of the issue delay is {} (limit {})",
+    load.invalid.push_back(fmt::format("{}: p99 of the issue delay is {} (limit {})", kGeneratorLimited,
                                        format_duration_ns(*load.issue_delay_p99_ns),
                                        format_duration_ns(*load.issue_delay_limit_ns)));
 }
@@ -173,7 +174,8 @@ void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies)
   const std::int64_t more = std::max(test.verdict == stats::SloVerdict::kCannotSay ? test.more_requests : 0,
                                      needed.value_or(n) - n);
   slo.detail = counts;
-  if (test.verdict == stats::SloVerdict::kMissed && (more <= 0 || !needed)) return;
+  const bool generator = load.invalid.size() == 1 && load.invalid.front().starts_with(kGeneratorLimited);
+  if (test.verdict == stats::SloVerdict::kMissed && !generator && (more <= 0 || !needed)) return;
   if (!load.invalid.empty() || !needed || more > 0) slo.verdict = "cannot_say";
   if (more > 0) slo.detail += fmt::format("; needs about {} more requests", more);
   if (!load.invalid.empty()) slo.detail += "; " + load.invalid.front();
@@ -200,6 +202,7 @@ void add_worst(Load& into, const Load& from) {
   keep_worst(into.issue_delay_p99_ns, from.issue_delay_p99_ns);
   keep_worst(into.backlog_slope_frac, from.backlog_slope_frac);
   keep_worst(into.saturation_per_s, from.saturation_per_s, false);
+  keep_worst(into.capacity.per_s, from.capacity.per_s, false);
   keep_worst(into.completed_per_s, from.completed_per_s, false);
   for (const auto& words : from.invalid)
     if (std::find(into.invalid.begin(), into.invalid.end(), words) == into.invalid.end())

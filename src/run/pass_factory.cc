@@ -76,6 +76,7 @@ workload::LoadSpec load_spec(const Settings& s) {
   load.t_min_s = s.number("server.t_min_s");
   load.t_max_s = s.number("server.t_max_s");
   if (s.has("server.timeout_s")) load.timeout_s = s.number("server.timeout_s");
+  load.max_requests = s.integer("server.max_requests");
   if (!s.has("slo")) return load;
   const auto slo = config::parse_slo(s.text("slo"));
   load.slo_p = slo.p;
@@ -262,10 +263,13 @@ std::int64_t repetitions_of(const Case& c) {
   return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
 }
 
-// A server's schedule has a length of its own.
+// A server's schedule has a length of its own, and a search for its capacity a number of them.
 double timeout_of(const Case& c) {
-  const bool server = c.settings.has("scenario") && c.settings.text("scenario") == workload::kServer;
-  return c.settings.number("timeout_s") + (server ? c.settings.number("server.t_max_s") : 0);
+  constexpr int kRunsOfASearch = 30;
+  const double timeout = c.settings.number("timeout_s");
+  if (!c.settings.has("scenario") || c.settings.text("scenario") != workload::kServer) return timeout;
+  return timeout +
+         c.settings.number("server.t_max_s") * (load_spec(c.settings).searches() ? kRunsOfASearch : 1);
 }
 
 double items_per_iteration(const Case& c) {

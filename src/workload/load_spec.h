@@ -20,7 +20,10 @@ struct LoadSpec {
   std::uint64_t arrival_seed = 0;
   double t_min_s = 60, t_max_s = 600;  // of the schedule; its length is what p99 needs, between these
   double timeout_s = 0;                // a request that waited longer is not served; 0: none
+  std::int64_t max_requests = 0;       // of a capacity search
   double slo_p = 0, slo_bound_s = 0;   // 0: no objective
+  // An objective without a rate asks for the highest rate that holds it.
+  [[nodiscard]] bool searches() const { return slo_p > 0 && rate_per_s <= 0 && share <= 0; }
 };
 
 }  // namespace paceline::workload

@@ -108,7 +108,8 @@ void fields(A& a, LoadSpec& t) {
       a("share", t.share);
   a("arrival", t.arrival), a("arrival_seed", t.arrival_seed), a("t_min_s", t.t_min_s),
       a("t_max_s", t.t_max_s);
-  a("timeout_s", t.timeout_s), a("slo_p", t.slo_p), a("slo_bound_s", t.slo_bound_s);
+  a("timeout_s", t.timeout_s), a("max_requests", t.max_requests), a("slo_p", t.slo_p),
+      a("slo_bound_s", t.slo_bound_s);
 }
 template <class A>
 void fields(A& a, QuantiseTo& t) {

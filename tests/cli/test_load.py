@@ -28,6 +28,7 @@ class ClosedLoopAndOffline(Load):
             self.assertEqual(case["stats"]["n"], 200)
             self.assertTrue(case["throughput"]["per_s"]["value"] > 0)
             self.assertIsNone(case["load"][0]["utilization"])
+            self.assertIsNotNone(case["noise"]["nivcsw_per_s"])
         self.assertEqual([f["id"] for f in summary["findings"] if f["id"] == "knee"], ["knee"])
 
     def test_offline_works_off_exactly_what_was_asked(self):
@@ -108,6 +109,18 @@ class Server(Load):
         slo = summary["cases"][0]["load"][0]["slo"][0]
         self.assertEqual(slo["verdict"], "cannot_say")
         self.assertIn("more requests", slo["detail"])
+
+    def test_a_search_for_the_capacity_keeps_to_its_cap(self):
+        plan = self.spin_plan("scenario: server", "slo: p99=1us", "server: {max_requests: 60000}")
+        plan.write_text("".join(line for line in plan.read_text().splitlines(True) if not line.startswith("iterations")))
+        result = self.run_cli("run", plan, env={"SPIN_US": "50"})
+        self.assert_code(result, 1)
+        capacity = self.summary()["cases"][0]["load"][0]["capacity"]
+        self.assertIn("capacity search: at most 60000 requests", result.out + result.err)
+        self.assertIsNone(capacity["per_s"])
+        self.assertGreater(len(capacity["trials"]), 0)
+        self.assertLessEqual(sum(t["requests"] for t in capacity["trials"]), 60000)
+        self.assertFalse(any(t["long_run"] for t in capacity["trials"]))
 
     def test_an_engine_that_dies_under_load_fails_the_case(self):
         result = self.infer("--scenario", "server", "--arrival-rate", "100", engine="fault",

@@ -7,11 +7,14 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/error.h"
 #include "base/units.h"
 #include "host/affinity.h"
 #include "host/noise.h"
 #include "host/process_clock.h"
 #include "measure/closed_loop.h"
+#include "result/summarize_load.h"
+#include "workload/inference/capacity.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/server_run.h"
 
@@ -93,22 +96,67 @@ double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
   return static_cast<double>(calls.samples.size()) * 1e9 / static_cast<double>(calls.elapsed_ns);
 }
 
+// Schedules on the lanes, one after the other.
+class ServerRuns {
+ public:
+  ServerRuns(const PassSpec& spec, Lanes& lanes, const measure::HostWaitingClock& clock,
+             const measure::LoopHooks& hooks)
+      : spec_(spec), lanes_(lanes), clock_(clock), hooks_(hooks) {}
+
+  Measured run(const ServerPlan& plan, std::uint64_t trial = 0) {
+    auto body = [&](int lane, std::span<measure::Request>) { lanes_.infer(lane); };
+    const auto requests =
+        measure::run_open_loop(clock_, body, lanes_.crew(), open_loop_config(spec_, plan, trial), hooks_);
+    Measured m;
+    m.samples = server_samples(spec_, plan, requests);
+    m.load = server_load(spec_, plan);
+    m.timed_ns = median_service_ns(m.samples);
+    m.loop.stop.reason = hooks_.interrupt->load() ? stats::kStopInterrupted : "schedule_done";
+    m.loop.elapsed_ns = requests.empty() ? 0 : requests.back().end_ns - requests.front().scheduled_ns;
+    return m;
+  }
+
+  // The run of the last trial, with the trials.
+  Measured search(double saturation_per_s, TaggedSink& sink) {
+    const CapacityLimits limits{saturation_per_s, spec_.load.slo_p, spec_.load.max_requests,
+                                spec_.load.t_max_s};
+    sink.emit(notice_record(cost_in_words(limits)));
+    Measured last;
+    const auto capacity = search_capacity(limits, [&](const TrialRun& t) {
+      if (hooks_.interrupt->load()) return result::SloResult{};
+      last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
+      result::Load judged = last.load;
+      result::summarize_load(judged, kServer, last.samples);
+      auto slo = judged.slo.front();
+      sink.emit(notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
+      return slo;
+    });
+    if (last.samples.empty() && !hooks_.interrupt->load())
+      throw Error(ErrorCode::kUsage, "no trial of the capacity search was run: " + capacity.per_s.reason());
+    last.load.capacity = capacity;
+    return last;
+  }
+
+ private:
+  const PassSpec& spec_;
+  Lanes& lanes_;
+  const measure::HostWaitingClock& clock_;
+  const measure::LoopHooks& hooks_;
+};
+
 Measured server(const PassSpec& spec, Loop& loop, double call_ns, Lanes& lanes, TaggedSink& sink,
                 const measure::HostWaitingClock& clock, const measure::LoopHooks& hooks) {
   sink.phase("saturation");
-  const ServerPlan plan = plan_server(spec, saturation_per_s(spec, loop, call_ns));
-  sink.emit(notice_record(in_words(plan)));
+  const double saturation = saturation_per_s(spec, loop, call_ns);
+  ServerRuns runs(spec, lanes, clock, hooks);
+  const auto measured = [&] {
+    if (spec.load.searches()) return runs.search(saturation, sink);
+    const ServerPlan plan = plan_server(spec, saturation);
+    sink.emit(notice_record(in_words(plan)));
+    return runs.run(plan);
+  };
   sink.phase("measure");
-  auto body = [&](int lane, std::span<measure::Request>) { lanes.infer(lane); };
-  const auto requests =
-      measure::run_open_loop(clock, body, lanes.crew(), open_loop_config(spec, plan), hooks);
-  Measured m;
-  m.samples = server_samples(spec, plan, requests);
-  m.load = server_load(spec, plan);
-  m.timed_ns = median_service_ns(m.samples);
-  m.loop.stop.reason = hooks.interrupt->load() ? stats::kStopInterrupted : "schedule_done";
-  m.loop.elapsed_ns = requests.empty() ? 0 : requests.back().end_ns - requests.front().scheduled_ns;
-  return m;
+  return measured();
 }
 
 }  // namespace

@@ -58,6 +58,16 @@ ServerPlan plan_server(const PassSpec& spec, double saturation_per_s) {
   return plan;
 }
 
+ServerPlan plan_trial(double saturation_per_s, double rate_per_s, std::int64_t counted) {
+  ServerPlan plan;
+  plan.saturation_per_s = saturation_per_s;
+  plan.rate_per_s = rate_per_s;
+  plan.needed = stats::required_requests(stats::kPpmP99, plan.load());
+  plan.requests = std::llround(static_cast<double>(counted) / (1 - kWarmupShare)) + 1;
+  plan.warmup_requests = plan.requests - counted;
+  return plan;
+}
+
 std::string in_words(const ServerPlan& plan) {
   const std::int64_t counted = plan.requests - plan.warmup_requests;
   std::string text = fmt::format("{} requests at {}/s, load {:.2f} of {}/s, take {}", plan.requests,
@@ -69,11 +79,11 @@ std::string in_words(const ServerPlan& plan) {
                             format_time_left(static_cast<double>(*plan.needed - counted) / plan.rate_per_s));
 }
 
-measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan) {
+measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan, std::uint64_t trial) {
   measure::OpenLoopConfig config;
   const auto kind = spec.load.arrival == measure::kConstantName ? measure::ArrivalKind::kConstant
                                                                 : measure::ArrivalKind::kPoisson;
-  const auto seed = spec.load.arrival_seed + static_cast<std::uint64_t>(spec.repetition);
+  const auto seed = spec.load.arrival_seed + static_cast<std::uint64_t>(spec.repetition) + (trial << 32U);
   config.arrivals_ns = measure::schedule_arrivals(kind, plan.rate_per_s, plan.requests, seed);
   config.timeout_ns = std::llround(spec.load.timeout_s * 1e9);
   return config;

@@ -26,10 +26,15 @@ struct ServerPlan {
 // The length that p99 needs, within t_min and t_max of the schedule; or as many requests as were asked for.
 ServerPlan plan_server(const PassSpec& spec, double saturation_per_s);
 
+// A run of `counted` requests after the warm-up part, at a rate of its own.
+ServerPlan plan_trial(double saturation_per_s, double rate_per_s, std::int64_t counted);
+
 // "16 000 requests at 50.0/s, load 0.50 of 100/s, take 5 min 20 s; p99 needs 14 400": said beforehand.
 std::string in_words(const ServerPlan& plan);
 
-measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan);
+// Each trial of a search has a schedule of its own.
+measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan,
+                                         std::uint64_t trial = 0);
 
 // Requests that were offered; those of an interrupted run that were not are left out.
 std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPlan& plan,
