@@ -10,13 +10,22 @@ using enum OptionType;
 
 constexpr std::array<Choice, 2> kFormats{{{"onnx"}, {"torchscript"}}};
 
+constexpr std::array<Choice, 3> kPrecisions{{{"fp32"}, {"fp16"}, {"int8"}}};
+
 constexpr std::array kRows{
     Option{.name = "model",
            .flags = "-m",
            .type = kModel,
            .kinds = kCommandLine,
            .commands = kExport,
-           .help = "The built-in model to write."},
+           .help = "The built-in model to write, or a float ONNX file to write in another precision."},
+    Option{.name = "precision",
+           .type = kChoice,
+           .fallback = "fp32",
+           .choices = kPrecisions,
+           .kinds = kCommandLine,
+           .commands = kExport,
+           .help = "Of the ONNX file: as the model is, cast to float16, or quantised."},
     Option{.name = "file_format",
            .flags = "--format,-f",
            .type = kChoice,

@@ -244,7 +244,7 @@ bool Coordinator::quantise(CaseRun& c) {
   const auto* engine = config::find_engine(c.base.engine);
   if (!engine || engine->reads != "onnx") return true;
   try {
-    if (!needs_quantising(c.definition, source)) return true;
+    if (!needs_quantising(c.definition.settings, source)) return true;
     const auto pass = complete_quantise_pass(c, source);
     const auto& made = quantised_file(c, pass);
     if (interrupt_) return false;
@@ -265,17 +265,13 @@ bool Coordinator::quantise(CaseRun& c) {
 }
 
 workload::PassSpec Coordinator::complete_quantise_pass(const CaseRun& c, const std::string& source) {
-  auto pass = quantise_pass(c.definition, c.base, source, setup_.engines);
+  auto pass = quantise_pass(c.definition.settings, c.base, source, setup_.engines);
   auto& to = pass.quantise_to;
   if (to.precision == "int8") {
-    const auto request = calibration_request(c.definition, pass);
+    const auto request = calibration_request(c.definition.settings, pass.model.inputs);
     pass.input_files = artefacts_.calibration_inputs(request);
-    to.cache_file = calibration_file(c.definition, pass, directory_.path()).string();
-    if (request.load_inputs.empty() && request.image_dir.empty())
-      observer_.warning(
-          "int8 is calibrated with random inputs: fine for speed, not for accuracy; give --calib-images "
-          "FOLDER or "
-          "--calib-data FILE");
+    to.cache_file = calibration_file(c.definition.settings, pass, directory_.path()).string();
+    if (calibrates_with_random_inputs(c.definition.settings)) observer_.warning(kRandomCalibration);
   }
   const auto key = quantised_file_key(pass);
   if (c.definition.settings.flag("int8_sensitivity") && to.precision == "int8")

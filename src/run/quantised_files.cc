@@ -7,18 +7,22 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
 #include "base/random.h"
 #include "base/sha256.h"
 #include "config/vocabulary.h"
 #include "host/cpu.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
-#include "run/pass_factory.h"
+#include "run/worker.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr double kTimeoutS = 7200;  // calibration of a large model, sensitivity of its layers
+constexpr std::int64_t kSeed = 1;   // as input_seed's default
 constexpr std::array<const char*, 2> kCalibrators{"onnxruntime", "openvino"};
 
 bool has_half_weights(const onnx::proto::ModelProto& model) {
@@ -32,8 +36,7 @@ bool products_saturate(const host::CpuInfo& cpu) {
   return cpu.has_isa("avx2") && !cpu.has_isa("avx512_vnni") && !cpu.has_isa("avx_vnni");
 }
 
-std::string data_words(const config::Case& c) {
-  const auto& s = c.settings;
+std::string data_words(const config::Settings& s) {
   const auto samples = s.integer("quantisation.samples");
   if (s.has("calib_images")) return fmt::format("images of '{}'", s.text("calib_images"));
   if (const auto files = s.texts("calib_data"); !files.empty()) return fmt::format("'{}'", files.front());
@@ -53,32 +56,60 @@ void choose_calibrator(workload::PassSpec& pass, const EngineDirectory& engines)
               fmt::format("int8 needs an engine that reads ONNX to calibrate with: {}", reasons));
 }
 
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) { make_directories(path_); }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<std::string> write_inputs(const workload::InputRequest& request, const fs::path& folder) {
+  std::vector<std::string> files;
+  for (auto& tensor : workload::make_inputs(request)) {
+    const fs::path file = folder / fmt::format("input-{}.npy", files.size());
+    write_npy(file, tensor.view());
+    files.push_back(file.string());
+  }
+  return files;
+}
+
 std::string short_hash(const nlohmann::json& json) {
   return sha256_hex(json.dump()).substr(0, 16);
 }
 
 }  // namespace
 
-bool needs_quantising(const config::Case& c, const std::string& file) {
-  const auto& precision = c.settings.text("precision");
+bool needs_quantising(const config::Settings& s, const std::string& file) {
+  const auto& precision = s.text("precision");
   if (!file.ends_with(".onnx") || (precision != "int8" && precision != "fp16")) return false;
-  if (config::find_model(c.settings.text("model"))) return true;
+  if (config::find_model(s.text("model"))) return true;
   const auto model = onnx::read_model(file);
   return precision == "int8" ? !onnx::is_quantised(model) : !has_half_weights(model);
 }
 
-workload::InputRequest calibration_request(const config::Case& c, const workload::PassSpec& pass) {
-  auto request = input_request(c, pass);
-  for (auto& spec : request.specs) spec.shape.at(0) = c.settings.integer("quantisation.samples");
-  request.seed = mix64(request.seed ^ hash64("calibration"));
-  request.load_inputs = c.settings.texts("calib_data");
-  request.image_dir = c.settings.has("calib_images") ? c.settings.text("calib_images") : "";
+workload::InputRequest calibration_request(const config::Settings& s, const std::vector<TensorSpec>& inputs) {
+  workload::InputRequest request;
+  request.specs = inputs;
+  for (auto& spec : request.specs) spec.shape.at(0) = s.integer("quantisation.samples");
+  if (const auto* model = config::find_model(s.text("model")))
+    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
+  const auto seed = s.has("input_seed") ? s.integer("input_seed") : kSeed;
+  request.seed = mix64(static_cast<std::uint64_t>(seed) ^ hash64("calibration"));
+  request.load_inputs = s.texts("calib_data");
+  if (s.has("calib_images")) request.image_dir = s.text("calib_images");
   return request;
 }
 
-workload::PassSpec quantise_pass(const config::Case& c, const workload::PassSpec& base,
+workload::PassSpec quantise_pass(const config::Settings& s, const workload::PassSpec& base,
                                  const std::string& source, const EngineDirectory& engines) {
-  const auto& s = c.settings;
   workload::PassSpec pass;
   pass.kind = workload::PassKind::kQuantise;
   pass.case_id = base.case_id;
@@ -91,12 +122,13 @@ workload::PassSpec quantise_pass(const config::Case& c, const workload::PassSpec
   to.precision = s.text("precision");
   if (to.precision != "int8") return pass;
   pass.samples = s.integer("quantisation.samples");
-  to.activations = base.engine == "tensorrt" ? "int8" : "uint8";
+  to.activations = s.text("quantisation.activations");
+  if (to.activations == "auto") to.activations = base.engine == "tensorrt" ? "int8" : "uint8";
   to.method = s.text("quantisation.method");
   to.percentile = s.number("quantisation.percentile");
   to.exclude = s.texts("quantisation.exclude");
   to.reduce_range = to.activations == "uint8" && products_saturate(host::read_cpu());
-  to.data = data_words(c);
+  to.data = data_words(s);
   choose_calibrator(pass, engines);
   return pass;
 }
@@ -106,14 +138,48 @@ std::string quantised_file_key(const workload::PassSpec& pass) {
   return short_hash({pass.model.file, json.at("quantise_to"), pass.input_files});
 }
 
-fs::path calibration_file(const config::Case& c, const workload::PassSpec& pass, const fs::path& run_dir) {
+fs::path calibration_file(const config::Settings& s, const workload::PassSpec& pass,
+                          const fs::path& run_dir) {
   const auto& to = pass.quantise_to;
   const auto name = fmt::format("calibration-{}-{}.json", fs::path(pass.model.file).stem().string(),
                                 short_hash({to.method, to.percentile, pass.samples, to.data}));
-  if (!c.settings.has("calib_cache")) return run_dir / name;
-  const fs::path given = fs::absolute(c.settings.text("calib_cache"));
+  if (!s.has("calib_cache")) return run_dir / name;
+  const fs::path given = fs::absolute(s.text("calib_cache"));
   std::error_code error;
   return fs::is_directory(given, error) ? given / name : given;
+}
+
+bool calibrates_with_random_inputs(const config::Settings& s) {
+  return s.text("precision") == "int8" && !s.has("calib_images") && s.texts("calib_data").empty();
+}
+
+const char* const kRandomCalibration =
+    "int8 is calibrated with random inputs: fine for speed, not for accuracy; give --calib-images FOLDER or "
+    "--calib-data FILE";
+
+workload::PreparedFile quantise_file(const EngineDirectory& engines, const config::Settings& s,
+                                     const workload::PassSpec& base, const fs::path& out,
+                                     const std::atomic<bool>& interrupt) {
+  auto pass = quantise_pass(s, base, base.model.file, engines);
+  const TemporaryFolder folder(out.string() + ".parts");
+  if (pass.quantise_to.precision == "int8") {
+    pass.input_files = write_inputs(calibration_request(s, pass.model.inputs), folder.path());
+    if (s.has("calib_cache")) pass.quantise_to.cache_file = calibration_file(s, pass, folder.path()).string();
+    if (s.flag("int8_sensitivity")) pass.quantise_to.sensitivity_file = out.string() + ".sensitivity.json";
+  }
+  pass.quantise_to.file = out.string();
+  WorkerRequest request;
+  request.spec = pass;
+  request.log = folder.path() / "log.txt";
+  request.timeout_s = kTimeoutS;
+  const auto outcome = run_worker(request, interrupt, {});
+  if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
+  const bool unsupported = outcome.reason_code == "unsupported";
+  throw Error(
+      unsupported                       ? ErrorCode::kUnsupported
+      : outcome.reason_code == "config" ? ErrorCode::kUsage
+                                        : ErrorCode::kData,
+      fmt::format("cannot write {} as {}: {}", s.text("model"), pass.quantise_to.precision, outcome.reason));
 }
 
 }  // namespace paceline::run

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""int8 and fp16 files of our own: what they hold, what the result says of them, and what goes wrong."""
+
+import json
+import unittest
+
+import onnx_scales
+import paceline_cli as cli
+
+INT8 = ["--precision", "int8", "--quantisation.samples", 8]
+
+
+class Quantise(cli.CliTest):
+    def tiny(self, *arguments, engine="onnxruntime", model="tiny_cnn"):
+        return self.run_cli("infer", "--model", model, "--engine", engine, "--threads", 1, "--iterations", 3, *cli.QUICK, *arguments)
+
+    def export(self, name, *arguments, model="tiny_cnn"):
+        return self.run_cli("export", "--model", model, "--out", name, *arguments)
+
+    def case(self, run=None):
+        return self.summary(run)["cases"][0]
+
+    def test_the_result_says_how_the_file_was_made(self):
+        done = self.tiny(*INT8)
+        self.assert_code(done, 0)
+        self.assertIn("calibrated with random inputs: fine for speed, not for accuracy", done.err)
+        case = self.case()
+        made = case["model_file"]["quantisation"]
+        self.assertEqual((made["precision"], made["activations"], made["bias"], made["method"]),
+                         ("int8", "uint8", "int32", "percentile 99.99"))
+        self.assertEqual((made["layers"], made["samples"]), (3, 8))
+        self.assertEqual(made["float_layers"], [])
+        self.assertIn("8 random inputs through ONNX Runtime", made["calibration"])
+        self.assertTrue(case["correctness"]["passed"])
+        run = self.only_run()
+        kept = [p for p in run.glob("calibration-*.json")]
+        self.assertEqual(len(kept), 1)
+        ranges = cli.read_json(kept[0])["ranges"]
+        self.assertIn("input", ranges)
+        trt = kept[0].with_name(kept[0].name + ".trt").read_text().splitlines()
+        self.assertEqual(trt[0], "TRT-100100-EntropyCalibration2")
+        self.assertEqual(len(trt), len(ranges) + 1)
+
+    def test_one_calibration_serves_two_engines(self):
+        done = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "onnxruntime,openvino", "--threads", 1, "--iterations", 3,
+                            *cli.QUICK, *INT8)
+        self.assert_code(done, 0)
+        self.assertEqual((done.out + done.err).count("quantise  tiny_cnn"), 1)
+
+    def test_a_cache_is_used_when_it_fits_and_said_when_it_does_not(self):
+        cache = ["--calib-cache", "cache.json"]
+        self.assert_code(self.export("a.onnx", *INT8, *cache, "--json"), 0)
+        again = self.export("b.onnx", *INT8, *cache)
+        self.assertIn("from cache", again.out)
+        self.assertEqual((self.folder / "a.onnx").read_bytes(), (self.folder / "b.onnx").read_bytes())
+        other = self.export("c.onnx", *INT8, *cache, "--weights-seed", 3)
+        self.assertIn("not used: it belongs to another model", other.out)
+        (self.folder / "cache.json").write_text("{}")
+        self.assert_error(self.export("d.onnx", "--quiet", *INT8, *cache), 2, "is no calibration cache", "cannot write tiny_cnn as int8")
+        self.assertFalse((self.folder / "d.onnx").exists())
+
+    def test_methods_differ_and_exclusions_count(self):
+        sizes = {}
+        for method in ("minmax", "percentile", "entropy"):
+            self.assert_code(self.export(method, *INT8, "--quantisation.method", method), 0)
+            sizes[method] = (self.folder / method).read_bytes()
+        self.assertNotEqual(sizes["minmax"], sizes["entropy"])
+        done = self.export("part", *INT8, "--quantisation.exclude", "first,last")
+        self.assertIn("1 layers in int8", done.out)
+        self.assertIn("2 operators left in float", done.out)
+        wrong = self.export("none", *INT8, "--quantisation.exclude", "conv9")
+        self.assert_code(wrong, 2)
+        self.assertIn("no layer is called 'conv9'; the first is", wrong.err)
+
+    def test_calibration_data_from_files(self):
+        self.assert_code(self.export("f.onnx"), 0)
+        missing = self.export("x", *INT8, "--calib-data", "none.npz")
+        self.assertNotEqual(missing.code, 0)
+        self.assertIn("none.npz", missing.err)
+        both = self.tiny(*INT8, "--calib-data", "a.npy", "--calib-images", "b")
+        self.assert_code(both, 2)
+        self.assertIn("exclude each other", both.err)
+
+    def test_sensitivity_names_every_layer(self):
+        done = self.export("s.onnx", *INT8, "--int8-sensitivity")
+        self.assert_code(done, 0)
+        said = cli.read_json(self.folder / "s.onnx.sensitivity.json")
+        self.assertEqual(len(said["layers"]), 3)
+        for layer in said["layers"]:
+            self.assertIn(layer["name"], done.out)
+            self.assertGreater(layer["max_rel_err"], 0)
+        errors = [layer["centred_cosine"] for layer in said["layers"]]
+        self.assertEqual(errors, sorted(errors))
+        self.assertLess(said["all_layers"]["centred_cosine"], 1)
+        self.assertIn("nothing to exclude", done.out)
+
+    def test_ranges_that_do_not_fit_fail_the_accuracy_check(self):
+        cache = ["--calib-cache", "cache.json"]
+        self.assert_code(self.tiny(*INT8, *cache), 0)
+        kept = cli.read_json(self.folder / "cache.json")
+        kept["ranges"] = {name: [low / 32, high / 32] for name, (low, high) in kept["ranges"].items()}
+        self.write("cache.json", json.dumps(kept))
+        done = self.tiny(*INT8, *cache, "--output-dir", "clipped")
+        self.assert_code(done, 1)
+        case = self.case(self.only_run("clipped"))
+        self.assertEqual(case["reason_code"], "accuracy")
+        self.assertIn("cache", case["model_file"]["quantisation"]["calibration"])
+
+    def test_a_damaged_file_is_another_of_the_same_size(self):
+        self.assert_code(self.export("good.onnx", *INT8), 0)
+        good, bad = (self.folder / name for name in ("good.onnx", "bad.onnx"))
+        self.assertEqual(onnx_scales.main(good, bad, 4), 6)
+        self.assertEqual(good.stat().st_size, bad.stat().st_size)
+        self.assertNotEqual(good.read_bytes(), bad.read_bytes())
+        self.assert_code(self.tiny("--precision", "int8", "--shapes", "input:1x3x32x32", model="bad.onnx"), 0)
+
+    def test_float16_halves_the_file(self):
+        self.assert_code(self.export("f.onnx"), 0)
+        done = self.export("h.onnx", "--precision", "fp16", model="f.onnx")
+        self.assert_code(done, 0)
+        full, half = ((self.folder / name).stat().st_size for name in ("f.onnx", "h.onnx"))
+        self.assertLess(half, 0.6 * full)
+
+    def test_what_cannot_be_quantised_is_said(self):
+        self.assert_code(self.export("q.onnx", *INT8), 0)
+        twice = self.export("qq.onnx", *INT8, model="q.onnx")
+        self.assert_code(twice, 77)
+        self.assertIn("quantised already", twice.err)
+        script = self.export("t.pt", *INT8, "--format", "torchscript")
+        self.assert_code(script, 2)
+        self.assertIn("--precision int8 is for --format onnx", script.err)
+        eager = self.tiny(*INT8, engine="eager")
+        self.assert_code(eager, 77)
+
+    def test_json_of_an_export(self):
+        done = self.export("j.onnx", *INT8, "--json")
+        said = json.loads(done.out)
+        self.assertEqual(said["precision"], "int8")
+        self.assertEqual(said["quantisation"]["layers"], 3)
+
+
+if __name__ == "__main__":
+    cli.main()

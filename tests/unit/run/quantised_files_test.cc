@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "run/quantised_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "config/plan.h"
+#include "onnx/graph.h"
+#include "onnx/model_file.h"
+#include "run/pass_factory.h"
+
+namespace paceline::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+config::Settings settings(const std::string& extra) {
+  const auto plan = config::load_plan_text(
+      "kind: inference\nmodels: [tiny_cnn]\nengines: [onnxruntime]\n" + extra, "test.yaml");
+  return config::expand(plan).at(0).settings;
+}
+
+plugin::Manifest manifest(const std::string& engine, const std::string& file) {
+  plugin::Manifest m;
+  m.name = engine;
+  m.engines = {engine};
+  m.file = file;
+  if (file.empty()) m.not_built_because = "no headers of " + engine;
+  return m;
+}
+
+EngineDirectory engines(const std::string& ort, const std::string& openvino) {
+  return EngineDirectory({manifest("onnxruntime", ort), manifest("openvino", openvino)}, {});
+}
+
+workload::PassSpec base(const std::string& engine = "onnxruntime") {
+  workload::PassSpec pass;
+  pass.engine = engine;
+  pass.model.inputs = {{"input", DType::kFloat32, {8, 3, 32, 32}}};
+  return pass;
+}
+
+TEST(QuantisedFiles, CalibratesInOnnxRuntimeElseInOpenVino) {
+  const auto s = settings("precisions: [int8]\n");
+  EXPECT_EQ(quantise_pass(s, base(), "m.onnx", engines("ort.so", "ov.so")).engine, "onnxruntime");
+  EXPECT_EQ(quantise_pass(s, base(), "m.onnx", engines("", "ov.so")).plugin_file, "ov.so");
+  try {
+    (void)quantise_pass(s, base(), "m.onnx", engines("", ""));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUnavailable);
+    EXPECT_NE(std::string(e.what()).find("no headers of openvino"), std::string::npos) << e.what();
+  }
+}
+
+TEST(QuantisedFiles, Float16NeedsNoEngine) {
+  const auto pass = quantise_pass(settings("precisions: [fp16]\n"), base(), "m.onnx", engines("", ""));
+  EXPECT_EQ(pass.quantise_to.precision, "fp16");
+  EXPECT_TRUE(pass.plugin_file.empty());
+}
+
+TEST(QuantisedFiles, ActivationsAreThoseTheEngineRuns) {
+  const auto s = settings("precisions: [int8]\n");
+  const auto here = engines("ort.so", "");
+  EXPECT_EQ(quantise_pass(s, base("openvino"), "m.onnx", here).quantise_to.activations, "uint8");
+  EXPECT_EQ(quantise_pass(s, base("tensorrt"), "m.onnx", here).quantise_to.activations, "int8");
+  const auto asked = settings("precisions: [int8]\nquantisation: {activations: int8}\n");
+  EXPECT_EQ(quantise_pass(asked, base("openvino"), "m.onnx", here).quantise_to.activations, "int8");
+}
+
+TEST(QuantisedFiles, SettingsReachThePass) {
+  const auto s = settings(
+      "precisions: [int8]\nquantisation: {method: entropy, samples: 5, exclude: [first, 'fc*']}\n"
+      "calib_data: [x.npy]\n");
+  const auto pass = quantise_pass(s, base(), "m.onnx", engines("ort.so", ""));
+  EXPECT_EQ(pass.quantise_to.method, "entropy");
+  EXPECT_EQ(pass.quantise_to.exclude, (std::vector<std::string>{"first", "fc*"}));
+  EXPECT_EQ(pass.samples, 5);
+  EXPECT_EQ(pass.quantise_to.data, "'x.npy'");
+  const auto request = calibration_request(s, pass.model.inputs);
+  EXPECT_EQ(request.specs.at(0).shape, (Shape{5, 3, 32, 32}));
+  EXPECT_EQ(request.load_inputs, std::vector<std::string>{"x.npy"});
+  EXPECT_FALSE(calibrates_with_random_inputs(s));
+}
+
+TEST(QuantisedFiles, RandomCalibrationDataAreNotTheChecksInputs) {
+  const auto c = config::expand(config::load_plan_text(
+      "kind: inference\nmodels: [tiny_cnn]\nengines: [onnxruntime]\nprecisions: [int8]\n", "test.yaml"));
+  const auto pass = base_pass(c.at(0), 1);
+  EXPECT_TRUE(calibrates_with_random_inputs(c.at(0).settings));
+  EXPECT_NE(calibration_request(c.at(0).settings, pass.model.inputs).seed, input_request(c.at(0), pass).seed);
+}
+
+TEST(QuantisedFiles, ACacheIsAFileOrLiesInAFolder) {
+  auto pass =
+      quantise_pass(settings("precisions: [int8]\n"), base(), "/tmp/model-a.onnx", engines("ort.so", ""));
+  const auto in_run = calibration_file(settings("precisions: [int8]\n"), pass, "/run");
+  EXPECT_EQ(in_run.parent_path(), "/run");
+  EXPECT_TRUE(in_run.filename().string().starts_with("calibration-model-a-"));
+  const fs::path folder = fs::path(testing::TempDir()) / "caches";
+  fs::create_directories(folder);
+  const auto with = [&](const fs::path& p) {
+    return calibration_file(settings("precisions: [int8]\ncalib_cache: " + p.string() + "\n"), pass, "/run");
+  };
+  EXPECT_EQ(with(folder), folder / in_run.filename());
+  EXPECT_EQ(with(folder / "mine.json"), folder / "mine.json");
+  pass.quantise_to.method = "minmax";
+  EXPECT_NE(with(folder), folder / in_run.filename()) << "another method has another file";
+}
+
+TEST(QuantisedFiles, AFileThatIsQuantisedRunsAsItIs) {
+  const std::string file = (fs::path(testing::TempDir()) / "given.onnx").string();
+  const auto plan = [&](const std::string& precision) {
+    auto s = settings("precisions: [" + precision + "]\n");
+    s.set("model", file);
+    return s;
+  };
+  onnx::proto::ModelProto model;
+  onnx::add_node(*model.mutable_graph(), "Relu", "r", std::vector<std::string>{"x"},
+                 std::vector<std::string>{"y"});
+  onnx::write_model(model, file);
+  EXPECT_TRUE(needs_quantising(plan("int8"), file));
+  EXPECT_TRUE(needs_quantising(plan("fp16"), file));
+  EXPECT_FALSE(needs_quantising(plan("fp32"), file));
+  onnx::add_node(*model.mutable_graph(), "DequantizeLinear", "d", std::vector<std::string>{"a", "b"},
+                 std::vector<std::string>{"z"});
+  const std::uint16_t half = 0x3c00;
+  *model.mutable_graph()->add_initializer() = onnx::make_tensor("h", DType::kFloat16, Shape{1}, &half);
+  onnx::write_model(model, file);
+  EXPECT_FALSE(needs_quantising(plan("int8"), file));
+  EXPECT_FALSE(needs_quantising(plan("fp16"), file));
+  fs::remove(file);
+}
+
+}  // namespace
+}  // namespace paceline::run
