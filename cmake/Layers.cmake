@@ -12,7 +12,7 @@ endfunction()
 
 # paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry a case.
 function(paceline_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;FIXTURE" "SOURCES;DEPENDS;LIBRARIES;LABELS")
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
   endif()
@@ -23,5 +23,5 @@ function(paceline_add_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   include(GoogleTest)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT})
+                       PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} FIXTURES_REQUIRED "${test_FIXTURE}")
 endfunction()

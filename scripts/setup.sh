@@ -10,7 +10,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--core] [--checks]
   --core    without LibTorch, ONNX Runtime, OpenVINO: the tool builds, but has no engine
-  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema
+  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema, Python of the engines
 environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (holds include/ and lib/); so does an active virtual environment with torch
              ONNXRUNTIME_ROOT=DIR     use this ONNX Runtime (holds include/ and lib/)
              OPENVINO_ROOT=DIR        use this OpenVINO: the folder of its wheel, or of its archive
@@ -184,6 +184,21 @@ set_up_engine() {
   echo "$root" > ".deps/${name}_root"
 }
 
+# Where an interpreter has no such wheels the checks that need them are skipped.
+set_up_check_packages() {
+  [ $checks = 1 ] && [ $core = 0 ] || return 0
+  complete .deps/python "$CHECK_WHEELS" && return
+  say "unpacking Python packages for checks (400 MB, log: .deps/python.log)"
+  rm -rf .deps/python.partial
+  # shellcheck disable=SC2086
+  if python3 -m pip --disable-pip-version-check --no-input install --no-cache-dir --no-deps --only-binary=:all: \
+    --target .deps/python.partial $CHECK_WHEELS > .deps/python.log 2>&1; then
+    put_in_place .deps/python "$CHECK_WHEELS"
+  else
+    say "without them: this python3 has no such wheels (.deps/python.log); a few checks will be skipped"
+  fi
+}
+
 extract_plotly() {
   python3 - "$1" <<'PY'
 import pathlib, sys, zipfile
@@ -211,4 +226,5 @@ install_packages
 set_up_torch
 set_up_engine onnxruntime "${ONNXRUNTIME_ROOT:-}" .deps/onnxruntime
 set_up_engine openvino "${OPENVINO_ROOT:-}" .deps/openvino/openvino
+set_up_check_packages
 set_up_plotly

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "base/error.h"
@@ -41,24 +42,22 @@ const Level& optimization_level(const plugin::EngineSettings& settings) {
   return *row;
 }
 
-// Sizes for the symbols of the file's input shapes. An input of another rank is left to the check of inputs.
+// Sizes for the symbols of the file's input shapes. Symbols that stand for several sizes are left out: some
+// exporters call every open dimension "?". An input of another rank is left to the check of inputs.
 std::map<std::string, std::int64_t> dimension_sizes(const std::string& file,
                                                     const std::vector<TensorSpec>& inputs) {
-  std::map<std::string, std::int64_t> sizes;
+  std::map<std::string, std::set<std::int64_t>> sizes;
   for (const auto& declared : read_dimension_symbols(file)) {
     const auto spec = std::find_if(inputs.begin(), inputs.end(),
                                    [&](const TensorSpec& s) { return s.name == declared.input; });
     if (spec == inputs.end() || spec->shape.size() != declared.symbols.size()) continue;
-    for (std::size_t i = 0; i < declared.symbols.size(); ++i) {
-      if (declared.symbols[i].empty()) continue;
-      const auto [it, added] = sizes.emplace(declared.symbols[i], spec->shape[i]);
-      if (!added && it->second != spec->shape[i])
-        throw Error(ErrorCode::kUsage,
-                    fmt::format("model '{}': dimension '{}' is {} in input '{}' and {} in another one", file,
-                                it->first, spec->shape[i], spec->name, it->second));
-    }
+    for (std::size_t i = 0; i < declared.symbols.size(); ++i)
+      if (!declared.symbols[i].empty()) sizes[declared.symbols[i]].insert(spec->shape[i]);
   }
-  return sizes;
+  std::map<std::string, std::int64_t> single;
+  for (const auto& [symbol, values] : sizes)
+    if (values.size() == 1) single[symbol] = *values.begin();
+  return single;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace paceline::ort_plugin {
 
 // Everything explicit: threads inside and between operators, execution mode, graph optimisation, spinning,
 // memory arena; open dimensions of the file's inputs fixed to the sizes asked for. Error(kUsage) for an
-// option or a value it does not know, and for one dimension that two inputs want in different sizes.
+// option or a value it does not know.
 Ort::SessionOptions session_options(const std::string& file, const plugin::ModelSpec& model,
                                     const plugin::EngineSettings& settings);
 

@@ -52,6 +52,10 @@ struct ModelFile {
   workload::PreparedFile prepared;
 };
 
+struct ReferenceFailure {
+  std::string code, reason;  // empty: it did not fail
+};
+
 class Coordinator {
  public:
   Coordinator(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
@@ -85,6 +89,7 @@ class Coordinator {
   const WorkerOutcome& quantised_file(CaseRun& c, const workload::PassSpec& pass);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
   bool run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
+  ReferenceFailure reference_failure(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
   void fill_flops(CaseRun& c);
   void fill_peak(CaseRun& c);
   void recheck_peaks();
@@ -103,7 +108,7 @@ class Coordinator {
   Artefacts artefacts_;
   PeakTable peaks_;
   std::vector<CaseRun> cases_;
-  std::map<std::string, std::string> failed_references_;
+  std::map<std::string, ReferenceFailure> failed_references_;
   std::map<std::string, WorkerOutcome> model_files_;  // by name, made or not
   result::RunResult run_;
 };
@@ -295,9 +300,11 @@ const WorkerOutcome& Coordinator::quantised_file(CaseRun& c, const workload::Pas
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   if (!pass.reference_file.empty()) return true;  // the user's own
-  const std::string engine = reference_choice(c.definition).engine;
+  const std::string named = reference_choice(c.definition).engine;
   const auto* file_type = config::find_file_type(pass.model.file);
   const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
+  const std::string engine =
+      named == "eager" && !eager_reads_it ? file_reference_engine(setup_.engines, pass.model.file) : named;
   const auto home = setup_.engines.find(engine);
   if (engine == "eager" && (!eager_reads_it || home.file.empty())) return true;
   if (home.file.empty()) {
@@ -312,23 +319,36 @@ bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
   pass.reference_name = reference_name(pass, engine);
-  return std::filesystem::exists(pass.reference_file) || run_reference(c, reference, key);
+  if (std::filesystem::exists(pass.reference_file)) return true;
+  if (engine == named) return run_reference(c, reference, key);
+  const auto failure = reference_failure(c, reference, key);
+  if (failure.reason.empty()) return !interrupt_;
+  pass.reference_file.clear();
+  pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
+                                    engine, failure.reason);
+  return true;
 }
 
-bool Coordinator::run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key) {
-  if (const auto it = failed_references_.find(key); it != failed_references_.end()) {
-    end_case(c, "reference", it->second);
-    return false;
-  }
+// Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the
+// run is interrupted.
+ReferenceFailure Coordinator::reference_failure(CaseRun& c, const workload::PassSpec& reference,
+                                                const std::string& key) {
+  if (const auto it = failed_references_.find(key); it != failed_references_.end()) return it->second;
   const PassInfo info{0, 0, c.result.label, "reference", 0, 0};
   observer_.pass_begins(info);
   const auto outcome = run_pass(c, reference, false);
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
-  if (outcome.ok) return true;
+  if (outcome.ok || interrupt_) return {};
+  return failed_references_[key] = {outcome.reason_code, outcome.reason};
+}
+
+bool Coordinator::run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key) {
+  const bool known = failed_references_.count(key) != 0;
+  const auto failure = reference_failure(c, reference, key);
   if (interrupt_) return false;
-  const auto reason = fmt::format("its fp32 reference could not be made: {}", outcome.reason);
-  failed_references_[key] = reason;
-  end_case(c, outcome.reason_code, reason);
+  if (failure.reason.empty()) return true;
+  end_case(c, known ? "reference" : failure.code,
+           fmt::format("its fp32 reference could not be made: {}", failure.reason));
   return false;
 }
 

@@ -243,8 +243,21 @@ workload::PassSpec reference_pass(const workload::PassSpec& base, const std::str
 
 std::string reference_name(const workload::PassSpec& pass, const std::string& engine) {
   if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
-  return engine == "eager" ? "the file's own unoptimised fp32 run"
-                           : fmt::format("the file's own fp32 run in {}", engine);
+  if (engine == "eager") return "the file's own unoptimised fp32 run";
+  const bool itself = pass.engine == engine && pass.settings.precision == "fp32";
+  return fmt::format("the file's own fp32 run in {}{}", engine,
+                     itself ? ", the engine and precision of the case itself: no independent check" : "");
+}
+
+std::string file_reference_engine(const EngineDirectory& engines, const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  if (!type) return "eager";
+  for (const auto reader : type->readers) {
+    const auto* engine = config::find_engine(reader);
+    const bool takes_precision = engine && !engine->reads.empty();
+    if (takes_precision && !engines.find(std::string(reader)).file.empty()) return std::string(reader);
+  }
+  return "eager";
 }
 
 std::string reference_key(const workload::PassSpec& reference) {

@@ -6,6 +6,7 @@
 
 #include "config/plan.h"
 #include "result/case_result.h"
+#include "run/plugin_choice.h"
 #include "workload/inference/inputs.h"
 #include "workload/pass.h"
 
@@ -34,6 +35,9 @@ ReferenceChoice reference_choice(const config::Case& c);
 // a model file its own unoptimised FP32 run.
 workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine = "eager");
 std::string reference_name(const workload::PassSpec& pass, const std::string& engine);  // in words
+// The engine that makes the reference of a file that eager does not read: the first of its readers that is
+// here and can be asked for fp32; "eager" when none is.
+std::string file_reference_engine(const EngineDirectory& engines, const std::string& file);
 std::string reference_key(const workload::PassSpec& reference);
 
 // For the outputs after the timed loop: where the answers decided, the errors may be twice those that passed

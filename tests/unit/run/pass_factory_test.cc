@@ -24,6 +24,34 @@ TEST(PassFactory, SettingsReachTheLoop) {
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{3, 3, 224, 224}));
 }
 
+TEST(PassFactory, OptionsOfItsOwnEngineReachTheEngine) {
+  const auto all =
+      cases("engines: [onnxruntime, openvino]\nopenvino: {num_streams: 2, cpu_pinning: false}\n");
+  EXPECT_TRUE(base_pass(all.at(0), 1).settings.options.empty());
+  EXPECT_EQ(base_pass(all.at(1), 1).settings.options,
+            (std::map<std::string, std::string>{{"num_streams", "2"}, {"cpu_pinning", "false"}}));
+}
+
+TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
+  const plugin::Manifest ort{"onnxruntime", "a.so", {"onnxruntime"}, {}, "", ""};
+  const plugin::Manifest vino{"openvino", "b.so", {"openvino"}, {}, "", ""};
+  const plugin::Manifest absent{"onnxruntime", "", {"onnxruntime"}, {}, "no library", "install it"};
+  const EngineDirectory both({ort, vino}, {}), one({absent, vino}, {}), none({absent}, {});
+  EXPECT_EQ(file_reference_engine(both, "m.onnx"), "onnxruntime");
+  EXPECT_EQ(file_reference_engine(one, "m.onnx"), "openvino");
+  EXPECT_EQ(file_reference_engine(none, "m.onnx"), "eager");
+  EXPECT_EQ(file_reference_engine(both, "m.xml"), "openvino");
+  EXPECT_EQ(file_reference_engine(both, "m.pt2"), "eager");
+  workload::PassSpec pass;
+  pass.model.file = "m.onnx";
+  pass.engine = "onnxruntime";
+  EXPECT_EQ(reference_name(pass, "onnxruntime"),
+            "the file's own fp32 run in onnxruntime, the engine and precision of the case itself: no "
+            "independent check");
+  pass.engine = "openvino";
+  EXPECT_EQ(reference_name(pass, "onnxruntime"), "the file's own fp32 run in onnxruntime");
+}
+
 TEST(PassFactory, DefaultsAreTheMethodologys) {
   const auto pass = base_pass(cases("").at(0), 1);
   EXPECT_EQ(pass.loop.warmup.mode, stats::WarmupMode::kAuto);
