@@ -13,7 +13,6 @@ exp(median d), the interval the exact order-statistic one of docs/methodology.md
 """
 import argparse
 import json
-import math
 import os
 import pathlib
 import statistics
@@ -21,11 +20,12 @@ import subprocess
 import sys
 import tempfile
 
+from process_pairs import RANKS, interleave, ratio
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # keep: what host/heap.cc sets.
 HEAPS = {"keep": {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)},
          "default": {"PACELINE_HEAP": "default"}}
-RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15), 30: (10, 21)}
 
 
 def python_side(options):
@@ -77,27 +77,18 @@ def run_paceline(args, model, engine, batch):
 
 
 def compare(args, model, engine, batch):
-    ratios, ours, theirs, overheads = [], [], [], []
-    for pair in range(args.pairs):
-        order = ["ours", "theirs"] if pair % 2 == 0 else ["theirs", "ours"]
-        values = {}
-        for side in order:
-            if side == "ours":
-                values[side], overhead = run_paceline(args, model, engine, batch)
-                overheads.append(overhead)
-            else:
-                values[side] = run_python(args, model, engine, batch)
-        ours.append(values["ours"])
-        theirs.append(values["theirs"])
-        ratios.append(math.log(values["ours"] / values["theirs"]))
-        print(f"  {model} {engine} b{batch} pair {pair + 1}/{args.pairs}: {values['ours'] / 1e6:.2f} / {values['theirs'] / 1e6:.2f} ms "
-              f"= {math.exp(ratios[-1]):.3f}", file=sys.stderr, flush=True)
-    ordered = sorted(ratios)
-    low, high = RANKS[args.pairs]
-    interval = (math.exp(ordered[low - 1]), math.exp(ordered[high - 1]))
-    return {"model": model, "engine": engine, "batch": batch, "pairs": args.pairs, "ours_ms": statistics.median(ours) / 1e6,
-            "theirs_ms": statistics.median(theirs) / 1e6, "ratio": math.exp(statistics.median(ratios)), "low": interval[0],
-            "high": interval[1], "overhead": max(overheads)}
+    overheads = []
+
+    def ours():
+        median, overhead = run_paceline(args, model, engine, batch)
+        overheads.append(overhead)
+        return median
+
+    sides = {"paceline": ours, "Python": lambda: run_python(args, model, engine, batch)}
+    values = interleave(sides, args.pairs, f"{model} {engine} b{batch}")
+    middle, low, high = ratio(values["paceline"], values["Python"])
+    return {"model": model, "engine": engine, "batch": batch, "pairs": args.pairs, "ours_ms": statistics.median(values["paceline"]) / 1e6,
+            "theirs_ms": statistics.median(values["Python"]) / 1e6, "ratio": middle, "low": low, "high": high, "overhead": max(overheads)}
 
 
 def table(rows):

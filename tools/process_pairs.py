@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Fresh processes of several sides, taken in turns; the ratio of two sides with its exact order-statistic interval."""
+import math
+import statistics
+import sys
+
+# Ranks of the interval for the median of so many ratios, level at least 95 % (docs/methodology.md).
+RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15), 30: (10, 21)}
+
+
+def interleave(sides, rounds, label):
+    """{name: call} -> {name: [median ns of one process a round]}. Every other round runs backwards (ABBA)."""
+    values = {name: [] for name in sides}
+    for turn in range(rounds):
+        names = list(sides) if turn % 2 == 0 else list(reversed(sides))
+        for name in names:
+            values[name].append(sides[name]())
+        figures = ", ".join(f"{name} {values[name][-1] / 1e6:.2f}" for name in sides)
+        print(f"  {label} {turn + 1}/{rounds}: {figures} ms", file=sys.stderr, flush=True)
+    return values
+
+
+def ratio(ours, theirs):
+    """(exp median, low, high) of ln(ours / theirs) over processes that were neighbours in time."""
+    logs = sorted(math.log(a / b) for a, b in zip(ours, theirs, strict=True))
+    low, high = RANKS[len(logs)]
+    return math.exp(statistics.median(logs)), math.exp(logs[low - 1]), math.exp(logs[high - 1])
