@@ -34,7 +34,7 @@ enum class OptionForm {
 // Where an option may stand: bits of Option::kinds.
 inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7;
 inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once a plan
-inline constexpr unsigned kCommandLine = 16;  // a flag only, no plan key
+inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a flag, no plan key
 
 // Commands that take flags: bits of Option::commands. Plan options serve run and infer.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
