@@ -16,7 +16,7 @@ PACKAGES = Path(os.environ.get("PACELINE_PYTHON_PACKAGES", ""))
 MODEL = PACKAGES / "magika/models/standard_v3_3/model.onnx"
 KINDS = {".py": "python", ".hpp": "cpp", ".f90": "fortran", ".f": "fortran", ".c": "c", ".csv": "csv", ".so": "elf"}
 TOKENS, PADDING, BLOCK = 1024, 256, 4096   # of config.min.json: first and last bytes of a file, stripped, filled up
-CALIBRATION, TEST = 32, 160
+CALIBRATION, TEST = 32, 112
 # The outputs of the float file, by ONNX Runtime's own Python: what a user has who compares two files.
 REFERENCE = """
 import numpy, onnxruntime, sys
@@ -70,30 +70,53 @@ class TrainedModel(cli.CliTest):
         (self.folder / name).write_bytes(npy_bytes(values, (len(rows), 2 * TOKENS), "<i4", "i"))
 
     def measure(self, model, *arguments, engines="onnxruntime,openvino"):
-        return self.run_cli("infer", "--model", model, "--engine", engines, "--shapes", "bytes:1x2048:int32", "--batch", 16,
-                            "--load-inputs", "test.npy", "--labels", "labels.txt", "--accuracy-samples", TEST, "--iterations", 3,
+        return self.run_cli("infer", "--model", model, "--engine", engines, "--shapes", "bytes:1x2048:int32", "--batch", 8,
+                            "--load-inputs", "test.npy", "--labels", "labels.txt", "--accuracy-samples", TEST, "--iterations", 1,
                             "--precision", "int8", "--calib-data", "calibration.npy", *cli.QUICK, *arguments)
 
-    def test_a_good_file_passes_in_two_engines(self):
+    def cases(self, below):
+        """Of both engines, after what every case says of itself."""
+        cases = self.summary(self.only_run(below))["cases"]
+        self.assertEqual([c["benchmark"]["engine"] for c in cases], ["onnxruntime", "openvino"])
+        for case in cases:
+            shares = {p["precision"]: p["flops_share"] for p in case["precision"]["executed"]}
+            self.assertGreater(shares["int8"], 0.9)
+            self.assertEqual((case["correctness"]["samples"], case["correctness"]["judged_by"]), (TEST, "answers"))
+            self.assertGreater(case["correctness"]["labelled"]["reference_top1"]["value"], 0.9, "labels and model do not fit each other")
+        return cases
+
+    def test_int8_passes_and_tells_the_change_of_accuracy(self):
         done = self.measure(MODEL)
         self.assert_code(done, 0)
-        for case in self.summary()["cases"]:
-            c = case["correctness"]
-            print(case["case_id"], c["labelled"], c["top1"], c["samples"], case["precision"]["executed"], case["model_file"].get("quantisation"), c["reference"], c["judged_by"])
-        print(done)
+        for case in self.cases("results"):
+            change = case["correctness"]["labelled"]["change"]
+            self.assertLess(abs(change["value"]), 0.05)
+            self.assertLess(change["ci_low"], change["value"])
+            self.assertGreater(change["ci_high"], change["value"])
+        self.assertRegex(" ".join(done.out.split()), rf"by [+-]\S+ points \(-\S+ to [+-]\S+\) on {TEST} labelled inputs: \d+ lost, \d+ gained")
 
-    def test_scales_times_four(self):
-        done = self.run_cli("export", "--model", MODEL, "--precision", "int8", "--shapes", "bytes:1x2048:int32", "--calib-data", "calibration.npy", "--out", "good.onnx")
-        print(done)
-        print(onnx_scales.main(self.folder / "good.onnx", self.folder / "bad.onnx", 4))
-        env = {**self.env, "PYTHONPATH": str(PACKAGES)}
-        subprocess.run(["python3", "-c", REFERENCE, MODEL], cwd=self.folder, env=env, check=True)
-        for name in ("good.onnx", "bad.onnx"):
-            done = self.measure(name, "--accuracy-reference", "float.npy", "--output-dir", name + ".d")
-            print(done)
-            for case in self.summary(self.only_run(name + ".d"))["cases"]:
-                c = case["correctness"]
-                print(case["case_id"], case["outcome"], case["reason"], c["labelled"], c["top1"], c["samples"], c["reference"], c["judged_by"])
+    def test_a_file_with_scales_times_four_fails_where_the_whole_one_passes(self):
+        self.assert_code(self.run_cli("export", "--model", MODEL, "--precision", "int8", "--calib-data", "calibration.npy", "--out", "good.onnx"), 0)
+        self.assertEqual(onnx_scales.main(self.folder / "good.onnx", self.folder / "bad.onnx", 4), 3)
+        subprocess.run(["python3", "-c", REFERENCE, MODEL], cwd=self.folder, env={**self.env, "PYTHONPATH": str(PACKAGES)}, check=True)
+        for name, code in (("good", 0), ("bad", 1)):
+            done = self.measure(f"{name}.onnx", "--accuracy-reference", "float.npy", "--output-dir", name)
+            self.assert_code(done, code)
+            for case in self.cases(name):
+                change = case["correctness"]["labelled"]["change"]
+                self.assertEqual(case["reason_code"], "accuracy" if code else "", case["reason"])
+                self.assertEqual(change["ci_high"] < -0.05, bool(code), change)
+                self.assertEqual(case["headline"]["p50_ns"]["value"] is None, bool(code))
+        self.assertIn("more than the 10 % accepted", done.err)
+
+    def test_too_few_inputs_cannot_claim(self):
+        self.write_rows("test.npy", self.rows[CALIBRATION:CALIBRATION + 48])
+        self.write("labels.txt", "".join(f"{label}\n" for label in self.labels[CALIBRATION:CALIBRATION + 48]))
+        done = self.measure(MODEL, "--accuracy-claim", "0.005", engines="onnxruntime")
+        self.assert_code(done, 3)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["correctness"]["claim"]["verdict"]), ("ok", "cannot_claim"))
+        self.assertIn("598 distinct inputs", done.out)
 
 
 if __name__ == "__main__":
