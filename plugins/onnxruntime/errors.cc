@@ -2,10 +2,36 @@
 #include "onnxruntime/errors.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "base/text.h"
+#include "support/engine_checks.h"
 
 namespace paceline::ort_plugin {
+namespace {
+
+using plugin_support::kDamagedAdvice;
+using plugin_support::kOperatorAdvice;
+
+// Places in the library's sources, its repetition of the path, and what every message about an opset begins
+// and goes on with.
+const char* const kNoise =
+    "Load model from .*? failed:|\\w+\\.cc:\\d+ \\w+ |ONNX Runtime only \\*guarantees\\*[^.]*\\. |The "
+    "operator schemas[^.]*\\. ";
+
+constexpr plugin_support::Advice kAdvice[] = {
+    {"Protobuf parsing failed", kDamagedAdvice},
+    {"No graph was found", kDamagedAdvice},
+    {"Deserialize tensor", kDamagedAdvice},
+    {"No Op registered", kOperatorAdvice},
+    {"No opset import", kOperatorAdvice},
+    {"is not a registered function/op", kOperatorAdvice},
+    {"Current official support for domain", "export the model with an opset up to that one"},
+    {"Unsupported model IR version", "export the model with an older ONNX, or use a newer ONNX Runtime"},
+    {"External data path does not exist", plugin_support::kDataFileAdvice},
+};
+
+}  // namespace
 
 // "…failed:/onnxruntime_src/onnxruntime/core/graph/model.cc:149 onnxruntime::Model::Model(…) Unsupported
 // model IR version" : from the path to the end of the function's signature nothing is for users.
@@ -17,7 +43,8 @@ std::string reason_of(const Ort::Exception& exception) {
     const auto end = text.find(") ", at);
     text.erase(at, end == std::string::npos ? end : end + 2 - at);
   }
-  return std::string(trim(text));
+  text = std::regex_replace(text, std::regex(kNoise), "");
+  return plugin_support::with_advice(std::string(trim(text)), kAdvice);
 }
 
 }  // namespace paceline::ort_plugin

@@ -9,7 +9,7 @@
 
 namespace paceline::ort_plugin {
 
-// The message without the places in ONNX Runtime's own sources, in one line.
+// The message in one line, without the places in ONNX Runtime's own sources, with advice where we have any.
 std::string reason_of(const Ort::Exception& exception);
 
 inline ErrorCode code_of(const Ort::Exception& exception) {

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include "openvino/errors.h"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
+#include "support/engine_checks.h"
 
 namespace paceline::openvino_plugin {
 namespace {
 
-// Lines that only say where in OpenVINO's sources it happened.
-bool is_place(std::string_view line) {
-  return line.starts_with("Exception from src/") || line.starts_with("Check '");
+// Lines that only say where in OpenVINO's sources it happened, or what is clear without them.
+bool is_noise(std::string_view line) {
+  constexpr std::string_view kStarts[] = {"Exception from src/", "Check '", "FrontEnd API failed with",
+                                          "Model wasn't fully converted", "Summary:"};
+  return std::any_of(std::begin(kStarts), std::end(kStarts),
+                     [&](std::string_view start) { return line.starts_with(start); });
 }
+
+using plugin_support::kDamagedAdvice;
+using plugin_support::kOperatorAdvice;
+constexpr std::string_view kWeightsAdvice =
+    "the .bin file beside the .xml is missing or another model's; copy both";
+
+constexpr plugin_support::Advice kAdvice[] = {
+    {"Unable to read the model", kDamagedAdvice},
+    {"Model can't be parsed", kDamagedAdvice},
+    {"Start-end tags mismatch", kDamagedAdvice},
+    {"size of the initializer", kDamagedAdvice},
+    {"Empty weights data", kWeightsAdvice},
+    {"Incorrect weights", kWeightsAdvice},
+    {"No conversion rule found", kOperatorAdvice},
+    {"doesn't contain the operation", kOperatorAdvice},
+    {"Unsupported operator version", kOperatorAdvice},
+    {"invalid external data", plugin_support::kDataFileAdvice},
+};
 
 }  // namespace
 
@@ -20,11 +42,13 @@ std::string reason_of(const std::exception& exception) {
   std::string reason;
   for (const auto& line : split(exception.what(), '\n')) {
     const auto text = trim(line);
-    if (text.empty() || is_place(text)) continue;
+    if (text.empty() || is_noise(text)) continue;
     reason += reason.empty() ? "" : "; ";
     reason += text;
   }
-  return reason.empty() ? std::string(trim(exception.what())) : reason;
+  if (reason.empty()) reason = trim(exception.what());
+  reason = reason.substr(0, reason.find(" Please check that model format"));
+  return plugin_support::with_advice(std::move(reason), kAdvice);
 }
 
 }  // namespace paceline::openvino_plugin

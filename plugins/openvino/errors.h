@@ -9,7 +9,7 @@
 
 namespace paceline::openvino_plugin {
 
-// The message without the places in OpenVINO's own sources, in one line.
+// The message in one line, without the places in OpenVINO's own sources, with advice where we have any.
 std::string reason_of(const std::exception& exception);
 
 // Runs `work`; what OpenVINO throws becomes Error("<what>: <reason>"): kUnsupported for operators it does not

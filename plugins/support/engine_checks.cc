@@ -40,6 +40,9 @@ std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("engine {} reads model files ({}), and '{}' is a built-in model without one",
                             engine, fmt::join(suffixes, ", "), model.name));
+  if (std::filesystem::is_directory(model.file))
+    throw Error(ErrorCode::kData, fmt::format("model '{}' is a folder; give the file in it ({})", model.file,
+                                              fmt::join(suffixes, ", ")));
   if (!std::filesystem::is_regular_file(model.file))
     throw Error(ErrorCode::kData, fmt::format("model file '{}' does not exist; check the path", model.file));
   const auto ends = [&](std::string_view suffix) { return model.file.ends_with(suffix); };
@@ -131,6 +134,14 @@ void check_tensor(const TensorView& view, const TensorSpec& spec) {
         ErrorCode::kUnsupported,
         fmt::format("input {} has strides or lies on a device; this engine reads contiguous host memory",
                     describe(given)));
+}
+
+std::string with_advice(std::string reason, std::span<const Advice> rows) {
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const Advice& r) { return reason.find(r.part) != std::string::npos; });
+  if (row == rows.end()) return reason;
+  while (reason.ends_with('.') || reason.ends_with('!') || reason.ends_with(' ')) reason.pop_back();
+  return fmt::format("{}; {}", reason, row->advice);
 }
 
 }  // namespace paceline::plugin_support

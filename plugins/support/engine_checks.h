@@ -12,7 +12,7 @@
 namespace paceline::plugin_support {
 
 // The model file to read. Error(kUnsupported) for a built-in model, Error(kData) for a file that is not
-// there.
+// there and for a folder.
 std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
                        std::span<const std::string_view> suffixes);
 
@@ -45,5 +45,17 @@ void check_inputs(std::string_view file, std::span<const DeclaredInput> declared
 
 // Error(kUsage) unless the tensor is exactly what the model was loaded for, contiguous in host memory.
 void check_tensor(const TensorView& view, const TensorSpec& spec);
+
+// Part of a library's message, and what its reader can do about it.
+struct Advice {
+  std::string_view part, advice;
+};
+// "<reason>; <advice>" with the first row whose part the reason holds; else the reason alone.
+std::string with_advice(std::string reason, std::span<const Advice> rows);
+inline constexpr std::string_view kDamagedAdvice =
+    "the file is damaged, cut short or something else; export or copy it again";
+inline constexpr std::string_view kDataFileAdvice = "copy the model's data file beside it too";
+inline constexpr std::string_view kOperatorAdvice =
+    "this engine has no such operator; export the model without it, or with an opset that the engine knows";
 
 }  // namespace paceline::plugin_support

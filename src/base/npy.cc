@@ -174,7 +174,9 @@ std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& n
     bad(name, "its directory is damaged");
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive, index, 0), zip_fclose);
   std::string content(stat.size, '\0');
-  if (!file || zip_fread(file.get(), content.data(), stat.size) != static_cast<zip_int64_t>(stat.size))
+  char after = 0;  // reading on to the end has the checksum looked at
+  if (!file || zip_fread(file.get(), content.data(), stat.size) != static_cast<zip_int64_t>(stat.size) ||
+      zip_fread(file.get(), &after, 1) != 0)
     bad(name, "a member cannot be unpacked");
   return content;
 }
@@ -223,7 +225,7 @@ std::vector<Tensor> read_npy_or_npz(const fs::path& path) {
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
     const std::string member = zip_get_name(archive.get(), index, 0);
-    tensors.push_back(parse_npy(read_member(archive.get(), index, path.string()), member));
+    tensors.push_back(parse_npy(read_member(archive.get(), index, path.string()), (path / member).string()));
   }
   return tensors;
 }

@@ -60,9 +60,12 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
 // Cuts loaded samples to the number wanted, or repeats them to it, checking everything but dimension 0.
 Tensor fit_samples(const Tensor& loaded, const TensorSpec& spec, const fs::path& origin) {
   const Shape& have = loaded.spec().shape;
+  if (!have.empty() && have[0] < 1)
+    throw Error(ErrorCode::kData, fmt::format("'{}' holds no samples for input '{}': its shape is {}",
+                                              origin.string(), spec.name, shape_text(have)));
   const bool same_tail = have.size() == spec.shape.size() && !have.empty() &&
                          std::equal(have.begin() + 1, have.end(), spec.shape.begin() + 1);
-  if (!same_tail || loaded.spec().dtype != spec.dtype || have[0] < 1)
+  if (!same_tail || loaded.spec().dtype != spec.dtype)
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}", origin.string(),
                             dtype_name(loaded.spec().dtype), shape_text(have), spec.name,
