@@ -94,9 +94,7 @@ class PackageProgram : public Program {
 }  // namespace
 
 std::unique_ptr<Program> load_package(const std::string& file) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error))
-    throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", file));
+  check_file(file);
   ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", /*overwrite=*/1);
   provide_libtorch();
   return translate_errors(

@@ -2,22 +2,35 @@
 #pragma once
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "base/error.h"
 
 namespace paceline::torch_plugin {
 
-// The first lines that a person can use: no C++ backtrace, no blank lines.
+// The message in one line: no C++ backtrace, no source lines of the model, no general remarks.
 inline std::string reason_of(const std::exception& exception) {
   const auto* torch = dynamic_cast<const c10::Error*>(&exception);
   std::string text = torch ? torch->what_without_backtrace() : exception.what();
-  text.resize(std::min(text.find("\nException raised from"), text.size()));
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.find("Traceback of TorchScript") != std::string::npos)
-    text.erase(
-        0, text.rfind('\n') + 1);  // the model's own source lines say nothing to its user; the last line does
+    text.erase(0, text.rfind('\n') + 1);  // only the last line says something to the model's user
+  for (const char* rest :
+       {"\nException raised from", "\nSerialized ", "\n\n", " This is an internal miniz error"})
+    text.resize(std::min(text.find(rest), text.size()));
+  std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+// Error(kData) unless there is a file of this name.
+inline void check_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return;
+  const bool folder = std::filesystem::is_directory(path, error);
+  throw Error(ErrorCode::kData, folder ? "model '" + path + "' is a folder; give the file in it"
+                                       : "cannot open model '" + path + "': no such file");
 }
 
 // Runs `work`; what LibTorch throws becomes Error(code, "<what>: <reason>").

@@ -9,7 +9,6 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "base/error.h"
@@ -43,6 +42,20 @@ std::int64_t prepacked_weights(const jit::Block* block) {
   return count;
 }
 
+// A number where the model wants one, from a tensor of one element.
+c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
+  switch (wanted) {
+    case c10::TypeKind::IntType:
+      return input.item<std::int64_t>();
+    case c10::TypeKind::FloatType:
+      return input.item<double>();
+    case c10::TypeKind::BoolType:
+      return input.item<bool>();
+    default:
+      return input;
+  }
+}
+
 class ScriptProgram : public Program {
  public:
   ScriptProgram(jit::Module module, std::optional<at::ScalarType> autocast, std::int64_t parameters,
@@ -51,11 +64,17 @@ class ScriptProgram : public Program {
         forward_(module_.get_method("forward")),
         autocast_(autocast),
         parameters_(parameters),
-        passes_(std::move(passes)) {}
+        passes_(std::move(passes)) {
+    for (const auto& argument : forward_.function().getSchema().arguments())
+      wanted_.push_back(argument.type()->kind());
+  }
   void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) override {
     std::optional<Autocast> autocast;
     if (autocast_) autocast.emplace(*autocast_);
-    const auto result = forward_(jit::Stack(inputs.begin(), inputs.end()));
+    jit::Stack arguments;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      arguments.push_back(as_argument(inputs[i], wanted_.at(i + 1)));
+    const auto result = forward_(std::move(arguments));
     outputs.clear();
     append_outputs(result, outputs);
     if (outputs.empty()) throw Error(ErrorCode::kData, "the TorchScript model returns no tensor");
@@ -75,6 +94,7 @@ class ScriptProgram : public Program {
   std::optional<at::ScalarType> autocast_;
   std::int64_t parameters_;
   std::string passes_;
+  std::vector<c10::TypeKind> wanted_;  // kinds of forward's arguments, the module itself first
 };
 
 std::int64_t parameter_count_of(const jit::Module& module) {
@@ -116,9 +136,7 @@ void check_arity(const jit::Module& module, const ScriptFile& file) {
 }
 
 jit::Module read_module(const ScriptFile& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file.path, error))
-    throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", file.path));
+  check_file(file.path);
   jit::Module module = translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
@@ -98,6 +100,15 @@ std::vector<float> Rewriter::bias_of(const proto::NodeProto& node, std::size_t c
   return it->second->dims_size() == 1 && bias.size() == channels ? bias : std::vector<float>{};
 }
 
+std::vector<float> finite_weights(const proto::TensorProto& tensor) {
+  auto weights = floats_of(tensor);
+  if (!std::all_of(weights.begin(), weights.end(), [](float w) { return std::isfinite(w); }))
+    throw Error(ErrorCode::kData,
+                fmt::format("weights '{}' hold NaN or infinity, which no integer stands for; check the model",
+                            tensor.name()));
+  return weights;
+}
+
 // A weight that several layers share is quantised once for each way they use it.
 void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& layer) {
   const std::string weight = node.input(layer.weight_input);
@@ -107,7 +118,7 @@ void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& la
   const float input_scale = scale_of(node.input(0), node).scale;
   const auto bias = bias_of(node, static_cast<std::size_t>(channels));
   const std::string stem = fmt::format("{}/{}", node.output(0), weight);
-  const auto integers = quantise_channels(floats_of(tensor), shape, layer.weight_axis, weight_bits(),
+  const auto integers = quantise_channels(finite_weights(tensor), shape, layer.weight_axis, weight_bits(),
                                           smallest_weight_scales(bias, input_scale));
   const std::vector<std::int8_t> zeros(static_cast<std::size_t>(channels));
   *graph_.add_initializer() = make_tensor(stem + "/quantized", DType::kInt8, shape, integers.values.data());

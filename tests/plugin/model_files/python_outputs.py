@@ -3,10 +3,13 @@
 """Runs ONNX files that PyPI packages ship in the engines' own Python, for found_files_test.cc to compare with.
 
 usage: python_outputs.py PACKAGES OUT    PACKAGES: a folder that scripts/setup.sh --checks fills; exit 77 without it
+TorchScript files are run by PACELINE_TORCH_PYTHON (else python3), where that has PyTorch.
 Writes OUT/<engine>/<n>/: model (a path), and per input and output a line and an .npy file.
 """
+import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 PACKAGES, OUT = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
@@ -38,6 +41,17 @@ MODELS = (
      [("input", "float32", (4, 576)), ("h", "float32", (1, 1, 128)), ("c", "float32", (1, 1, 128))], ENGINES),
     ("magika/models/standard_v3_3/model.onnx", [("bytes", "int32", (2, 2048), 256)], ENGINES),
 )
+
+# A recurrent network with a scalar integer beside its samples; what it remembers is part of the file.
+SCRIPTS = (("silero_vad/data/silero_vad.jit", [("x", "float32", (2, 512)), ("sr", "int64", (), 16000)]),)
+RUN_SCRIPT = """
+import numpy, sys, torch
+file, folder, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+inputs = [torch.from_numpy(numpy.load(f"{folder}/input{i}.npy")) for i in range(count)]
+with torch.inference_mode():
+    output = torch.jit.load(file)(*[i if i.dim() else i.item() for i in inputs])
+numpy.save(f"{folder}/output0.npy", output.numpy())
+"""
 
 
 def value(kind, shape, largest=1):
@@ -75,13 +89,24 @@ def write_case(folder, path, inputs, outputs):
         np.save(folder / f"output{i}.npy", data)
 
 
+def run_script(number, path, inputs):
+    """By another interpreter; without PyTorch in it there is no case."""
+    python, folder = os.environ.get("PACELINE_TORCH_PYTHON", "python3"), OUT / "torchscript" / f"{number}"
+    if subprocess.run([python, "-c", "import torch, numpy"], capture_output=True, check=False).returncode != 0:
+        return print(f"no TorchScript: {python} has no PyTorch; PACELINE_TORCH_PYTHON names one that has")
+    write_case(folder, path, inputs, [])
+    return subprocess.run([python, "-c", RUN_SCRIPT, path, folder, str(len(inputs))], check=True)
+
+
 def main():
     for number, (file, specs, engines) in enumerate(MODELS):
         path = str(PACKAGES / file)
         inputs = {name: value(*rest) for name, *rest in specs}
         for engine in engines:
             write_case(OUT / engine / f"{number}", path, inputs, RUNNERS[engine](path, inputs))
-    print(f"{len(MODELS)} files")
+    for number, (file, specs) in enumerate(SCRIPTS):
+        run_script(number, str(PACKAGES / file), {name: value(*rest) for name, *rest in specs})
+    print(f"{len(MODELS) + len(SCRIPTS)} files")
 
 
 main()
