@@ -26,7 +26,7 @@ constexpr std::string_view kWeightsAdvice =
 constexpr plugin_support::Advice kAdvice[] = {
     {"Unable to read the model", kDamagedAdvice},
     {"Model can't be parsed", kDamagedAdvice},
-    {"Start-end tags mismatch", kDamagedAdvice},
+    {" at offset ", kDamagedAdvice},
     {"size of the initializer", kDamagedAdvice},
     {"Empty weights data", kWeightsAdvice},
     {"Incorrect weights", kWeightsAdvice},

@@ -20,6 +20,8 @@ inline std::string reason_of(const std::exception& exception) {
   for (const char* rest :
        {"\nException raised from", "\nSerialized ", "\n\n", " This is an internal miniz error"})
     text.resize(std::min(text.find(rest), text.size()));
+  if (const auto end = text.find("] . "); text.starts_with("[enforce fail at") && end != std::string::npos)
+    text.erase(0, end + 4);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }

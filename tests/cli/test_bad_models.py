@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""Model files and data that are not what they should be: each case fails by itself, in one line that says what to do; the others run."""
+
+import random
+import struct
+import zipfile
+
+import onnx_files as onnx
+import paceline_cli as cli
+from test_accuracy import npy_bytes
+
+NAN = float("nan")
+WHOLE = onnx.linear()
+DAMAGED = ("damaged, cut short or something else", "again")
+# .onnx file: bytes, what the message of each engine must hold; None: the engine runs it.
+ONNX = {
+    "empty": (b"", DAMAGED, DAMAGED),
+    "text": (b"this is no model\n", DAMAGED, DAMAGED),
+    "cut": (WHOLE[:len(WHOLE) // 2], DAMAGED, DAMAGED),
+    "opset0": (onnx.linear(opset=0), ("MatMul", "export"), ("MatMul", "export")),
+    "opset99": (onnx.linear(opset=99), ("Opset 99", "export the model with an opset"), None),
+    "format99": (onnx.linear(version=99), ("99", "export the model"), None),
+    "external": (onnx.linear(tensor=onnx.external_weights("w", (4, 4), "gone.data")), ("gone.data", "copy"), ("gone.data", "copy")),
+    "outside": (onnx.linear(tensor=onnx.external_weights("w", (4, 4), "../../etc/passwd")), ("passwd", "escapes"), ("passwd", "outside")),
+    "operator": (onnx.model([onnx.node("Frobnicate", ["x"], ["y"])]), ("Frobnicate", "export"), ("Frobnicate", "export")),
+    "domain": (onnx.model([onnx.node("Frobnicate", ["x"], ["y"], "com.acme")]), ("com.acme", "export"), ("com.acme.Frobnicate", "export")),
+    "circle": (onnx.model([onnx.node("Add", ["x", "z"], ["y"]), onnx.node("Relu", ["y"], ["z"])]), ("acyclic",), ("'z'|\"z\"",)),
+    "dangling": (onnx.model([onnx.node("Relu", ["nobody"], ["y"])]), ("nobody",), ("nobody",)),
+    "short_weights": (onnx.linear(tensor=onnx.weights("w", (4, 4), [1.0] * 3)), DAMAGED, DAMAGED),
+    "nan": (onnx.linear(tensor=onnx.weights("w", (4, 4), [NAN] * 16)), ("NaN",), ("NaN",)),
+}
+IR = """<?xml version="1.0"?>
+<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,4" element_type="f32"/>
+ <output><port id="0" precision="FP32" names="x"><dim>1</dim><dim>4</dim></port></output></layer>
+<layer id="1" name="c" type="Const" version="opset1"><data element_type="f32" shape="1,4" offset="0" size="16"/>
+ <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="add" type="Add" version="opset1"><data auto_broadcast="numpy"/>
+ <input><port id="0"><dim>1</dim><dim>4</dim></port><port id="1"><dim>1</dim><dim>4</dim></port></input>
+ <output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>4</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"><dim>1</dim><dim>4</dim></port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>
+"""
+NUMBERS = struct.pack("<4f", 1, 2, 3, 4)
+# OpenVINO's own format: .xml, .bin (None: no file), words.
+XML = {
+    "nobin": (IR, None, (".bin file beside the .xml is missing",)),
+    "shortbin": (IR, NUMBERS[:7], (".bin file",)),
+    "cut": (IR[:600], NUMBERS, DAMAGED),
+    "empty": ("", NUMBERS, DAMAGED),
+    "text": ("no markup", NUMBERS, DAMAGED),
+    "operator": (IR.replace('"Add"', '"Frobnicate"'), NUMBERS, ("Frobnicate", "export")),
+    "nan": (IR, struct.pack("<4f", *[NAN] * 4), ("NaN",)),
+}
+ROWS = npy_bytes([0.1 * i for i in range(32)], (8, 4))
+
+
+def archive(path, members):
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+
+
+class Files(cli.CliTest):
+    def write_bytes(self, name, content):
+        (self.folder / name).write_bytes(content)
+
+    def run_models(self, models, engines, shapes="x:1x4", **options):
+        plan = self.write("plan.yaml", "\n".join([
+            "kind: inference", f"models: [{', '.join(models)}]", f"engines: [{', '.join(engines)}]", f"shapes: '{shapes}'", "threads: 1",
+            "iterations: 3", "warmup_iterations: 1", "idle_wait_s: 0", "measure_peak: false", "allow_noisy: true",
+            "accuracy: {samples: 4}"]) + "\n")
+        result = self.run_cli("run", plan, timeout=300, **options)
+        cases = {(c["benchmark"]["engine"], c["benchmark"]["model"].rsplit("/", 1)[-1]): c for c in self.summary()["cases"]}
+        return result, cases
+
+    def assert_said(self, case, words, code="data"):
+        """One line, short, with what it is about; `a|b` is one of the two."""
+        reason = case["reason"]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", code), reason)
+        self.assertNotIn("\n", reason)
+        self.assertLess(len(reason), 400, reason)
+        for word in words:
+            self.assertTrue(any(w in reason for w in word.split("|")), f"{word}: {reason}")
+        for word in ("/src/", ".cc:", ".cpp:", "Exception from", "Traceback", "frame #"):
+            self.assertNotIn(word, reason)
+
+
+class BadModels(Files):
+    def test_onnx(self):
+        self.write_bytes("whole.onnx", WHOLE)
+        (self.folder / "folder.onnx").mkdir()
+        for name, (content, _, _) in ONNX.items():
+            self.write_bytes(f"{name}.onnx", content)
+        result, cases = self.run_models(["whole.onnx", "folder.onnx", *(f"{name}.onnx" for name in ONNX)], ["onnxruntime", "openvino"])
+        self.assert_code(result, 2)
+        for number, engine in enumerate(("onnxruntime", "openvino"), 1):
+            self.assertEqual(cases[engine, "whole.onnx"]["outcome"], "ok")
+            self.assert_said(cases[engine, "folder.onnx"], ["is a folder"])
+            for name, row in ONNX.items():
+                with self.subTest(engine=engine, file=name):
+                    if row[number] is None:
+                        self.assertEqual(cases[engine, f"{name}.onnx"]["outcome"], "ok")
+                    else:
+                        self.assert_said(cases[engine, f"{name}.onnx"], row[number], "accuracy" if name == "nan" else "data")
+
+    def test_random_damage_never_ends_a_run(self):
+        """Whatever a library makes of a damaged file, a crash too, is a case with an outcome, and the last one runs."""
+        names = []
+        for seed in range(12):
+            content, chance = bytearray(WHOLE), random.Random(seed)
+            for _ in range(4):
+                content[chance.randrange(len(content))] = chance.randrange(256)
+            names.append(f"damaged{seed}.onnx")
+            self.write_bytes(names[-1], bytes(content))
+        self.write_bytes("whole.onnx", WHOLE)
+        _, cases = self.run_models([*names, "whole.onnx"], ["onnxruntime", "openvino"])
+        self.assertEqual(len(cases), 2 * len(names) + 2)
+        for (engine, name), case in cases.items():
+            with self.subTest(engine=engine, file=name):
+                self.assertIn(case["outcome"], ("ok", "failed", "skipped") if name != "whole.onnx" else ("ok",))
+                self.assertTrue(case["reason"] or case["outcome"] == "ok")
+                self.assertNotIn("\n", case["reason"])
+
+    def test_openvino_files(self):
+        for name, (text, weights, _) in {**XML, "whole": (IR, NUMBERS, ())}.items():
+            self.write(f"{name}.xml", text)
+            if weights is not None:
+                self.write_bytes(f"{name}.bin", weights)
+        result, cases = self.run_models(["whole.xml", *(f"{name}.xml" for name in XML)], ["openvino"])
+        self.assert_code(result, 2)
+        self.assertEqual(cases["openvino", "whole.xml"]["outcome"], "ok")
+        for name, (_, _, words) in XML.items():
+            with self.subTest(file=name):
+                self.assert_said(cases["openvino", f"{name}.xml"], words, "accuracy" if name == "nan" else "data")
+
+    def test_shapes_that_do_not_fit(self):
+        self.write_bytes("m.onnx", WHOLE)
+        for shapes, words in (("x:1x5", ["expects input 'x' float32", "given 'x' float32 [1,5]"]), ("x:1x4:int64", ["given 'x' int64"]),
+                              ("y:1x4", ["no input 'y'", "'x' float32"]), ("x:1x4x1", ["given 'x' float32 [1,4,1]"]),
+                              ("x:1x4,z:1x4", ["no input 'z'"])):
+            with self.subTest(shapes=shapes):
+                cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
+                result, cases = self.run_models(["m.onnx"], ["onnxruntime", "openvino"], shapes)
+                self.assert_code(result, 2)
+                for case in cases.values():
+                    self.assert_said(case, words, "config")
+
+    def test_library_that_is_not_there(self):
+        self.write_bytes("m.onnx", WHOLE)
+        result, cases = self.run_models(["m.onnx"], ["onnxruntime", "openvino"], env={"ONNXRUNTIME_ROOT": "/nothing"})
+        self.assert_code(result, 0)
+        case = cases["onnxruntime", "m.onnx"]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unavailable"))
+        self.assertIn("ONNXRUNTIME_ROOT is '/nothing'", case["reason"])
+        self.assertEqual(cases["openvino", "m.onnx"]["outcome"], "ok")
+
+
+class BadData(Files):
+    # file: what is said of it as input and as calibration data
+    FILES = {
+        "junk.npz": ("junk.npz", "not a readable .npz archive"), "empty.npz": ("empty.npz", "not a readable .npz archive"),
+        "cut.npz": ("cut.npz", "not a readable .npz archive"), "flipped.npz": ("flipped.npz", "cannot be unpacked"),
+        "member.npz": ("member.npz/x.npy", "cut off"), "none.npz": ("none.npz", "no array named 'x'"),
+        "names.npz": ("names.npz", "no array named 'x'"), "wide.npy": ("[8, 5]", "needs float32"), "double.npy": ("float64", "needs float32"),
+        "rows.npy": ("rows.npy", "holds no samples"), "gone.npy": ("gone.npy", "No such file"), "cut.npy": ("cut.npy", "its shape needs 128"),
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.write_bytes("m.onnx", WHOLE)
+        archive(self.folder / "whole.npz", {"x.npy": ROWS})
+        whole = (self.folder / "whole.npz").read_bytes()
+        data = whole.index(ROWS[-64:])
+        contents = {"junk.npz": b"junk", "empty.npz": b"", "cut.npz": whole[:len(whole) // 2], "cut.npy": ROWS[:-10],
+                    "flipped.npz": whole[:data] + bytes([whole[data] ^ 1]) + whole[data + 1:],
+                    "wide.npy": npy_bytes([0.5] * 40, (8, 5)), "double.npy": npy_bytes([0.5] * 32, (8, 4), "<f8", "d"),
+                    "rows.npy": npy_bytes([], (0, 4))}
+        for name, content in contents.items():
+            self.write_bytes(name, content)
+        archive(self.folder / "member.npz", {"x.npy": ROWS[:60]})
+        archive(self.folder / "none.npz", {})
+        archive(self.folder / "names.npz", {"a.npy": ROWS, "b.npy": ROWS})
+
+    def measure(self, *arguments, code):
+        cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
+        result = self.run_cli("infer", "--model", "m.onnx", "--engine", "onnxruntime", "--shapes", "x:1x4", "--threads", 1, "--iterations", 3,
+                              "--accuracy-samples", 4, *cli.QUICK, *arguments)
+        self.assert_code(result, code)
+        return self.summary()["cases"][0]
+
+    def test_inputs(self):
+        for name, words in self.FILES.items():
+            with self.subTest(file=name):
+                self.assert_said(self.measure("--load-inputs", name, code=2), words)
+
+    def test_calibration(self):
+        for name, words in self.FILES.items():
+            with self.subTest(file=name):
+                self.assert_said(self.measure("--precision", "int8", "--calib-data", name, code=2), words)
+
+    def test_calibration_and_inputs_of_nan(self):
+        self.write_bytes("nan.npy", npy_bytes([NAN] * 32, (8, 4)))
+        self.assert_said(self.measure("--precision", "int8", "--calib-data", "nan.npy", code=2), ["'x'", "NaN", "calibration data"])
+        self.assert_said(self.measure("--load-inputs", "nan.npy", code=1), ["NaN"], "accuracy")
+
+    def test_weights_of_nan_do_not_become_integers(self):
+        self.write_bytes("m.onnx", onnx.linear(tensor=onnx.weights("w", (4, 4), [1.0] * 15 + [NAN])))
+        self.assert_said(self.measure("--precision", "int8", code=2), ["weights 'w' hold NaN", "check the model"])
+
+    def test_calibration_without_data_is_said(self):
+        result = self.run_cli("infer", "--model", "m.onnx", "--engine", "onnxruntime", "--shapes", "x:1x4", "--threads", 1, "--iterations", 3,
+                              "--accuracy-samples", 4, "--precision", "int8", *cli.QUICK)
+        self.assertIn("calibrated with random inputs: fine for speed, not for accuracy", result.err)
+
+    def test_float_files_that_cannot_be_quantised(self):
+        for name in ("cut", "external", "operator"):
+            with self.subTest(file=name):
+                self.write_bytes("m.onnx", ONNX[name][0])
+                words = {"cut": "cut short", "external": "gone.data", "operator": "nothing to quantise"}[name]
+                self.assert_said(self.measure("--precision", "int8", code=2), [words])
+
+
+class BadTorchModels(Files):
+    def test_torchscript_and_packages(self):
+        self.assert_code(self.run_cli("export", "--model", "tiny_cnn", "--format", "torchscript", "--out", "whole.pt"), 0)
+        whole = (self.folder / "whole.pt").read_bytes()
+        files = {"empty.pt": b"", "text.pt": b"no model", "cut.pt": whole[:len(whole) // 2], "start.pt": whole[:100],
+                 "text.pt2": b"no model", "empty.pt2": b""}
+        for name, content in files.items():
+            self.write_bytes(name, content)
+        for name in ("other.pt", "other.pt2"):
+            archive(self.folder / name, {"hello.txt": "x"})
+        for name in ("folder.pt", "folder.pt2"):
+            (self.folder / name).mkdir()
+        names = [*files, "other.pt", "other.pt2", "folder.pt", "folder.pt2"]
+        for suffix, engines in ((".pt", ["eager", "torchscript"]), (".pt2", ["aotinductor"])):
+            cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
+            models = [n for n in names if n.endswith(suffix)]
+            result, cases = self.run_models([*(["whole.pt"] if suffix == ".pt" else []), *models], engines, "input:1x3x32x32")
+            self.assert_code(result, 2)
+            for (engine, name), case in cases.items():
+                with self.subTest(engine=engine, file=name):
+                    if name == "whole.pt":
+                        self.assertEqual(case["outcome"], "ok", case["reason"])
+                    else:
+                        known = case["reason_code"] == "reference"   # the same file failed for the case before
+                        self.assert_said(case, ["is a folder" if name.startswith("folder") else "cannot be read as"],
+                                         "reference" if known else "data")
+
+
+if __name__ == "__main__":
+    cli.main()
