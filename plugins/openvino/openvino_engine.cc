@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <openvino/core/model.hpp>
 #include <openvino/core/version.hpp>
 
 #include "base/error.h"
 #include "openvino/compile_options.h"
+#include "openvino/core_instance.h"
 #include "openvino/errors.h"
 #include "openvino/runtime_layers.h"
 #include "openvino/tensors.h"
@@ -18,12 +20,7 @@
 namespace paceline::openvino_plugin {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSuffixes{".onnx", ".xml"};
-
-ov::Core& core() {
-  static ov::Core& instance = *new ov::Core;  // never destroyed: its plug-ins do not survive static objects
-  return instance;
-}
+constexpr std::array<std::string_view, 3> kSuffixes{".onnx", ".xml", ".blob"};
 
 std::string type_name(const ov::element::Type& type) {
   const auto dtype = from_openvino(type);
@@ -39,7 +36,8 @@ std::string name_of(const Port& port, std::span<const TensorSpec> asked) {
   return names.empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
 }
 
-std::vector<plugin_support::DeclaredInput> declared_inputs(const ov::Model& model,
+template <typename Model>
+std::vector<plugin_support::DeclaredInput> declared_inputs(const Model& model,
                                                            std::span<const TensorSpec> asked) {
   std::vector<plugin_support::DeclaredInput> inputs;
   for (const auto& port : model.inputs()) {
@@ -73,6 +71,18 @@ void fix_shapes(ov::Model& model, std::span<const std::size_t> order, std::span<
   model.reshape(shapes);
 }
 
+// A free dimension of a compiled file has bounds, which OpenVINO itself does not look at.
+void check_bounds(const ov::CompiledModel& model, std::span<const TensorSpec> given) {
+  for (const auto& spec : given) {
+    const auto shape = model.input(spec.name).get_partial_shape();
+    for (std::size_t i = 0; i < spec.shape.size(); ++i)
+      if (!shape[i].compatible(spec.shape[i]))
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("input {} does not fit this file, which was built for {}",
+                                plugin_support::describe(spec), shape.to_string()));
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> library_versions() {
@@ -97,7 +107,8 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   settings_ = settings;
   translate_errors(fmt::format("cannot load model '{}'", file), [&] {
     const auto options = compile_options(core(), settings_);
-    compiled_ = core().compile_model(read_graph(), kDevice, options);
+    compiled_ = is_compiled_file() ? read_compiled(options)
+                                   : core().compile_model(read_graph(), kDevice, options);
   });
   const auto& outputs = compiled_.outputs();
   fixed_outputs_ = std::none_of(outputs.begin(), outputs.end(),
@@ -106,6 +117,21 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
                    [](const auto& port) { return from_openvino(port.get_element_type()).has_value(); }))
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("model '{}' has no output that is a tensor of numbers", file));
+}
+
+bool OpenVinoEngine::is_compiled_file() const {
+  return model_.file.ends_with(".blob");
+}
+
+// Its shapes were fixed, or bounded, when it was built.
+ov::CompiledModel OpenVinoEngine::read_compiled(const ov::AnyMap& options) {
+  std::ifstream stream(model_.file, std::ios::binary);
+  auto compiled = core().import_model(stream, kDevice, options);
+  const auto declared = declared_inputs(compiled, model_.inputs);
+  plugin_support::check_inputs(model_.file, declared, model_.inputs);
+  check_bounds(compiled, model_.inputs);
+  input_order_ = input_order(declared, model_.inputs);
+  return compiled;
 }
 
 // The file with the shapes asked for.
@@ -168,13 +194,14 @@ plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
   return translate_errors("cannot profile the model", [&] {
     auto options = compile_options(core(), settings_);
     options.insert(ov::enable_profiling(true));
-    const auto graph = read_graph();
-    auto compiled = core().compile_model(graph, kDevice, options);
+    const auto graph = is_compiled_file() ? nullptr : read_graph();
+    auto compiled = graph ? core().compile_model(graph, kDevice, options) : read_compiled(options);
     auto request = compiled.create_infer_request();
     for (std::size_t i = 0; i < input_order_.size(); ++i)
       request.set_input_tensor(i, state.request.get_input_tensor(i));
     for (int i = 0; i < 2; ++i) request.infer();  // the first one allocates
-    return plugin_support::read_back_of(runtime_layers(*compiled.get_runtime_model(), *graph),
+    const auto runtime = compiled.get_runtime_model();
+    return plugin_support::read_back_of(runtime_layers(*runtime, graph ? *graph : *runtime),
                                         "OpenVINO's runtime model: runtimePrecision of every layer");
   });
 }

@@ -10,7 +10,7 @@
 
 namespace paceline::openvino_plugin {
 
-// Runs an ONNX or OpenVINO IR file on OpenVINO's CPU device, on the caller's input buffers and on output
+// Runs an ONNX file, an OpenVINO IR file or a compiled .blob on OpenVINO's CPU device, on the caller's input buffers and on output
 // buffers of the inference request.
 class OpenVinoEngine : public plugin::Engine {
  public:
@@ -27,6 +27,8 @@ class OpenVinoEngine : public plugin::Engine {
     std::vector<ov::Tensor> outputs;
     std::vector<TensorView> views;
   };
+  [[nodiscard]] bool is_compiled_file() const;
+  ov::CompiledModel read_compiled(const ov::AnyMap& options);
   std::shared_ptr<ov::Model> read_graph();
   SlotState& bound(plugin::Slot slot);
 

@@ -35,6 +35,7 @@ ExitCode validate_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);
 ExitCode export_command(const Context& context);
+ExitCode build_command(const Context& context);
 ExitCode worker_command(const Context& context);  // internal
 
 }  // namespace paceline::cli

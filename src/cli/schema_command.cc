@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
+#include "config/engine_config.h"
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "config/schema.h"
@@ -43,6 +44,8 @@ constexpr std::array kDocuments{
     Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
     Document{"plan", "plan.schema.json", "json",
              [] { return result::json_text(config::plan_json_schema()); }},
+    Document{"engine-config", "engine_config.schema.json", "json",
+             [] { return result::json_text(config::engine_config_schema()); }},
     Document{"result", "result.schema.json", "json",
              [] { return result::json_text(result::result_json_schema()); }},
 };

@@ -15,6 +15,7 @@ std::span<const Option> training_rows();
 std::span<const Option> collective_rows();
 std::span<const Option> plan_rows();     // plan level
 std::span<const Option> export_rows();   // of the export command
+std::span<const Option> build_rows();    // of the build command
 std::span<const Option> command_rows();  // command line only
 
 }  // namespace paceline::config

@@ -62,7 +62,7 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 9> kGroups{{{"What runs", workload_rows()},
+  static const std::array<OptionGroup, 10> kGroups{{{"What runs", workload_rows()},
                                                    {"How it becomes int8", quantisation_rows()},
                                                    {"How it is measured", measuring_rows()},
                                                    {"How work arrives", load_rows()},
@@ -70,6 +70,7 @@ std::span<const OptionGroup> option_groups() {
                                                    {"Collectives", collective_rows()},
                                                    {"The plan as a whole", plan_rows()},
                                                    {"What is exported", export_rows()},
+                                                   {"What is built", build_rows()},
                                                    {"The command", command_rows()}}};
   return kGroups;
 }

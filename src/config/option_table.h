@@ -38,7 +38,7 @@ inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a
 
 // Commands that take flags: bits of Option::commands. Plan options serve run and infer.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
-                          kAnyCommand = 63;
+                          kBuild = 64, kAnyCommand = 127;
 
 struct Choice {
   std::string_view name;

@@ -9,7 +9,7 @@ namespace {
 using enum OptionType;
 using enum OptionForm;
 
-constexpr unsigned kKinds = kInference | kCommandLine, kCommands = kRun | kInfer | kExport;
+constexpr unsigned kKinds = kInference | kCommandLine, kCommands = kRun | kInfer | kExport | kBuild;
 constexpr std::array<Choice, 3> kActivations{{{"auto"}, {"uint8"}, {"int8"}}};
 constexpr std::array<Choice, 3> kMethods{{{"minmax"}, {"percentile"}, {"entropy"}}};
 

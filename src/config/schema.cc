@@ -120,6 +120,12 @@ json or_list(const json& one) {
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", true}}}}};
 }
 
+json section_schema() {
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}};
+}
+
+}  // namespace
+
 json option_schema(const Option& option) {
   const json one = scalar_schema(option);
   json schema = one;
@@ -131,9 +137,7 @@ json option_schema(const Option& option) {
   return schema;
 }
 
-json section_schema() {
-  return {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}};
-}
+namespace {
 
 // The section in a slot; beside what stands there already where a plain key has the same name (model:
 // resnet50, model: {name: resnet50}).

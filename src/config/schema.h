@@ -3,9 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "config/option_table.h"
+
 namespace paceline::config {
 
 std::string options_markdown();     // docs/reference/options.md
 nlohmann::json plan_json_schema();  // JSON Schema (2020-12) of a plan file
+nlohmann::json option_schema(const Option& option);  // of one value
 
 }  // namespace paceline::config

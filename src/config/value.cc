@@ -126,7 +126,7 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
     return {raw.text, {}};
   if (exists(raw.text)) {
     if (find_file_type(raw.text)) return {raw.text, {}};
-    return fail(option, raw, "is a file of a type no engine reads (.pt, .pt2, .onnx, .xml, .plan)");
+    return fail(option, raw, "is a file of a type no engine reads (.pt, .pt2, .onnx, .xml, .blob)");
   }
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos)
     return fail(option, raw, "does not exist; check the path (it is relative to the current directory)");

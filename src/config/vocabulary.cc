@@ -65,7 +65,7 @@ constexpr std::array kEngines{
     Engine{"eager", "torch", true, "LibTorch, one operator after the other"},
     Engine{"torchscript", "torch", true, "LibTorch: trace, freeze, optimize_for_inference"},
     Engine{"aotinductor", "torch", true, "a model compiled ahead of time by PyTorch (.pt2)"},
-    Engine{"openvino", "openvino", true, "OpenVINO on the CPU (.onnx and .xml files)", "onnx"},
+    Engine{"openvino", "openvino", true, "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
     Engine{"onnxruntime", "onnxruntime", true, "ONNX Runtime on the CPU (.onnx files)", "onnx"},
     Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
 };
@@ -81,7 +81,7 @@ constexpr std::array kFileTypes{
     FileType{".pt2", "aotinductor", kPackageReaders, true},
     FileType{".onnx", "onnxruntime", kOnnxReaders, true},
     FileType{".xml", "openvino", kIrReaders, true},
-    FileType{".blob", "openvino", {}, false},
+    FileType{".blob", "openvino", kIrReaders, true},
     FileType{".plan", "tensorrt", {}, false},
     FileType{".engine", "tensorrt", {}, false},
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/builder.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
 
@@ -15,7 +16,7 @@
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 3;
+inline constexpr std::uint32_t kAbiVersion = 4;
 
 struct EngineEntry {
   const char* name;
@@ -28,6 +29,12 @@ struct ExporterEntry {
   std::unique_ptr<Exporter> (*make)();
 };
 
+struct BuilderEntry {
+  const char* engine;  // that loads what it builds
+  const char* suffix;  // of the files: .blob
+  std::unique_ptr<Builder> (*make)();
+};
+
 struct Plugin {
   std::uint32_t abi_version;  // first member in every version: checked before anything else is read
   const char* name;
@@ -35,6 +42,7 @@ struct Plugin {
       *versions)();  // libraries as loaded now, e.g. {"LibTorch", "2.15.0"}
   std::span<const EngineEntry> engines;
   std::span<const ExporterEntry> exporters = {};
+  std::span<const BuilderEntry> builders = {};
 };
 
 }  // namespace paceline::plugin

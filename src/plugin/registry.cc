@@ -85,4 +85,15 @@ std::unique_ptr<Exporter> LoadedPlugin::make_exporter(const std::string& format)
                           formats.empty() ? "nothing" : join(formats, ", ")));
 }
 
+std::unique_ptr<Builder> LoadedPlugin::make_builder(const std::string& engine) const {
+  std::vector<std::string> engines;
+  for (const auto& entry : plugin_->builders) {
+    if (entry.engine == engine) return entry.make();
+    engines.emplace_back(entry.engine);
+  }
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("plug-in '{}' builds no file for engine '{}'; it builds for: {}", file_.string(),
+                          engine, engines.empty() ? "none" : join(engines, ", ")));
+}
+
 }  // namespace paceline::plugin

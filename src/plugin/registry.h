@@ -37,6 +37,8 @@ class LoadedPlugin {
   [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name) const;
   // Throws Error(kUnsupported) naming the formats there are.
   [[nodiscard]] std::unique_ptr<Exporter> make_exporter(const std::string& format) const;
+  // Throws Error(kUnsupported) when engines of this name are not built ahead of time.
+  [[nodiscard]] std::unique_ptr<Builder> make_builder(const std::string& engine) const;
 
  private:
   std::filesystem::path file_;

@@ -6,13 +6,14 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 6> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 7> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
        {workload::PassKind::kTimed, "timed"},
        {workload::PassKind::kExport, "export"},
-       {workload::PassKind::kQuantise, "quantise"}}};
+       {workload::PassKind::kQuantise, "quantise"},
+       {workload::PassKind::kBuild, "build"}}};
 };
 template <>
 struct EnumNames<DType> {
@@ -35,6 +36,10 @@ namespace paceline {
 template <class A>
 void fields(A& a, TensorSpec& t) {
   a("name", t.name), a("dtype", t.dtype), a("shape", t.shape);
+}
+template <class A>
+void fields(A& a, ShapeRange& t) {
+  a("input", t.input), a("min", t.min), a("opt", t.opt), a("max", t.max);
 }
 }  // namespace paceline
 
@@ -118,6 +123,10 @@ void fields(A& a, QuantiseTo& t) {
   a("cache_file", t.cache_file), a("data", t.data), a("sensitivity_file", t.sensitivity_file);
 }
 template <class A>
+void fields(A& a, BuildTo& t) {
+  a("file", t.file), a("log_file", t.log_file), a("profiles", t.profiles);
+}
+template <class A>
 void fields(A& a, PassSpec& t) {
   a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
       a("world_size", t.world_size);
@@ -126,7 +135,7 @@ void fields(A& a, PassSpec& t) {
       a("reference_file", t.reference_file);
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
       a("loop", t.loop), a("load", t.load), a("pin_cpus", t.pin_cpus), a("export_to", t.export_to),
-      a("quantise_to", t.quantise_to);
+      a("quantise_to", t.quantise_to), a("build_to", t.build_to);
 }
 
 std::string pass_kind_name(PassKind kind) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/timed_loop.h"
+#include "plugin/builder.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
 #include "workload/load_spec.h"
@@ -20,6 +21,7 @@ enum class PassKind {
   kTimed,      // nothing but the loop
   kExport,     // write a built-in model as a file that other engines read
   kQuantise,   // write an ONNX file again in another precision, calibrating where needed
+  kBuild,      // compile an ONNX file into a file of one engine's own
 };
 
 std::string pass_kind_name(PassKind kind);
@@ -65,6 +67,14 @@ struct QuantiseTo {
   std::string sensitivity_file;      // error of each layer alone, as JSON; empty: not wanted
 };
 
+// What a build pass writes from the ONNX file that is the pass's model; engine, precision and options are the
+// pass's.
+struct BuildTo {
+  std::string file;
+  std::string log_file;
+  std::vector<ShapeProfile> profiles;
+};
+
 struct PassSpec {
   PassKind kind = PassKind::kTimed;
   std::string case_id;
@@ -87,6 +97,7 @@ struct PassSpec {
   std::vector<int> pin_cpus;  // empty: not pinned
   ExportTo export_to;         // of an export pass
   QuantiseTo quantise_to;     // of a quantise pass
+  BuildTo build_to;           // of a build pass
 };
 
 nlohmann::json to_json(const PassSpec& spec);

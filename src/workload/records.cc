@@ -25,7 +25,7 @@ void fields(A& a, ProgressRecord& t) {
 template <class A>
 void fields(A& a, PreparedFile& t) {
   a("format", t.format), a("size_bytes", t.size_bytes), a("duration_ns", t.duration_ns);
-  a("quantisation", t.quantisation);
+  a("quantisation", t.quantisation), a("notes", t.notes);
 }
 
 namespace {

@@ -36,6 +36,7 @@ struct PreparedFile {
   std::int64_t size_bytes = 0;
   double duration_ns = 0;
   result::Quantisation quantisation;
+  std::vector<std::string> notes{};  // of a build, in words
 };
 
 // Everything one pass reported, put together from its records.

@@ -2,6 +2,7 @@
 #include "workload/run_pass.h"
 
 #include "workload/inference/inference_pass.h"
+#include "workload/prepare/build_pass.h"
 #include "workload/prepare/export_pass.h"
 #include "workload/prepare/quantise_pass.h"
 
@@ -10,6 +11,7 @@ namespace paceline::workload {
 void run_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt) {
   if (spec.kind == PassKind::kExport) return export_model(spec, sink);
   if (spec.kind == PassKind::kQuantise) return quantise_model(spec, sink, interrupt);
+  if (spec.kind == PassKind::kBuild) return build_engine_file(spec, sink);
   run_inference_pass(spec, sink, interrupt);
 }
 

@@ -155,6 +155,7 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
                                          : run_load_pass(spec, sink, interrupt);
     case PassKind::kExport:
     case PassKind::kQuantise:
+    case PassKind::kBuild:
       throw Error(ErrorCode::kInternal, "a pass that writes a file is no inference");
   }
 }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "cli/command_table.h"
+#include "cli/float_model.h"
+#include "cli/interrupts.h"
+#include "cli/plugins.h"
+#include "config/engine_config.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "config/shape_profiles.h"
+#include "config/vocabulary.h"
+#include "host/affinity.h"
+#include "onnx/graph.h"
+#include "onnx/model_file.h"
+#include "result/case_fields.h"
+#include "run/engine_build.h"
+#include "run/quantised_files.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+struct EngineFile {
+  std::string_view engine, suffix;
+};
+constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"tensorrt", ".plan"}};
+
+config::Settings read_options(const Context& context) {
+  auto flags = config::parse_flags(context.arguments, config::kBuild);
+  const auto given = std::find_if(flags.settings.rbegin(), flags.settings.rend(),
+                                  [](const auto& s) { return s.name == "engine_config"; });
+  if (given != flags.settings.rend()) {
+    const std::string file = given->values.at(0).text;
+    flags = config::with_engine_config(flags, read_file(file), file);
+  }
+  return config::command_settings(flags);
+}
+
+void check_engine(const std::string& engine) {
+  if (!config::find_engine(engine)->available)
+    throw Error(ErrorCode::kUnavailable, fmt::format("engine '{}' is not available yet", engine));
+  const auto home = engine_directory({}).find(engine);
+  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
+}
+
+fs::path output_of(const config::Settings& options) {
+  const auto& engine = options.text("engine");
+  const auto* row = std::find_if(kEngineFiles.begin(), kEngineFiles.end(),
+                                 [&](const EngineFile& f) { return f.engine == engine; });
+  const auto example = fmt::format("--output model{}", row->suffix);
+  const fs::path file = fs::absolute(required(options, "output", example.c_str()));
+  if (file.extension() != row->suffix)
+    throw Error(ErrorCode::kUsage, fmt::format("--output '{}': files of engine {} end in {}", file.string(),
+                                               engine, row->suffix));
+  make_directories(file.parent_path());
+  return file;
+}
+
+void check_model(const config::Settings& options) {
+  const auto name = required(options, "model", "--model resnet50.onnx");
+  if (!config::find_model(name) && !is_onnx_file(options))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--model '{}': build takes an ONNX file or a built-in model", name));
+}
+
+// The ONNX file to compile, in the precision asked for. What had to be written for it goes when this does.
+class Source {
+ public:
+  Source(const config::Settings& options, const fs::path& output, const Console& console) {
+    file_ = options.text("model");
+    const bool own = is_onnx_file(options);
+    if (own && !run::needs_quantising(options, file_)) return;
+    workload::ExportTo to;
+    to.format = "onnx";
+    to.file = output.string();
+    to.settings.opset = options.integer("opset");
+    to.settings.external_data_above_bytes = options.integer("external_data_above");
+    float_.emplace(options, to);
+    file_ = float_->model().file;
+    if (run::needs_quantising(options, file_)) quantise(options, output, console);
+  }
+  ~Source() {
+    std::error_code ignored;
+    for (const char* end : {"", ".data"})
+      if (!written_.empty()) fs::remove(written_ + end, ignored);
+  }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const result::Quantisation& quantisation() const { return quantisation_; }
+
+ private:
+  void quantise(const config::Settings& options, const fs::path& output, const Console& console) {
+    written_ = fmt::format("{}.{}.onnx", output.string(), options.text("precision"));
+    quantisation_ =
+        write_in_precision(options, float_->model(), options.text("engine"), written_, console).quantisation;
+    file_ = written_;
+  }
+
+  std::optional<FloatFile> float_;
+  std::string file_, written_;
+  result::Quantisation quantisation_;
+};
+
+run::BuildOrder order_of(const config::Settings& options, const Source& source, const fs::path& output) {
+  run::BuildOrder order;
+  order.engine = options.text("engine");
+  order.precision = options.text("precision");
+  order.threads = static_cast<int>(host::allowed_cpus().size());
+  order.onnx_file = fs::absolute(source.file());
+  order.file = output;
+  order.log = options.has("log") ? fs::path(options.text("log")) : fs::path(output.string() + ".log");
+  order.log = fs::absolute(order.log);
+  order.profiles =
+      config::complete_profiles(config::shape_profiles(options),
+                                onnx::graph_inputs(onnx::read_model(order.onnx_file).graph()),
+                                options.integer("batch"));
+  return order;
+}
+
+std::string profiles_text(const std::vector<ShapeProfile>& profiles) {
+  std::string text;
+  for (const auto& profile : profiles) {
+    if (!text.empty()) text += "; ";
+    for (const auto& range : profile)
+      text += (&range == &profile.front() ? "" : ",") + config::range_text(range);
+  }
+  return text;
+}
+
+nlohmann::json to_json(const run::BuildOrder& order, const std::string& model, const run::BuiltFile& built,
+                       const result::Quantisation& quantisation) {
+  nlohmann::json versions = nlohmann::json::object();
+  for (const auto& [name, version] : built.versions) versions[name] = version;
+  return {{"file", order.file.string()},
+          {"model", model},
+          {"engine", order.engine},
+          {"precision", order.precision},
+          {"shapes", profiles_text(order.profiles)},
+          {"size_bytes", built.file.size_bytes},
+          {"duration_ns", built.file.duration_ns},
+          {"log", order.log.string()},
+          {"versions", versions},
+          {"settings", built.settings},
+          {"notes", built.file.notes},
+          {"quantisation", result::Writer::write(quantisation)}};
+}
+
+}  // namespace
+
+ExitCode build_command(const Context& context) {
+  const auto options = read_options(context);
+  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                       options.flag("no_color"));
+  const InterruptGuard guard;
+  const auto& model = required(options, "model", "--model resnet50.onnx");
+  check_model(options);
+  (void)config::shape_profiles(options);  // says what is wrong before anything is written
+  check_engine(options.text("engine"));
+  const auto output = output_of(options);
+  const Source source(options, output, console);
+  const auto order = order_of(options, source, output);
+  const auto built = run::build_engine(engine_directory({}), order, InterruptGuard::flag());
+  console.say(fmt::format("{}: {} for {} in {}, {}, {}, in {}{}", order.file.string(), model, order.engine,
+                          order.precision, format_bytes(static_cast<double>(built.file.size_bytes)),
+                          profiles_text(order.profiles), format_duration_ns(built.file.duration_ns),
+                          quantisation_text(source.quantisation())));
+  for (const auto& note : built.file.notes) console.warn(note);
+  if (console.json) console.result(to_json(order, model, built, source.quantisation()).dump(2) + "\n");
+  return ExitCode::kOk;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "config/engine_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/option_table.h"
+#include "config/schema.h"
+
+namespace paceline::config {
+namespace {
+
+using nlohmann::json;
+
+// An option that a file of settings may hold: not the file itself, nor how the command prints.
+bool belongs(const Option& option) {
+  return serves(option, kBuild) && !serves(option, kValidate) && option.name != "engine_config" &&
+         option.name != "json";
+}
+
+const Option* find_key(const std::string& key) {
+  const Option* option = find_flag("--" + key, kBuild);
+  return option && belongs(*option) ? option : nullptr;
+}
+
+std::vector<std::string> known_keys() {
+  std::vector<std::string> keys;
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      if (belongs(option)) keys.emplace_back(option.name);
+  return keys;
+}
+
+bool takes_shapes(const Option& option) {
+  return option.name.ends_with("_shapes");
+}
+
+// {"input": [1, 3]} -> "input:1x3"; other shapes of JSON become what the parser of shapes refuses.
+std::string map_text(const json& map) {
+  std::vector<std::string> items;
+  for (const auto& [name, dims] : map.items()) {
+    std::vector<std::string> extents;
+    for (const auto& extent : dims) extents.push_back(extent.dump());
+    items.push_back(fmt::format("{}:{}", name, join(extents, "x")));
+  }
+  return join(items, ",");
+}
+
+std::string scalar_text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string profiles_text(const json& value) {
+  if (value.is_object()) return map_text(value);
+  if (!value.is_array()) return scalar_text(value);
+  std::vector<std::string> profiles;
+  for (const auto& profile : value) profiles.push_back(profiles_text(profile));
+  return join(profiles, ";");
+}
+
+class Reader {
+ public:
+  Reader(FlagSet& into, std::string file) : into_(into), file_(std::move(file)) {}
+
+  void read(const std::string& prefix, const json& object) {
+    for (const auto& [key, value] : object.items()) read_entry(prefix + key, value);
+  }
+
+ private:
+  void report(const std::string& key, std::string message) {
+    into_.problems.push_back(diagnostic({fmt::format("{}: '{}'", file_, key), 0, 0}, std::move(message)));
+  }
+
+  void read_entry(const std::string& key, const json& value) {
+    const Option* option = find_key(key);
+    if (!option && value.is_object()) return read(key + ".", value);
+    if (!option) return report_unknown(key);
+    if (takes_shapes(*option)) return store(*option, key, {profiles_text(value)}, false);
+    if (value.is_array() && option->form == OptionForm::kList) return store_list(*option, key, value);
+    if (value.is_array() || value.is_object() || value.is_null())
+      return report(key, "takes one value: a number, true, false or a text");
+    store(*option, key, {scalar_text(value)}, false);
+  }
+
+  void store_list(const Option& option, const std::string& key, const json& values) {
+    std::vector<std::string> texts;
+    for (const auto& value : values) texts.push_back(scalar_text(value));
+    store(option, key, std::move(texts), true);
+  }
+
+  void store(const Option& option, const std::string& key, std::vector<std::string> texts, bool is_list) {
+    RawSetting setting;
+    setting.name = option.name;
+    setting.written = key;
+    setting.place.file = fmt::format("{}: '{}'", file_, key);
+    setting.is_list = is_list;
+    for (auto& text : texts) setting.values.push_back({std::move(text), setting.place, false});
+    const auto same = [&](const RawSetting& s) { return s.name == setting.name; };
+    if (std::any_of(into_.settings.begin(), into_.settings.end(), same))
+      return report(key, "sets an option that an earlier key of this file set");
+    into_.settings.push_back(std::move(setting));
+  }
+
+  void report_unknown(const std::string& key) {
+    const auto keys = known_keys();
+    const auto near = key.size() <= 80 ? nearest_name(key, keys) : std::nullopt;
+    report(key, near ? fmt::format("unknown key; did you mean '{}'?", *near)
+                     : fmt::format("unknown key; there are: {}", join(keys, ", ")));
+  }
+
+  FlagSet& into_;
+  std::string file_;
+};
+
+json shapes_schema(const std::string& help) {
+  const json map = {{"type", "object"},
+                    {"additionalProperties",
+                     {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 1}}}, {"minItems", 1}}}};
+  return {{"anyOf", {{{"type", "string"}}, map, {{"type", "array"}, {"items", map}, {"minItems", 1}}}},
+          {"description", help}};
+}
+
+}  // namespace
+
+FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file) {
+  json root;
+  try {
+    root = json::parse(json_text);
+  } catch (const json::exception& e) {
+    throw Error(ErrorCode::kConfig, fmt::format("engine config '{}' is no JSON: {}", file, e.what()));
+  }
+  if (!root.is_object())
+    throw Error(ErrorCode::kConfig,
+                fmt::format("engine config '{}' is no JSON object of options, e.g. {{\"precision\": \"fp16\"}}",
+                            file));
+  FlagSet merged;
+  merged.command = flags.command;
+  merged.positionals = flags.positionals;
+  merged.problems = flags.problems;
+  Reader(merged, file).read("", root);
+  merged.settings.insert(merged.settings.end(), flags.settings.begin(), flags.settings.end());
+  return merged;
+}
+
+json engine_config_schema() {
+  json properties = json::object();
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options) {
+      if (!belongs(option)) continue;
+      const auto one = takes_shapes(option) ? shapes_schema(std::string(option.help)) : option_schema(option);
+      const auto dot = option.name.find('.');
+      if (dot == std::string_view::npos) {
+        properties[std::string(option.name)] = one;
+        continue;
+      }
+      auto& section = properties[std::string(option.name.substr(0, dot))];
+      section["type"] = "object", section["additionalProperties"] = false;
+      section["properties"][std::string(option.name.substr(dot + 1))] = one;
+    }
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "Paceline engine config"},
+          {"type", "object"},
+          {"additionalProperties", false},
+          {"properties", properties}};
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "config/flags.h"
+
+// The options of `paceline build` as a JSON file: the same names, the same values.
+namespace paceline::config {
+
+// The file's settings, and those of the command line behind them, so that these win. Shapes are text as on
+// the command line, or {"input": [1, 3, 224, 224]}, or a list of such maps, one a profile. Mistakes are added
+// to the problems of the result, each with the file and the key. Throws Error(kConfig) for what is no JSON
+// object.
+FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file);
+
+nlohmann::json engine_config_schema();  // JSON Schema (2020-12)
+
+}  // namespace paceline::config

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "config/option_rows.h"
+
+namespace paceline::config {
+namespace {
+
+using enum OptionType;
+
+constexpr std::array<Choice, 2> kEngines{{{"openvino"}, {"tensorrt", false}}};
+
+constexpr std::array kRows{
+    Option{.name = "engine",
+           .type = kChoice,
+           .fallback = "openvino",
+           .choices = kEngines,
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "The engine that loads the file: openvino (.blob), tensorrt (.plan)."},
+    Option{.name = "min_shapes",
+           .flags = "--minShapes",
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "Smallest shapes, e.g. input:1x3x224x224,ids:1x16; unset: opt_shapes."},
+    Option{.name = "opt_shapes",
+           .flags = "--optShapes,--shapes",
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "Shapes the engine is tuned for; a ';' starts a further profile. Unset: the model's own, "
+                   "free batches as --batch says."},
+    Option{.name = "max_shapes",
+           .flags = "--maxShapes",
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "Largest shapes; unset: opt_shapes."},
+    Option{.name = "engine_config",
+           .flags = "--config,-c",
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "These options as a JSON file (`paceline schema engine-config`); the command line wins."},
+    Option{.name = "log",
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "Where the library's own words go; unset: FILE.log beside the output."},
+};
+
+}  // namespace
+
+std::span<const Option> build_rows() {
+  return kRows;
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/shape_range.h"
+
+namespace paceline::plugin {
+
+struct BuildSettings {
+  std::string precision = "fp32";              // as in EngineSettings
+  int threads = 1;                             // of the built engine, where it keeps a number
+  std::vector<ShapeProfile> profiles;          // one or more, each with every input of the model
+  std::map<std::string, std::string> options;  // engine-specific
+  std::string log_file;                        // what the library says while it builds is appended here
+};
+
+struct BuildReport {
+  std::vector<std::pair<std::string, std::string>> settings;  // as the built engine reports them back
+  std::vector<std::string> notes;                             // what the user should know, in words
+};
+
+// Compiles an ONNX file into a file that the engine of the same name loads without compiling.
+class PACELINE_EXPORT Builder {
+ public:
+  virtual ~Builder() = default;
+  // Throws Error(kUnsupported) naming the operator and its node where the library cannot do one,
+  // Error(kData) for a file that is no model, Error(kUsage) for an option or a profile that does not fit.
+  // Leaves no file behind when it throws.
+  virtual BuildReport build(const std::string& onnx_file, const BuildSettings& settings,
+                            const std::string& file) = 0;
+};
+
+}  // namespace paceline::plugin

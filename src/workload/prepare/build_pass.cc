@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "workload/prepare/build_pass.h"
+
+#include <filesystem>
+
+#include "base/clock.h"
+#include "plugin/registry.h"
+
+namespace paceline::workload {
+namespace {
+
+plugin::BuildSettings build_settings(const PassSpec& spec) {
+  plugin::BuildSettings settings;
+  settings.precision = spec.settings.precision;
+  settings.threads = spec.settings.threads;
+  settings.options = spec.settings.options;
+  settings.profiles = spec.build_to.profiles;
+  settings.log_file = spec.build_to.log_file;
+  return settings;
+}
+
+}  // namespace
+
+void build_engine_file(const PassSpec& spec, RecordSink& sink) {
+  sink.emit(phase_record("load"));
+  const plugin::LoadedPlugin plugin(spec.plugin_file);
+  const auto builder = plugin.make_builder(spec.engine);
+  sink.emit(phase_record("build"));
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  const auto report = builder->build(spec.model.file, build_settings(spec), spec.build_to.file);
+  const auto took = static_cast<double>(clock.now_ns() - begin);
+  sink.emit(loaded_record(plugin.description().versions(), report.settings));
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(spec.build_to.file));
+  sink.emit(prepared_record(
+      {std::filesystem::path(spec.build_to.file).extension().string(), bytes, took, {}, report.notes}));
+}
+
+}  // namespace paceline::workload
