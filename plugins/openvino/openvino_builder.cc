@@ -17,7 +17,8 @@ namespace {
 
 ov::PartialShape bounds_of(const ShapeRange& range) {
   ov::PartialShape shape;
-  for (std::size_t i = 0; i < range.min.size(); ++i) shape.push_back(ov::Dimension(range.min[i], range.max[i]));
+  for (std::size_t i = 0; i < range.min.size(); ++i)
+    shape.push_back(ov::Dimension(range.min[i], range.max[i]));
   return shape;
 }
 
@@ -35,12 +36,11 @@ plugin::EngineSettings engine_settings(const plugin::BuildSettings& settings) {
   return result;
 }
 
-void write_blob(const ov::CompiledModel& compiled, const std::string& file) {
+void write_blob(ov::CompiledModel& compiled, const std::string& file) {
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   if (stream) compiled.export_model(stream);
   stream.close();
-  if (!stream)
-    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
+  if (!stream) throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
 }
 
 bool is_open(const ShapeProfile& profile) {
@@ -61,12 +61,13 @@ plugin::BuildReport OpenVinoBuilder::build(const std::string& onnx_file,
     const auto options = compile_options(core(), engine_settings(settings));
     const auto model = core().read_model(onnx_file);
     set_bounds(*model, settings.profiles.front());
-    const auto compiled = core().compile_model(model, kDevice, options);
+    auto compiled = core().compile_model(model, kDevice, options);
     write_blob(compiled, file);
     plugin::BuildReport report{effective_settings(compiled), {}};
     if (is_open(settings.profiles.front()))
       report.notes.emplace_back(
-          "OpenVINO keeps the bounds of the shapes; it has no shape that it tunes for, so opt_shapes is not used");
+          "OpenVINO keeps the bounds of the shapes; it has no shape that it tunes for, so opt_shapes is not "
+          "used");
     return report;
   });
 }

@@ -77,9 +77,8 @@ void check_bounds(const ov::CompiledModel& model, std::span<const TensorSpec> gi
     const auto shape = model.input(spec.name).get_partial_shape();
     for (std::size_t i = 0; i < spec.shape.size(); ++i)
       if (!shape[i].compatible(spec.shape[i]))
-        throw Error(ErrorCode::kUsage,
-                    fmt::format("input {} does not fit this file, which was built for {}",
-                                plugin_support::describe(spec), shape.to_string()));
+        throw Error(ErrorCode::kUsage, fmt::format("input {} does not fit this file, which was built for {}",
+                                                   plugin_support::describe(spec), shape.to_string()));
   }
 }
 
@@ -107,8 +106,8 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   settings_ = settings;
   translate_errors(fmt::format("cannot load model '{}'", file), [&] {
     const auto options = compile_options(core(), settings_);
-    compiled_ = is_compiled_file() ? read_compiled(options)
-                                   : core().compile_model(read_graph(), kDevice, options);
+    compiled_ =
+        is_compiled_file() ? read_compiled(options) : core().compile_model(read_graph(), kDevice, options);
   });
   const auto& outputs = compiled_.outputs();
   fixed_outputs_ = std::none_of(outputs.begin(), outputs.end(),

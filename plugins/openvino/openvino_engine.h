@@ -10,8 +10,8 @@
 
 namespace paceline::openvino_plugin {
 
-// Runs an ONNX file, an OpenVINO IR file or a compiled .blob on OpenVINO's CPU device, on the caller's input buffers and on output
-// buffers of the inference request.
+// Runs an ONNX file, an OpenVINO IR file or a compiled .blob on OpenVINO's CPU device, on the caller's input
+// buffers and on output buffers of the inference request.
 class OpenVinoEngine : public plugin::Engine {
  public:
   [[nodiscard]] plugin::EngineInfo info() const override;

@@ -119,10 +119,9 @@ run::BuildOrder order_of(const config::Settings& options, const Source& source, 
   order.file = output;
   order.log = options.has("log") ? fs::path(options.text("log")) : fs::path(output.string() + ".log");
   order.log = fs::absolute(order.log);
-  order.profiles =
-      config::complete_profiles(config::shape_profiles(options),
-                                onnx::graph_inputs(onnx::read_model(order.onnx_file).graph()),
-                                options.integer("batch"));
+  order.profiles = config::complete_profiles(config::shape_profiles(options),
+                                             onnx::graph_inputs(onnx::read_model(order.onnx_file).graph()),
+                                             options.integer("batch"));
   return order;
 }
 

@@ -133,9 +133,10 @@ FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, con
     throw Error(ErrorCode::kConfig, fmt::format("engine config '{}' is no JSON: {}", file, e.what()));
   }
   if (!root.is_object())
-    throw Error(ErrorCode::kConfig,
-                fmt::format("engine config '{}' is no JSON object of options, e.g. {{\"precision\": \"fp16\"}}",
-                            file));
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format("engine config '{}' is no JSON object of options, e.g. {{\"precision\": \"fp16\"}}",
+                    file));
   FlagSet merged;
   merged.command = flags.command;
   merged.positionals = flags.positionals;

@@ -63,15 +63,15 @@ const Option* find_if(Matches matches) {
 
 std::span<const OptionGroup> option_groups() {
   static const std::array<OptionGroup, 10> kGroups{{{"What runs", workload_rows()},
-                                                   {"How it becomes int8", quantisation_rows()},
-                                                   {"How it is measured", measuring_rows()},
-                                                   {"How work arrives", load_rows()},
-                                                   {"Training", training_rows()},
-                                                   {"Collectives", collective_rows()},
-                                                   {"The plan as a whole", plan_rows()},
-                                                   {"What is exported", export_rows()},
-                                                   {"What is built", build_rows()},
-                                                   {"The command", command_rows()}}};
+                                                    {"How it becomes int8", quantisation_rows()},
+                                                    {"How it is measured", measuring_rows()},
+                                                    {"How work arrives", load_rows()},
+                                                    {"Training", training_rows()},
+                                                    {"Collectives", collective_rows()},
+                                                    {"The plan as a whole", plan_rows()},
+                                                    {"What is exported", export_rows()},
+                                                    {"What is built", build_rows()},
+                                                    {"The command", command_rows()}}};
   return kGroups;
 }
 

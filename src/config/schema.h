@@ -7,8 +7,8 @@
 
 namespace paceline::config {
 
-std::string options_markdown();     // docs/reference/options.md
-nlohmann::json plan_json_schema();  // JSON Schema (2020-12) of a plan file
+std::string options_markdown();                      // docs/reference/options.md
+nlohmann::json plan_json_schema();                   // JSON Schema (2020-12) of a plan file
 nlohmann::json option_schema(const Option& option);  // of one value
 
 }  // namespace paceline::config

@@ -45,9 +45,10 @@ void check_order(const ShapeRange& r) {
   const bool ranks = r.min.size() == r.opt.size() && r.opt.size() == r.max.size();
   for (std::size_t i = 0; ranks && i < r.opt.size(); ++i)
     if (r.min[i] > r.opt[i] || r.opt[i] > r.max[i])
-      refuse(fmt::format("shapes of '{}': dimension {} is {} in min, {} in opt and {} in max; they must not "
-                         "fall",
-                         r.input, i, r.min[i], r.opt[i], r.max[i]));
+      refuse(
+          fmt::format("shapes of '{}': dimension {} is {} in min, {} in opt and {} in max; they must not "
+                      "fall",
+                      r.input, i, r.min[i], r.opt[i], r.max[i]));
   if (!ranks)
     refuse(fmt::format("shapes of '{}' have {}, {} and {} dimensions in min, opt and max", r.input,
                        r.min.size(), r.opt.size(), r.max.size()));
@@ -91,8 +92,8 @@ void check_fits(const ShapeRange& range, const TensorSpec& input) {
 ShapeProfile complete(const ShapeProfile& given, std::span<const TensorSpec> inputs, std::int64_t batch) {
   ShapeProfile profile;
   for (const auto& input : inputs) {
-    const auto it =
-        std::find_if(given.begin(), given.end(), [&](const auto& range) { return range.input == input.name; });
+    const auto it = std::find_if(given.begin(), given.end(),
+                                 [&](const auto& range) { return range.input == input.name; });
     if (it != given.end()) {
       check_fits(*it, input);
       profile.push_back(*it);

@@ -37,7 +37,8 @@ ErrorCode code_of(const std::string& reason_code) {
 
 // Beside the target and of its type: engines look at the suffix.
 fs::path unfinished(const fs::path& file) {
-  return file.parent_path() / fmt::format(".{}.unfinished{}", file.stem().string(), file.extension().string());
+  return file.parent_path() /
+         fmt::format(".{}.unfinished{}", file.stem().string(), file.extension().string());
 }
 
 }  // namespace
@@ -55,9 +56,9 @@ BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
   }
   std::error_code ignored;
   fs::remove(part, ignored);
-  throw Error(code_of(outcome.reason_code), fmt::format("cannot build '{}' for {}: {}; log: {}",
-                                                        order.onnx_file.string(), order.engine, outcome.reason,
-                                                        order.log.string()));
+  throw Error(code_of(outcome.reason_code),
+              fmt::format("cannot build '{}' for {}: {}; log: {}", order.onnx_file.string(), order.engine,
+                          outcome.reason, order.log.string()));
 }
 
 }  // namespace paceline::run

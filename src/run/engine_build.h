@@ -30,8 +30,8 @@ struct BuiltFile {
   std::map<std::string, std::string> settings;
 };
 
-// In a worker process. Throws Error naming the reason and the log, kUnavailable when the engine is not here; a
-// file that was there before stays as it was then.
+// In a worker process. Throws Error naming the reason and the log, kUnavailable when the engine is not here;
+// a file that was there before stays as it was then.
 BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt);
 

@@ -63,7 +63,7 @@ class Help(cli.CliTest):
         text = self.run_cli("schema").out
         for heading in ("# Commands", "# Options", "# Metrics", "# Exit codes"):
             self.assertIn(heading, text)
-        self.assertEqual(set(json.loads(self.run_cli("schema", "--json").out)), {"plan", "result"})
+        self.assertEqual(set(json.loads(self.run_cli("schema", "--json").out)), {"engine-config", "plan", "result"})
 
     def test_worker_is_not_for_people(self):
         self.assert_error(self.run_cli("worker"), 2, "paceline run")

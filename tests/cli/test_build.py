@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""paceline build: an ONNX file or a built-in model becomes a file that one engine loads."""
+
+import json
+import unittest
+
+import paceline_cli as cli
+
+
+class Build(cli.CliTest):
+    def build(self, *arguments, **options):
+        return self.run_cli("build", *arguments, **options)
+
+    def infer(self, file, shapes, batch, *arguments):
+        return self.run_cli("infer", "--model", file, "--shapes", shapes, "--batch", batch, "--iterations", 3,
+                            "--threads", 1, *arguments, *cli.QUICK)
+
+    def case(self):
+        file, = self.folder.glob("results/*/cases/*/result.json")
+        return json.loads(file.read_text())
+
+    def test_a_blob_has_the_shapes_it_was_built_for(self):
+        done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--min-shapes", "input:1x3x32x32",
+                          "--opt-shapes", "input:2x3x32x32", "--max-shapes", "input:4x3x32x32", "--json")
+        self.assertEqual(done.code, 0, done)
+        said = json.loads(done.out)
+        self.assertEqual(said["size_bytes"], (self.folder / "tiny.blob").stat().st_size)
+        self.assertEqual(said["shapes"], "input:1x3x32x32…4x3x32x32 (tuned for 2x3x32x32)")
+        self.assertEqual(said["settings"]["inference_precision"], "f32")
+        self.assertTrue(any("opt_shapes" in note for note in said["notes"]))
+        self.assertEqual(sorted(p.name for p in self.folder.glob("*tiny*")), ["tiny.blob", "tiny.blob.log"])
+        for batch in (1, 4):
+            self.assertEqual(self.infer("tiny.blob", "input:1x3x32x32", batch).code, 0)
+        done = self.infer("tiny.blob", "input:1x3x32x32", 5)
+        self.assertEqual(done.code, 5, done)
+        self.assertIn("does not fit this file", done.out + done.err)
+
+    def test_a_blob_answers_as_the_model_it_was_made_of(self):
+        self.assertEqual(self.run_cli("export", "--model", "tiny_cnn", "--out", "tiny.onnx").code, 0)
+        self.assertEqual(self.build("--onnx", "tiny.onnx", "--out", "tiny.blob").code, 0)
+        outputs = []
+        for file in ("tiny.onnx", "tiny.blob"):
+            done = self.infer(file, "input:1x3x32x32", 1, "--engine", "openvino", "--output-dir", file + ".results")
+            self.assertEqual(done.code, 0, done)
+            result, = (self.folder / (file + ".results")).glob("*/cases/*/result.json")
+            outputs.append(json.loads(result.read_text()))
+        self.assertEqual(outputs[0]["precision"]["executed"][0]["precision"], "fp32")
+        self.assertEqual(outputs[1]["precision"]["executed"][0]["precision"], "fp32")
+
+    def test_int8_is_what_the_blob_runs(self):
+        done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--precision", "int8", "--batch", 2)
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("layers in int8 (8-bit weights, uint8 activations)", done.out)
+        done = self.infer("tiny.blob", "input:2x3x32x32", 2, "--precision", "int8")
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("int8", [share["precision"] for share in self.case()["precision"]["executed"]])
+
+    def test_a_config_file_says_the_same(self):
+        self.write("engine.json", json.dumps({"onnx": "tiny_cnn", "engine": "openvino", "output": "no.blob",
+                                              "opt_shapes": {"input": [3, 3, 32, 32]}}))
+        done = self.build("--config", "engine.json", "--out", "tiny.blob", "--json")
+        self.assertEqual(done.code, 0, done)
+        self.assertEqual(json.loads(done.out)["shapes"], "input:3x3x32x32")
+        self.assertFalse((self.folder / "no.blob").exists())
+
+    def test_mistakes(self):
+        self.write("no.onnx", "no model")
+        self.write("no.json", "{")
+        self.write("bad.json", '{"precison": "fp32"}')
+        self.write("m.pt", "")
+        cases = (
+            (["--out", "x.blob"], 2, "--model is missing"),
+            (["--model", "tiny_cnn"], 2, "--output is missing"),
+            (["--model", "tiny_cnn", "--out", "x.bin"], 2, "end in .blob"),
+            (["--model", "tiny_cnn", "--engine", "tensorrt", "--out", "x.plan"], 77, "'tensorrt' is not available yet"),
+            (["--model", "tiny_cnn", "--engine", "tensort", "--out", "x.plan"], 2, "did you mean 'tensorrt'"),
+            (["--model", "m.pt", "--out", "x.blob"], 2, "takes an ONNX file or a built-in model"),
+            (["--model", "no.onnx", "--out", "x.blob"], 2, "no.onnx"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--opt-shapes", "inputs:1x3x32x32"], 2, "its inputs are: input"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--opt-shapes", "input:1x3x32x31"], 2, "the model's input is [Nx3x32x32]"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--opt-shapes", "input:1x3x32x32;input:2x3x32x32"], 77, "one profile"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--config", "no.json"], 2, "is no JSON"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--config", "bad.json"], 2, "did you mean 'precision'"),
+        )
+        for arguments, code, words in cases:
+            with self.subTest(arguments):
+                done = self.build(*arguments)
+                self.assertEqual(done.code, code, done)
+                self.assertIn(words, done.err)
+                self.assertFalse((self.folder / "x.blob").exists())
+
+    def test_a_blob_that_is_none(self):
+        self.write("no.blob", "no blob")
+        self.assertEqual(self.build("--model", "tiny_cnn", "--out", "cut.blob").code, 0)
+        whole = (self.folder / "cut.blob").read_bytes()
+        (self.folder / "cut.blob").write_bytes(whole[:len(whole) // 2])
+        for file in ("no.blob", "cut.blob"):
+            with self.subTest(file):
+                done = self.infer(file, "input:1x3x32x32", 1, "--output-dir", file + ".results")
+                self.assertEqual(done.code, 5, done)
+                self.assertIn("cannot load model", done.out + done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
