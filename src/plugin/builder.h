@@ -23,7 +23,7 @@ struct BuildReport {
   std::vector<std::string> notes;                             // what the user should know, in words
 };
 
-// Compiles an ONNX file into a file that the engine of the same name loads without compiling.
+// Turns an ONNX file into a file of its own that the engine of the same name loads.
 class PACELINE_EXPORT Builder {
  public:
   virtual ~Builder() = default;
