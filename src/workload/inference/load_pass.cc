@@ -160,7 +160,8 @@ class ServerRuns {
     m.load = server_load(spec_, plan);
     m.timed_ns = median_service_ns(m.samples);
     m.loop.stop.reason = interrupt_.load() ? stats::kStopInterrupted : "schedule_done";
-    m.loop.elapsed_ns = requests.empty() ? 0 : requests.back().end_ns - requests.front().scheduled_ns;
+    for (const auto& request : requests)
+      m.loop.elapsed_ns = std::max(m.loop.elapsed_ns, request.end_ns - requests.front().scheduled_ns);
     return m;
   }
 
@@ -243,6 +244,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
                : spec.load.scenario == kOffline ? offline(spec, *service, call_ns)
                                                 : closed_loop(spec, *service, call_ns, decider);
   const auto after = service->snapshot();
+  if (m.samples.empty()) service->require_complete();
   if (interrupt || m.samples.empty()) return;
 
   sink.phase("verify");
@@ -251,6 +253,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   m.loop.warmup = warmup;
   m.load.instances = std::move(end.instances);
   fill_loop(r, spec.loop, m.loop);
+  if (r.stop_reason.empty()) r.stop_reason = "instances_died";
   if (spec.load.scenario == kServer)
     r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
