@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -17,8 +18,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "host/cpu.h"
 #include "host/oom.h"
+#include "host/system_files.h"
 #include "measure/shared_queue.h"
 #include "run/record_reader.h"
 #include "run/spawn.h"
