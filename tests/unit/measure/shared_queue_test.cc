@@ -84,7 +84,6 @@ TEST(SharedQueue, ManyClaimersNeverShareARequest) {
   for (int i = 0; i < kClaimers; ++i)
     threads.emplace_back([&, i] {
       auto view = join(queue);
-      const SteadyClock clock;
       while (auto* slot = view.claim(i)) {
         slot->end_ns += 1;  // a second claim would add to it
         slot->state = static_cast<std::uint32_t>(RequestState::kDone);
