@@ -47,7 +47,8 @@ constexpr std::array<FindingRule, 25> kRules{{
     {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},
     {"objective_met", "insight", "latency objectives that a server holds", find_met_objectives},
     {"knee", "insight", "the concurrency beyond which throughput hardly grows", find_knee},
-    {"layout", "insight", "instances x threads with the highest throughput, and how they scale", find_layouts},
+    {"layout", "insight", "instances x threads with the highest throughput, and how they scale",
+     find_layouts},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

@@ -76,8 +76,8 @@ bool certain(const CaseResult& best, const Cases& group) {
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
     const Estimate low = rate_of(*other);
     return other == &best || (best.headline.scope == result::kBetweenProcess &&
-                              other->headline.scope == result::kBetweenProcess && high.ci_low && low.ci_high &&
-                              *high.ci_low > *low.ci_high);
+                              other->headline.scope == result::kBetweenProcess && high.ci_low &&
+                              low.ci_high && *high.ci_low > *low.ci_high);
   });
 }
 
@@ -102,12 +102,15 @@ Finding layout_finding(const Cases& group) {
   std::string others;
   for (const CaseResult* one : group)
     if (one != &best)
-      others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(), rate_words(*one),
-                            latency_words(*one));
+      others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(),
+                            rate_words(*one), latency_words(*one));
   Finding finding;
   finding.text = fmt::format(
-      "{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.", subject_of(best),
-      layout_of(best).words(), certain(best, group) ? "" : " measured here, which too few processes or overlapping intervals do not let us claim",
+      "{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
+      subject_of(best), layout_of(best).words(),
+      certain(best, group)
+          ? ""
+          : " measured here, which too few processes or overlapping intervals do not let us claim",
       rate_words(best), latency_words(best), others, efficiency_words(group));
   finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
   finding.case_ids = {best.case_id};

@@ -33,8 +33,9 @@ constexpr std::array kRows{
            .form = kAxis,
            .min = 1,
            .max = 1024,
-           .help = "Worker processes that share one queue of requests, each pinned to cores of its own and with "
-                   "`concurrency` lanes (closed_loop, server, offline); unset: 1, not pinned."},
+           .help =
+               "Worker processes that share one queue of requests, each pinned to cores of its own and with "
+               "`concurrency` lanes (closed_loop, server, offline); unset: 1, not pinned."},
     Option{.name = "threads_per_instance",
            .type = kInteger,
            .form = kAxis,

@@ -79,8 +79,10 @@ Mapping::~Mapping() {
 SharedQueue::SharedQueue(int instances)
     : file_(::memfd_create("paceline-queue", MFD_CLOEXEC)), instances_(instances) {
   if (instances < 1 || instances > kMaxInstances)
-    throw Error(ErrorCode::kUsage, fmt::format("{} instances; 1 to {} are possible", instances, kMaxInstances));
-  if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(kSlotsOffset)) != 0) fail("cannot make the queue");
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} instances; 1 to {} are possible", instances, kMaxInstances));
+  if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(kSlotsOffset)) != 0)
+    fail("cannot make the queue");
   control_ = detail::Mapping(file_.get(), 0, sizeof(Control));
 }
 
@@ -100,7 +102,8 @@ void SharedQueue::map_slots(std::int64_t count) {
 
 // Cutting the file and lengthening it again makes every slot zero without touching it.
 void SharedQueue::open(const RoundPlan& plan) {
-  const auto count = plan.arrivals_ns.empty() ? plan.count : static_cast<std::int64_t>(plan.arrivals_ns.size());
+  const auto count =
+      plan.arrivals_ns.empty() ? plan.count : static_cast<std::int64_t>(plan.arrivals_ns.size());
   const auto bytes = kSlotsOffset + static_cast<std::size_t>(count) * sizeof(Slot);
   map_slots(0);
   if (::ftruncate(file_.get(), static_cast<off_t>(kSlotsOffset)) != 0 ||
@@ -136,7 +139,8 @@ void SharedQueue::close() {
 void SharedQueue::fail_claims(int instance) {
   const auto owner = static_cast<std::uint32_t>(instance) + 1;
   for (std::size_t i = 0; i < count_ && static_cast<std::int64_t>(i) < claimed(); ++i)
-    if (slots()[i].owner.load(std::memory_order_acquire) == owner && state_of(slots()[i]) == RequestState::kWaiting)
+    if (slots()[i].owner.load(std::memory_order_acquire) == owner &&
+        state_of(slots()[i]) == RequestState::kWaiting)
       set_state(slots()[i], RequestState::kFailed);
 }
 
@@ -226,12 +230,13 @@ void SharedQueue::say_finished(int instance) {
 // Whoever finds a slot taken moves `next` on for its owner, so that nobody waits for a process that died.
 Slot* SharedQueue::claim(int instance) {
   Control& c = control();
-  for (auto i = c.next.load(std::memory_order_acquire); i < c.count; i = c.next.load(std::memory_order_acquire)) {
+  for (auto i = c.next.load(std::memory_order_acquire); i < c.count;
+       i = c.next.load(std::memory_order_acquire)) {
     if (stopped()) return nullptr;
     Slot& slot = slots()[static_cast<std::size_t>(i)];
     std::uint32_t nobody = 0;
-    const bool mine =
-        slot.owner.compare_exchange_strong(nobody, static_cast<std::uint32_t>(instance) + 1, std::memory_order_acq_rel);
+    const bool mine = slot.owner.compare_exchange_strong(nobody, static_cast<std::uint32_t>(instance) + 1,
+                                                         std::memory_order_acq_rel);
     auto expected = i;
     c.next.compare_exchange_strong(expected, i + 1, std::memory_order_acq_rel);
     if (!mine) continue;

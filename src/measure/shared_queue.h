@@ -86,16 +86,16 @@ class SharedQueue {
  public:
   static constexpr int kMaxInstances = detail::kMaxInstances;
 
-  explicit SharedQueue(int instances);                          // the parent's: a new memory file
-  explicit SharedQueue(FileDescriptor file);                    // an instance's: the file it was handed
-  [[nodiscard]] int file() const { return file_.get(); }        // for the instances to inherit
-  [[nodiscard]] int instances() const { return instances_; }    // of the parent's
+  explicit SharedQueue(int instances);                        // the parent's: a new memory file
+  explicit SharedQueue(FileDescriptor file);                  // an instance's: the file it was handed
+  [[nodiscard]] int file() const { return file_.get(); }      // for the instances to inherit
+  [[nodiscard]] int instances() const { return instances_; }  // of the parent's
 
   // The parent's side.
-  void open(const RoundPlan& plan);           // every living instance has finished the last round
-  void stop();                                // nothing is claimed any more in this round
-  void close();                               // no more rounds
-  void fail_claims(int instance);             // of a process that is dead for certain
+  void open(const RoundPlan& plan);  // every living instance has finished the last round
+  void stop();                       // nothing is claimed any more in this round
+  void close();                      // no more rounds
+  void fail_claims(int instance);    // of a process that is dead for certain
   [[nodiscard]] bool ready(int instance) const;
   [[nodiscard]] bool finished(int instance) const;  // its part of the round
   [[nodiscard]] std::int64_t first_call_ns() const;

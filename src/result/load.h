@@ -50,18 +50,18 @@ struct InstanceLoad {
 };
 
 struct Load {
-  std::int64_t concurrency = 1;  // lanes that work side by side, over all instances
+  std::int64_t concurrency = 1;         // lanes that work side by side, over all instances
   std::vector<InstanceLoad> instances;  // none: the lanes are threads of one process
-  Number saturation_per_s;       // requests/s of the closed loop before the run
+  Number saturation_per_s;              // requests/s of the closed loop before the run
   // server: requests that come by a schedule
   std::string arrival;  // poisson | constant; empty: not a server
   std::int64_t arrival_seed = 0;
   std::int64_t max_batch = 1;
   Number offered_per_s;  // of the schedule
   Number completed_per_s;
-  Number utilization;                                                      // offered_per_s / saturation_per_s
+  Number utilization;  // offered_per_s / saturation_per_s
   std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0,
-      failed = 0;  // after the warm-up part
+               failed = 0;           // after the warm-up part
   std::int64_t warmup_requests = 0;  // the first of the schedule, in the samples, in no statistic
   Number completed_frac;
   Number issue_delay_p99_ns;  // how late a free lane noticed a request

@@ -156,8 +156,9 @@ void judge_instances(Load& load, const std::vector<Sample>& samples) {
     claimed += one.claimed;
     ended += one.completed + one.timed_out + one.unfinished + one.failed;
     if (!one.died.empty())
-      load.invalid.push_back(fmt::format("instance {} of {} died ({}): {} of the {} requests it had claimed failed",
-                                         one.index + 1, load.instances.size(), one.died, one.failed, one.claimed));
+      load.invalid.push_back(
+          fmt::format("instance {} of {} died ({}): {} of the {} requests it had claimed failed",
+                      one.index + 1, load.instances.size(), one.died, one.failed, one.claimed));
   }
   const auto alive = std::any_of(load.instances.begin(), load.instances.end(),
                                  [](const auto& one) { return one.died.empty(); });

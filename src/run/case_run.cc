@@ -45,13 +45,15 @@ std::string instance_death(const std::vector<result::Repetition>& repetitions, s
     const auto& load = r.load.front();
     result::InstanceLoad sum;
     for (const auto& one : load.instances) {
-      if (!one.died.empty()) words += fmt::format("instance {} of {}: {}; ", one.index + 1, load.instances.size(), one.died);
+      if (!one.died.empty())
+        words += fmt::format("instance {} of {}: {}; ", one.index + 1, load.instances.size(), one.died);
       sum.claimed += one.claimed, sum.completed += one.completed, sum.failed += one.failed;
       sum.timed_out += one.timed_out, sum.unfinished += one.unfinished;
     }
     if (words.empty()) continue;
-    words += fmt::format("of {} requests claimed {} were completed, {} failed with it, {} timed out, {} unfinished",
-                         sum.claimed, sum.completed, sum.failed, sum.timed_out, sum.unfinished);
+    words += fmt::format(
+        "of {} requests claimed {} were completed, {} failed with it, {} timed out, {} unfinished",
+        sum.claimed, sum.completed, sum.failed, sum.timed_out, sum.unfinished);
   }
   return words;
 }

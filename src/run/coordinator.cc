@@ -173,9 +173,10 @@ void Coordinator::choose_pinning(CaseRun& c) {
   const auto wanted = c.base.settings.threads * static_cast<int>(c.base.load.lanes());
   c.base.pin_cpus = host::choose_cpus(wanted);
   if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;
-  end_case(c, "unavailable",
-           fmt::format("{} instances of {} threads need {} CPUs of their own, and {} may be used",
-                       c.base.load.instances, wanted / c.base.load.instances, wanted, c.base.pin_cpus.size()));
+  end_case(
+      c, "unavailable",
+      fmt::format("{} instances of {} threads need {} CPUs of their own, and {} may be used",
+                  c.base.load.instances, wanted / c.base.load.instances, wanted, c.base.pin_cpus.size()));
 }
 
 // --only with --resume names a case that is over: it is measured again.

@@ -36,8 +36,9 @@ using workload::PassSpec;
 
 constexpr int kClosedPollMs = 5;  // as lanes of one process are watched
 constexpr int kServerPollMs = 50;
-constexpr std::int64_t kLeadNs = 20'000'000;             // all instances are awake when a round starts
-constexpr std::int64_t kWithoutEnd = std::int64_t{1} << 24;  // slots of a round; untouched ones take no memory
+constexpr std::int64_t kLeadNs = 20'000'000;  // all instances are awake when a round starts
+constexpr std::int64_t kWithoutEnd = std::int64_t{1}
+                                     << 24;  // slots of a round; untouched ones take no memory
 
 PassSpec instance_spec(const PassSpec& spec, std::int64_t index) {
   PassSpec mine = spec;
@@ -148,7 +149,8 @@ class Crew {
   void require_complete() const {
     for (std::size_t i = 0; i < instances_.size(); ++i)
       if (const auto& death = instances_[i]->death())
-        throw InstanceDied({death->code, fmt::format("instance {} of {}: {}", i + 1, queue_.instances(), death->reason)});
+        throw InstanceDied(
+            {death->code, fmt::format("instance {} of {}: {}", i + 1, queue_.instances(), death->reason)});
   }
 
   // One round; `tick` is asked meanwhile and ends it when true.
@@ -183,7 +185,8 @@ class Crew {
     for (std::size_t i = 0; i < instances_.size(); ++i)
       if (instances_[i]->look(oom_before_)) queue_.fail_claims(static_cast<int>(i));
     // A pipe whose process is on its way out is readable without end.
-    const bool hung_up = std::any_of(waiting.begin(), waiting.end(), [](const pollfd& p) { return p.revents & POLLHUP; });
+    const bool hung_up =
+        std::any_of(waiting.begin(), waiting.end(), [](const pollfd& p) { return p.revents & POLLHUP; });
     if (heard > 0 && hung_up) ::poll(nullptr, 0, 1);
   }
 
@@ -262,7 +265,8 @@ class InstanceService : public workload::Service {
     reported_ns_ = 0;
     std::vector<measure::Request> requests;
     for (auto& r : crew_.queue().requests()) {
-      if (r.state == RequestState::kWaiting && !interrupt_) r.state = RequestState::kUnfinished;  // nobody was left
+      if (r.state == RequestState::kWaiting && !interrupt_)
+        r.state = RequestState::kUnfinished;  // nobody was left
       requests.push_back(r);
     }
     return requests;
@@ -296,7 +300,8 @@ class InstanceService : public workload::Service {
  private:
   static constexpr std::int64_t kReportNs = 500'000'000;
 
-  static result::InstanceLoad account(std::size_t index, const Instance& one, const measure::ClaimTally& tally) {
+  static result::InstanceLoad account(std::size_t index, const Instance& one,
+                                      const measure::ClaimTally& tally) {
     return {static_cast<std::int64_t>(index),
             one.cpus(),
             tally.claimed,

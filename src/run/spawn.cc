@@ -38,8 +38,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int queue_fd,
-                             pid_t parent, char* const* argv, char* const* env) {
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int queue_fd, pid_t parent,
+                             char* const* argv, char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
@@ -81,8 +81,8 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   if (pid_ < 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
-    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), queue_fd.get(), parent, argv.data(),
-               env.data());
+    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), queue_fd.get(), parent,
+               argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
 }
 

@@ -240,7 +240,7 @@ class Instances(Load):
         self.assert_code(result, 5)
 
     def test_more_cpus_than_there_are_is_no_layout(self):
-        _, summary = self.load_run("--scenario", "offline", "--instances", "2", "--threads-per-instance", str(CPUS), iterations=20)
+        _, summary = self.load_run("--scenario", "offline", "--instances", "2", "--threads-per-instance", str(CPUS), iterations=20, code=77)
         case = summary["cases"][0]
         self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unavailable"))
         self.assertIn("CPUs of their own", case["reason"])

@@ -127,9 +127,9 @@ Measured offline(const PassSpec& spec, Service& service, double call_ns) {
 
 Measured closed_loop(const PassSpec& spec, Service& service, double call_ns, measure::StopDecider& decider) {
   Loop& loop = service.loop();
-  return measured_loop(spec, service,
-                       spec.loop.iterations ? loop.measure_count(*spec.loop.iterations)
-                                            : loop.measure(decider, call_ns));
+  return measured_loop(
+      spec, service,
+      spec.loop.iterations ? loop.measure_count(*spec.loop.iterations) : loop.measure(decider, call_ns));
 }
 
 constexpr std::int64_t kSaturationCalls = 30;  // of each lane
