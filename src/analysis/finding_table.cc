@@ -13,7 +13,7 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 24> kRules{{
+constexpr std::array<FindingRule, 25> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -47,6 +47,8 @@ constexpr std::array<FindingRule, 24> kRules{{
     {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},
     {"objective_met", "insight", "latency objectives that a server holds", find_met_objectives},
     {"knee", "insight", "the concurrency beyond which throughput hardly grows", find_knee},
+    {"layout", "insight", "instances x threads with the highest throughput, and how they scale",
+     find_layouts},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

@@ -26,6 +26,7 @@ Findings find_memory_saving(const result::RunResult& run);
 Findings find_recommendations(const result::RunResult& run);
 
 // Load: sweeps over concurrency, objectives (findings_load.cc)
+Findings find_layouts(const result::RunResult& run);  // findings_layouts.cc
 Findings find_knee(const result::RunResult& run);
 Findings find_met_objectives(const result::RunResult& run);
 Findings find_missed_objectives(const result::RunResult& run);

@@ -36,7 +36,9 @@ double warmup_seconds(const config::Settings& s, double iteration) {
 // Rates follow from the assumed speed; the run says what it will really be once it has measured saturation.
 double server_seconds(const config::Settings& s, double iteration) {
   const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
-  const double saturation = (s.integer("threads") > 0 ? lanes : 1) / iteration;
+  const double instances = s.has("instances") ? static_cast<double>(s.integer("instances")) : 1;
+  const bool fixed_threads = s.integer("threads") > 0 || s.has("threads_per_instance");
+  const double saturation = (fixed_threads ? lanes * instances : 1) / iteration;
   if (!s.has("arrival_rate_per_s") && !s.has("server.load"))  // a search: its long runs, at an assumed load
     return kSaturationS +
            kSearchRuns * 4000 / (1 - kSearchLoad) / (1 - kSearchLoad) / kSearchLoad / saturation;

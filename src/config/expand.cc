@@ -66,7 +66,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 16> kNameParts{
+constexpr std::array<NamePart, 18> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -80,6 +80,8 @@ constexpr std::array<NamePart, 16> kNameParts{
      {"layout", "", NamePart::When::kNotDefault},
      {"sequence_length", "s", NamePart::When::kSeveral},
      {"scenario", "", NamePart::When::kNotDefault},
+     {"instances", "i", NamePart::When::kAlways},
+     {"threads_per_instance", "ti", NamePart::When::kAlways},
      {"concurrency", "c", NamePart::When::kAlways},
      {"arrival_rate_per_s", "rate", NamePart::When::kAlways},
      {"server.load", "load", NamePart::When::kAlways}}};

@@ -28,6 +28,20 @@ constexpr std::array kRows{
            .help = "Engine instances that work side by side (closed_loop, server, offline); unset: 1. With "
                    "threads 0 "
                    "they share the cores."},
+    Option{.name = "instances",
+           .type = kInteger,
+           .form = kAxis,
+           .min = 1,
+           .max = 1024,
+           .help =
+               "Worker processes that share one queue of requests, each pinned to cores of its own and with "
+               "`concurrency` lanes (closed_loop, server, offline); unset: 1, not pinned."},
+    Option{.name = "threads_per_instance",
+           .type = kInteger,
+           .form = kAxis,
+           .min = 1,
+           .max = 4096,
+           .help = "Threads inside each lane of an instance; unset: threads, or a share of the cores."},
     Option{.name = "arrival_rate_per_s",
            .flags = "--arrival-rate",
            .type = kNumber,

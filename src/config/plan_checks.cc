@@ -112,6 +112,7 @@ class Checker {
     if (scenario == "sync" && written("concurrency"))
       report("concurrency",
              "concurrency is for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+    check_instances(scenario);
     for (const auto name : kServerOnly)
       if (scenario != "server" && differs(name))
         report(name, fmt::format("'{}' is for the scenario server; add scenario: server", name));
@@ -122,6 +123,16 @@ class Checker {
              "an slo to "
              "search the highest rate for");
     if (settings_.has("slo")) check_slo();
+  }
+
+  void check_instances(const std::string& scenario) {
+    if (scenario == "sync" && written("instances"))
+      report("instances",
+             "instances are for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+    if (written("threads_per_instance") && !written("instances"))
+      report("threads_per_instance", "threads_per_instance needs instances; add instances: [1, 2]");
+    if (written("threads_per_instance") && differs("threads"))
+      report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
   }
 
   // Written with a value of its own: a plan with every default written out stays a plan.

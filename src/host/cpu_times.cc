@@ -17,7 +17,7 @@ using result::Number;
 
 constexpr std::int64_t kMinTicks = 20;  // 5 % resolution at worst
 
-std::int64_t process_cpu_ns() {
+std::int64_t own_process_cpu_ns() {
   timespec now{};
   if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0) return 0;
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
@@ -70,10 +70,17 @@ std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files) {
   return CpuTicks{busy, t[7], busy + t[3] + t[4] + t[7], std::max(1, count_cpu_lines(*text))};
 }
 
+std::int64_t process_cpu_ns(int process_id) {
+  clockid_t clock{};
+  timespec now{};
+  if (::clock_getcpuclockid(process_id, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 CpuUse cpu_use_now(const SystemFiles& files) {
   CpuUse use;
   use.ticks = read_cpu_ticks(files);
-  use.own_cpu_ns = process_cpu_ns();
+  use.own_cpu_ns = own_process_cpu_ns();
   use.wall_ns = SteadyClock{}.now_ns();
   use.tick_ns = tick_ns();
   return use;

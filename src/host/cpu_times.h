@@ -25,6 +25,8 @@ struct CpuUse {
   std::int64_t tick_ns = 10'000'000;
   std::optional<CpuTicks> ticks;
 };
+// CPU time of another process so far, all threads; 0 when it has ended.
+std::int64_t process_cpu_ns(int process_id);
 CpuUse cpu_use_now(const SystemFiles& files);
 
 // Shares of all CPU time between two moments; missing when the window has too few ticks to divide by.

@@ -32,11 +32,12 @@ std::optional<ThreadCounters> read_thread(const SystemFiles& files, const std::s
   return ThreadCounters{*run, *wait, find_int_field(*status, "nonvoluntary_ctxt_switches").value_or(0)};
 }
 
-std::map<int, ThreadCounters> read_threads(const SystemFiles& files) {
+std::map<int, ThreadCounters> read_threads(const SystemFiles& files, const std::string& process = "self") {
   std::map<int, ThreadCounters> threads;
-  for (const auto& name : files.list("proc/self/task")) {
+  const std::string folder = "proc/" + process + "/task";
+  for (const auto& name : files.list(folder)) {
     const auto id = parse_int(name);
-    const auto counters = read_thread(files, "proc/self/task/" + name);
+    const auto counters = read_thread(files, folder + "/" + name);
     if (id && counters) threads[static_cast<int>(*id)] = *counters;
   }
   return threads;
@@ -157,6 +158,16 @@ NoiseSnapshot take_snapshot(const SystemFiles& files) {
   snapshot.major_faults = own_major_faults();
   snapshot.core_mhz = read_core_mhz(files);
   snapshot.cpu = cpu_use_now(files);
+  return snapshot;
+}
+
+NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids) {
+  const SystemFiles files;
+  auto snapshot = take_snapshot(files);
+  for (const int id : process_ids) {
+    snapshot.threads.merge(read_threads(files, std::to_string(id)));
+    snapshot.cpu.own_cpu_ns += process_cpu_ns(id);
+  }
   return snapshot;
 }
 

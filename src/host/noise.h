@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <vector>
 
 #include "host/cpu_times.h"
 #include "host/system_files.h"
@@ -29,6 +30,8 @@ struct NoiseSnapshot {
 };
 
 NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
+// The same for this process and others together: their CPU time is not foreign, their threads are looked at.
+NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 
 // Fills runq_wait_frac and nivcsw_per_s (worst thread), steal_frac, psi_cpu_some, foreign_cpu_frac,
 // cgroup_throttled from the first and the last snapshot, and freq_cv over all of them. What cannot be read is

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,18 +34,13 @@ class SampleLog {
   std::vector<Sample> samples_;
 };
 
-// `Body` is called with the lane, on the lane's own thread. Samples are in the order of completion.
-template <Clock C, class Body>
-class ClosedLoop {
+// Judges calls that lanes make side by side, wherever the lanes run. Samples are in the order of completion.
+template <Clock C>
+class JudgedLoop {
  public:
-  ClosedLoop(const C& clock, Body& body, LaneCrew& crew, const LoopHooks& hooks = {},
-             std::int64_t progress_interval_ns = LoopConfig{}.progress_interval_ns)
-      : clock_(clock),
-        body_(body),
-        crew_(crew),
-        hooks_(hooks),
-        progress_interval_ns_(progress_interval_ns),
-        logs_(static_cast<std::size_t>(crew.size())) {}
+  virtual ~JudgedLoop() = default;
+  JudgedLoop(const JudgedLoop&) = delete;
+  JudgedLoop& operator=(const JudgedLoop&) = delete;
 
   // The first call of every lane, lane 0's alone and timed; then until the decider calls it steady.
   WarmupResult warm_up(StopDecider& decider) {
@@ -53,9 +49,9 @@ class ClosedLoop {
     stats::WarmupDecision decision{stats::WarmupState::kWarming, decider.first_warmup_check()};
     if (decision.next_n == 0) decision = decider.warmup({}, 0);
     std::size_t judged = 0;
-    begin(Phase::kWarmup, -1);
+    begin(Phase::kWarmup);
     if (decision.state == stats::WarmupState::kWarming)
-      run([&] {
+      run(-1, [&] {
         while (decision.state == stats::WarmupState::kWarming && has(decision.next_n)) {
           const auto until = static_cast<std::size_t>(decision.next_n);
           const std::vector<Sample> fresh(samples_.begin() + static_cast<std::ptrdiff_t>(judged),
@@ -74,10 +70,10 @@ class ClosedLoop {
   // Until the decider has enough.
   LoopResult measure(StopDecider& decider, double sample_estimate_ns) {
     LoopResult result;
-    result.stop.next_n = decider.first_stop_check(sample_estimate_ns / static_cast<double>(crew_.size()));
-    begin(Phase::kMeasure, -1);
+    result.stop.next_n = decider.first_stop_check(sample_estimate_ns / static_cast<double>(lanes_));
+    begin(Phase::kMeasure);
     decision_ = &result.stop;
-    run([&] {
+    run(-1, [&] {
       if (has(result.stop.next_n)) {
         result.stop = decider.stop(per_iteration_ns(samples_, 0, 1), clock_.now_ns() - phase_start_ns_);
         ++result.checks;
@@ -90,68 +86,46 @@ class ClosedLoop {
   // So many calls, whichever lane is free.
   LoopResult measure_count(std::int64_t count) {
     LoopResult result;
-    begin(Phase::kMeasure, count);
-    run([] { return false; });
+    begin(Phase::kMeasure);
+    run(count, [] { return false; });
     result.stop.stop = !interrupted();
     result.stop.reason = interrupted() ? stats::kStopInterrupted : stats::kStopFixed;
     return finished(std::move(result));
   }
 
- private:
+ protected:
+  JudgedLoop(const C& clock, std::int64_t lanes, const LoopHooks& hooks, std::int64_t progress_interval_ns)
+      : clock_(clock), hooks_(hooks), lanes_(lanes), progress_interval_ns_(progress_interval_ns) {}
+  // The first call of every lane, lane 0's alone; how long that took.
+  virtual std::int64_t first_calls() = 0;
+  // Calls until so many were made (below 0: without end) or `enough` says so. It is asked every few ms, after
+  // the samples that came meanwhile have been added to `samples`; at the end all are there.
+  virtual void run_calls(std::int64_t count, std::vector<Sample>& samples,
+                         const std::function<bool()>& enough) = 0;
   [[nodiscard]] bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
+
+  const C& clock_;
+
+ private:
   [[nodiscard]] bool has(std::int64_t n) const { return static_cast<std::int64_t>(samples_.size()) >= n; }
 
-  std::int64_t first_calls() {
-    std::int64_t first_ns = 0;
-    crew_.run([&](int lane) {
-      if (lane == 0) first_ns = call(lane).duration_ns;
-    });
-    crew_.run([&](int lane) {
-      if (lane != 0) call(lane);
-    });
-    return first_ns;
-  }
-
-  Sample call(int lane) {
-    const auto start = clock_.now_ns();
-    body_(lane);
-    return {start, clock_.now_ns() - start};
-  }
-
-  void begin(Phase phase, std::int64_t count) {
+  void begin(Phase phase) {
     phase_ = phase;
     decision_ = nullptr;
     samples_.clear();
-    tickets_ = 0;
-    count_ = count;
-    stop_ = false;
     phase_start_ns_ = last_report_ns_ = clock_.now_ns();
   }
 
-  [[nodiscard]] bool goes_on() {
-    if (stop_.load(std::memory_order_relaxed) || crew_.failed() || interrupted()) return false;
-    return count_ < 0 || tickets_.fetch_add(1, std::memory_order_relaxed) < count_;
-  }
-
   template <class Enough>
-  void run(Enough enough) {
-    crew_.run(
-        [this](int lane) {
-          while (goes_on()) logs_[static_cast<std::size_t>(lane)].add(call(lane));
-        },
-        [&] {
-          collect();
-          if (enough()) stop_ = true;
-          report_if_due();
-        });
-    collect();
+  void run(std::int64_t count, Enough enough) {
+    run_calls(count, samples_, [&] {
+      const bool stop = enough();
+      report_if_due();
+      return stop;
+    });
     std::sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) {
       return a.start_ns + a.duration_ns < b.start_ns + b.duration_ns;
     });
-  }
-
-  void collect() {
-    for (auto& log : logs_) log.move_to(samples_);
   }
 
   void report_if_due() {
@@ -170,20 +144,75 @@ class ClosedLoop {
     return result;
   }
 
-  const C& clock_;
-  Body& body_;
-  LaneCrew& crew_;
   const LoopHooks& hooks_;
+  std::int64_t lanes_;
   std::int64_t progress_interval_ns_;
-  std::vector<SampleLog> logs_;
   std::vector<Sample> samples_;  // collected in this phase
   Phase phase_ = Phase::kWarmup;
   const stats::StopDecision* decision_ = nullptr;
+  std::int64_t phase_start_ns_ = 0;
+  std::int64_t last_report_ns_ = 0;
+};
+
+// The lanes are threads of this process. `Body` is called with the lane, on the lane's own thread.
+template <Clock C, class Body>
+class ClosedLoop : public JudgedLoop<C> {
+ public:
+  ClosedLoop(const C& clock, Body& body, LaneCrew& crew, const LoopHooks& hooks = {},
+             std::int64_t progress_interval_ns = LoopConfig{}.progress_interval_ns)
+      : JudgedLoop<C>(clock, crew.size(), hooks, progress_interval_ns),
+        body_(body),
+        crew_(crew),
+        logs_(static_cast<std::size_t>(crew.size())) {}
+
+ private:
+  std::int64_t first_calls() override {
+    std::int64_t first_ns = 0;
+    crew_.run([&](int lane) {
+      if (lane == 0) first_ns = call(lane).duration_ns;
+    });
+    crew_.run([&](int lane) {
+      if (lane != 0) call(lane);
+    });
+    return first_ns;
+  }
+
+  Sample call(int lane) {
+    const auto start = this->clock_.now_ns();
+    body_(lane);
+    return {start, this->clock_.now_ns() - start};
+  }
+
+  [[nodiscard]] bool goes_on() {
+    if (stop_.load(std::memory_order_relaxed) || crew_.failed() || this->interrupted()) return false;
+    return count_ < 0 || tickets_.fetch_add(1, std::memory_order_relaxed) < count_;
+  }
+
+  void run_calls(std::int64_t count, std::vector<Sample>& samples,
+                 const std::function<bool()>& enough) override {
+    tickets_ = 0;
+    count_ = count;
+    stop_ = false;
+    const auto collect = [&] {
+      for (auto& log : logs_) log.move_to(samples);
+    };
+    crew_.run(
+        [this](int lane) {
+          while (goes_on()) logs_[static_cast<std::size_t>(lane)].add(call(lane));
+        },
+        [&] {
+          collect();
+          if (enough()) stop_ = true;
+        });
+    collect();
+  }
+
+  Body& body_;
+  LaneCrew& crew_;
+  std::vector<SampleLog> logs_;
   std::atomic<std::int64_t> tickets_ = 0;
   std::atomic<bool> stop_ = false;
   std::int64_t count_ = -1;  // below 0: until told to stop
-  std::int64_t phase_start_ns_ = 0;
-  std::int64_t last_report_ns_ = 0;
 };
 
 }  // namespace paceline::measure

@@ -22,6 +22,7 @@ enum class RequestState : std::uint8_t {
   kDone,
   kTimedOut,    // waited longer than the timeout, never started
   kUnfinished,  // not complete when the drain ended
+  kFailed,      // taken by a process that died before it was complete
 };
 
 struct Request {

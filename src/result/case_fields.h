@@ -157,7 +157,13 @@ void fields(A& a, Capacity& t) {
   a("per_s", t.per_s), a("trials", t.trials);
 }
 template <class A>
+void fields(A& a, InstanceLoad& t) {
+  a("index", t.index), a("cpus", t.cpus), a("claimed", t.claimed), a("completed", t.completed);
+  a("timed_out", t.timed_out), a("unfinished", t.unfinished), a("failed", t.failed), a("died", t.died);
+}
+template <class A>
 void fields(A& a, Load& t) {
+  a("instances", t.instances), a("failed", t.failed);
   a("concurrency", t.concurrency), a("saturation_per_s", t.saturation_per_s), a("arrival", t.arrival);
   a("arrival_seed", t.arrival_seed), a("max_batch", t.max_batch), a("offered_per_s", t.offered_per_s);
   a("completed_per_s", t.completed_per_s), a("utilization", t.utilization), a("offered", t.offered);

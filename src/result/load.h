@@ -40,17 +40,28 @@ struct Capacity {
   std::vector<CapacityTrial> trials;                          // in the order in which they ran
 };
 
+// One process of several that share a queue: what it claimed, and what became of that.
+struct InstanceLoad {
+  std::int64_t index = 0;
+  std::string cpus;  // it is pinned to, as a list: "0,2"
+  // claimed = completed + timed_out + unfinished + failed; the warm-up part of a server's schedule counts
+  std::int64_t claimed = 0, completed = 0, timed_out = 0, unfinished = 0, failed = 0;
+  std::string died;  // in words; empty: it did not
+};
+
 struct Load {
-  std::int64_t concurrency = 1;  // lanes: engine instances that work side by side
-  Number saturation_per_s;       // requests/s of the closed loop before the run
+  std::int64_t concurrency = 1;         // lanes that work side by side, over all instances
+  std::vector<InstanceLoad> instances;  // none: the lanes are threads of one process
+  Number saturation_per_s;              // requests/s of the closed loop before the run
   // server: requests that come by a schedule
   std::string arrival;  // poisson | constant; empty: not a server
   std::int64_t arrival_seed = 0;
   std::int64_t max_batch = 1;
   Number offered_per_s;  // of the schedule
   Number completed_per_s;
-  Number utilization;                                                      // offered_per_s / saturation_per_s
-  std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0;  // after the warm-up part
+  Number utilization;  // offered_per_s / saturation_per_s
+  std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0,
+               failed = 0;           // after the warm-up part
   std::int64_t warmup_requests = 0;  // the first of the schedule, in the samples, in no statistic
   Number completed_frac;
   Number issue_delay_p99_ns;  // how late a free lane noticed a request

@@ -9,11 +9,12 @@
 namespace paceline::result {
 
 enum SampleFlag : std::uint32_t {
-  kSampleBatched = 1,     // the duration is the mean of a batch of iterations
-  kSampleExtension = 2,   // taken after residual warm-up was seen
-  kSampleWarmup = 4,      // a request of the first part of a server run: kept, in no statistic
-  kSampleTimedOut = 8,    // never served; its latency counts as infinite
-  kSampleUnfinished = 16  // not complete when the run ended; likewise
+  kSampleBatched = 1,      // the duration is the mean of a batch of iterations
+  kSampleExtension = 2,    // taken after residual warm-up was seen
+  kSampleWarmup = 4,       // a request of the first part of a server run: kept, in no statistic
+  kSampleTimedOut = 8,     // never served; its latency counts as infinite
+  kSampleUnfinished = 16,  // not complete when the run ended; likewise
+  kSampleFailed = 32       // its instance died with it; likewise
 };
 
 // One timed iteration or request. start_ns is on the host's monotonic clock.
@@ -28,7 +29,9 @@ struct Sample {
   // server: the parts of host_ns, and how late a free lane noticed the request
   std::optional<std::int64_t> queue_ns{}, input_ns{}, compute_ns{}, output_ns{}, issue_delay_ns{};
 
-  [[nodiscard]] bool lost() const { return (flags & (kSampleTimedOut | kSampleUnfinished)) != 0; }
+  [[nodiscard]] bool lost() const {
+    return (flags & (kSampleTimedOut | kSampleUnfinished | kSampleFailed)) != 0;
+  }
   [[nodiscard]] bool counts() const { return (flags & kSampleWarmup) == 0; }
   friend bool operator==(const Sample&, const Sample&) = default;
 };

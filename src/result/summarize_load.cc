@@ -48,7 +48,7 @@ Times times_of(const std::vector<const Sample*>& samples) {
 }
 
 void count_requests(Load& load, const std::vector<Sample>& samples) {
-  load.offered = load.completed = load.timed_out = load.unfinished = load.warmup_requests = 0;
+  load.offered = load.completed = load.timed_out = load.unfinished = load.failed = load.warmup_requests = 0;
   for (const auto& s : samples) {
     load.warmup_requests += !s.counts();
     if (!s.counts()) continue;
@@ -56,6 +56,7 @@ void count_requests(Load& load, const std::vector<Sample>& samples) {
     load.completed += !s.lost();
     load.timed_out += (s.flags & kSampleTimedOut) != 0;
     load.unfinished += (s.flags & kSampleUnfinished) != 0;
+    load.failed += (s.flags & kSampleFailed) != 0;
   }
   load.requests = load.offered;
   if (load.offered > 0)
@@ -133,8 +134,8 @@ void judge_closed_loop(Load& load, const Times& t) {
 void judge_server(Load& load) {
   if (load.completed_frac && *load.completed_frac < kCompletedFrac)
     load.invalid.push_back(
-        fmt::format("{} of {} requests were completed (limit 99 %): {} timed out, {} unfinished",
-                    load.completed, load.offered, load.timed_out, load.unfinished));
+        fmt::format("{} of {} requests were completed (limit 99 %): {} timed out, {} unfinished, {} failed",
+                    load.completed, load.offered, load.timed_out, load.unfinished, load.failed));
   if (load.backlog_slope_frac && *load.backlog_slope_frac > kBacklogSlopeFrac)
     load.invalid.push_back(
         fmt::format("the backlog grew by {} of the arrival rate (limit 1 %): too high a load or "
@@ -144,6 +145,26 @@ void judge_server(Load& load) {
     load.invalid.push_back(fmt::format("{}: p99 of the issue delay is {} (limit {})", kGeneratorLimited,
                                        format_duration_ns(*load.issue_delay_p99_ns),
                                        format_duration_ns(*load.issue_delay_limit_ns)));
+}
+
+// Requests are counted once each: what the instances claimed is what there is, but for requests that nobody
+// was left to claim.
+void judge_instances(Load& load, const std::vector<Sample>& samples) {
+  if (load.instances.empty()) return;
+  std::int64_t claimed = 0, ended = 0;
+  for (const auto& one : load.instances) {
+    claimed += one.claimed;
+    ended += one.completed + one.timed_out + one.unfinished + one.failed;
+    if (!one.died.empty())
+      load.invalid.push_back(
+          fmt::format("instance {} of {} died ({}): {} of the {} requests it had claimed failed",
+                      one.index + 1, load.instances.size(), one.died, one.failed, one.claimed));
+  }
+  const auto alive = std::any_of(load.instances.begin(), load.instances.end(),
+                                 [](const auto& one) { return one.died.empty(); });
+  const auto n = static_cast<std::int64_t>(samples.size());
+  if (claimed != ended || claimed > n || (alive && claimed != n))
+    load.invalid.push_back(fmt::format("accounting: {} requests, {} claimed, {} ended", n, claimed, ended));
 }
 
 constexpr std::array<std::pair<stats::SloVerdict, const char*>, 3> kVerdicts{
@@ -185,11 +206,23 @@ void keep_worst(Number& into, const Number& from, bool largest = true) {
   if (from && (!into || (largest ? *from > *into : *from < *into))) into = from;
 }
 
+void add_instance(InstanceLoad& into, const InstanceLoad& from) {
+  into.claimed += from.claimed;
+  into.completed += from.completed;
+  into.timed_out += from.timed_out;
+  into.unfinished += from.unfinished;
+  into.failed += from.failed;
+  if (into.died.empty()) into.died = from.died;
+}
+
 void add_counts(Load& into, const Load& from) {
   into.offered += from.offered;
   into.completed += from.completed;
   into.timed_out += from.timed_out;
   into.unfinished += from.unfinished;
+  into.failed += from.failed;
+  for (std::size_t i = 0; i < std::min(into.instances.size(), from.instances.size()); ++i)
+    add_instance(into.instances[i], from.instances[i]);
   into.warmup_requests += from.warmup_requests;
   into.requests = std::min(into.requests, from.requests);
   if (from.requests_needed && (!into.requests_needed || *from.requests_needed > *into.requests_needed))
@@ -244,6 +277,7 @@ void summarize_load(Load& load, const std::string& scenario, const std::vector<S
   load.invalid.clear();
   count_requests(load, samples);
   const Times t = times_of(mine);
+  judge_instances(load, samples);
   if (scenario == "closed_loop") judge_closed_loop(load, t);
   if (scenario != "server") {
     load.offered_per_s = load.completed_per_s = load.utilization = Number::missing(kNoServer);

@@ -37,6 +37,27 @@ result::NoiseProfile noise_profile(const CaseRun& run) {
                                                             : result::NoiseProfile::kShared;
 }
 
+// What happened to the instances of a repetition, with the accounts; empty when all lived.
+std::string instance_death(const std::vector<result::Repetition>& repetitions, std::int64_t index) {
+  std::string words;
+  for (const auto& r : repetitions) {
+    if (r.index != index || r.load.empty()) continue;
+    const auto& load = r.load.front();
+    result::InstanceLoad sum;
+    for (const auto& one : load.instances) {
+      if (!one.died.empty())
+        words += fmt::format("instance {} of {}: {}; ", one.index + 1, load.instances.size(), one.died);
+      sum.claimed += one.claimed, sum.completed += one.completed, sum.failed += one.failed;
+      sum.timed_out += one.timed_out, sum.unfinished += one.unfinished;
+    }
+    if (words.empty()) continue;
+    words += fmt::format(
+        "of {} requests claimed {} were completed, {} failed with it, {} timed out, {} unfinished",
+        sum.claimed, sum.completed, sum.failed, sum.timed_out, sum.unfinished);
+  }
+  return words;
+}
+
 std::string executed_text(const result::PrecisionReadBack& p) {
   std::string text;
   for (const auto& e : p.executed)
@@ -151,6 +172,8 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   if (report.correctness.checked && !report.correctness.passed)
     end_case(run, "accuracy",
              fmt::format("accuracy: outputs after the timed loop differ: {}", report.correctness.detail));
+  if (const auto died = instance_death(run.result.repetitions, report.repetition.index); !died.empty())
+    end_case(run, "instance", died);
   resummarize(run);
 }
 

@@ -78,6 +78,7 @@ class Coordinator {
  private:
   void start();
   void open_case(const config::Case& definition);
+  static void choose_pinning(CaseRun& c);
   void restore(CaseRun& c);
   [[nodiscard]] bool asked_again(const CaseRun& c) const;
   void check(CaseRun& c);
@@ -156,14 +157,26 @@ void Coordinator::open_case(const config::Case& definition) {
     const auto home = setup_.engines.find(c.base.engine);
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
-    if (definition.settings.flag("pin"))
-      c.base.pin_cpus =
-          host::choose_cpus(c.base.settings.threads * static_cast<int>(c.base.load.concurrency));
+    choose_pinning(c);
     restore(c);
   }
   if (c.ended) observer_.case_ends(c.result);
   cases_.push_back(std::move(c));
   save(cases_.back());
+}
+
+// Instances have cores of their own, or there is nothing to compare.
+void Coordinator::choose_pinning(CaseRun& c) {
+  const auto& settings = c.definition.settings;
+  const bool instances = settings.has("instances");
+  if (!settings.flag("pin") && !instances) return;
+  const auto wanted = c.base.settings.threads * static_cast<int>(c.base.load.lanes());
+  c.base.pin_cpus = host::choose_cpus(wanted);
+  if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;
+  end_case(
+      c, "unavailable",
+      fmt::format("{} instances of {} threads need {} CPUs of their own, and {} may be used",
+                  c.base.load.instances, wanted / c.base.load.instances, wanted, c.base.pin_cpus.size()));
 }
 
 // --only with --resume names a case that is over: it is measured again.

@@ -69,6 +69,7 @@ workload::LoadSpec load_spec(const Settings& s) {
   workload::LoadSpec load;
   load.scenario = s.text("scenario");
   if (s.has("concurrency")) load.concurrency = s.integer("concurrency");
+  if (s.has("instances")) load.instances = s.integer("instances");
   if (s.has("arrival_rate_per_s")) load.rate_per_s = s.number("arrival_rate_per_s");
   if (s.has("server.load")) load.share = s.number("server.load");
   load.arrival = s.text("server.arrival");
@@ -164,7 +165,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
-  for (const char* name : {"concurrency", "arrival_rate_per_s", "server.load"})
+  for (const char* name :
+       {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s", "server.load"})
     if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);
@@ -188,8 +190,10 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.settings.precision = s.text("precision");
   pass.settings.layout = s.text("layout");
   pass.load = load_spec(s);
-  const int share = std::max(1, default_threads / static_cast<int>(pass.load.concurrency));
-  pass.settings.threads = s.integer("threads") > 0 ? static_cast<int>(s.integer("threads")) : share;
+  const int share = std::max(1, default_threads / static_cast<int>(pass.load.lanes()));
+  pass.settings.threads = s.has("threads_per_instance") ? static_cast<int>(s.integer("threads_per_instance"))
+                          : s.integer("threads") > 0    ? static_cast<int>(s.integer("threads"))
+                                                        : share;
   pass.settings.options = engine_options(s, pass.engine);
   pass.batch = s.integer("batch");
   pass.samples = check_samples(s, pass.batch);

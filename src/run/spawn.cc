@@ -38,7 +38,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, pid_t parent,
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int queue_fd, pid_t parent,
                              char* const* argv, char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -52,6 +52,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   ::dup2(log_fd, STDERR_FILENO);
   ::dup2(spec_fd, kSpecFd);
   ::dup2(record_fd, kRecordFd);
+  if (queue_fd >= 0) ::dup2(queue_fd, kQueueFd);
   ::execve(argv[0], argv, env);
   ::_exit(127);
 }
@@ -70,6 +71,7 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
                 fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
   const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
   const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
+  const auto queue_fd = request.queue_fd < 0 ? FileDescriptor() : above_targets(request.queue_fd);
   auto argv_text = request.argv;
   auto env_text = merged_environment(request.env);
   const auto argv = pointers(argv_text);
@@ -79,7 +81,8 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   if (pid_ < 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
-    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), parent, argv.data(), env.data());
+    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), queue_fd.get(), parent,
+               argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
 }
 

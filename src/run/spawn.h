@@ -13,6 +13,7 @@ namespace paceline::run {
 
 inline constexpr int kSpecFd = 3;  // in the child
 inline constexpr int kRecordFd = 4;
+inline constexpr int kQueueFd = 5;  // of an instance
 
 struct SpawnRequest {
   std::vector<std::string> argv;           // argv[0] is the path of the executable
@@ -20,6 +21,7 @@ struct SpawnRequest {
   std::filesystem::path log;               // stdout and stderr
   int spec_fd = -1;                        // becomes kSpecFd
   int record_fd = -1;                      // becomes kRecordFd
+  int queue_fd = -1;                       // becomes kQueueFd; -1: none
 };
 
 // A child process leading its own process group; killed (whole group) and reaped when this goes out of scope,

@@ -15,7 +15,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "host/oom.h"
+#include "run/instances.h"
 #include "run/spawn.h"
+#include "run/worker_end.h"
 #include "workload/run_pass.h"
 
 namespace paceline::run {
@@ -27,90 +29,6 @@ constexpr int kPollMs = 50;  // while a child is being stopped
 // While it measures: a record, its end or a signal wakes us; polling would disturb it.
 constexpr int kQuietPollMs = 500;
 constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
-constexpr std::size_t kMaxLine = std::size_t{1} << 30;
-
-// Cuts a byte stream into records, keeps a copy on disk, and gives up at the first line that is none.
-class RecordReader {
- public:
-  RecordReader(fs::path file, const OnProgress& on_progress)
-      : file_(std::move(file)), on_progress_(on_progress) {
-    if (!file_.empty()) write_file_atomic(part(), "");
-  }
-
-  void add(std::string_view bytes) {
-    pending_ += bytes;
-    if (pending_.size() > kMaxLine) throw Error(ErrorCode::kData, "a line without end");
-    std::size_t begin = 0;
-    for (std::size_t end; (end = pending_.find('\n', begin)) != std::string::npos; begin = end + 1)
-      take(std::string_view(pending_).substr(begin, end - begin));
-    pending_.erase(0, begin);
-  }
-  // The stream is complete: its file loses the ".part".
-  void commit() const {
-    if (!file_.empty()) write_file_atomic(file_, kept_);
-    discard();
-  }
-  void discard() const {
-    std::error_code ignored;
-    if (!file_.empty()) fs::remove(part(), ignored);
-  }
-  [[nodiscard]] PassReport& report() { return report_; }
-
- private:
-  [[nodiscard]] fs::path part() const { return file_.string() + ".part"; }
-  void take(std::string_view line) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_discarded())
-      throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
-    if (const auto progress = workload::apply_record(report_, json)) {
-      if (on_progress_) on_progress_(*progress);
-      return;
-    }
-    if (!file_.empty()) kept_.append(line) += '\n';
-    if (json.value("type", "") == "phase" && on_progress_) on_progress_({report_.phase, 0, 0, {}, {}, {}});
-  }
-
-  fs::path file_;
-  const OnProgress& on_progress_;
-  std::string pending_;
-  std::string kept_;
-  PassReport report_;
-};
-
-struct SignalWords {
-  int signal;
-  std::string_view words;
-};
-constexpr SignalWords kSignals[] = {{SIGSEGV, "a segmentation fault (SIGSEGV)"},
-                                    {SIGABRT, "an abort (SIGABRT)"},
-                                    {SIGBUS, "a bus error (SIGBUS)"},
-                                    {SIGFPE, "an arithmetic fault (SIGFPE)"},
-                                    {SIGILL, "an illegal instruction (SIGILL): built for another CPU?"}};
-
-std::string signal_words(int signal) {
-  for (const auto& row : kSignals)
-    if (row.signal == signal) return std::string(row.words);
-  return fmt::format("signal {} ({})", signal, strsignal(signal));
-}
-
-struct Verdict {
-  std::string code, reason;
-};
-
-// Why a worker that did not say "done" ended, from its wait status and what it reported.
-Verdict explain_end(const PassReport& report, int status, const std::optional<std::string>& oom) {
-  const auto phase = fmt::format("while in phase '{}'", report.phase);
-  if (!report.error_code.empty()) return {report.error_code, report.error};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && oom)
-    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use a smaller batch or "
-                               "raise the memory limit",
-                               phase, *oom)};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    return {"killed", fmt::format("killed by somebody (SIGKILL) {}", phase)};
-  if (WIFSIGNALED(status))
-    return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
-  return {"exit", fmt::format("the worker ended early (exit code {}) {}", WEXITSTATUS(status), phase)};
-}
 
 std::string read_all(int fd) {
   std::string content;
@@ -121,21 +39,6 @@ std::string read_all(int fd) {
     content.append(buffer, static_cast<std::size_t>(n));
   }
   return content;
-}
-
-// Reads whatever is there. Returns false at the end of the stream.
-bool drain(int fd, RecordReader& reader) {
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n > 0) {
-      reader.add({buffer, static_cast<std::size_t>(n)});
-    } else if (n == 0) {
-      return false;
-    } else if (errno != EINTR) {
-      return errno == EAGAIN;
-    }
-  }
 }
 
 // Watches one child until it ended; returns why it was stopped from outside, if it was.
@@ -154,7 +57,7 @@ std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& r
     pollfd waiting{record_fd, POLLIN, 0};
     ::poll(open ? &waiting : nullptr, open ? 1 : 0, open && !verdict ? kQuietPollMs : kPollMs);
     try {
-      if (open) open = drain(record_fd, reader);
+      if (open) open = reader.drain(record_fd);
     } catch (const Error& e) {
       open = false;
       if (!verdict) stop(SIGKILL, {"protocol", fmt::format("the worker sent {}", e.what())});
@@ -167,7 +70,7 @@ std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& r
     if (verdict && now > kill_at) child.signal_group(SIGKILL);
     if (child.ended() && open) {  // a grandchild may hold the pipe: take what is there and leave
       try {
-        drain(record_fd, reader);
+        reader.drain(record_fd);
       } catch (const Error& e) {
         if (!verdict) verdict = {"protocol", fmt::format("the worker sent {}", e.what())};
       }
@@ -202,13 +105,23 @@ const char* code_name(ErrorCode code) {
   }
 }
 
+void run_any_pass(const workload::PassSpec& spec, workload::RecordSink& sink,
+                  const std::atomic<bool>& interrupt) {
+  const bool timed = spec.kind == workload::PassKind::kTimed;
+  if (timed && spec.load.instance >= 0) return serve_as_instance(spec, sink);
+  if (timed && spec.load.instances > 1) return run_on_instances(spec, sink, interrupt);
+  workload::run_pass(spec, sink, interrupt);
+}
+
 // Runs the pass and turns whatever it throws into a record.
 int run_and_report(const workload::PassSpec& spec, workload::RecordSink& sink,
                    const std::atomic<bool>& interrupt) {
   try {
-    workload::run_pass(spec, sink, interrupt);
+    run_any_pass(spec, sink, interrupt);
     sink.emit(workload::done_record());
     return 0;
+  } catch (const InstanceDied& e) {
+    sink.emit(workload::failed_record(e.verdict().code, e.verdict().reason));
   } catch (const Error& e) {
     sink.emit(workload::failed_record(code_name(e.code()), e.what()));
   } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "run/record_reader.h"
 #include "workload/pass.h"
 #include "workload/records.h"
 
@@ -29,8 +30,6 @@ struct WorkerOutcome {
   std::string reason_code;
   std::string reason;
 };
-
-using OnProgress = std::function<void(const workload::ProgressRecord&)>;
 
 // Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and
 // stops it when `interrupt` becomes true (SIGTERM, two seconds later SIGKILL). Leaves no process of the group

@@ -10,10 +10,12 @@ inline constexpr const char* kClosedLoop = "closed_loop";
 inline constexpr const char* kOffline = "offline";
 inline constexpr const char* kServer = "server";
 
-// How work arrives in a timed pass. Everything below `concurrency` is for the server.
+// How work arrives in a timed pass. Everything below `instance` is for the server.
 struct LoadSpec {
   std::string scenario = kSync;
   std::int64_t concurrency = 1;  // lanes, one engine each
+  std::int64_t instances = 1;    // processes that share one queue, `concurrency` lanes each
+  std::int64_t instance = -1;    // in one of them: which
   double rate_per_s = 0;         // requests; 0: `share` of the saturation rate, which is measured first
   double share = 0;
   std::string arrival = "poisson";
@@ -22,6 +24,7 @@ struct LoadSpec {
   double timeout_s = 0;                // a request that waited longer is not served; 0: none
   std::int64_t max_requests = 0;       // of a capacity search
   double slo_p = 0, slo_bound_s = 0;   // 0: no objective
+  [[nodiscard]] std::int64_t lanes() const { return instances * concurrency; }
   // An objective without a rate asks for the highest rate that holds it.
   [[nodiscard]] bool searches() const { return slo_p > 0 && rate_per_s <= 0 && share <= 0; }
 };

@@ -1,7 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Scenarios closed_loop, offline and server on an engine of known behaviour. No test says anything about speed."""
 
-from paceline_cli import CliTest, case_of, main, read_csv
+import os
+import signal
+import time
+import unittest
+from pathlib import Path
+
+from paceline_cli import QUICK, SPIN, CliTest, case_of, main, read_csv, session_members, wait_until
+
+CPUS = len(os.sched_getaffinity(0))
+
+
+def parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def children_of(pid, session):
+    found = []
+    for one in session_members(session):
+        try:
+            if parent_of(one) == pid:
+                found.append(one)
+        except OSError:
+            pass  # it ended while we looked
+    return found
 
 
 class Load(CliTest):
@@ -136,6 +159,94 @@ class Server(Load):
         result = self.run_cli("run", plan, "--dry-run")
         self.assert_code(result, 0)
         self.assertRegex(result.out, r"about 5 m \d+ s")
+
+
+@unittest.skipIf(CPUS < 2, "two instances need two CPUs of their own")
+class Instances(Load):
+    def accounts(self, case, requests):
+        """Every request is there once, and the instances' sums are the samples'."""
+        load, rows = case["load"][0], self.samples_of(case)
+        self.assertEqual([int(r["index"]) for r in rows], list(range(requests)))
+        one = load["instances"]
+        for i in one:
+            self.assertEqual(i["claimed"], i["completed"] + i["timed_out"] + i["unfinished"] + i["failed"])
+        self.assertEqual(sum(i["claimed"] for i in one), requests)
+        self.assertEqual(sum(i["failed"] for i in one), sum(int(r["flags"]) & 32 == 32 for r in rows))
+        self.assertEqual(sum(i["completed"] for i in one), sum(int(r["flags"]) & 56 == 0 for r in rows))
+        self.assertEqual(load["completed"] + load["timed_out"] + load["unfinished"] + load["failed"], load["offered"])
+        return load
+
+    def test_closed_loop_and_offline_on_two(self):
+        for scenario in ("closed_loop", "offline"):
+            _, summary = self.load_run("--scenario", scenario, "--instances", "1,2", "--threads-per-instance", "1", iterations=200)
+            case = case_of(summary, instances=2)
+            self.assertEqual(case["outcome"], "ok", case["reason"])
+            self.assertIn("i2 ti1", case["label"])
+            load = self.accounts(case, 200)
+            self.assertEqual(load["concurrency"], 2)
+            cpus = [i["cpus"] for i in load["instances"]]
+            self.assertEqual(len(set(cpus)), 2, cpus)
+            self.assertTrue(all(i["claimed"] > 0 and i["died"] == "" for i in load["instances"]))
+            self.assertIsNotNone(case["memory"]["rss_peak_bytes"])
+            self.assertEqual(case_of(summary, instances=1)["load"][0]["instances"], [])
+            layout = [f for f in summary["findings"] if f["id"] == "layout"]
+            self.assertEqual(len(layout), 1)
+            self.assertIn("2×1", layout[0]["text"])
+            self.assertIn("efficiency", layout[0]["text"])
+            self.only_run().rename(self.folder / scenario)
+
+    def test_a_server_on_two(self):
+        _, summary = self.load_run("--scenario", "server", "--server.load", "0.5", "--instances", "2",
+                                   "--threads-per-instance", "1", iterations=1000)
+        case = summary["cases"][0]
+        self.assertEqual(case["outcome"], "ok", case["reason"])
+        load = self.accounts(case, 1000)
+        self.assertAlmostEqual(load["utilization"], 0.5)
+        for row in self.samples_of(case):
+            self.assertEqual(int(row["queue_ns"]) + int(row["compute_ns"]), int(row["host_ns"]))
+
+    def test_killing_an_instance_loses_no_account(self):
+        process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4",
+                             "--iterations", "600", *QUICK, "--scenario", "server", "--arrival-rate", "200",
+                             "--instances", "2", "--threads-per-instance", "1", env={"SPIN_US": "5000"})
+        instances = []
+
+        def serving():
+            nonlocal instances
+            workers = children_of(process.pid, process.pid)
+            instances = [i for w in workers for i in children_of(w, process.pid)]
+            return len(instances) == 2
+
+        self.assertTrue(wait_until(serving))
+        time.sleep(2.5)  # loaded, warmed up, saturation known: the schedule of 3 s is under way
+        os.kill(instances[0], signal.SIGKILL)
+        result = self.finish(process)
+        self.assert_code(result, 5)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "instance"))
+        self.assertIn("SIGKILL", case["reason"])
+        load = self.accounts(case, 600)
+        dead = [i for i in load["instances"] if i["died"]]
+        self.assertEqual(len(dead), 1)
+        self.assertLessEqual(dead[0]["failed"], 1)
+        alive = [i for i in load["instances"] if not i["died"]]
+        self.assertGreater(alive[0]["completed"], dead[0]["completed"])
+        self.assertEqual(alive[0]["failed"], 0)
+        self.assert_group_empty(process)
+
+    def test_an_engine_that_dies_while_it_loads_fails_the_case(self):
+        result = self.infer("--scenario", "closed_loop", "--instances", "2", "--threads-per-instance", "1", engine="fault",
+                            env={"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "run"}, iterations=20)
+        self.assert_code(result, 5)
+
+    def test_more_cpus_than_there_are_is_no_layout(self):
+        _, summary = self.load_run("--scenario", "offline", "--instances", "2", "--threads-per-instance", str(CPUS), iterations=20, code=77)
+        case = summary["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unavailable"))
+        self.assertIn("CPUs of their own", case["reason"])
+
+    def test_sync_has_no_instances(self):
+        self.assert_error(self.infer("--instances", "2"), 2, "instances", "closed_loop", lines=1)
 
 
 if __name__ == "__main__":

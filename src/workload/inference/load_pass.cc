@@ -25,7 +25,41 @@ struct Infer {
   Lanes& lanes;
   void operator()(int lane) const { lanes.infer(lane); }
 };
-using Loop = measure::ClosedLoop<measure::HostWaitingClock, Infer>;
+using Loop = measure::JudgedLoop<measure::HostWaitingClock>;
+
+// One engine a lane, side by side in this process.
+class LaneService : public Service {
+ public:
+  LaneService(const PassSpec& spec, TaggedSink& sink, const measure::HostWaitingClock& clock,
+              const measure::LoopHooks& hooks)
+      : spec_(spec),
+        clock_(clock),
+        hooks_(hooks),
+        lanes_(spec, sink),
+        body_{lanes_},
+        loop_(clock, body_, lanes_.crew(), hooks, spec.loop.progress_interval_ns) {}
+  Loop& loop() override { return loop_; }
+  std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) override {
+    auto body = [&](int lane, std::span<measure::Request>) { lanes_.infer(lane); };
+    return measure::run_open_loop(clock_, body, lanes_.crew(), config, hooks_);
+  }
+  [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return {}; }
+  void require_complete() const override {}
+  [[nodiscard]] host::NoiseSnapshot snapshot() const override { return host::take_snapshot(); }
+  ServiceEnd finish() override {
+    ServiceEnd end{lanes_.load_ns(), lanes_.memory(), lanes_.check(spec_), {}};
+    finish_memory(end.memory);
+    return end;
+  }
+
+ private:
+  const PassSpec& spec_;
+  const measure::HostWaitingClock& clock_;
+  const measure::LoopHooks& hooks_;
+  Lanes lanes_;
+  Infer body_;
+  measure::ClosedLoop<measure::HostWaitingClock, Infer> loop_;
+};
 
 // What a scenario's measurement leaves behind.
 struct Measured {
@@ -57,28 +91,45 @@ double call_estimate_ns(const measure::WarmupResult& warmup, std::int64_t lanes)
 // As many batches as keep every lane busy for t_min, or as many as were asked for.
 std::int64_t submission_size(const PassSpec& spec, double call_ns) {
   if (spec.loop.iterations) return *spec.loop.iterations;
-  const double lanes = static_cast<double>(spec.load.concurrency);
+  const double lanes = static_cast<double>(spec.load.lanes());
   const auto fill = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(spec.loop.stop.t_min_ns) / std::max(call_ns, 1.0) * lanes));
   return std::clamp(fill, spec.loop.stop.n_min, spec.loop.stop.n_max);
 }
 
-Measured measured_loop(const PassSpec& spec, measure::LoopResult loop) {
+// Calls that died with their instance: kept, with an end they never had.
+void add_lost(const PassSpec& spec, const std::vector<std::int64_t>& starts,
+              std::vector<result::Sample>& samples) {
+  for (const auto start : starts) {
+    result::Sample s;
+    s.repetition = static_cast<std::int32_t>(spec.repetition);
+    s.rank = static_cast<std::int32_t>(spec.rank);
+    s.index = static_cast<std::int64_t>(samples.size());
+    s.start_ns = start;
+    s.flags = result::kSampleFailed;
+    samples.push_back(s);
+  }
+}
+
+Measured measured_loop(const PassSpec& spec, const Service& service, measure::LoopResult loop) {
   Measured m;
   m.samples = to_samples(spec, loop.samples);
-  m.load.concurrency = spec.load.concurrency;
+  add_lost(spec, service.lost_calls(), m.samples);
+  m.load.concurrency = spec.load.lanes();
   m.timed_ns = loop.samples.empty() ? 0 : stats::median(loop.samples_ns());
   m.loop = std::move(loop);
   return m;
 }
 
-Measured offline(const PassSpec& spec, Loop& loop, double call_ns) {
-  return measured_loop(spec, loop.measure_count(submission_size(spec, call_ns)));
+Measured offline(const PassSpec& spec, Service& service, double call_ns) {
+  return measured_loop(spec, service, service.loop().measure_count(submission_size(spec, call_ns)));
 }
 
-Measured closed_loop(const PassSpec& spec, Loop& loop, double call_ns, measure::StopDecider& decider) {
-  return measured_loop(spec, spec.loop.iterations ? loop.measure_count(*spec.loop.iterations)
-                                                  : loop.measure(decider, call_ns));
+Measured closed_loop(const PassSpec& spec, Service& service, double call_ns, measure::StopDecider& decider) {
+  Loop& loop = service.loop();
+  return measured_loop(
+      spec, service,
+      spec.loop.iterations ? loop.measure_count(*spec.loop.iterations) : loop.measure(decider, call_ns));
 }
 
 constexpr std::int64_t kSaturationCalls = 30;  // of each lane
@@ -87,7 +138,7 @@ constexpr std::int64_t kSaturationNs = 1'000'000'000;
 // Requests per second with every lane always in use.
 double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
   stats::StopConfig stop;
-  stop.n_min = kSaturationCalls * spec.load.concurrency;
+  stop.n_min = kSaturationCalls * spec.load.lanes();
   stop.t_min_ns = kSaturationNs;
   stop.quantiles_ppm = {};
   measure::AloneDecider decider(spec.loop.warmup, stop);
@@ -99,20 +150,18 @@ double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
 // Schedules on the lanes, one after the other.
 class ServerRuns {
  public:
-  ServerRuns(const PassSpec& spec, Lanes& lanes, const measure::HostWaitingClock& clock,
-             const measure::LoopHooks& hooks)
-      : spec_(spec), lanes_(lanes), clock_(clock), hooks_(hooks) {}
+  ServerRuns(const PassSpec& spec, Service& service, const std::atomic<bool>& interrupt)
+      : spec_(spec), service_(service), interrupt_(interrupt) {}
 
   Measured run(const ServerPlan& plan, std::uint64_t trial = 0) {
-    auto body = [&](int lane, std::span<measure::Request>) { lanes_.infer(lane); };
-    const auto requests =
-        measure::run_open_loop(clock_, body, lanes_.crew(), open_loop_config(spec_, plan, trial), hooks_);
+    const auto requests = service_.serve(open_loop_config(spec_, plan, trial));
     Measured m;
     m.samples = server_samples(spec_, plan, requests);
     m.load = server_load(spec_, plan);
     m.timed_ns = median_service_ns(m.samples);
-    m.loop.stop.reason = hooks_.interrupt->load() ? stats::kStopInterrupted : "schedule_done";
-    m.loop.elapsed_ns = requests.empty() ? 0 : requests.back().end_ns - requests.front().scheduled_ns;
+    m.loop.stop.reason = interrupt_.load() ? stats::kStopInterrupted : "schedule_done";
+    for (const auto& request : requests)
+      m.loop.elapsed_ns = std::max(m.loop.elapsed_ns, request.end_ns - requests.front().scheduled_ns);
     return m;
   }
 
@@ -123,15 +172,16 @@ class ServerRuns {
     sink.emit(notice_record(cost_in_words(limits)));
     Measured last;
     const auto capacity = search_capacity(limits, [&](const TrialRun& t) {
-      if (hooks_.interrupt->load()) return result::SloResult{};
+      if (interrupt_.load()) return result::SloResult{};
       last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
+      service_.require_complete();
       result::Load judged = last.load;
       result::summarize_load(judged, kServer, last.samples);
       auto slo = judged.slo.front();
       sink.emit(notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
       return slo;
     });
-    if (last.samples.empty() && !hooks_.interrupt->load())
+    if (last.samples.empty() && !interrupt_.load())
       throw Error(ErrorCode::kUsage, "no trial of the capacity search was run: " + capacity.per_s.reason());
     last.load.capacity = capacity;
     return last;
@@ -139,16 +189,16 @@ class ServerRuns {
 
  private:
   const PassSpec& spec_;
-  Lanes& lanes_;
-  const measure::HostWaitingClock& clock_;
-  const measure::LoopHooks& hooks_;
+  Service& service_;
+  const std::atomic<bool>& interrupt_;
 };
 
-Measured server(const PassSpec& spec, Loop& loop, double call_ns, Lanes& lanes, TaggedSink& sink,
-                const measure::HostWaitingClock& clock, const measure::LoopHooks& hooks) {
+Measured server(const PassSpec& spec, Service& service, double call_ns, TaggedSink& sink,
+                const std::atomic<bool>& interrupt) {
   sink.phase("saturation");
-  const double saturation = saturation_per_s(spec, loop, call_ns);
-  ServerRuns runs(spec, lanes, clock, hooks);
+  const double saturation = saturation_per_s(spec, service.loop(), call_ns);
+  service.require_complete();
+  ServerRuns runs(spec, service, interrupt);
   const auto measured = [&] {
     if (spec.load.searches()) return runs.search(saturation, sink);
     const ServerPlan plan = plan_server(spec, saturation);
@@ -162,6 +212,14 @@ Measured server(const PassSpec& spec, Loop& loop, double call_ns, Lanes& lanes, 
 }  // namespace
 
 void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
+  run_load_pass(spec, sink, interrupt,
+                [&](const measure::HostWaitingClock& clock, const measure::LoopHooks& hooks) {
+                  return std::make_unique<LaneService>(spec, sink, clock, hooks);
+                });
+}
+
+void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,
+                   const MakeService& make) {
   result::Repetition r;
   r.index = spec.repetition;
   r.process_start_ns = host::since_process_start_ns();
@@ -170,34 +228,36 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   const measure::HostWaitingClock clock(&interrupt);
   sink.phase("calibrate");
   const auto start = measure::calibrate(clock);
-  Lanes lanes(spec, sink);
-  r.load_ns = lanes.load_ns();
-
   measure::LoopHooks hooks;
   hooks.progress = [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); };
   hooks.interrupt = &interrupt;
-  Infer body{lanes};
-  Loop loop(clock, body, lanes.crew(), hooks, spec.loop.progress_interval_ns);
+  const auto service = make(clock, hooks);
+
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop);
   sink.phase("warmup");
-  const auto warmup = loop.warm_up(decider);
-  const double call_ns = call_estimate_ns(warmup, spec.load.concurrency);
+  const auto warmup = service->loop().warm_up(decider);
+  service->require_complete();
+  const double call_ns = call_estimate_ns(warmup, spec.load.lanes());
   sink.phase("measure");
-  const auto before = host::take_snapshot();
-  Measured m = spec.load.scenario == kServer    ? server(spec, loop, call_ns, lanes, sink, clock, hooks)
-               : spec.load.scenario == kOffline ? offline(spec, loop, call_ns)
-                                                : closed_loop(spec, loop, call_ns, decider);
-  const auto after = host::take_snapshot();
+  const auto before = service->snapshot();
+  Measured m = spec.load.scenario == kServer    ? server(spec, *service, call_ns, sink, interrupt)
+               : spec.load.scenario == kOffline ? offline(spec, *service, call_ns)
+                                                : closed_loop(spec, *service, call_ns, decider);
+  const auto after = service->snapshot();
+  if (m.samples.empty()) service->require_complete();
   if (interrupt || m.samples.empty()) return;
 
   sink.phase("verify");
-  sink.emit(correctness_record(lanes.check(spec)));
+  auto end = service->finish();
+  sink.emit(correctness_record(end.correctness));
   m.loop.warmup = warmup;
+  m.load.instances = std::move(end.instances);
   fill_loop(r, spec.loop, m.loop);
+  if (r.stop_reason.empty()) r.stop_reason = "instances_died";
   if (spec.load.scenario == kServer)
     r.converged = result::Maybe<bool>::missing("the length follows from the load");
-  r.memory = lanes.memory();
-  finish_memory(r.memory);
+  r.load_ns = end.load_ns;
+  r.memory = end.memory;
   r.noise = host::noise_between(before, after);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   r.overhead = overhead_of(start, measure::calibrate(clock), m.timed_ns);

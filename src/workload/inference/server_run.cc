@@ -34,6 +34,7 @@ result::Sample to_sample(const measure::Request& request) {
   if (request.issue_delay_ns >= 0) s.issue_delay_ns = request.issue_delay_ns;
   if (request.state == measure::RequestState::kTimedOut) s.flags |= result::kSampleTimedOut;
   if (request.state == measure::RequestState::kUnfinished) s.flags |= result::kSampleUnfinished;
+  if (request.state == measure::RequestState::kFailed) s.flags |= result::kSampleFailed;
   if (request.state != measure::RequestState::kDone) return s;
   s.host_ns = request.latency_ns();
   s.queue_ns = request.start_ns - request.scheduled_ns;
@@ -107,7 +108,7 @@ std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPla
 
 result::Load server_load(const PassSpec& spec, const ServerPlan& plan) {
   result::Load load;
-  load.concurrency = spec.load.concurrency;
+  load.concurrency = spec.load.lanes();
   load.saturation_per_s = plan.saturation_per_s;
   load.offered_per_s = plan.rate_per_s;
   load.arrival = spec.load.arrival;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/units.h"
+
+// Layouts of instances x threads on the same machine (methodology: instances).
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Estimate;
+using result::Finding;
+using result::RunResult;
+using Cases = std::vector<const CaseResult*>;
+
+struct Layout {
+  std::int64_t instances = 1, threads = 1;
+  [[nodiscard]] std::string words() const { return fmt::format("{}×{}", instances, threads); }
+};
+
+Layout layout_of(const CaseResult& one) {
+  const auto found = one.benchmark.params.find("instances");
+  return {found == one.benchmark.params.end() ? 1 : std::stoll(found->second), one.benchmark.threads};
+}
+
+std::string subject_of(const CaseResult& one) {
+  result::Benchmark b = one.benchmark;
+  b.params.erase("instances");
+  b.params.erase("threads_per_instance");
+  b.threads = 0;
+  return describe_without(b, "threads") + " " + b.scenario;
+}
+
+// A server's own rate is what was offered: what it can do is its saturation.
+Estimate rate_of(const CaseResult& one) {
+  if (one.benchmark.scenario != "server") return one.throughput.per_s;
+  Estimate e;
+  if (!one.load.empty()) e.value = one.load.front().saturation_per_s;
+  return e;
+}
+
+// Measured cases whose plan names instances and that are alike but for the layout.
+std::vector<Cases> layout_groups(const RunResult& run) {
+  std::map<std::string, Cases> groups;
+  for (const CaseResult& one : run.cases)
+    if (is_ok(one) && one.benchmark.params.contains("instances") && rate_of(one).value)
+      groups[subject_of(one)].push_back(&one);
+  std::vector<Cases> found;
+  for (auto& [subject, group] : groups)
+    if (group.size() > 1) found.push_back(std::move(group));
+  return found;
+}
+
+std::string rate_words(const CaseResult& one) {
+  const Estimate rate = rate_of(one);
+  const bool server = one.benchmark.scenario == "server";
+  const std::string range = format_range_of(rate);
+  return fmt::format("{} {}/s{}{}", format_rate(*rate.value), server ? "requests" : one.throughput.item,
+                     server ? " at saturation" : "", range.empty() ? "" : " (" + range + ")");
+}
+
+std::string latency_words(const CaseResult& one) {
+  return one.headline.p50_ns.value ? "p50 " + format_duration_ns(*one.headline.p50_ns.value) : "p50 unknown";
+}
+
+// "Best" needs processes whose intervals do not overlap; else it is the highest figure and no more.
+bool certain(const CaseResult& best, const Cases& group) {
+  const Estimate high = rate_of(best);
+  return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
+    const Estimate low = rate_of(*other);
+    return other == &best || (best.headline.scope == result::kBetweenProcess &&
+                              other->headline.scope == result::kBetweenProcess && high.ci_low &&
+                              low.ci_high && *high.ci_low > *low.ci_high);
+  });
+}
+
+// Of layouts with as many threads each as the one-instance layout has.
+std::string efficiency_words(const Cases& group) {
+  std::string words;
+  for (const CaseResult* base : group)
+    for (const CaseResult* one : group) {
+      const Layout small = layout_of(*base), large = layout_of(*one);
+      if (small.instances != 1 || large.instances < 2 || small.threads != large.threads) continue;
+      const double gain = *rate_of(*one).value / *rate_of(*base).value;
+      words += fmt::format("; {} does {:.2f}x the work of {}, an efficiency of {:.0f} %", large.words(), gain,
+                           small.words(), gain / static_cast<double>(large.instances) * 100);
+    }
+  return words;
+}
+
+Finding layout_finding(const Cases& group) {
+  const CaseResult& best = **std::max_element(group.begin(), group.end(), [](const auto* a, const auto* b) {
+    return *rate_of(*a).value < *rate_of(*b).value;
+  });
+  std::string others;
+  for (const CaseResult* one : group)
+    if (one != &best)
+      others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(),
+                            rate_words(*one), latency_words(*one));
+  Finding finding;
+  finding.text = fmt::format(
+      "{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
+      subject_of(best), layout_of(best).words(),
+      certain(best, group)
+          ? ""
+          : " measured here, which too few processes or overlapping intervals do not let us claim",
+      rate_words(best), latency_words(best), others, efficiency_words(group));
+  finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
+  finding.case_ids = {best.case_id};
+  for (const CaseResult* one : group)
+    if (one != &best) finding.case_ids.push_back(one->case_id);
+  return finding;
+}
+
+}  // namespace
+
+Findings find_layouts(const RunResult& run) {
+  Findings found;
+  for (const Cases& group : layout_groups(run)) found.push_back(layout_finding(group));
+  return found;
+}
+
+}  // namespace paceline::analysis

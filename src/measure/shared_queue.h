@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/handle.h"
+#include "measure/open_loop.h"
+
+// One queue of requests for several processes (methodology: instances). It lies in a memory file: the parent
+// opens a round of requests, instances claim the next one with a single compare-and-swap that also names the
+// owner, and write begin, end and state into the request's own slot. Whatever a process that died had claimed
+// is therefore known, and nothing else is lost.
+namespace paceline::measure {
+
+// One round: a schedule (arrivals_ns not empty), or `count` requests that are all there from the start.
+struct RoundPlan {
+  std::int64_t start_ns = 0;  // common to all instances
+  std::int64_t count = 0;
+  std::vector<std::int64_t> arrivals_ns{};  // after the start, ascending
+  std::int64_t timeout_ns = 0;              // 0: a request waits as long as it takes
+  std::int64_t drain_ns = 0;                // of a schedule
+};
+
+// What became of the requests that one instance claimed. claimed = done + timed_out + unfinished + failed.
+struct ClaimTally {
+  std::int64_t claimed = 0, done = 0, timed_out = 0, unfinished = 0, failed = 0;
+};
+
+struct OwnedRequest : Request {
+  int instance = -1;  // that claimed it; -1: nobody did
+};
+
+namespace detail {
+
+struct alignas(64) Slot {
+  std::atomic<std::uint32_t> owner;  // instance + 1; 0: not claimed
+  std::atomic<std::uint32_t> state;  // RequestState
+  std::int64_t scheduled_ns, start_ns, end_ns, issue_delay_ns;
+};
+
+struct alignas(64) Seat {
+  std::atomic<std::uint32_t> finished_round;
+  std::atomic<std::uint32_t> ready;
+  std::atomic<std::int64_t> first_call_ns;
+};
+
+inline constexpr int kMaxInstances = 1024;
+
+struct Control {
+  std::atomic<std::uint32_t> round;  // what idle instances sleep on
+  std::atomic<std::uint32_t> over;
+  std::atomic<std::uint32_t> stopped;
+  std::uint32_t paced;  // a schedule
+  std::int64_t start_ns, count, timeout_ns, deadline_ns;
+  alignas(64) std::atomic<std::int64_t> next;  // no slot below it is free
+  Seat seats[kMaxInstances];
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// A shared mapping of a part of a file.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(int fd, std::size_t offset, std::size_t bytes);  // throws Error(kInternal)
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace detail
+
+class SharedQueue {
+ public:
+  static constexpr int kMaxInstances = detail::kMaxInstances;
+
+  explicit SharedQueue(int instances);                        // the parent's: a new memory file
+  explicit SharedQueue(FileDescriptor file);                  // an instance's: the file it was handed
+  [[nodiscard]] int file() const { return file_.get(); }      // for the instances to inherit
+  [[nodiscard]] int instances() const { return instances_; }  // of the parent's
+
+  // The parent's side.
+  void open(const RoundPlan& plan);  // every living instance has finished the last round
+  void stop();                       // nothing is claimed any more in this round
+  void close();                      // no more rounds
+  void fail_claims(int instance);    // of a process that is dead for certain
+  [[nodiscard]] bool ready(int instance) const;
+  [[nodiscard]] bool finished(int instance) const;  // its part of the round
+  [[nodiscard]] std::int64_t first_call_ns() const;
+  [[nodiscard]] std::int64_t claimed() const;  // slots that are not free any more
+  // Requests that became final since the last call, in the order of their slots.
+  std::vector<OwnedRequest> collect();
+  // Every request of the round, in order, once no instance works on it.
+  [[nodiscard]] std::vector<OwnedRequest> requests() const;
+  [[nodiscard]] std::vector<ClaimTally> tally() const;  // one an instance
+
+  // The instance's side.
+  void say_ready(int instance, std::int64_t first_call_ns);
+  bool wait_for_round();  // asleep; false: there are no more
+  void say_finished(int instance);
+  [[nodiscard]] bool stopped() const { return control().stopped.load(std::memory_order_relaxed) != 0; }
+
+  // One turn of a lane: claims the next request, waits for it, and calls body(). False when nothing is left.
+  template <WaitingClock C, class Body>
+  bool serve(const C& clock, int instance, Body&& body) {
+    const auto free_since = clock.now_ns();
+    detail::Slot* slot = claim(instance);
+    if (slot == nullptr) return false;
+    const auto scheduled = control().paced != 0 ? slot->scheduled_ns : control().start_ns;
+    clock.wait_until(scheduled);
+    if (stopped()) return give_back(*slot);
+    const auto now = clock.now_ns();
+    if (given_up(*slot, now)) return true;
+    if (free_since <= scheduled) slot->issue_delay_ns = now - scheduled;
+    slot->start_ns = clock.now_ns();
+    body();
+    complete(*slot, clock.now_ns());
+    return true;
+  }
+
+  // The next free slot, the caller's from now on; null when none is left or the round is stopped.
+  detail::Slot* claim(int instance);
+
+ private:
+  [[nodiscard]] detail::Control& control() const { return *static_cast<detail::Control*>(control_.data()); }
+  [[nodiscard]] std::span<detail::Slot> slots() const;
+  void map_slots(std::int64_t count);
+  [[nodiscard]] OwnedRequest request(std::size_t index) const;
+  bool give_back(detail::Slot& slot);
+  bool given_up(detail::Slot& slot, std::int64_t now);
+  void complete(detail::Slot& slot, std::int64_t now);
+
+  FileDescriptor file_;
+  int instances_ = 0;
+  detail::Mapping control_, slots_;
+  std::size_t count_ = 0;
+  std::uint32_t round_ = 0;  // the last one seen
+  std::size_t seen_ = 0;     // collect(): slots below are final or in pending_
+  std::vector<std::size_t> pending_;
+};
+
+}  // namespace paceline::measure

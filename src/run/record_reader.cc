@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "run/record_reader.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMaxLine = std::size_t{1} << 30;
+
+}  // namespace
+
+RecordReader::RecordReader(fs::path file, OnProgress on_progress)
+    : file_(std::move(file)), on_progress_(std::move(on_progress)) {
+  if (!file_.empty()) write_file_atomic(part(), "");
+}
+
+void RecordReader::add(std::string_view bytes) {
+  pending_ += bytes;
+  if (pending_.size() > kMaxLine) throw Error(ErrorCode::kData, "a line without end");
+  std::size_t begin = 0;
+  for (std::size_t end; (end = pending_.find('\n', begin)) != std::string::npos; begin = end + 1)
+    take(std::string_view(pending_).substr(begin, end - begin));
+  pending_.erase(0, begin);
+}
+
+bool RecordReader::drain(int fd) {
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n > 0) {
+      add({buffer, static_cast<std::size_t>(n)});
+    } else if (n == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+void RecordReader::commit() const {
+  if (!file_.empty()) write_file_atomic(file_, kept_);
+  discard();
+}
+
+void RecordReader::discard() const {
+  std::error_code ignored;
+  if (!file_.empty()) fs::remove(part(), ignored);
+}
+
+void RecordReader::take(std::string_view line) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (json.is_discarded())
+    throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
+  if (const auto progress = workload::apply_record(report_, json)) {
+    if (on_progress_) on_progress_(*progress);
+    return;
+  }
+  if (!file_.empty()) kept_.append(line) += '\n';
+  if (json.value("type", "") == "phase" && on_progress_) on_progress_({report_.phase, 0, 0, {}, {}, {}});
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "workload/records.h"
+
+namespace paceline::run {
+
+using OnProgress = std::function<void(const workload::ProgressRecord&)>;
+
+// Cuts a byte stream into records, keeps a copy on disk, and gives up at the first line that is none: add()
+// throws Error(kData).
+class RecordReader {
+ public:
+  RecordReader(std::filesystem::path file, OnProgress on_progress);  // no path: no copy
+  void add(std::string_view bytes);
+  // Takes whatever is in a pipe that does not block. False at the end of the stream.
+  bool drain(int fd);
+  void commit() const;  // the stream is complete: its file loses the ".part"
+  void discard() const;
+  [[nodiscard]] workload::PassReport& report() { return report_; }
+
+ private:
+  [[nodiscard]] std::filesystem::path part() const { return file_.string() + ".part"; }
+  void take(std::string_view line);
+
+  std::filesystem::path file_;
+  OnProgress on_progress_;
+  std::string pending_;
+  std::string kept_;
+  workload::PassReport report_;
+};
+
+}  // namespace paceline::run

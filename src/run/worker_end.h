@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <string>
+
+#include "workload/records.h"
+
+namespace paceline::run {
+
+// A code of the result's reason_code, and words.
+struct Verdict {
+  std::string code, reason;
+};
+
+// Why a worker that did not say "done" ended, from its wait status and what it reported. `oom`: what the
+// kernel's out-of-memory counters say.
+Verdict explain_end(const workload::PassReport& report, int status, const std::optional<std::string>& oom);
+
+}  // namespace paceline::run

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/instance_pass.h"
+
+#include "host/affinity.h"
+#include "workload/inference/lanes.h"
+
+namespace paceline::workload {
+namespace {
+
+// Of every lane, lane 0's alone; how long that took.
+std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
+  std::int64_t first_ns = 0;
+  lanes.crew().run([&](int lane) {
+    if (lane != 0) return;
+    const auto start = clock.now_ns();
+    lanes.infer(lane);
+    first_ns = clock.now_ns() - start;
+  });
+  lanes.crew().run([&](int lane) {
+    if (lane != 0) lanes.infer(lane);
+  });
+  return first_ns;
+}
+
+}  // namespace
+
+void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
+  if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
+  const measure::HostWaitingClock clock;
+  const int instance = static_cast<int>(spec.load.instance);
+  Lanes lanes(spec, sink);
+  const auto first_ns = first_calls(lanes, clock);
+  sink.phase("serve");
+  queue.say_ready(instance, first_ns);
+  while (queue.wait_for_round()) {
+    lanes.crew().run([&](int lane) {
+      while (!lanes.crew().failed() && queue.serve(clock, instance, [&] { lanes.infer(lane); })) {
+      }
+    });
+    queue.say_finished(instance);
+  }
+  sink.phase("verify");
+  result::Repetition r;
+  r.load_ns = lanes.load_ns();
+  r.memory = lanes.memory();
+  finish_memory(r.memory);
+  sink.emit(correctness_record(lanes.check(spec)));
+  sink.emit(repetition_record(r));
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/noise.h"
+#include "measure/closed_loop.h"
+#include "measure/open_loop.h"
+#include "result/load.h"
+#include "workload/inference/pass_parts.h"
+
+namespace paceline::workload {
+
+// What a service leaves behind when it ends.
+struct ServiceEnd {
+  double load_ns = 0;
+  result::Memory memory;
+  result::Correctness correctness;              // of the last outputs, the worst of all lanes
+  std::vector<result::InstanceLoad> instances;  // none: one process; counts of the last run
+};
+
+// What serves requests in a load pass: lanes of this process, or instances in processes of their own.
+class Service {
+ public:
+  virtual ~Service() = default;
+  virtual measure::JudgedLoop<measure::HostWaitingClock>& loop() = 0;  // work without a schedule
+  virtual std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) = 0;
+  // Calls of the last loop that were never complete: when they began.
+  [[nodiscard]] virtual std::vector<std::int64_t> lost_calls() const = 0;
+  // Throws when the service is no longer what was asked for; the measured run alone may end like that.
+  virtual void require_complete() const = 0;
+  [[nodiscard]] virtual host::NoiseSnapshot snapshot() const = 0;
+  // Compares outputs, frees what can be freed; nothing is served after it.
+  virtual ServiceEnd finish() = 0;
+};
+
+}  // namespace paceline::workload
