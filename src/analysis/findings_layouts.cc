@@ -35,7 +35,7 @@ std::string subject_of(const CaseResult& one) {
   b.params.erase("instances");
   b.params.erase("threads_per_instance");
   b.threads = 0;
-  return describe_without(b, "threads") + " " + b.scenario;
+  return describe_without(b, "threads");
 }
 
 // A server's own rate is what was offered: what it can do is its saturation.
@@ -70,14 +70,14 @@ std::string latency_words(const CaseResult& one) {
   return one.headline.p50_ns.value ? "p50 " + format_duration_ns(*one.headline.p50_ns.value) : "p50 unknown";
 }
 
-// "Best" needs processes whose intervals do not overlap; else it is the highest figure and no more.
+// "Best" needs valid cases over processes whose intervals do not overlap; else it is the highest figure and
+// no more.
 bool certain(const CaseResult& best, const Cases& group) {
   const Estimate high = rate_of(best);
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
     const Estimate low = rate_of(*other);
-    return other == &best || (best.headline.scope == result::kBetweenProcess &&
-                              other->headline.scope == result::kBetweenProcess && high.ci_low &&
-                              low.ci_high && *high.ci_low > *low.ci_high);
+    const bool valid = other->headline.scope == result::kBetweenProcess && other->grade != result::Grade::kC;
+    return valid && (other == &best || (high.ci_low && low.ci_high && *high.ci_low > *low.ci_high));
   });
 }
 
@@ -110,7 +110,7 @@ Finding layout_finding(const Cases& group) {
       subject_of(best), layout_of(best).words(),
       certain(best, group)
           ? ""
-          : " measured here, which too few processes or overlapping intervals do not let us claim",
+          : " measured here (no claim: too few processes, overlapping intervals or cases of grade C)",
       rate_words(best), latency_words(best), others, efficiency_words(group));
   finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
   finding.case_ids = {best.case_id};

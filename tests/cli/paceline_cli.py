@@ -148,6 +148,27 @@ def session_members(session):
     return members
 
 
+def parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def children_of(pid, session):
+    found = []
+    for one in session_members(session):
+        try:
+            if parent_of(one) == pid:
+                found.append(one)
+        except OSError:
+            pass  # it ended while we looked
+    return found
+
+
+def instances_of(process):
+    """Processes that the workers of a run have started."""
+    workers = children_of(process.pid, process.pid)
+    return [one for worker in workers for one in children_of(worker, process.pid)]
+
+
 def wait_until(condition, timeout=60):
     """Whether the condition came true; polls fast."""
     deadline = time.monotonic() + timeout

@@ -5,26 +5,10 @@ import os
 import signal
 import time
 import unittest
-from pathlib import Path
 
-from paceline_cli import QUICK, SPIN, CliTest, case_of, main, read_csv, session_members, wait_until
+from paceline_cli import QUICK, SPIN, CliTest, case_of, instances_of, main, read_csv, wait_until
 
 CPUS = len(os.sched_getaffinity(0))
-
-
-def parent_of(pid):
-    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-
-
-def children_of(pid, session):
-    found = []
-    for one in session_members(session):
-        try:
-            if parent_of(one) == pid:
-                found.append(one)
-        except OSError:
-            pass  # it ended while we looked
-    return found
 
 
 class Load(CliTest):
@@ -209,17 +193,9 @@ class Instances(Load):
         process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4",
                              "--iterations", "600", *QUICK, "--scenario", "server", "--arrival-rate", "200",
                              "--instances", "2", "--threads-per-instance", "1", env={"SPIN_US": "5000"})
-        instances = []
-
-        def serving():
-            nonlocal instances
-            workers = children_of(process.pid, process.pid)
-            instances = [i for w in workers for i in children_of(w, process.pid)]
-            return len(instances) == 2
-
-        self.assertTrue(wait_until(serving))
+        self.assertTrue(wait_until(lambda: len(instances_of(process)) == 2))
         time.sleep(2.5)  # loaded, warmed up, saturation known: the schedule of 3 s is under way
-        os.kill(instances[0], signal.SIGKILL)
+        os.kill(instances_of(process)[0], signal.SIGKILL)
         result = self.finish(process)
         self.assert_code(result, 5)
         case = self.summary()["cases"][0]

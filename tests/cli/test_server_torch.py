@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A real server: tiny_cnn at half of its saturation rate."""
 
-from paceline_cli import QUICK, CliTest, main
+import os
+import signal
+import time
+import unittest
+
+from paceline_cli import QUICK, CliTest, instances_of, main, wait_until
 
 SERVER = ["infer", "--model", "tiny_cnn", "--scenario", "server", "--server.load", "0.5", "--threads", "1", *QUICK]
 INDEPENDENT = 368  # samples that p99 needs
@@ -29,6 +34,24 @@ class HalfLoad(CliTest):
         p99 = case["stats"]["quantiles"][-1]
         self.assertIsNone(p99["value_ns"])
         self.assertRegex(p99["value_ns_reason"], r"needs \d+ more requests")
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two instances need two CPUs of their own")
+    def test_killing_an_instance_loses_no_account(self):
+        process = self.start(*SERVER[:-len(QUICK) - 2], *QUICK, "--instances", "2", "--threads-per-instance", "1",
+                             "--server.t_min_s", "8", "--server.t_max_s", "8")
+        self.assertTrue(wait_until(lambda: len(instances_of(process)) == 2))
+        time.sleep(5)  # of a schedule of 8 s, after a saturation run of about 1 s
+        os.kill(instances_of(process)[0], signal.SIGKILL)
+        self.assert_code(self.finish(process), 5)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "instance"))
+        load = case["load"][0]
+        claimed = sum(i["claimed"] for i in load["instances"])
+        ended = sum(i["completed"] + i["timed_out"] + i["unfinished"] + i["failed"] for i in load["instances"])
+        self.assertEqual(claimed, ended)
+        self.assertEqual(claimed, load["offered"] + load["warmup_requests"])
+        self.assertEqual([i["died"] == "" for i in load["instances"]].count(False), 1)
+        self.assertLessEqual(sum(i["failed"] for i in load["instances"]), 1)
 
 
 if __name__ == "__main__":

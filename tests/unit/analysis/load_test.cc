@@ -49,6 +49,47 @@ TEST(Knee, NeedsASweep) {
   EXPECT_TRUE(find_knee(run).empty());
 }
 
+CaseResult layout(std::int64_t instances, std::int64_t threads, double per_s) {
+  auto one = closed_loop(1, per_s);
+  one.case_id += "-i" + std::to_string(instances) + "-t" + std::to_string(threads);
+  one.benchmark.params.erase("concurrency");
+  one.benchmark.params["instances"] = std::to_string(instances);
+  one.benchmark.threads = threads;
+  one.headline.scope = result::kBetweenProcess;
+  return one;
+}
+
+TEST(Layouts, TheBestIsNamedWithTheEfficiencyOfMoreInstances) {
+  RunResult run;
+  run.cases = {layout(1, 1, 100), layout(1, 2, 150), layout(2, 1, 190)};
+  const auto found = find_layouts(run);
+  ASSERT_EQ(found.size(), 1U);
+  const auto& text = found[0].text;
+  EXPECT_NE(text.find("2×1 has the highest throughput: 190 images/s"), std::string::npos) << text;
+  EXPECT_NE(text.find("2×1 does 1.90x the work of 1×1, an efficiency of 95 %"), std::string::npos) << text;
+  EXPECT_EQ(found[0].case_ids.front(), run.cases[2].case_id);
+}
+
+TEST(Layouts, NothingIsClaimedFromOverlapsOneProcessOrGradeC) {
+  RunResult base;
+  base.cases = {layout(1, 2, 100), layout(2, 1, 190)};
+  const auto claims = [](const RunResult& run) {
+    return find_layouts(run).at(0).text.find("no claim") == std::string::npos;
+  };
+  EXPECT_TRUE(claims(base));
+  RunResult overlap = base, one_process = base, invalid = base;
+  overlap.cases[0] = layout(1, 2, 189);
+  one_process.cases[0].headline.scope = result::kWithinProcess;
+  invalid.cases[1].grade = result::Grade::kC;
+  for (const auto& run : {overlap, one_process, invalid}) EXPECT_FALSE(claims(run));
+}
+
+TEST(Layouts, NeedInstancesThatThePlanNames) {
+  RunResult run;
+  run.cases = {closed_loop(1, 100), layout(2, 1, 190)};
+  EXPECT_TRUE(find_layouts(run).empty());
+}
+
 RunResult with_objective(const std::string& verdict) {
   auto one = case_of({"resnet50", "eager", "fp32", 1, 50, 300});
   result::SloResult slo;
