@@ -78,6 +78,8 @@ workload::LoadSpec load_spec(const Settings& s) {
   load.t_max_s = s.number("server.t_max_s");
   if (s.has("server.timeout_s")) load.timeout_s = s.number("server.timeout_s");
   load.max_requests = s.integer("server.max_requests");
+  if (s.has("server.max_batch")) load.max_batch = s.integer("server.max_batch");
+  if (s.has("server.batch_timeout_ms")) load.batch_timeout_s = s.number("server.batch_timeout_ms") * 1e-3;
   if (!s.has("slo")) return load;
   const auto slo = config::parse_slo(s.text("slo"));
   load.slo_p = slo.p;
@@ -166,7 +168,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   for (const char* name :
-       {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s", "server.load"})
+       {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s", "server.load",
+        "server.max_batch", "server.batch_timeout_ms"})
     if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);
