@@ -47,6 +47,7 @@ class Checker {
     check_models();
     check_weights();
     check_labels();
+    check_reference();
     check_baseline();
     check_load();
   }
@@ -178,6 +179,20 @@ class Checker {
     if (!settings_.has("labels")) return;
     if (!written("load_inputs") && !written("image_dir"))
       report("labels", "labels belong to inputs of yours; add load_inputs or image_dir");
+  }
+
+  // A model file, which an engine name never looks like.
+  void check_reference() {
+    if (!settings_.has("accuracy.reference")) return;
+    const auto& file = settings_.text("accuracy.reference");
+    const FileType* type = find_file_type(file);
+    if (!type) return;
+    std::error_code error;
+    if (!type->available)
+      report("accuracy.reference",
+             fmt::format("accuracy.reference '{}': {} files are not available yet", file, type->suffix));
+    else if (!std::filesystem::exists(file, error))
+      report("accuracy.reference", fmt::format("accuracy.reference '{}' does not exist; check the path", file));
   }
 
   void check_baseline() {

@@ -234,8 +234,9 @@ std::string request_key(const workload::InputRequest& request) {
 
 ReferenceChoice reference_choice(const Case& c) {
   const std::string& named = c.settings.text("accuracy.reference");
-  const bool file = named.ends_with(".npy") || named.ends_with(".npz");
-  return file ? ReferenceChoice{"", named} : ReferenceChoice{named, ""};
+  if (named.ends_with(".npy") || named.ends_with(".npz")) return {.file = named};
+  if (config::find_file_type(named)) return {.model_file = named};
+  return {.engine = named};
 }
 
 workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine) {
@@ -265,6 +266,23 @@ std::string file_reference_engine(const EngineDirectory& engines, const std::str
     if (takes_precision && !engines.find(std::string(reader)).file.empty()) return std::string(reader);
   }
   return "eager";
+}
+
+workload::PassSpec file_reference_pass(const workload::PassSpec& base, const std::string& file,
+                                       const std::string& engine) {
+  workload::PassSpec pass = reference_pass(base, engine);
+  pass.model.name.clear();
+  pass.model.weights_file.clear();
+  pass.model.file = file;
+  return pass;
+}
+
+std::string reader_of(const EngineDirectory& engines, const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  if (!type || type->readers.empty()) return {};
+  for (const auto reader : type->readers)
+    if (!engines.find(std::string(reader)).file.empty()) return std::string(reader);
+  return std::string(type->readers.front());
 }
 
 std::string reference_key(const workload::PassSpec& reference) {

@@ -152,7 +152,8 @@ class Server(Load):
         self.assertFalse(any(t["long_run"] for t in capacity["trials"]))
 
     def test_requests_share_batches(self):
-        result, summary = self.server("--server.load", "0.5", "--max-batch", "4", "--batch-timeout-ms", "2", us=2000, iterations=1000)
+        result, summary = self.server("--server.load", "0.5", "--max-batch", "4", "--batch-timeout-ms", "2",
+                                      "--accuracy-reference", "spin", us=2000, iterations=1000)
         case = summary["cases"][0]
         self.assertIn("mb4 bt2", case["label"])
         load = self.assert_batches(case, 4)
@@ -163,7 +164,7 @@ class Server(Load):
         self.assertIn("Batches: up to 4 requests, whose first waits at most 2.00 ms for the others; dynamic.", page)
 
     def test_an_engine_of_one_batch_size_has_its_batches_filled_up(self):
-        result = self.infer("--scenario", "server", "--server.load", "0.2", "--max-batch", "4", iterations=300,
+        result = self.infer("--scenario", "server", "--server.load", "0.2", "--max-batch", "4", "--accuracy-reference", "spin", iterations=300,
                             env={"SPIN_FIXED_BATCH": "1", "SPIN_US": "2000"})
         self.assert_code(result, 0)
         load = self.assert_batches(self.summary()["cases"][0], 4)
