@@ -132,8 +132,7 @@ void check_inputs(std::string_view file, std::span<const DeclaredInput> declared
 
 void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch) {
   const TensorSpec given{view.name, view.dtype, view.shape};
-  if (view.name != spec.name || view.dtype != spec.dtype ||
-      !same_shape(view.shape, spec.shape, any_batch))
+  if (view.name != spec.name || view.dtype != spec.dtype || !same_shape(view.shape, spec.shape, any_batch))
     throw Error(ErrorCode::kUsage, fmt::format("input {} was given, the model was loaded for {}",
                                                describe(given), describe(spec)));
   if (!view.strides.empty() || view.device.kind != DeviceKind::kCpu)

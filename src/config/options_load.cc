@@ -106,8 +106,9 @@ constexpr std::array kRows{
            .unit = "ms",
            .min = 0,
            .max = 60'000,
-           .help = "A batch that is not full starts when its first request has waited so long; unset: 0, with "
-                   "those that are there."},
+           .help =
+               "A batch that is not full starts when its first request has waited so long; unset: 0, with "
+               "those that are there."},
     Option{.name = "server.max_requests",
            .type = kInteger,
            .fallback = "500000",

@@ -191,7 +191,8 @@ constexpr std::array kRows{
         .flags = "--accuracy-reference",
         .fallback = "eager",
         .help =
-            "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model file with the "
+            "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model file with "
+            "the "
             "same inputs (FLOAT.onnx), or a file of expected outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."},
     Option{
         .name = "accuracy.answers",

@@ -29,10 +29,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kExclusiv
     {{"load_inputs", "image_dir"}, {"calib_data", "calib_images"}, {"arrival_rate_per_s", "server.load"}}};
 
 // Options of one scenario, which would be ignored in the others.
-constexpr std::array<std::string_view, 11> kServerOnly{
-    "arrival_rate_per_s", "server.load",         "server.arrival",   "server.seed",
-    "server.t_min_s",     "server.t_max_s",      "server.timeout_s", "server.max_batch",
-    "server.batch_timeout_ms", "server.max_requests", "slo"};
+constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
+                                                       "server.load",
+                                                       "server.arrival",
+                                                       "server.seed",
+                                                       "server.t_min_s",
+                                                       "server.t_max_s",
+                                                       "server.timeout_s",
+                                                       "server.max_batch",
+                                                       "server.batch_timeout_ms",
+                                                       "server.max_requests",
+                                                       "slo"};
 
 class Checker {
  public:
@@ -192,7 +199,8 @@ class Checker {
       report("accuracy.reference",
              fmt::format("accuracy.reference '{}': {} files are not available yet", file, type->suffix));
     else if (!std::filesystem::exists(file, error))
-      report("accuracy.reference", fmt::format("accuracy.reference '{}' does not exist; check the path", file));
+      report("accuracy.reference",
+             fmt::format("accuracy.reference '{}' does not exist; check the path", file));
   }
 
   void check_baseline() {

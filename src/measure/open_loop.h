@@ -32,8 +32,8 @@ struct Request {
   std::int64_t end_ns = 0;                   // outputs readable
   std::int64_t input_ns = 0, output_ns = 0;  // copies inside [start, end], written by the body; 0: none
   std::int64_t issue_delay_ns = -1;          // how late a lane that was free noticed it; -1: none was free
-  std::int32_t batch = 0;                    // requests served together with it, itself included; 0: not served
-  std::int32_t instance = -1;                // process that claimed it, of several; -1: none
+  std::int32_t batch = 0;      // requests served together with it, itself included; 0: not served
+  std::int32_t instance = -1;  // process that claimed it, of several; -1: none
   RequestState state = RequestState::kWaiting;
   [[nodiscard]] std::int64_t latency_ns() const { return end_ns - scheduled_ns; }
 };

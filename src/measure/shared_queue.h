@@ -59,7 +59,7 @@ struct Control {
   std::uint32_t paced;  // a schedule
   std::int64_t start_ns, count, timeout_ns, deadline_ns;
   BatchRule batching;
-  pthread_mutex_t intake;  // held by the one lane of all instances that forms a batch
+  pthread_mutex_t intake;                      // held by the one lane of all instances that forms a batch
   alignas(64) std::atomic<std::int64_t> next;  // no slot below it is free
   Seat seats[kMaxInstances];
 };
@@ -132,8 +132,8 @@ class SharedQueue {
   // Whether the round has a schedule; without one each request is a call of its own.
   [[nodiscard]] bool paced() const { return control().paced != 0; }
 
-  // One turn of a lane: claims the next request or batch, waits for it, and calls body(std::span<Slot>). False
-  // when nothing is left.
+  // One turn of a lane: claims the next request or batch, waits for it, and calls body(std::span<Slot>).
+  // False when nothing is left.
   template <WaitingClock C, class Body>
   bool serve(const C& clock, int instance, Body&& body) {
     const bool together = paced() && control().batching.max_requests > 1;

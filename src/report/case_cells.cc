@@ -78,8 +78,8 @@ std::string batch_shares(std::vector<result::BatchSize> sizes) {
   std::sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
   std::vector<std::string> shares;
   for (const auto& row : sizes)
-    shares.push_back(fmt::format("{}: {}", row.size,
-                                 format_percent(static_cast<double>(row.requests) / static_cast<double>(all))));
+    shares.push_back(fmt::format(
+        "{}: {}", row.size, format_percent(static_cast<double>(row.requests) / static_cast<double>(all))));
   return fmt::format("Requests by the size of their batch: {}.", join(shares, ", "));
 }
 
@@ -106,10 +106,10 @@ std::string accuracy_text(const CaseResult& one) {
 std::string batching_text(const CaseResult& one) {
   if (one.load.empty() || one.load.front().max_batch <= 1) return {};
   const auto& load = one.load.front();
-  const std::string patience =
-      load.batch_timeout_ns > 0
-          ? fmt::format("whose first waits at most {} for the others", format_duration_ns(load.batch_timeout_ns))
-          : "which wait for no others";
+  const std::string patience = load.batch_timeout_ns > 0
+                                   ? fmt::format("whose first waits at most {} for the others",
+                                                 format_duration_ns(load.batch_timeout_ns))
+                                   : "which wait for no others";
   return fmt::format("Batches: up to {} requests, {}; {}. {}", load.max_batch, patience, load.batching,
                      batch_shares(load.batch_sizes));
 }

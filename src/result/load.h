@@ -62,11 +62,11 @@ struct Load {
   std::string arrival;  // poisson | constant; empty: not a server
   std::int64_t arrival_seed = 0;
   std::int64_t max_batch = 1;
-  double batch_timeout_ns = 0;           // how long a request may wait for others to share its batch
-  std::string batching;                  // dynamic, or padded and why; empty: one request at a time
-  std::vector<BatchSize> batch_sizes;    // ascending, after the warm-up part
+  double batch_timeout_ns = 0;         // how long a request may wait for others to share its batch
+  std::string batching;                // dynamic, or padded and why; empty: one request at a time
+  std::vector<BatchSize> batch_sizes;  // ascending, after the warm-up part
   Number mean_batch = Number::missing("no batching");  // requests an inference
-  Number offered_per_s;  // of the schedule
+  Number offered_per_s;                                // of the schedule
   Number completed_per_s;
   Number utilization;  // offered_per_s / saturation_per_s
   std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0,

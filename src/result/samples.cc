@@ -22,10 +22,9 @@ constexpr std::size_t kColumns = 7, kRequestColumns = 14;
 constexpr std::size_t kOldRequestColumns = 12;  // of version 0.1: without the last two
 
 using Optional = std::optional<std::int64_t> Sample::*;
-constexpr std::array<Optional, 7> kRequestFields{&Sample::queue_ns,   &Sample::input_ns,
-                                                 &Sample::compute_ns, &Sample::output_ns,
-                                                 &Sample::issue_delay_ns, &Sample::batch,
-                                                 &Sample::instance};
+constexpr std::array<Optional, 7> kRequestFields{
+    &Sample::queue_ns,       &Sample::input_ns, &Sample::compute_ns, &Sample::output_ns,
+    &Sample::issue_delay_ns, &Sample::batch,    &Sample::instance};
 
 bool has_requests(const std::vector<Sample>& samples) {
   return std::any_of(samples.begin(), samples.end(), [](const Sample& s) {
@@ -43,7 +42,8 @@ std::size_t columns_of(std::string_view header) {
   const std::string full = full_header();
   const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
   const bool known = columns == kColumns || columns == kOldRequestColumns || columns == kRequestColumns;
-  const bool whole = header.size() == full.size() || (header.size() < full.size() && full[header.size()] == ',');
+  const bool whole =
+      header.size() == full.size() || (header.size() < full.size() && full[header.size()] == ',');
   return known && whole && full.starts_with(header) ? columns : 0;
 }
 

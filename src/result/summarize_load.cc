@@ -133,7 +133,8 @@ void fill_batches(Load& load, const std::vector<Sample>& samples) {
   if (load.max_batch <= 1)
     load.mean_batch = Number::missing(kNoBatching);
   else
-    load.mean_batch = inferences > 0 ? Number(served / inferences) : Number::missing("no request was completed");
+    load.mean_batch =
+        inferences > 0 ? Number(served / inferences) : Number::missing("no request was completed");
 }
 
 void judge_closed_loop(Load& load, const Times& t) {

@@ -254,8 +254,8 @@ class InstanceService : public workload::Service {
 
   std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) override {
     const auto start = clock_.now_ns() + kLeadNs;
-    const measure::RoundPlan round{start,           0, config.arrivals_ns, config.timeout_ns,
-                                   config.drain_ns, config.batching};
+    const measure::RoundPlan round{start,          0, config.arrivals_ns, config.timeout_ns, config.drain_ns,
+                                   config.batching};
     crew_.run(round, kServerPollMs, [&] {
       const auto elapsed = clock_.now_ns() - start;
       if (hooks_.progress && elapsed - reported_ns_ >= kReportNs) {

@@ -167,9 +167,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
-  for (const char* name :
-       {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s", "server.load",
-        "server.max_batch", "server.batch_timeout_ms"})
+  for (const char* name : {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s",
+                           "server.load", "server.max_batch", "server.batch_timeout_ms"})
     if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);

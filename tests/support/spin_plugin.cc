@@ -15,8 +15,8 @@
 
 // Engines for tests only: one that takes a known time, and one that misbehaves on demand.
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
-//          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no batch but
-//          the one it was loaded for
+//          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
+//          batch but the one it was loaded for
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
 //   SPIN_FAULT_AT = load | run
 namespace {

@@ -35,9 +35,7 @@ void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQu
   queue.say_ready(instance, first_ns);
   while (queue.wait_for_round()) {
     lanes.crew().run([&](int lane) {
-      const auto body = [&](auto batch) {
-        queue.paced() ? lanes.serve(lane, batch) : lanes.infer(lane);
-      };
+      const auto body = [&](auto batch) { queue.paced() ? lanes.serve(lane, batch) : lanes.infer(lane); };
       while (!lanes.crew().failed() && queue.serve(clock, instance, body)) {
       }
     });

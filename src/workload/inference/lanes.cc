@@ -128,7 +128,8 @@ void Lanes::try_batch_sizes(int lane) {
     std::string refusal;
     try {
       serve(lane, requests);
-      if (!has_rows(mine.outputs, requests * spec_.batch)) refusal = "its first output does not follow the batch";
+      if (!has_rows(mine.outputs, requests * spec_.batch))
+        refusal = "its first output does not follow the batch";
     } catch (const Error& e) {
       refusal = e.what();
     }

@@ -17,8 +17,8 @@ struct Copies {
 };
 
 // Engines side by side in one process. Each is loaded and used by its lane's own thread, with weights and
-// threads of its own: what serving N instances in a process costs, it costs here. In the server scenario every
-// request brings its input and takes its outputs away; in the others the inputs stay where they are.
+// threads of its own: what serving N instances in a process costs, it costs here. In the server scenario
+// every request brings its input and takes its outputs away; in the others the inputs stay where they are.
 class Lanes {
  public:
   Lanes(const PassSpec& spec, TaggedSink& sink);

@@ -52,7 +52,8 @@ TEST(LoadChecks, OptionsOfAnotherScenarioAreMistakes) {
 TEST(LoadChecks, BatchesAreForServers) {
   EXPECT_NE(mistakes("scenario: closed_loop\nserver: {max_batch: 4}\n").find("add scenario: server"),
             std::string::npos);
-  EXPECT_NE(mistakes("scenario: offline\nserver: {max_batch: 4}\n").find("'server.max_batch'"), std::string::npos);
+  EXPECT_NE(mistakes("scenario: offline\nserver: {max_batch: 4}\n").find("'server.max_batch'"),
+            std::string::npos);
   const std::string server = "scenario: server\narrival_rate_per_s: 10\n";
   EXPECT_EQ(mistakes(server + "server: {max_batch: [1, 4], batch_timeout_ms: [0, 2.5]}\n"), "");
   EXPECT_NE(mistakes(server + "server: {batch_timeout_ms: 2}\n").find("needs server.max_batch"),

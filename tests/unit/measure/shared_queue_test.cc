@@ -70,7 +70,8 @@ TEST(SharedQueue, BatchesAreThoseOfTheOpenLoop) {
   config.timeout_ns = 40 * kMs;
   config.batching = {4, 5 * kMs};
   OpenLoop loop(config, clock.now_ns());
-  while (loop.serve(clock, [&](std::span<Request> b) { clock.advance(static_cast<int>(b.size()) * 3 * kMs); })) {
+  while (
+      loop.serve(clock, [&](std::span<Request> b) { clock.advance(static_cast<int>(b.size()) * 3 * kMs); })) {
   }
   const auto expected = loop.take_requests();
 

@@ -33,9 +33,10 @@ TEST(CaseCells, BatchesAreDescribed) {
   load.max_batch = 4;
   load.batching = "dynamic";
   load.batch_sizes = {{1, 25}, {4, 75}};
-  EXPECT_EQ(batching_text(one),
-            "Batches: up to 4 requests, which wait for no others; dynamic. Requests by the size of their batch: 1: "
-            "25 %, 4: 75 %.");
+  EXPECT_EQ(
+      batching_text(one),
+      "Batches: up to 4 requests, which wait for no others; dynamic. Requests by the size of their batch: 1: "
+      "25 %, 4: 75 %.");
   load.batch_timeout_ns = 2e6;
   load.batch_sizes.clear();
   const auto text = batching_text(one);

@@ -53,7 +53,8 @@ TEST_F(RunFiles, RequestsSurviveTheDisk) {
 }
 
 TEST_F(RunFiles, RequestsOfTheFirstVersionAreRead) {
-  const std::string header = "repetition,rank,index,start_ns,host_ns,device_ns,flags,queue_ns,input_ns,compute_ns,";
+  const std::string header =
+      "repetition,rank,index,start_ns,host_ns,device_ns,flags,queue_ns,input_ns,compute_ns,";
   write_file_atomic(folder_ / "s.csv", header + "output_ns,issue_delay_ns\n0,0,0,100,50,,0,10,,40,,7\n");
   const auto read = read_samples_csv(folder_ / "s.csv");
   ASSERT_EQ(read.size(), 1U);

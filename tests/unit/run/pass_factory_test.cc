@@ -134,7 +134,8 @@ TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
 TEST(PassFactory, AnotherModelFileIsAReference) {
   const auto name = std::filesystem::temp_directory_path() / "paceline_float.onnx";
   write_file_atomic(name, "");
-  const auto c = cases(fmt::format("accuracy: {{reference: '{}'}}\nprecisions: [bf16]\n", name.string())).at(0);
+  const auto c =
+      cases(fmt::format("accuracy: {{reference: '{}'}}\nprecisions: [bf16]\n", name.string())).at(0);
   std::filesystem::remove(name);
   const auto choice = reference_choice(c);
   EXPECT_EQ(choice.engine + choice.file, "");

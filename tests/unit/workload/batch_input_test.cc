@@ -36,7 +36,8 @@ TEST_F(BatchInputs, RequestsLieSideBySide) {
   BatchInput input(source, 2, 3);
   EXPECT_EQ(values(input.gather(2, false).front()), (std::vector<float>{0, 1, 2, 3}));
   EXPECT_EQ(input.gather(2, false).front().shape, (Shape{2, 2}));
-  EXPECT_EQ(values(input.gather(3, false).front()), (std::vector<float>{0, 1, 2, 3, 0, 1}));  // the first again
+  EXPECT_EQ(values(input.gather(3, false).front()),
+            (std::vector<float>{0, 1, 2, 3, 0, 1}));  // the first again
 }
 
 TEST_F(BatchInputs, AFilledUpBatchIsWhole) {
