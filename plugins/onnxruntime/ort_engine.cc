@@ -87,7 +87,9 @@ void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   const auto index = static_cast<std::size_t>(slot);
   if (slots_.size() <= index) slots_.resize(index + 1);
   auto& state = slots_[index];
-  if (state.binding && same_memory(state.inputs, inputs)) return;  // it is read again at every inference
+  const bool fixed_outputs =
+      std::all_of(outputs_.begin(), outputs_.end(), [](const auto& output) { return output.allocatable(); });
+  if (state.binding && fixed_outputs && same_memory(state.inputs, inputs)) return;  // read at every inference
   state = {};
   translate_errors("cannot bind the inputs", [&] {
     state.inputs.assign(inputs.begin(), inputs.end());
