@@ -37,7 +37,7 @@ class SumEngine : public Engine {
   }
   void load(const ModelSpec& model, const EngineSettings& settings) override {
     threads_ = settings.threads;
-    batch_ = model.inputs.front().shape.at(0);
+    if (!model.inputs.empty()) batch_ = model.inputs.front().shape.at(0);
   }
   void bind(Slot, std::span<const TensorView> inputs) override {
     input_ = inputs.front();
