@@ -64,13 +64,15 @@ std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInp
   return order;
 }
 
-// The shapes asked for; with any_batch that batch is an upper bound.
+// The shapes asked for; with any_batch a batch that the file leaves open stays so, up to that.
 void fix_shapes(ov::Model& model, std::span<const std::size_t> order, const plugin::ModelSpec& asked) {
   std::map<std::size_t, ov::PartialShape> shapes;
   for (std::size_t i = 0; i < asked.inputs.size(); ++i) {
     const auto& given = asked.inputs[i].shape;
     auto& shape = shapes[order[i]] = ov::Shape(given.begin(), given.end());
-    if (asked.any_batch) shape[0] = ov::Dimension(1, given.at(0));
+    const auto& declared = model.input(order[i]).get_partial_shape();
+    if (asked.any_batch && declared.rank().is_static() && declared[0].is_dynamic())
+      shape[0] = ov::Dimension(1, given.at(0));
   }
   model.reshape(shapes);
 }

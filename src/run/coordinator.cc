@@ -386,8 +386,7 @@ bool Coordinator::run_reference(CaseRun& c, const workload::PassSpec& reference,
 
 void Coordinator::check(CaseRun& c) {
   fill_flops(c);
-  auto pass = c.base;
-  pass.kind = PassKind::kCheck;
+  auto pass = check_pass(c.base);
   try {
     prepare_check_files(c.definition, artefacts_, pass);
   } catch (const Error& e) {

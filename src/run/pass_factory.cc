@@ -198,11 +198,19 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
                                                         : share;
   pass.settings.options = engine_options(s, pass.engine);
   pass.batch = s.integer("batch");
-  pass.samples = check_samples(s, pass.batch);
+  pass.samples = check_samples(s, pass.batch * pass.load.max_batch);
   pass.tolerance = tolerance_of(s);
   pass.accuracy = question_of(s);
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
+  return pass;
+}
+
+workload::PassSpec check_pass(const workload::PassSpec& base) {
+  workload::PassSpec pass = base;
+  pass.kind = workload::PassKind::kCheck;
+  pass.batch *= base.load.max_batch;
+  for (auto& input : pass.model.inputs) input.shape.at(0) *= base.load.max_batch;
   return pass;
 }
 

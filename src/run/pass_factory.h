@@ -19,6 +19,9 @@ result::CaseResult new_case_result(const config::Case& c, const std::string& run
 // The timed pass of a case but for its files, repetition and pinning. threads 0 means `default_threads`.
 workload::PassSpec base_pass(const config::Case& c, int default_threads);
 
+// The check pass of a case but for its files: at the batch that the timed pass loads the model for.
+workload::PassSpec check_pass(const workload::PassSpec& base);
+
 // What inputs the case's passes read, and what makes two cases share them.
 workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass);
 std::string input_key(const config::Case& c, const workload::PassSpec& pass);

@@ -273,7 +273,7 @@ class FileBatches(Files):
     def serve(self, model, *arguments, engine, code=0):
         cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
         result = self.run_cli("infer", "--model", model, "--engine", engine, "--shapes", "x:1x4", "--threads", 1, "--iterations", 400,
-                              "--accuracy-samples", 8, "--scenario", "server", "--arrival-rate", "2000", "--max-batch", "4",
+                              "--accuracy-samples", 8, "--batch", 1, "--scenario", "server", "--arrival-rate", "2000", "--max-batch", "4",
                               "--batch-timeout-ms", "2", *cli.QUICK, *arguments)
         self.assert_code(result, code)
         return self.summary()["cases"][0]
@@ -289,11 +289,22 @@ class FileBatches(Files):
                 self.assertTrue(case["correctness"]["passed"])
                 self.assertEqual(sum(s["requests"] for s in load["batch_sizes"]), load["completed"])
 
-    def test_a_fixed_batch_is_refused(self):
-        self.write_bytes("fixed.onnx", onnx.model([onnx.node("Relu", ["x"], ["y"])], inputs=(("x", (1, 4)),), outputs=(("y", (1, 4)),)))
+    def fixed(self, batch):
+        shape = (batch, 4)
+        self.write_bytes(f"fixed{batch}.onnx", onnx.model([onnx.node("Relu", ["x"], ["y"])], inputs=(("x", shape),), outputs=(("y", shape),)))
+        return f"fixed{batch}.onnx"
+
+    def test_a_batch_fixed_at_the_largest_is_filled_up(self):
         for engine in ("onnxruntime", "openvino"):
             with self.subTest(engine=engine):
-                case = self.serve("fixed.onnx", engine=engine, code=2)
+                case = self.serve(self.fixed(4), engine=engine)
+                self.assertRegex(case["load"][0]["batching"], "^padded to 4: .")
+                self.assertTrue(case["correctness"]["passed"])
+
+    def test_a_batch_fixed_at_another_size_is_refused(self):
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                case = self.serve(self.fixed(1), engine=engine, code=2)
                 self.assert_said(case, ["expects input 'x' float32 [1,4]", "server.max_batch 4 loads the model for batches of 4"], "config")
 
 

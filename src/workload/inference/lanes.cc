@@ -27,17 +27,6 @@ bool has_rows(std::span<const TensorView> outputs, std::int64_t rows) {
   return !outputs.empty() && !outputs.front().shape.empty() && outputs.front().shape.front() == rows;
 }
 
-template <class Load>
-auto with_hint(const PassSpec& spec, Load load) {
-  try {
-    return load();
-  } catch (const Error& e) {
-    if (!spec.model.any_batch) throw;
-    throw Error(e.code(), fmt::format("{} (server.max_batch {} loads the model for batches of {})", e.what(),
-                                      spec.load.max_batch, spec.load.max_batch * spec.batch));
-  }
-}
-
 }  // namespace
 
 Lanes::Lanes(const PassSpec& spec, TaggedSink& sink)
@@ -56,7 +45,7 @@ Lanes::Lanes(const PassSpec& spec, TaggedSink& sink)
 void Lanes::load(int lane, TaggedSink& sink) {
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   if (lane == 0) {
-    first_ = with_hint(spec_, [&] { return load_engine(spec_, sink); });
+    first_ = load_engine(spec_, sink);
     mine.engine = first_.engine.get();
   } else {
     auto& engine = others_[static_cast<std::size_t>(lane)];

@@ -164,6 +164,12 @@ TEST(PassFactory, ServersGetTheirBatches) {
   EXPECT_EQ(load.max_batch, 8);
   EXPECT_DOUBLE_EQ(load.batch_timeout_s, 0.0025);
   EXPECT_EQ(new_case_result(c, "r").benchmark.params.at("server.max_batch"), "8");
+  const auto base = base_pass(c, 1);
+  const auto check = check_pass(base);
+  EXPECT_EQ(base.batch, 1);
+  EXPECT_EQ(check.batch, 8);
+  EXPECT_EQ(check.model.inputs.at(0).shape, (Shape{8, 3, 224, 224}));
+  EXPECT_EQ(check.kind, workload::PassKind::kCheck);
 }
 
 TEST(PassFactory, WhatIsAskedAboutAccuracy) {
