@@ -26,6 +26,13 @@ int threads_of_this_process() {
   return static_cast<int>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
 }
 
+bool same_memory(std::span<const TensorView> bound, std::span<const TensorView> given) {
+  return std::equal(bound.begin(), bound.end(), given.begin(), given.end(),
+                    [](const TensorView& a, const TensorView& b) {
+                      return a.data == b.data && a.shape == b.shape && a.name == b.name;
+                    });
+}
+
 void describe(const Ort::Value& value, TensorView& view) {
   const auto info = value.GetTensorTypeAndShapeInfo();
   view.data = const_cast<void*>(value.GetTensorRawData());
@@ -75,10 +82,14 @@ void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (inputs.size() != model_.inputs.size())
     throw Error(ErrorCode::kUsage,
                 fmt::format("the model takes {} inputs, {} given", model_.inputs.size(), inputs.size()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) plugin_support::check_tensor(inputs[i], model_.inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
   const auto index = static_cast<std::size_t>(slot);
   if (slots_.size() <= index) slots_.resize(index + 1);
   auto& state = slots_[index];
+  const bool fixed_outputs =
+      std::all_of(outputs_.begin(), outputs_.end(), [](const auto& output) { return output.allocatable(); });
+  if (state.binding && fixed_outputs && same_memory(state.inputs, inputs)) return;  // read at every inference
   state = {};
   translate_errors("cannot bind the inputs", [&] {
     state.inputs.assign(inputs.begin(), inputs.end());

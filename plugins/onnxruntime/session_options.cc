@@ -42,10 +42,13 @@ const Level& optimization_level(const plugin::EngineSettings& settings) {
   return *row;
 }
 
+constexpr std::int64_t kAnySize = -1;
+
 // Sizes for the symbols of the file's input shapes. Symbols that stand for several sizes are left out: some
-// exporters call every open dimension "?". An input of another rank is left to the check of inputs.
-std::map<std::string, std::int64_t> dimension_sizes(const std::string& file,
-                                                    const std::vector<TensorSpec>& inputs) {
+// exporters call every open dimension "?", and a batch may be any. An input of another rank is left to the
+// check of inputs.
+std::map<std::string, std::int64_t> dimension_sizes(const std::string& file, const plugin::ModelSpec& model) {
+  const auto& inputs = model.inputs;
   std::map<std::string, std::set<std::int64_t>> sizes;
   for (const auto& declared : read_dimension_symbols(file)) {
     const auto spec = std::find_if(inputs.begin(), inputs.end(),
@@ -53,6 +56,8 @@ std::map<std::string, std::int64_t> dimension_sizes(const std::string& file,
     if (spec == inputs.end() || spec->shape.size() != declared.symbols.size()) continue;
     for (std::size_t i = 0; i < declared.symbols.size(); ++i)
       if (!declared.symbols[i].empty()) sizes[declared.symbols[i]].insert(spec->shape[i]);
+    if (model.any_batch && !declared.symbols.empty() && !declared.symbols[0].empty())
+      sizes[declared.symbols[0]].insert(kAnySize);
   }
   std::map<std::string, std::int64_t> single;
   for (const auto& [symbol, values] : sizes)
@@ -79,7 +84,7 @@ Ort::SessionOptions session_options(const std::string& file, const plugin::Model
     options.EnableCpuMemArena();
   else
     options.DisableCpuMemArena();
-  for (const auto& [symbol, size] : dimension_sizes(file, model.inputs))
+  for (const auto& [symbol, size] : dimension_sizes(file, model))
     Ort::ThrowOnError(Ort::GetApi().AddFreeDimensionOverrideByName(options, symbol.c_str(), size));
   return options;
 }

@@ -64,10 +64,16 @@ std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInp
   return order;
 }
 
-void fix_shapes(ov::Model& model, std::span<const std::size_t> order, std::span<const TensorSpec> given) {
+// The shapes asked for; with any_batch a batch that the file leaves open stays so, up to that.
+void fix_shapes(ov::Model& model, std::span<const std::size_t> order, const plugin::ModelSpec& asked) {
   std::map<std::size_t, ov::PartialShape> shapes;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    shapes[order[i]] = ov::Shape(given[i].shape.begin(), given[i].shape.end());
+  for (std::size_t i = 0; i < asked.inputs.size(); ++i) {
+    const auto& given = asked.inputs[i].shape;
+    auto& shape = shapes[order[i]] = ov::Shape(given.begin(), given.end());
+    const auto& declared = model.input(order[i]).get_partial_shape();
+    if (asked.any_batch && declared.rank().is_static() && declared[0].is_dynamic())
+      shape[0] = ov::Dimension(1, given.at(0));
+  }
   model.reshape(shapes);
 }
 
@@ -139,7 +145,7 @@ std::shared_ptr<ov::Model> OpenVinoEngine::read_graph() {
   const auto declared = declared_inputs(*graph, model_.inputs);
   plugin_support::check_inputs(model_.file, declared, model_.inputs);
   input_order_ = input_order(declared, model_.inputs);
-  fix_shapes(*graph, input_order_, model_.inputs);
+  fix_shapes(*graph, input_order_, model_);
   return graph;
 }
 
@@ -156,7 +162,7 @@ void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs)
     state.views.clear();
     state.outputs.clear();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      plugin_support::check_tensor(inputs[i], model_.inputs[i]);
+      plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
       state.request.set_input_tensor(input_order_[i], borrow(inputs[i]));
     }
   });

@@ -26,6 +26,12 @@ bool same_dimensions(const DeclaredInput& declared, const TensorSpec& given) {
                     fits);
 }
 
+bool same_shape(const Shape& given, const Shape& loaded, bool any_batch) {
+  if (!any_batch || given.empty() || given.size() != loaded.size()) return given == loaded;
+  return given[0] >= 1 && given[0] <= loaded[0] &&
+         std::equal(given.begin() + 1, given.end(), loaded.begin() + 1);
+}
+
 std::string names_of(std::span<const DeclaredInput> declared) {
   std::vector<std::string> words;
   for (const auto& input : declared) words.push_back(describe(input));
@@ -124,9 +130,9 @@ void check_inputs(std::string_view file, std::span<const DeclaredInput> declared
                   fmt::format("model '{}' also expects input {}; give its shape too", file, describe(input)));
 }
 
-void check_tensor(const TensorView& view, const TensorSpec& spec) {
+void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch) {
   const TensorSpec given{view.name, view.dtype, view.shape};
-  if (view.name != spec.name || view.dtype != spec.dtype || view.shape != spec.shape)
+  if (view.name != spec.name || view.dtype != spec.dtype || !same_shape(view.shape, spec.shape, any_batch))
     throw Error(ErrorCode::kUsage, fmt::format("input {} was given, the model was loaded for {}",
                                                describe(given), describe(spec)));
   if (!view.strides.empty() || view.device.kind != DeviceKind::kCpu)

@@ -43,8 +43,9 @@ std::string dimension_text(std::int64_t size, std::string_view symbol);
 void check_inputs(std::string_view file, std::span<const DeclaredInput> declared,
                   std::span<const TensorSpec> given);
 
-// Error(kUsage) unless the tensor is exactly what the model was loaded for, contiguous in host memory.
-void check_tensor(const TensorView& view, const TensorSpec& spec);
+// Error(kUsage) unless the tensor is what the model was loaded for (with any_batch, or a smaller batch of
+// it), contiguous in host memory.
+void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch = false);
 
 // Part of a library's message, and what its reader can do about it.
 struct Advice {

@@ -66,7 +66,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 18> kNameParts{
+constexpr std::array<NamePart, 20> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -84,7 +84,9 @@ constexpr std::array<NamePart, 18> kNameParts{
      {"threads_per_instance", "ti", NamePart::When::kAlways},
      {"concurrency", "c", NamePart::When::kAlways},
      {"arrival_rate_per_s", "rate", NamePart::When::kAlways},
-     {"server.load", "load", NamePart::When::kAlways}}};
+     {"server.load", "load", NamePart::When::kAlways},
+     {"server.max_batch", "mb", NamePart::When::kAlways},
+     {"server.batch_timeout_ms", "bt", NamePart::When::kAlways}}};
 
 // One workload's product.
 class Expander {

@@ -90,6 +90,25 @@ constexpr std::array kRows{
            .help = "A request that has waited longer is not served and counts as infinitely late; unset: "
                    "none is given "
                    "up."},
+    Option{.name = "server.max_batch",
+           .flags = "--max-batch",
+           .type = kInteger,
+           .form = kAxis,
+           .unit = "requests",
+           .min = 1,
+           .max = 1024,
+           .help = "Dynamic batching: a free lane serves up to so many waiting requests in one inference, of "
+                   "`batch` inputs each; unset: 1."},
+    Option{.name = "server.batch_timeout_ms",
+           .flags = "--batch-timeout-ms",
+           .type = kNumber,
+           .form = kAxis,
+           .unit = "ms",
+           .min = 0,
+           .max = 60'000,
+           .help =
+               "A batch that is not full starts when its first request has waited so long; unset: 0, with "
+               "those that are there."},
     Option{.name = "server.max_requests",
            .type = kInteger,
            .fallback = "500000",

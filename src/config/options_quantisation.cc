@@ -55,9 +55,10 @@ constexpr std::array kRows{
            .kinds = kKinds,
            .commands = kCommands,
            .help = "Layers that stay in float: names with * and ?, and the words first and last."},
-    Option{
-        .name = "calib_images",
-        .help = "Folder of JPEG or PNG files to calibrate with; without it and calib_data, random inputs."},
+    Option{.name = "calib_images",
+           .kinds = kKinds,
+           .commands = kCommands,
+           .help = "Folder of JPEG or PNG files to calibrate with; without it and calib_data, random inputs."},
     Option{.name = "calib_data",
            .form = kList,
            .kinds = kKinds,

@@ -191,8 +191,9 @@ constexpr std::array kRows{
         .flags = "--accuracy-reference",
         .fallback = "eager",
         .help =
-            "What outputs are compared with: an engine in fp32 (eager, onnxruntime), or a file of expected "
-            "outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."},
+            "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model file with "
+            "the "
+            "same inputs (FLOAT.onnx), or a file of expected outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."},
     Option{
         .name = "accuracy.answers",
         .flags = "--accuracy-answers",

@@ -29,9 +29,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kExclusiv
     {{"load_inputs", "image_dir"}, {"calib_data", "calib_images"}, {"arrival_rate_per_s", "server.load"}}};
 
 // Options of one scenario, which would be ignored in the others.
-constexpr std::array<std::string_view, 9> kServerOnly{
-    "arrival_rate_per_s", "server.load",      "server.arrival",      "server.seed", "server.t_min_s",
-    "server.t_max_s",     "server.timeout_s", "server.max_requests", "slo"};
+constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
+                                                       "server.load",
+                                                       "server.arrival",
+                                                       "server.seed",
+                                                       "server.t_min_s",
+                                                       "server.t_max_s",
+                                                       "server.timeout_s",
+                                                       "server.max_batch",
+                                                       "server.batch_timeout_ms",
+                                                       "server.max_requests",
+                                                       "slo"};
 
 class Checker {
  public:
@@ -46,6 +54,7 @@ class Checker {
     check_models();
     check_weights();
     check_labels();
+    check_reference();
     check_baseline();
     check_load();
   }
@@ -123,6 +132,21 @@ class Checker {
              "an slo to "
              "search the highest rate for");
     if (settings_.has("slo")) check_slo();
+    if (scenario == "server") check_batching();
+  }
+
+  // A request that waits for others must not be given up meanwhile.
+  void check_batching() {
+    constexpr const char* kWait = "server.batch_timeout_ms";
+    if (!settings_.has(kWait)) return;
+    if (!settings_.has("server.max_batch"))
+      return report(kWait, "server.batch_timeout_ms needs server.max_batch; add server: {max_batch: [8]}");
+    if (!settings_.has("server.timeout_s")) return;
+    const auto waits = settings_.numbers(kWait);
+    const double longest = *std::max_element(waits.begin(), waits.end());
+    if (const double limit = settings_.number("server.timeout_s"); longest >= limit * 1e3)
+      report(kWait, fmt::format("server.batch_timeout_ms ({}) must be shorter than server.timeout_s ({})",
+                                longest, limit));
   }
 
   void check_instances(const std::string& scenario) {
@@ -162,6 +186,21 @@ class Checker {
     if (!settings_.has("labels")) return;
     if (!written("load_inputs") && !written("image_dir"))
       report("labels", "labels belong to inputs of yours; add load_inputs or image_dir");
+  }
+
+  // A model file, which an engine name never looks like.
+  void check_reference() {
+    if (!settings_.has("accuracy.reference")) return;
+    const auto& file = settings_.text("accuracy.reference");
+    const FileType* type = find_file_type(file);
+    if (!type) return;
+    std::error_code error;
+    if (!type->available)
+      report("accuracy.reference",
+             fmt::format("accuracy.reference '{}': {} files are not available yet", file, type->suffix));
+    else if (!std::filesystem::exists(file, error))
+      report("accuracy.reference",
+             fmt::format("accuracy.reference '{}' does not exist; check the path", file));
   }
 
   void check_baseline() {

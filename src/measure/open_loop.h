@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "measure/batching.h"
 #include "measure/lane_crew.h"
 #include "measure/loop_types.h"
 #include "measure/waiting_clock.h"
@@ -31,6 +32,8 @@ struct Request {
   std::int64_t end_ns = 0;                   // outputs readable
   std::int64_t input_ns = 0, output_ns = 0;  // copies inside [start, end], written by the body; 0: none
   std::int64_t issue_delay_ns = -1;          // how late a lane that was free noticed it; -1: none was free
+  std::int32_t batch = 0;      // requests served together with it, itself included; 0: not served
+  std::int32_t instance = -1;  // process that claimed it, of several; -1: none
   RequestState state = RequestState::kWaiting;
   [[nodiscard]] std::int64_t latency_ns() const { return end_ns - scheduled_ns; }
 };
@@ -39,8 +42,7 @@ struct OpenLoopConfig {
   std::vector<std::int64_t> arrivals_ns;   // after the start, ascending
   std::int64_t timeout_ns = 0;             // 0: a request waits as long as it takes
   std::int64_t drain_ns = 10'000'000'000;  // after the last arrival
-  std::int64_t max_batch = 1;              // requests served at once
-  std::int64_t batch_timeout_ns = 0;       // how long a request may wait for others to share its batch
+  BatchRule batching{};
 };
 
 class OpenLoop {
@@ -55,7 +57,10 @@ class OpenLoop {
     if (taken.empty()) return false;
     if (taken.front().state == RequestState::kTimedOut) return true;
     const auto start = clock.now_ns();
-    for (auto& request : taken) request.start_ns = start;
+    for (auto& request : taken) {
+      request.start_ns = start;
+      request.batch = static_cast<std::int32_t>(taken.size());
+    }
     body(taken);
     complete(taken, clock.now_ns());
     return true;
@@ -82,28 +87,19 @@ class OpenLoop {
     const auto now = clock.now_ns();
     if (give_up(now)) return {};
     if (free_since <= first.scheduled_ns) first.issue_delay_ns = now - first.scheduled_ns;
-    const std::size_t count = expired(first, now) ? 1 : gather(clock, now);
+    const std::size_t count = expired(first, now) ? 1 : gather(clock);
+    if (stopped()) return {};
     const std::span<Request> taken(&first, count);
     next_ += count;
     return taken;
   }
 
-  // Requests that share a batch with the next one: those already there, and while there is room and time
-  // those that still come.
+  // Requests that share a batch with the next one.
   template <WaitingClock C>
-  std::size_t gather(const C& clock, std::int64_t now) {
-    const auto until = now + config_.batch_timeout_ns;
-    const auto room = static_cast<std::size_t>(config_.max_batch);
-    std::size_t count = 1;
-    for (; count < room; ++count) {
-      const bool last = next_ + count == requests_.size();
-      if (last || requests_[next_ + count].scheduled_ns > until) {
-        clock.wait_until(until);
-        break;
-      }
-      clock.wait_until(requests_[next_ + count].scheduled_ns);
-    }
-    return count;
+  std::size_t gather(const C& clock) {
+    const std::size_t first = next_;
+    return gather_batch(clock, config_.batching, requests_.size() - first,
+                        [&](std::size_t i) { return requests_[first + i].scheduled_ns; });
   }
 
   bool give_up(std::int64_t now);

@@ -44,6 +44,17 @@ void set_state(Slot& slot, RequestState state) {
   slot.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
 }
 
+// Of all processes, and released by the kernel when its holder dies.
+void make_shared_mutex(pthread_mutex_t& mutex) {
+  pthread_mutexattr_t attributes;
+  ::pthread_mutexattr_init(&attributes);
+  ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  errno = ::pthread_mutex_init(&mutex, &attributes);
+  ::pthread_mutexattr_destroy(&attributes);
+  if (errno != 0) fail("cannot make the lock");
+}
+
 void count(ClaimTally& tally, RequestState state) {
   ++tally.claimed;
   tally.done += state == RequestState::kDone;
@@ -74,6 +85,13 @@ Mapping::~Mapping() {
   if (data_ != nullptr) ::munmap(data_, bytes_);
 }
 
+Turn::Turn(pthread_mutex_t& mutex) : mutex_(mutex) {
+  if (::pthread_mutex_lock(&mutex_) == EOWNERDEAD) ::pthread_mutex_consistent(&mutex_);
+}
+Turn::~Turn() {
+  ::pthread_mutex_unlock(&mutex_);
+}
+
 }  // namespace detail
 
 SharedQueue::SharedQueue(int instances)
@@ -84,6 +102,7 @@ SharedQueue::SharedQueue(int instances)
   if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(kSlotsOffset)) != 0)
     fail("cannot make the queue");
   control_ = detail::Mapping(file_.get(), 0, sizeof(Control));
+  make_shared_mutex(control().intake);
 }
 
 SharedQueue::SharedQueue(FileDescriptor file) : file_(std::move(file)) {
@@ -117,6 +136,7 @@ void SharedQueue::open(const RoundPlan& plan) {
   c.start_ns = plan.start_ns;
   c.count = count;
   c.timeout_ns = plan.timeout_ns;
+  c.batching = plan.batching;
   c.deadline_ns = plan.arrivals_ns.empty() ? 0 : plan.start_ns + plan.arrivals_ns.back() + plan.drain_ns;
   c.next = 0;
   c.stopped = 0;
@@ -165,21 +185,24 @@ std::int64_t SharedQueue::claimed() const {
   return next;
 }
 
-OwnedRequest SharedQueue::request(std::size_t index) const {
+Request SharedQueue::request(std::size_t index) const {
   const Slot& slot = slots()[index];
-  OwnedRequest r;
+  Request r;
   r.state = state_of(slot);
-  r.scheduled_ns = control().paced != 0 ? slot.scheduled_ns : control().start_ns;
+  r.scheduled_ns = due(slot);
   r.start_ns = slot.start_ns;
   r.end_ns = slot.end_ns;
+  r.input_ns = slot.input_ns;
+  r.output_ns = slot.output_ns;
+  r.batch = slot.batch;
   r.instance = static_cast<int>(slot.owner.load(std::memory_order_acquire)) - 1;
   r.issue_delay_ns = r.instance < 0 ? -1 : slot.issue_delay_ns;
   return r;
 }
 
-std::vector<OwnedRequest> SharedQueue::collect() {
+std::vector<Request> SharedQueue::collect() {
   for (const auto end = static_cast<std::size_t>(claimed()); seen_ < end; ++seen_) pending_.push_back(seen_);
-  std::vector<OwnedRequest> final;
+  std::vector<Request> final;
   std::erase_if(pending_, [&](std::size_t index) {
     if (state_of(slots()[index]) == RequestState::kWaiting) return false;
     final.push_back(request(index));
@@ -188,9 +211,9 @@ std::vector<OwnedRequest> SharedQueue::collect() {
   return final;
 }
 
-std::vector<OwnedRequest> SharedQueue::requests() const {
-  std::vector<OwnedRequest> all;
-  const auto count = control().paced != 0 ? count_ : static_cast<std::size_t>(claimed());
+std::vector<Request> SharedQueue::requests() const {
+  std::vector<Request> all;
+  const auto count = paced() ? count_ : static_cast<std::size_t>(claimed());
   all.reserve(count);
   for (std::size_t i = 0; i < count; ++i) all.push_back(request(i));
   return all;
@@ -246,28 +269,38 @@ Slot* SharedQueue::claim(int instance) {
   return nullptr;
 }
 
-// Stopped before it was offered.
-bool SharedQueue::give_back(Slot& slot) {
-  slot.owner.store(0, std::memory_order_release);
-  return false;
+std::int64_t SharedQueue::due(const Slot& slot) const {
+  return paced() ? slot.scheduled_ns : control().start_ns;
 }
 
-bool SharedQueue::given_up(Slot& slot, std::int64_t now) {
+bool SharedQueue::is_over(const Slot& slot) {
+  return state_of(slot) != RequestState::kWaiting;
+}
+
+// Stopped before it was offered.
+void SharedQueue::give_back(Slot& slot) {
+  slot.owner.store(0, std::memory_order_release);
+}
+
+// A request that has come: served now, or given up.
+void SharedQueue::look_at(Slot& slot, std::int64_t free_since, std::int64_t now) {
+  const auto state = fate(slot, now);
+  if (state != RequestState::kWaiting) return set_state(slot, state);
+  if (free_since <= due(slot)) slot.issue_delay_ns = now - due(slot);
+}
+
+RequestState SharedQueue::fate(const Slot& slot, std::int64_t now) const {
   const Control& c = control();
-  if (c.paced == 0) return false;
-  if (now > c.deadline_ns) {
-    set_state(slot, RequestState::kUnfinished);
-    return true;
-  }
-  if (c.timeout_ns <= 0 || now - slot.scheduled_ns <= c.timeout_ns) return false;
-  set_state(slot, RequestState::kTimedOut);
-  return true;
+  if (!paced()) return RequestState::kWaiting;
+  if (now > c.deadline_ns) return RequestState::kUnfinished;
+  const bool expired = c.timeout_ns > 0 && now - slot.scheduled_ns > c.timeout_ns;
+  return expired ? RequestState::kTimedOut : RequestState::kWaiting;
 }
 
 void SharedQueue::complete(Slot& slot, std::int64_t now) {
   const Control& c = control();
   slot.end_ns = now;
-  set_state(slot, c.paced != 0 && now > c.deadline_ns ? RequestState::kUnfinished : RequestState::kDone);
+  set_state(slot, paced() && now > c.deadline_ns ? RequestState::kUnfinished : RequestState::kDone);
 }
 
 }  // namespace paceline::measure

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -23,15 +25,12 @@ struct RoundPlan {
   std::vector<std::int64_t> arrivals_ns{};  // after the start, ascending
   std::int64_t timeout_ns = 0;              // 0: a request waits as long as it takes
   std::int64_t drain_ns = 0;                // of a schedule
+  BatchRule batching{};                     // of a schedule
 };
 
 // What became of the requests that one instance claimed. claimed = done + timed_out + unfinished + failed.
 struct ClaimTally {
   std::int64_t claimed = 0, done = 0, timed_out = 0, unfinished = 0, failed = 0;
-};
-
-struct OwnedRequest : Request {
-  int instance = -1;  // that claimed it; -1: nobody did
 };
 
 namespace detail {
@@ -40,7 +39,10 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> owner;  // instance + 1; 0: not claimed
   std::atomic<std::uint32_t> state;  // RequestState
   std::int64_t scheduled_ns, start_ns, end_ns, issue_delay_ns;
+  std::int64_t input_ns, output_ns;  // as in Request, and written by the same
+  std::int32_t batch;
 };
+static_assert(sizeof(Slot) == 64);
 
 struct alignas(64) Seat {
   std::atomic<std::uint32_t> finished_round;
@@ -56,6 +58,8 @@ struct Control {
   std::atomic<std::uint32_t> stopped;
   std::uint32_t paced;  // a schedule
   std::int64_t start_ns, count, timeout_ns, deadline_ns;
+  BatchRule batching;
+  pthread_mutex_t intake;                      // held by the one lane of all instances that forms a batch
   alignas(64) std::atomic<std::int64_t> next;  // no slot below it is free
   Seat seats[kMaxInstances];
 };
@@ -80,6 +84,19 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
+// Holds a mutex that processes share. A holder that died leaves nothing half done: what it had claimed says
+// so itself.
+class Turn {
+ public:
+  explicit Turn(pthread_mutex_t& mutex);
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn();
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
 }  // namespace detail
 
 class SharedQueue {
@@ -101,9 +118,9 @@ class SharedQueue {
   [[nodiscard]] std::int64_t first_call_ns() const;
   [[nodiscard]] std::int64_t claimed() const;  // slots that are not free any more
   // Requests that became final since the last call, in the order of their slots.
-  std::vector<OwnedRequest> collect();
+  std::vector<Request> collect();
   // Every request of the round, in order, once no instance works on it.
-  [[nodiscard]] std::vector<OwnedRequest> requests() const;
+  [[nodiscard]] std::vector<Request> requests() const;
   [[nodiscard]] std::vector<ClaimTally> tally() const;  // one an instance
 
   // The instance's side.
@@ -112,21 +129,25 @@ class SharedQueue {
   void say_finished(int instance);
   [[nodiscard]] bool stopped() const { return control().stopped.load(std::memory_order_relaxed) != 0; }
 
-  // One turn of a lane: claims the next request, waits for it, and calls body(). False when nothing is left.
+  // Whether the round has a schedule; without one each request is a call of its own.
+  [[nodiscard]] bool paced() const { return control().paced != 0; }
+
+  // One turn of a lane: claims the next request or batch, waits for it, and calls body(std::span<Slot>).
+  // False when nothing is left.
   template <WaitingClock C, class Body>
   bool serve(const C& clock, int instance, Body&& body) {
-    const auto free_since = clock.now_ns();
-    detail::Slot* slot = claim(instance);
-    if (slot == nullptr) return false;
-    const auto scheduled = control().paced != 0 ? slot->scheduled_ns : control().start_ns;
-    clock.wait_until(scheduled);
-    if (stopped()) return give_back(*slot);
-    const auto now = clock.now_ns();
-    if (given_up(*slot, now)) return true;
-    if (free_since <= scheduled) slot->issue_delay_ns = now - scheduled;
-    slot->start_ns = clock.now_ns();
-    body();
-    complete(*slot, clock.now_ns());
+    const bool together = paced() && control().batching.max_requests > 1;
+    const auto taken = together ? take_batch(clock, instance) : take_one(clock, instance);
+    if (taken.empty()) return false;
+    if (is_over(taken.front())) return true;
+    const auto start = clock.now_ns();
+    for (auto& slot : taken) {
+      slot.start_ns = start;
+      slot.batch = static_cast<std::int32_t>(taken.size());
+    }
+    body(taken);
+    const auto end = clock.now_ns();
+    for (auto& slot : taken) complete(slot, end);
     return true;
   }
 
@@ -134,12 +155,50 @@ class SharedQueue {
   detail::Slot* claim(int instance);
 
  private:
+  // The next request, claimed before it comes.
+  template <WaitingClock C>
+  std::span<detail::Slot> take_one(const C& clock, int instance) {
+    const auto free_since = clock.now_ns();
+    detail::Slot* slot = claim(instance);
+    if (slot == nullptr) return {};
+    clock.wait_until(due(*slot));
+    if (stopped()) {
+      give_back(*slot);
+      return {};
+    }
+    look_at(*slot, free_since, clock.now_ns());
+    return {slot, 1};
+  }
+
+  // One lane at a time waits for requests and claims those that share a batch, so that lanes which are free
+  // at once do not take one request each.
+  template <WaitingClock C>
+  std::span<detail::Slot> take_batch(const C& clock, int instance) {
+    const auto free_since = clock.now_ns();
+    const detail::Turn turn(control().intake);
+    const auto first = static_cast<std::size_t>(claimed());
+    if (first == count_ || stopped()) return {};
+    clock.wait_until(due(slots()[first]));
+    detail::Slot* slot = claim(instance);
+    if (slot == nullptr) return {};
+    look_at(*slot, free_since, clock.now_ns());
+    if (is_over(*slot)) return {slot, 1};
+    const std::size_t wanted = gather_batch(clock, control().batching, count_ - first,
+                                            [&](std::size_t i) { return due(slots()[first + i]); });
+    std::size_t count = 1;
+    while (count < wanted && claim(instance) != nullptr) ++count;
+    return {slot, count};
+  }
+
   [[nodiscard]] detail::Control& control() const { return *static_cast<detail::Control*>(control_.data()); }
   [[nodiscard]] std::span<detail::Slot> slots() const;
   void map_slots(std::int64_t count);
-  [[nodiscard]] OwnedRequest request(std::size_t index) const;
-  bool give_back(detail::Slot& slot);
-  bool given_up(detail::Slot& slot, std::int64_t now);
+  [[nodiscard]] Request request(std::size_t index) const;
+  [[nodiscard]] std::int64_t due(const detail::Slot& slot) const;
+  [[nodiscard]] static bool is_over(const detail::Slot& slot);
+  static void give_back(detail::Slot& slot);
+  void look_at(detail::Slot& slot, std::int64_t free_since, std::int64_t now);
+  [[nodiscard]] RequestState fate(const detail::Slot& slot, std::int64_t now) const;
   void complete(detail::Slot& slot, std::int64_t now);
 
   FileDescriptor file_;

@@ -20,6 +20,9 @@ struct ModelSpec {
   std::string weights_file;  // safetensors for built-in models; empty: seeded random weights
   std::uint64_t weights_seed = 0;
   std::vector<TensorSpec> inputs;  // names, dtypes and full shapes, batch included (batch is dimension 0)
+  // Dynamic batching: bind will also bring smaller batches. An engine that can only run the shapes above
+  // refuses those, and its batches are filled up.
+  bool any_batch = false;
 };
 
 // How to run it. An engine throws Error(kUnsupported) with the reason for what it cannot do here.

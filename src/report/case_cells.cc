@@ -66,6 +66,23 @@ bool judged_by_answers(const CaseResult& one) {
   return one.correctness.judged_by == "answers" && one.correctness.top1_agreement;
 }
 
+// "Requests by the size of their batch: 1: 20 %, 4: 80 %", the most frequent ones.
+std::string batch_shares(std::vector<result::BatchSize> sizes) {
+  constexpr std::size_t kShown = 8;
+  std::int64_t all = 0;
+  for (const auto& row : sizes) all += row.requests;
+  if (all == 0) return "No request was completed.";
+  std::stable_sort(sizes.begin(), sizes.end(),
+                   [](const auto& a, const auto& b) { return a.requests > b.requests; });
+  if (sizes.size() > kShown) sizes.resize(kShown);
+  std::sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
+  std::vector<std::string> shares;
+  for (const auto& row : sizes)
+    shares.push_back(fmt::format(
+        "{}: {}", row.size, format_percent(static_cast<double>(row.requests) / static_cast<double>(all))));
+  return fmt::format("Requests by the size of their batch: {}.", join(shares, ", "));
+}
+
 }  // namespace
 
 bool shows_kept(std::span<const ReportRun> runs) {
@@ -84,6 +101,17 @@ std::string accuracy_text(const CaseResult& one) {
           : fmt::format(" Claim {}: {}.", join(split(c.claim.verdict, '_'), " "), c.claim.detail);
   return fmt::format("Accuracy: judged by its {} ({}) over {} distinct inputs ({}), against {}.{}",
                      c.judged_by, c.judged_because, c.samples, c.inputs, c.reference, claim);
+}
+
+std::string batching_text(const CaseResult& one) {
+  if (one.load.empty() || one.load.front().max_batch <= 1) return {};
+  const auto& load = one.load.front();
+  const std::string patience = load.batch_timeout_ns > 0
+                                   ? fmt::format("whose first waits at most {} for the others",
+                                                 format_duration_ns(load.batch_timeout_ns))
+                                   : "which wait for no others";
+  return fmt::format("Batches: up to {} requests, {}; {}. {}", load.max_batch, patience, load.batching,
+                     batch_shares(load.batch_sizes));
 }
 
 std::string grade_text(const CaseResult& one, std::size_t shown) {

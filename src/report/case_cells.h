@@ -28,6 +28,8 @@ CaseCells cells_of(const result::RunResult& run, const result::CaseResult& one);
 bool shows_kept(std::span<const ReportRun> runs);
 // What the accuracy check did, in a sentence; empty where it compared nothing.
 std::string accuracy_text(const result::CaseResult& one);
+// How requests were batched, in a sentence; empty where they were not.
+std::string batching_text(const result::CaseResult& one);
 
 // Why there is no p99, in words; empty where there is one.
 std::string p99_reason(const result::CaseResult& one);

@@ -169,6 +169,8 @@ std::string notes_html(const CaseResult& one) {
     out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
   if (const std::string accuracy = accuracy_text(one); !accuracy.empty())
     out += "<p>" + escape_html(accuracy) + "</p>\n";
+  if (const std::string batching = batching_text(one); !batching.empty())
+    out += "<p>" + escape_html(batching) + "</p>\n";
   const std::string highest =
       analysis::is_ok(one) && !p99_reason(one).empty() ? highest_quantile_text(one) : "";
   if (!highest.empty()) out += "<p>No p99: " + escape_html(p99_reason(one)) + "; " + highest + ".</p>\n";

@@ -157,6 +157,10 @@ void fields(A& a, Capacity& t) {
   a("per_s", t.per_s), a("trials", t.trials);
 }
 template <class A>
+void fields(A& a, BatchSize& t) {
+  a("size", t.size), a("requests", t.requests);
+}
+template <class A>
 void fields(A& a, InstanceLoad& t) {
   a("index", t.index), a("cpus", t.cpus), a("claimed", t.claimed), a("completed", t.completed);
   a("timed_out", t.timed_out), a("unfinished", t.unfinished), a("failed", t.failed), a("died", t.died);
@@ -165,7 +169,9 @@ template <class A>
 void fields(A& a, Load& t) {
   a("instances", t.instances), a("failed", t.failed);
   a("concurrency", t.concurrency), a("saturation_per_s", t.saturation_per_s), a("arrival", t.arrival);
-  a("arrival_seed", t.arrival_seed), a("max_batch", t.max_batch), a("offered_per_s", t.offered_per_s);
+  a("arrival_seed", t.arrival_seed), a("max_batch", t.max_batch), a("batch_timeout_ns", t.batch_timeout_ns);
+  a("batching", t.batching), a("batch_sizes", t.batch_sizes), a("mean_batch", t.mean_batch);
+  a("offered_per_s", t.offered_per_s);
   a("completed_per_s", t.completed_per_s), a("utilization", t.utilization), a("offered", t.offered);
   a("completed", t.completed), a("timed_out", t.timed_out), a("unfinished", t.unfinished);
   a("warmup_requests", t.warmup_requests), a("completed_frac", t.completed_frac);

@@ -9,6 +9,11 @@
 // How work arrived in the scenarios other than sync, and what came of it (methodology: load scenarios).
 namespace paceline::result {
 
+// How many requests were served in inferences of so many.
+struct BatchSize {
+  std::int64_t size = 0, requests = 0;
+};
+
 // One part of a request's latency. The means of all stages add up to the mean latency.
 struct Stage {
   std::string name;  // queue | input | compute | output
@@ -57,7 +62,11 @@ struct Load {
   std::string arrival;  // poisson | constant; empty: not a server
   std::int64_t arrival_seed = 0;
   std::int64_t max_batch = 1;
-  Number offered_per_s;  // of the schedule
+  double batch_timeout_ns = 0;         // how long a request may wait for others to share its batch
+  std::string batching;                // dynamic, or padded and why; empty: one request at a time
+  std::vector<BatchSize> batch_sizes;  // ascending, after the warm-up part
+  Number mean_batch = Number::missing("no batching");  // requests an inference
+  Number offered_per_s;                                // of the schedule
   Number completed_per_s;
   Number utilization;  // offered_per_s / saturation_per_s
   std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0,

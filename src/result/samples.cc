@@ -16,12 +16,15 @@ namespace paceline::result {
 namespace {
 
 constexpr std::string_view kHeader = "repetition,rank,index,start_ns,host_ns,device_ns,flags";
-constexpr std::string_view kRequestHeader = ",queue_ns,input_ns,compute_ns,output_ns,issue_delay_ns";
-constexpr std::size_t kColumns = 7, kRequestColumns = 12;
+constexpr std::string_view kRequestHeader =
+    ",queue_ns,input_ns,compute_ns,output_ns,issue_delay_ns,batch,instance";
+constexpr std::size_t kColumns = 7, kRequestColumns = 14;
+constexpr std::size_t kOldRequestColumns = 12;  // of version 0.1: without the last two
 
 using Optional = std::optional<std::int64_t> Sample::*;
-constexpr std::array<Optional, 5> kRequestFields{&Sample::queue_ns, &Sample::input_ns, &Sample::compute_ns,
-                                                 &Sample::output_ns, &Sample::issue_delay_ns};
+constexpr std::array<Optional, 7> kRequestFields{
+    &Sample::queue_ns,       &Sample::input_ns, &Sample::compute_ns, &Sample::output_ns,
+    &Sample::issue_delay_ns, &Sample::batch,    &Sample::instance};
 
 bool has_requests(const std::vector<Sample>& samples) {
   return std::any_of(samples.begin(), samples.end(), [](const Sample& s) {
@@ -32,6 +35,16 @@ bool has_requests(const std::vector<Sample>& samples) {
 
 std::string full_header() {
   return std::string(kHeader) + std::string(kRequestHeader);
+}
+
+// How many columns a file with this first line has; 0: it is no sample file.
+std::size_t columns_of(std::string_view header) {
+  const std::string full = full_header();
+  const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
+  const bool known = columns == kColumns || columns == kOldRequestColumns || columns == kRequestColumns;
+  const bool whole =
+      header.size() == full.size() || (header.size() < full.size() && full[header.size()] == ',');
+  return known && whole && full.starts_with(header) ? columns : 0;
 }
 
 // A row of as many columns as the file has.
@@ -114,8 +127,8 @@ std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     if (line_number == 0) {
-      if (line == full_header()) columns = kRequestColumns;
-      if (line != kHeader && columns == kColumns)
+      columns = columns_of(line);
+      if (columns == 0)
         throw Error(ErrorCode::kData, fmt::format("'{}' is not a sample file: its first line should be {}",
                                                   path.string(), kHeader));
     } else if (!line.empty()) {

@@ -28,6 +28,8 @@ struct Sample {
   std::uint32_t flags = 0;
   // server: the parts of host_ns, and how late a free lane noticed the request
   std::optional<std::int64_t> queue_ns{}, input_ns{}, compute_ns{}, output_ns{}, issue_delay_ns{};
+  // requests in the inference that served it, where batches are formed; which instance of several claimed it
+  std::optional<std::int64_t> batch{}, instance{};
 
   [[nodiscard]] bool lost() const {
     return (flags & (kSampleTimedOut | kSampleUnfinished | kSampleFailed)) != 0;

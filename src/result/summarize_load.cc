@@ -22,6 +22,7 @@ constexpr double kInFlightError = 0.02;
 constexpr double kIssueDelayFloorNs = 50'000, kIssueDelaySloShare = 0.01;
 constexpr const char* kGeneratorLimited = "generator_limited";
 constexpr const char* kNeverCompleted = "it falls among requests that were never completed";
+constexpr const char* kNoBatching = "one request at a time: no max_batch in this case";
 constexpr const char* kNoServer = "no schedule of arrivals in this scenario";
 
 std::vector<const Sample*> counted(const std::vector<Sample>& samples) {
@@ -115,6 +116,25 @@ std::vector<Stage> stages_of(const std::vector<Sample>& samples) {
     if (!x.empty()) stages.push_back(stage_of(row, x));
   }
   return stages;
+}
+
+// Every request of an inference counts as its share of it.
+void fill_batches(Load& load, const std::vector<Sample>& samples) {
+  std::map<std::int64_t, std::int64_t> requests;
+  for (const auto& s : samples)
+    if (s.counts() && !s.lost() && s.batch) ++requests[*s.batch];
+  load.batch_sizes.clear();
+  double served = 0, inferences = 0;
+  for (const auto& [size, count] : requests) {
+    load.batch_sizes.push_back({size, count});
+    served += static_cast<double>(count);
+    inferences += static_cast<double>(count) / static_cast<double>(size);
+  }
+  if (load.max_batch <= 1)
+    load.mean_batch = Number::missing(kNoBatching);
+  else
+    load.mean_batch =
+        inferences > 0 ? Number(served / inferences) : Number::missing("no request was completed");
 }
 
 void judge_closed_loop(Load& load, const Times& t) {
@@ -284,12 +304,14 @@ void summarize_load(Load& load, const std::string& scenario, const std::vector<S
     load.issue_delay_p99_ns = load.issue_delay_limit_ns = load.backlog_slope_frac =
         Number::missing(kNoServer);
     load.requests_needed = Count::missing(kNoServer);
+    load.mean_batch = Number::missing(kNoServer);
     return;
   }
   load.in_flight = Number::missing("not a closed loop");
   fill_rates(load, t);
   fill_issue_delay(load, mine);
   load.stages = stages_of(samples);
+  fill_batches(load, samples);
   judge_server(load);
   for (auto& slo : load.slo) judge_slo(load, slo, latencies_ns(samples));
 }
@@ -307,7 +329,9 @@ std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
     add_worst(all.front(), r.load.front());
     add_slo(all.front(), r.load.front());
   }
-  if (!all.empty() && !all.front().arrival.empty()) all.front().stages = stages_of(samples);
+  if (all.empty() || all.front().arrival.empty()) return all;
+  all.front().stages = stages_of(samples);
+  fill_batches(all.front(), samples);
   return all;
 }
 

@@ -89,6 +89,7 @@ class Coordinator {
   workload::PassSpec complete_quantise_pass(const CaseRun& c, const std::string& source);
   const WorkerOutcome& quantised_file(CaseRun& c, const workload::PassSpec& pass);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
+  bool make_file_reference(CaseRun& c, workload::PassSpec& pass, const std::string& file);
   bool run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
   ReferenceFailure reference_failure(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
   void fill_flops(CaseRun& c);
@@ -313,7 +314,9 @@ const WorkerOutcome& Coordinator::quantised_file(CaseRun& c, const workload::Pas
 // Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
 bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   if (!pass.reference_file.empty()) return true;  // the user's own
-  const std::string named = reference_choice(c.definition).engine;
+  const auto choice = reference_choice(c.definition);
+  if (!choice.model_file.empty()) return make_file_reference(c, pass, choice.model_file);
+  const std::string& named = choice.engine;
   const auto* file_type = config::find_file_type(pass.model.file);
   const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
   const std::string engine =
@@ -342,6 +345,22 @@ bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
   return true;
 }
 
+// Another model, say the float one of a quantised file. False: the case has ended.
+bool Coordinator::make_file_reference(CaseRun& c, workload::PassSpec& pass, const std::string& file) {
+  const auto engine = reader_of(setup_.engines, file);
+  const auto home = setup_.engines.find(engine);
+  if (home.file.empty()) {
+    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", file, home.unavailable));
+    return false;
+  }
+  auto reference = file_reference_pass(pass, file, engine);
+  reference.plugin_file = home.file.string();
+  const std::string key = reference_key(reference);
+  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
+  pass.reference_name = fmt::format("the fp32 run of {} in {}", file, engine);
+  return std::filesystem::exists(pass.reference_file) || run_reference(c, reference, key);
+}
+
 // Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the
 // run is interrupted.
 ReferenceFailure Coordinator::reference_failure(CaseRun& c, const workload::PassSpec& reference,
@@ -367,8 +386,7 @@ bool Coordinator::run_reference(CaseRun& c, const workload::PassSpec& reference,
 
 void Coordinator::check(CaseRun& c) {
   fill_flops(c);
-  auto pass = c.base;
-  pass.kind = PassKind::kCheck;
+  auto pass = check_pass(c.base);
   try {
     prepare_check_files(c.definition, artefacts_, pass);
   } catch (const Error& e) {

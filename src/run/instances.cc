@@ -254,7 +254,9 @@ class InstanceService : public workload::Service {
 
   std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) override {
     const auto start = clock_.now_ns() + kLeadNs;
-    crew_.run({start, 0, config.arrivals_ns, config.timeout_ns, config.drain_ns}, kServerPollMs, [&] {
+    const measure::RoundPlan round{start,          0, config.arrivals_ns, config.timeout_ns, config.drain_ns,
+                                   config.batching};
+    crew_.run(round, kServerPollMs, [&] {
       const auto elapsed = clock_.now_ns() - start;
       if (hooks_.progress && elapsed - reported_ns_ >= kReportNs) {
         reported_ns_ = elapsed;
@@ -272,6 +274,7 @@ class InstanceService : public workload::Service {
     return requests;
   }
 
+  void try_batch_sizes() override {}  // each instance did before it was ready
   [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return loop_.lost(); }
   void require_complete() const override { crew_.require_complete(); }
   [[nodiscard]] host::NoiseSnapshot snapshot() const override {
@@ -288,7 +291,10 @@ class InstanceService : public workload::Service {
       end.instances.push_back(account(i, one, tallies[i]));
       if (one.death()) continue;
       const auto& report = one.report();
-      if (memory.empty()) end.load_ns = report.repetition.load_ns.value().value_or(0);
+      if (memory.empty()) {
+        end.load_ns = report.repetition.load_ns.value().value_or(0);
+        for (const auto& load : report.repetition.load) end.batching = load.batching;
+      }
       memory.push_back(report.repetition.memory);
       const bool bad = report.correctness.checked && !report.correctness.passed;
       if (memory.size() == 1 || bad) end.correctness = report.correctness;

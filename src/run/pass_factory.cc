@@ -78,6 +78,8 @@ workload::LoadSpec load_spec(const Settings& s) {
   load.t_max_s = s.number("server.t_max_s");
   if (s.has("server.timeout_s")) load.timeout_s = s.number("server.timeout_s");
   load.max_requests = s.integer("server.max_requests");
+  if (s.has("server.max_batch")) load.max_batch = s.integer("server.max_batch");
+  if (s.has("server.batch_timeout_ms")) load.batch_timeout_s = s.number("server.batch_timeout_ms") * 1e-3;
   if (!s.has("slo")) return load;
   const auto slo = config::parse_slo(s.text("slo"));
   load.slo_p = slo.p;
@@ -165,8 +167,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
-  for (const char* name :
-       {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s", "server.load"})
+  for (const char* name : {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s",
+                           "server.load", "server.max_batch", "server.batch_timeout_ms"})
     if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);
@@ -196,11 +198,19 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
                                                         : share;
   pass.settings.options = engine_options(s, pass.engine);
   pass.batch = s.integer("batch");
-  pass.samples = check_samples(s, pass.batch);
+  pass.samples = check_samples(s, pass.batch * pass.load.max_batch);
   pass.tolerance = tolerance_of(s);
   pass.accuracy = question_of(s);
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
+  return pass;
+}
+
+workload::PassSpec check_pass(const workload::PassSpec& base) {
+  workload::PassSpec pass = base;
+  pass.kind = workload::PassKind::kCheck;
+  pass.batch *= base.load.max_batch;
+  for (auto& input : pass.model.inputs) input.shape.at(0) *= base.load.max_batch;
   return pass;
 }
 
@@ -231,8 +241,9 @@ std::string request_key(const workload::InputRequest& request) {
 
 ReferenceChoice reference_choice(const Case& c) {
   const std::string& named = c.settings.text("accuracy.reference");
-  const bool file = named.ends_with(".npy") || named.ends_with(".npz");
-  return file ? ReferenceChoice{"", named} : ReferenceChoice{named, ""};
+  if (named.ends_with(".npy") || named.ends_with(".npz")) return {.file = named};
+  if (config::find_file_type(named)) return {.model_file = named};
+  return {.engine = named};
 }
 
 workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine) {
@@ -262,6 +273,23 @@ std::string file_reference_engine(const EngineDirectory& engines, const std::str
     if (takes_precision && !engines.find(std::string(reader)).file.empty()) return std::string(reader);
   }
   return "eager";
+}
+
+workload::PassSpec file_reference_pass(const workload::PassSpec& base, const std::string& file,
+                                       const std::string& engine) {
+  workload::PassSpec pass = reference_pass(base, engine);
+  pass.model.name.clear();
+  pass.model.weights_file.clear();
+  pass.model.file = file;
+  return pass;
+}
+
+std::string reader_of(const EngineDirectory& engines, const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  if (!type || type->readers.empty()) return {};
+  for (const auto reader : type->readers)
+    if (!engines.find(std::string(reader)).file.empty()) return std::string(reader);
+  return std::string(type->readers.front());
 }
 
 std::string reference_key(const workload::PassSpec& reference) {

@@ -23,6 +23,8 @@ struct LoadSpec {
   double t_min_s = 60, t_max_s = 600;  // of the schedule; its length is what p99 needs, between these
   double timeout_s = 0;                // a request that waited longer is not served; 0: none
   std::int64_t max_requests = 0;       // of a capacity search
+  std::int64_t max_batch = 1;          // requests in one inference; above 1 engines are loaded for so many
+  double batch_timeout_s = 0;          // how long a request may wait for others
   double slo_p = 0, slo_bound_s = 0;   // 0: no objective
   [[nodiscard]] std::int64_t lanes() const { return instances * concurrency; }
   // An objective without a rate asks for the highest rate that holds it.

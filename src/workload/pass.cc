@@ -47,7 +47,7 @@ namespace paceline::plugin {
 template <class A>
 void fields(A& a, ModelSpec& t) {
   a("name", t.name), a("file", t.file), a("weights_file", t.weights_file), a("weights_seed", t.weights_seed),
-      a("inputs", t.inputs);
+      a("inputs", t.inputs), a("any_batch", t.any_batch);
 }
 template <class A>
 void fields(A& a, EngineSettings& t) {
@@ -113,8 +113,9 @@ void fields(A& a, LoadSpec& t) {
       a("instance", t.instance), a("rate_per_s", t.rate_per_s), a("share", t.share);
   a("arrival", t.arrival), a("arrival_seed", t.arrival_seed), a("t_min_s", t.t_min_s),
       a("t_max_s", t.t_max_s);
-  a("timeout_s", t.timeout_s), a("max_requests", t.max_requests), a("slo_p", t.slo_p),
-      a("slo_bound_s", t.slo_bound_s);
+  a("timeout_s", t.timeout_s), a("max_requests", t.max_requests), a("max_batch", t.max_batch),
+      a("batch_timeout_s", t.batch_timeout_s);
+  a("slo_p", t.slo_p), a("slo_bound_s", t.slo_bound_s);
 }
 template <class A>
 void fields(A& a, QuantiseTo& t) {

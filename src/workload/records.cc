@@ -46,11 +46,13 @@ struct RequestColumn {
   const char* name;
   std::optional<std::int64_t> result::Sample::*field;
 };
-constexpr std::array<RequestColumn, 5> kRequestColumns{{{"queue_ns", &result::Sample::queue_ns},
+constexpr std::array<RequestColumn, 7> kRequestColumns{{{"queue_ns", &result::Sample::queue_ns},
                                                         {"input_ns", &result::Sample::input_ns},
                                                         {"compute_ns", &result::Sample::compute_ns},
                                                         {"output_ns", &result::Sample::output_ns},
-                                                        {"issue_delay_ns", &result::Sample::issue_delay_ns}}};
+                                                        {"issue_delay_ns", &result::Sample::issue_delay_ns},
+                                                        {"batch", &result::Sample::batch},
+                                                        {"instance", &result::Sample::instance}}};
 
 void read_column(const json& from, const RequestColumn& column, std::span<result::Sample> samples) {
   if (!from.contains(column.name)) return;

@@ -222,6 +222,92 @@ class BadData(Files):
                 self.assert_said(self.measure("--precision", "int8", code=2), [words])
 
 
+class FloatReference(Files):
+    """Another model file as what outputs are compared with."""
+
+    def measure(self, reference, engine="onnxruntime", code=0):
+        cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
+        result = self.run_cli("infer", "--model", "m.onnx", "--engine", engine, "--shapes", "x:1x4", "--threads", 1, "--iterations", 3,
+                              "--accuracy-samples", 4, "--accuracy-reference", reference, *cli.QUICK)
+        self.assert_code(result, code)
+        return result
+
+    def setUp(self):
+        super().setUp()
+        self.write_bytes("m.onnx", WHOLE)
+
+    def test_the_same_weights_pass(self):
+        self.write_bytes("float.onnx", WHOLE)
+        for engine in ("onnxruntime", "openvino"):
+            self.measure("float.onnx", engine)
+            found = self.summary()["cases"][0]["correctness"]
+            self.assertEqual((found["passed"], found["reference"]), (True, "the fp32 run of float.onnx in onnxruntime"))
+
+    def test_other_weights_fail(self):
+        self.write_bytes("float.onnx", onnx.linear(tensor=onnx.weights("w", (4, 4), [0.1 * i for i in range(16)])))
+        self.measure("float.onnx", code=1)
+        case = self.summary()["cases"][0]
+        self.assert_said(case, ["float.onnx in onnxruntime"], "accuracy")
+
+    def test_a_file_that_is_not_there(self):
+        result = self.run_cli("infer", "--model", "m.onnx", "--shapes", "x:1x4", "--accuracy-reference", "gone.onnx")
+        self.assert_error(result, 2, "gone.onnx", "does not exist")
+        result = self.run_cli("infer", "--model", "m.onnx", "--shapes", "x:1x4", "--accuracy-reference", "gone.plan")
+        self.assert_error(result, 2, "not available yet")
+        self.assert_nothing_ran()
+
+    def test_files_that_are_no_reference(self):
+        step = onnx.node("Relu", ["z"], ["y"])
+        for name, content, words, code in (("inputs", onnx.model([step], inputs=(("z", ("N", 4)),)), ["no input 'x'", "'z' float32"], "config"),
+                                           ("text", b"this is no model\n", DAMAGED, "data"),
+                                           ("wide", onnx.model([onnx.node("Concat", ["x", "x"], ["y"])]), ["could not be made"], "data")):
+            with self.subTest(file=name):
+                self.write_bytes(f"{name}.onnx", content)
+                self.measure(f"{name}.onnx", code=2)
+                self.assert_said(self.summary()["cases"][0], [*words, "reference could not be made"], code)
+
+
+class FileBatches(Files):
+    """Dynamic batching of model files: what their shapes allow."""
+
+    def serve(self, model, *arguments, engine, code=0):
+        cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
+        result = self.run_cli("infer", "--model", model, "--engine", engine, "--shapes", "x:1x4", "--threads", 1, "--iterations", 400,
+                              "--accuracy-samples", 8, "--batch", 1, "--scenario", "server", "--arrival-rate", "2000", "--max-batch", "4",
+                              "--batch-timeout-ms", "2", *cli.QUICK, *arguments)
+        self.assert_code(result, code)
+        return self.summary()["cases"][0]
+
+    def test_an_open_batch_is_dynamic(self):
+        self.write_bytes("m.onnx", WHOLE)
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                case = self.serve("m.onnx", engine=engine)
+                load = case["load"][0]
+                self.assertEqual((load["batching"], load["max_batch"]), ("dynamic", 4))
+                self.assertGreater(load["mean_batch"], 1)
+                self.assertTrue(case["correctness"]["passed"])
+                self.assertEqual(sum(s["requests"] for s in load["batch_sizes"]), load["completed"])
+
+    def fixed(self, batch):
+        shape = (batch, 4)
+        self.write_bytes(f"fixed{batch}.onnx", onnx.model([onnx.node("Relu", ["x"], ["y"])], inputs=(("x", shape),), outputs=(("y", shape),)))
+        return f"fixed{batch}.onnx"
+
+    def test_a_batch_fixed_at_the_largest_is_filled_up(self):
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                case = self.serve(self.fixed(4), engine=engine)
+                self.assertRegex(case["load"][0]["batching"], "^padded to 4: .")
+                self.assertTrue(case["correctness"]["passed"])
+
+    def test_a_batch_fixed_at_another_size_is_refused(self):
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                case = self.serve(self.fixed(1), engine=engine, code=2)
+                self.assert_said(case, ["expects input 'x' float32 [1,4]", "server.max_batch 4 loads the model for batches of 4"], "config")
+
+
 class BadTorchModels(Files):
     def test_torchscript_and_packages(self):
         self.assert_code(self.run_cli("export", "--model", "tiny_cnn", "--format", "torchscript", "--out", "whole.pt"), 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Scenarios closed_loop, offline and server on an engine of known behaviour. No test says anything about speed."""
 
+import collections
 import os
 import signal
 import time
@@ -21,6 +22,26 @@ class Load(CliTest):
         run = self.only_run()
         folder = run / "cases" / case["case_id"]
         return read_csv((folder if folder.exists() else run) / "samples.csv")
+
+
+    def assert_stages(self, rows):
+        """Queue, input, compute and output are the whole latency of each request."""
+        for row in rows:
+            self.assertEqual(sum(int(row[f"{stage}_ns"] or 0) for stage in ("queue", "input", "compute", "output")), int(row["host_ns"]))
+
+    def assert_batches(self, case, largest):
+        """Requests of one inference began together and say how many they were; the result's counts are the samples'."""
+        load, rows = case["load"][0], self.samples_of(case)
+        self.assert_stages(rows)
+        inferences = collections.Counter((int(r["start_ns"]) + int(r["queue_ns"]), r["instance"], r["batch"]) for r in rows)
+        for (_, _, batch), requests in inferences.items():
+            self.assertEqual(requests, int(batch))
+            self.assertLessEqual(requests, largest)
+        counted = collections.Counter(int(r["batch"]) for r in rows if int(r["flags"]) == 0)
+        self.assertEqual({s["size"]: s["requests"] for s in load["batch_sizes"]}, counted)
+        self.assertAlmostEqual(load["mean_batch"], sum(counted.values()) / sum(n / size for size, n in counted.items()))
+        self.assertEqual(load["max_batch"], largest)
+        return load
 
 
 class ClosedLoopAndOffline(Load):
@@ -75,8 +96,9 @@ class Server(Load):
         self.assertEqual(load["offered"] + load["warmup_requests"], 1000)
         self.assertEqual(load["completed"], load["offered"])
         self.assertEqual(sum(int(r["flags"]) == 4 for r in rows), load["warmup_requests"])
-        for row in rows:
-            self.assertEqual(int(row["queue_ns"]) + int(row["compute_ns"]), int(row["host_ns"]))
+        self.assert_stages(rows)
+        self.assertEqual([s["name"] for s in load["stages"]], ["queue", "input", "compute", "output"])
+        self.assertIsNone(load["mean_batch"])
         counted = [int(r["host_ns"]) for r in rows if int(r["flags"]) == 0]
         self.assertAlmostEqual(sum(s["mean_ns"] for s in load["stages"]), sum(counted) / len(counted), delta=1)
 
@@ -128,6 +150,45 @@ class Server(Load):
         self.assertGreater(len(capacity["trials"]), 0)
         self.assertLessEqual(sum(t["requests"] for t in capacity["trials"]), 60000)
         self.assertFalse(any(t["long_run"] for t in capacity["trials"]))
+
+    def test_requests_share_batches(self):
+        result, summary = self.server("--server.load", "0.5", "--max-batch", "4", "--batch-timeout-ms", "2",
+                                      "--accuracy-reference", "spin", us=2000, iterations=1000)
+        case = summary["cases"][0]
+        self.assertIn("mb4 bt2", case["label"])
+        load = self.assert_batches(case, 4)
+        self.assertEqual((load["batching"], load["batch_timeout_ns"]), ("dynamic", 2e6))
+        self.assertGreater(load["mean_batch"], 1)
+        self.assertAlmostEqual(load["utilization"], 0.5)
+        page = next(self.only_run().glob("report.html")).read_text(encoding="utf-8")
+        self.assertIn("Batches: up to 4 requests, whose first waits at most 2.00 ms for the others; dynamic.", page)
+
+    def test_an_engine_of_one_batch_size_has_its_batches_filled_up(self):
+        result = self.infer("--scenario", "server", "--server.load", "0.2", "--max-batch", "4", "--accuracy-reference", "spin", iterations=300,
+                            env={"SPIN_FIXED_BATCH": "1", "SPIN_US": "2000"})
+        self.assert_code(result, 0)
+        load = self.assert_batches(self.summary()["cases"][0], 4)
+        self.assertEqual(load["batching"], "padded to 4: this engine was loaded for batches of 4")
+
+    def test_requests_of_several_inputs_share_batches(self):
+        _, summary = self.server("--server.load", "0.5", "--max-batch", "3", "--batch", "2", us=2000, iterations=300)
+        self.assertEqual(self.assert_batches(summary["cases"][0], 3)["batching"], "dynamic")
+        self.assertEqual(summary["cases"][0]["throughput"]["item"], "items")
+
+    def test_a_search_for_the_capacity_with_batches(self):
+        plan = self.spin_plan("scenario: server", "slo: p99=1us", "server: {max_requests: 60000, max_batch: 8}")
+        plan.write_text("".join(line for line in plan.read_text().splitlines(True) if not line.startswith("iterations")))
+        self.assert_code(self.run_cli("run", plan, env={"SPIN_US": "50"}), 3)
+        load = self.summary()["cases"][0]["load"][0]
+        self.assertGreater(len(load["capacity"]["trials"]), 0)
+        self.assertEqual(load["max_batch"], 8)
+
+    def test_batches_where_there_is_no_queue(self):
+        for arguments, words in ((("--scenario", "closed_loop", "--max-batch", "4"), ("server.max_batch", "add scenario: server")),
+                                 (("--scenario", "server", "--server.load", "0.5", "--batch-timeout-ms", "2"), ("needs server.max_batch",)),
+                                 (("--scenario", "server", "--server.load", "0.5", "--max-batch", "0"), ("max_batch", "1"))):
+            self.assert_error(self.infer(*arguments), 2, *words, lines=1)
+        self.assert_nothing_ran()
 
     def test_an_engine_that_dies_under_load_fails_the_case(self):
         result = self.infer("--scenario", "server", "--arrival-rate", "100", engine="fault",
@@ -186,8 +247,33 @@ class Instances(Load):
         self.assertEqual(case["outcome"], "ok", case["reason"])
         load = self.accounts(case, 1000)
         self.assertAlmostEqual(load["utilization"], 0.5)
-        for row in self.samples_of(case):
-            self.assertEqual(int(row["queue_ns"]) + int(row["compute_ns"]), int(row["host_ns"]))
+        rows = self.samples_of(case)
+        self.assert_stages(rows)
+        for i in load["instances"]:
+            self.assertEqual(sum(int(r["instance"]) == i["index"] for r in rows), i["claimed"])
+
+    def test_batches_on_two(self):
+        _, summary = self.load_run("--scenario", "server", "--server.load", "0.5", "--instances", "2", "--threads-per-instance", "1",
+                                   "--max-batch", "4", "--batch-timeout-ms", "1", us=2000, iterations=1000)
+        case = summary["cases"][0]
+        self.assertEqual(case["outcome"], "ok", case["reason"])
+        self.accounts(case, 1000)
+        self.assertEqual(self.assert_batches(case, 4)["batching"], "dynamic")
+
+    def test_killing_an_instance_that_forms_a_batch_loses_no_account(self):
+        process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4",
+                             "--iterations", "600", *QUICK, "--scenario", "server", "--arrival-rate", "200", "--max-batch", "4",
+                             "--batch-timeout-ms", "30", "--instances", "2", "--threads-per-instance", "1", env={"SPIN_US": "5000"})
+        self.assertTrue(wait_until(lambda: len(instances_of(process)) == 2))
+        time.sleep(2.5)
+        os.kill(instances_of(process)[0], signal.SIGKILL)
+        result = self.finish(process)
+        self.assert_code(result, 5)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "instance"))
+        load = self.accounts(case, 600)
+        self.assertLessEqual(sum(i["failed"] for i in load["instances"]), 4)
+        self.assert_group_empty(process)
 
     def test_killing_an_instance_loses_no_account(self):
         process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4",

@@ -7,6 +7,9 @@ import unittest
 import onnx_scales
 import paceline_cli as cli
 
+# One red pixel.
+RED = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
+                    "08d763f8cfc000000301010018dd8db00000000049454e44ae426082")
 INT8 = ["--precision", "int8", "--quantisation.samples", 8]
 
 
@@ -78,6 +81,20 @@ class Quantise(cli.CliTest):
         self.assertNotEqual(missing.code, 0)
         self.assertIn("none.npz", missing.err)
         both = self.tiny(*INT8, "--calib-data", "a.npy", "--calib-images", "b")
+        self.assert_code(both, 2)
+        self.assertIn("exclude each other", both.err)
+
+    def test_a_file_is_calibrated_with_pictures(self):
+        done = self.export("x", *INT8, "--calib-images", "photos")
+        self.assert_code(done, 2)
+        self.assertIn("photos", done.err)
+        (self.folder / "photos").mkdir()
+        (self.folder / "photos" / "red.png").write_bytes(RED)
+        done = self.export("f.onnx", *INT8, "--calib-images", "photos")
+        self.assert_code(done, 0)
+        self.assertNotIn("random", done.out + done.err)
+        self.assertIn("photos", done.out)
+        both = self.export("g.onnx", *INT8, "--calib-images", "photos", "--calib-data", "a.npy")
         self.assert_code(both, 2)
         self.assertIn("exclude each other", both.err)
 

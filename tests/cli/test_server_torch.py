@@ -2,6 +2,7 @@
 """A real server: tiny_cnn at half of its saturation rate."""
 
 import os
+import shutil
 import signal
 import time
 import unittest
@@ -34,6 +35,18 @@ class HalfLoad(CliTest):
         p99 = case["stats"]["quantiles"][-1]
         self.assertIsNone(p99["value_ns"])
         self.assertRegex(p99["value_ns_reason"], r"needs \d+ more requests")
+
+    def test_batches_are_of_the_size_that_there_is(self):
+        for engine in ("eager", "torchscript"):
+            with self.subTest(engine=engine):
+                shutil.rmtree(self.folder / "results", ignore_errors=True)
+                case = self.case_of_run("--engine", engine, "--max-batch", "4", "--batch-timeout-ms", "1", "--iterations", "2000")
+                load = case["load"][0]
+                self.assertEqual(load["batching"], "dynamic")
+                self.assertGreater(load["mean_batch"], 1)
+                self.assertLessEqual(load["mean_batch"], 4)
+                self.assertTrue(case["correctness"]["passed"])
+                self.assertEqual([s["name"] for s in load["stages"]], ["queue", "input", "compute", "output"])
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two instances need two CPUs of their own")
     def test_killing_an_instance_loses_no_account(self):

@@ -108,6 +108,10 @@ class TrainedModel(cli.CliTest):
                 self.assertEqual(change["ci_high"] < -0.05, bool(code), change)
                 self.assertEqual(case["headline"]["p50_ns"]["value"] is None, bool(code))
         self.assertIn("more than the 10 % accepted", done.err)
+        self.assert_code(self.measure("good.onnx", "--accuracy-reference", MODEL, "--output-dir", "by_model"), 0)
+        for by_file, by_model in zip(self.cases("good"), self.cases("by_model")):
+            self.assertIn("the fp32 run of", by_model["correctness"]["reference"])
+            self.assertAlmostEqual(by_model["correctness"]["top1"]["value"], by_file["correctness"]["top1"]["value"], 2)
 
     def test_too_few_inputs_cannot_claim(self):
         self.write_rows("test.npy", self.rows[CALIBRATION:CALIBRATION + 48])

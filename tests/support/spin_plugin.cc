@@ -15,7 +15,8 @@
 
 // Engines for tests only: one that takes a known time, and one that misbehaves on demand.
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
-//          seeded by SPIN_SEED and the process id; its median is SPIN_US
+//          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
+//          batch but the one it was loaded for
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
 //   SPIN_FAULT_AT = load | run
 namespace {
@@ -34,9 +35,14 @@ class SumEngine : public Engine {
   [[nodiscard]] EngineInfo info() const override {
     return {"spin", {{"spin", "1"}}, {{"threads", std::to_string(threads_)}}};
   }
-  void load(const ModelSpec&, const EngineSettings& settings) override { threads_ = settings.threads; }
+  void load(const ModelSpec& model, const EngineSettings& settings) override {
+    threads_ = settings.threads;
+    if (!model.inputs.empty()) batch_ = model.inputs.front().shape.at(0);
+  }
   void bind(Slot, std::span<const TensorView> inputs) override {
     input_ = inputs.front();
+    if (variable("SPIN_FIXED_BATCH", "0") == "1" && input_.shape.at(0) != batch_)
+      throw Error(ErrorCode::kUsage, "this engine was loaded for batches of " + std::to_string(batch_));
     output_ = Tensor({"output", DType::kFloat32, {input_.shape.at(0), 4}});
   }
   void enqueue(Slot) override {
@@ -60,6 +66,7 @@ class SumEngine : public Engine {
   TensorView input_, view_;
   Tensor output_;
   int threads_ = 1;
+  std::int64_t batch_ = 1;
 };
 
 class SpinEngine : public SumEngine {

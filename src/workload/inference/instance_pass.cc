@@ -30,11 +30,13 @@ void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQu
   const int instance = static_cast<int>(spec.load.instance);
   Lanes lanes(spec, sink);
   const auto first_ns = first_calls(lanes, clock);
+  lanes.try_batch_sizes();
   sink.phase("serve");
   queue.say_ready(instance, first_ns);
   while (queue.wait_for_round()) {
     lanes.crew().run([&](int lane) {
-      while (!lanes.crew().failed() && queue.serve(clock, instance, [&] { lanes.infer(lane); })) {
+      const auto body = [&](auto batch) { queue.paced() ? lanes.serve(lane, batch) : lanes.infer(lane); };
+      while (!lanes.crew().failed() && queue.serve(clock, instance, body)) {
       }
     });
     queue.say_finished(instance);
@@ -44,7 +46,8 @@ void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQu
   r.load_ns = lanes.load_ns();
   r.memory = lanes.memory();
   finish_memory(r.memory);
-  sink.emit(correctness_record(lanes.check(spec)));
+  r.load.emplace_back().batching = lanes.batching();
+  sink.emit(correctness_record(lanes.check()));
   sink.emit(repetition_record(r));
 }
 

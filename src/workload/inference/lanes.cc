@@ -3,51 +3,152 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/error.h"
+
 namespace paceline::workload {
+namespace {
+
+// Batches of inputs that requests bring: as many as a full batch of requests needs, or as there are.
+std::int64_t batches_of(const PassSpec& spec) {
+  return std::clamp<std::int64_t>(spec.samples / spec.batch, 1, spec.load.max_batch);
+}
+
+PassSpec at_full_batch(PassSpec spec) {
+  for (auto& input : spec.model.inputs) input.shape.at(0) *= spec.load.max_batch;
+  spec.model.any_batch = spec.load.max_batch > 1;
+  return spec;
+}
+
+bool has_rows(std::span<const TensorView> outputs, std::int64_t rows) {
+  return !outputs.empty() && !outputs.front().shape.empty() && outputs.front().shape.front() == rows;
+}
+
+}  // namespace
 
 Lanes::Lanes(const PassSpec& spec, TaggedSink& sink)
-    : inputs_(spec, 0, 1),
+    : spec_(at_full_batch(spec)),
+      server_(spec.load.scenario == kServer),
+      inputs_(spec, 0, batches_of(spec)),
       others_(static_cast<std::size_t>(spec.load.concurrency)),
       lanes_(static_cast<std::size_t>(spec.load.concurrency)),
       crew_(static_cast<int>(spec.load.concurrency)) {
   for (int next = 0; next < crew_.size(); ++next)  // one after the other: loading has threads of its own
     crew_.run([&](int lane) {
-      if (lane == next) load(lane, spec, sink);
+      if (lane == next) load(lane, sink);
     });
 }
 
-void Lanes::load(int lane, const PassSpec& spec, TaggedSink& sink) {
+void Lanes::load(int lane, TaggedSink& sink) {
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   if (lane == 0) {
-    first_ = load_engine(spec, sink);
+    first_ = load_engine(spec_, sink);
     mine.engine = first_.engine.get();
   } else {
     auto& engine = others_[static_cast<std::size_t>(lane)];
-    engine = plugin::LoadedPlugin(spec.plugin_file).make_engine(spec.engine);
-    engine->load(spec.model, spec.settings);
+    engine = plugin::LoadedPlugin(spec_.plugin_file).make_engine(spec_.engine);
+    engine->load(spec_.model, spec_.settings);
     mine.engine = engine.get();
   }
-  mine.inputs = inputs_.batch(0);
-  mine.engine->bind(0, mine.inputs);
+  mine.input = std::make_unique<BatchInput>(inputs_, batches_of(spec_), spec_.load.max_batch);
+  mine.engine->bind(0, mine.input->gather(spec_.load.max_batch, true));
 }
 
 void Lanes::infer(int lane) {
+  if (server_) {
+    serve(lane, spec_.load.max_batch);
+    return;
+  }
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   mine.engine->enqueue(0);
   mine.outputs = mine.engine->synchronize(0);
+  mine.served = 1;
 }
 
-result::Correctness Lanes::check(const PassSpec& spec) const {
+Copies Lanes::serve(int lane, std::int64_t requests) {
+  const SteadyClock clock;
+  Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+  const auto begin = clock.now_ns();
+  mine.served = requests;
+  mine.engine->bind(0, mine.input->gather(requests, padded_));
+  const auto ready = clock.now_ns();
+  mine.engine->enqueue(0);
+  mine.outputs = mine.engine->synchronize(0);
+  const auto computed = clock.now_ns();
+  take_outputs(mine);
+  return {ready - begin, clock.now_ns() - computed};
+}
+
+// Rows of the batch that the engine ran, those it was filled up with included.
+std::int64_t Lanes::rows_run(const Lane& lane) const {
+  return spec_.batch * (padded_ ? spec_.load.max_batch : lane.served);
+}
+
+// The next inference overwrites what the engine holds. Rows that only fill up a batch are nobody's.
+void Lanes::take_outputs(Lane& lane) const {
+  lane.taken.resize(lane.outputs.size());
+  for (std::size_t i = 0; i < lane.outputs.size(); ++i) {
+    const TensorView& output = lane.outputs[i];
+    auto bytes = output.size_bytes();
+    if (has_rows({&output, 1}, rows_run(lane)))
+      bytes = bytes / static_cast<std::size_t>(rows_run(lane)) *
+              static_cast<std::size_t>(lane.served * spec_.batch);
+    if (lane.taken[i].size() < bytes) lane.taken[i].resize(bytes);
+    if (bytes > 0) std::memcpy(lane.taken[i].data(), output.data, bytes);
+  }
+}
+
+void Lanes::try_batch_sizes() {
+  if (spec_.load.max_batch <= 1) return;
+  batching_ = "dynamic";
+  for (int next = 0; next < crew_.size(); ++next)
+    crew_.run([&](int lane) {
+      if (lane == next) try_batch_sizes(lane);
+    });
+}
+
+void Lanes::try_batch_sizes(int lane) {
+  const Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+  const std::int64_t full = spec_.load.max_batch;
+  for (std::int64_t requests = 1; requests < full && !padded_; ++requests) {
+    std::string refusal;
+    try {
+      serve(lane, requests);
+      if (!has_rows(mine.outputs, requests * spec_.batch))
+        refusal = "its first output does not follow the batch";
+    } catch (const Error& e) {
+      refusal = e.what();
+    }
+    if (refusal.empty()) continue;
+    padded_ = true;
+    batching_ = fmt::format("padded to {}: {}", full * spec_.batch, refusal);
+  }
+  serve(lane, full);
+}
+
+result::Correctness Lanes::check() const {
   result::Correctness worst;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].outputs.empty()) continue;
-    auto found = verify_outputs(spec, lanes_[lane].outputs);
+    auto found = check(lanes_[lane]);
     const bool bad = found.checked && !found.passed;
     if (bad && lanes_.size() > 1) found.detail += fmt::format(" (lane {} of {})", lane + 1, lanes_.size());
     if (lane == 0 || bad) worst = std::move(found);
     if (bad) break;
   }
   return worst;
+}
+
+// Of the last inference: the rows that requests brought, as far as these were not the same inputs again.
+result::Correctness Lanes::check(const Lane& lane) const {
+  std::vector<TensorView> outputs(lane.outputs.begin(), lane.outputs.end());
+  PassSpec spec = spec_;
+  spec.batch = std::min(lane.served, batches_of(spec_)) * spec_.batch;
+  if (has_rows(outputs, rows_run(lane))) outputs.front().shape.front() = spec.batch;
+  return verify_outputs(spec, outputs);
 }
 
 }  // namespace paceline::workload

@@ -2,38 +2,72 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "measure/lane_crew.h"
+#include "workload/inference/batch_input.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
 
+// What a request costs beside the inference.
+struct Copies {
+  std::int64_t input_ns = 0, output_ns = 0;
+};
+
 // Engines side by side in one process. Each is loaded and used by its lane's own thread, with weights and
-// threads of its own: what serving N instances in a process costs, it costs here.
+// threads of its own: what serving N instances in a process costs, it costs here. In the server scenario
+// every request brings its input and takes its outputs away; in the others the inputs stay where they are.
 class Lanes {
  public:
   Lanes(const PassSpec& spec, TaggedSink& sink);
   [[nodiscard]] measure::LaneCrew& crew() { return crew_; }
   [[nodiscard]] double load_ns() const { return first_.load_ns; }  // of lane 0
   [[nodiscard]] const result::Memory& memory() const { return first_.memory; }
-  // One inference, on the lane's thread.
+  // One call, on the lane's thread; a server's is a full batch.
   void infer(int lane);
+  // So many requests in one inference, on the lane's thread.
+  Copies serve(int lane, std::int64_t requests);
+  // The same; what the copies took is written to each of them.
+  template <class R>
+  void serve(int lane, std::span<R> requests) {
+    const Copies copies = serve(lane, static_cast<std::int64_t>(requests.size()));
+    for (auto& request : requests) {
+      request.input_ns = copies.input_ns;
+      request.output_ns = copies.output_ns;
+    }
+  }
+  // Runs each batch size once, on every lane: which sizes an engine takes is seen by trying, and none is new
+  // to it later.
+  void try_batch_sizes();
+  // "dynamic", or "padded to N: why"; empty where requests are served one at a time.
+  [[nodiscard]] const std::string& batching() const { return batching_; }
   // Compares the last outputs of every lane; the worst of them is returned.
-  [[nodiscard]] result::Correctness check(const PassSpec& spec) const;
+  [[nodiscard]] result::Correctness check() const;
 
  private:
   struct Lane {
     plugin::Engine* engine = nullptr;
-    std::vector<TensorView> inputs;
+    std::unique_ptr<BatchInput> input;
     std::span<const TensorView> outputs;
+    std::vector<std::vector<std::byte>> taken;  // where the requests' outputs go
+    std::int64_t served = 0;                    // requests of the last inference
   };
-  void load(int lane, const PassSpec& spec, TaggedSink& sink);
+  void load(int lane, TaggedSink& sink);
+  void try_batch_sizes(int lane);
+  void take_outputs(Lane& lane) const;
+  [[nodiscard]] std::int64_t rows_run(const Lane& lane) const;
+  [[nodiscard]] result::Correctness check(const Lane& lane) const;
 
+  PassSpec spec_;  // the model at full batch
+  bool server_;
   Inputs inputs_;
   LoadedEngine first_;
   std::vector<std::unique_ptr<plugin::Engine>> others_;
   std::vector<Lane> lanes_;
+  bool padded_ = false;  // the engine runs full batches only
+  std::string batching_;
   measure::LaneCrew crew_;
 };
 

@@ -32,28 +32,27 @@ class LaneService : public Service {
  public:
   LaneService(const PassSpec& spec, TaggedSink& sink, const measure::HostWaitingClock& clock,
               const measure::LoopHooks& hooks)
-      : spec_(spec),
-        clock_(clock),
+      : clock_(clock),
         hooks_(hooks),
         lanes_(spec, sink),
         body_{lanes_},
         loop_(clock, body_, lanes_.crew(), hooks, spec.loop.progress_interval_ns) {}
   Loop& loop() override { return loop_; }
   std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) override {
-    auto body = [&](int lane, std::span<measure::Request>) { lanes_.infer(lane); };
+    auto body = [&](int lane, std::span<measure::Request> batch) { lanes_.serve(lane, batch); };
     return measure::run_open_loop(clock_, body, lanes_.crew(), config, hooks_);
   }
+  void try_batch_sizes() override { lanes_.try_batch_sizes(); }
   [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return {}; }
   void require_complete() const override {}
   [[nodiscard]] host::NoiseSnapshot snapshot() const override { return host::take_snapshot(); }
   ServiceEnd finish() override {
-    ServiceEnd end{lanes_.load_ns(), lanes_.memory(), lanes_.check(spec_), {}};
+    ServiceEnd end{lanes_.load_ns(), lanes_.memory(), lanes_.check(), lanes_.batching(), {}};
     finish_memory(end.memory);
     return end;
   }
 
  private:
-  const PassSpec& spec_;
   const measure::HostWaitingClock& clock_;
   const measure::LoopHooks& hooks_;
   Lanes lanes_;
@@ -135,7 +134,7 @@ Measured closed_loop(const PassSpec& spec, Service& service, double call_ns, mea
 constexpr std::int64_t kSaturationCalls = 30;  // of each lane
 constexpr std::int64_t kSaturationNs = 1'000'000'000;
 
-// Requests per second with every lane always in use.
+// Requests per second with every lane always in use and every batch full.
 double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
   stats::StopConfig stop;
   stop.n_min = kSaturationCalls * spec.load.lanes();
@@ -144,7 +143,8 @@ double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
   measure::AloneDecider decider(spec.loop.warmup, stop);
   const auto calls = loop.measure(decider, call_ns);
   if (calls.elapsed_ns <= 0) return 0;
-  return static_cast<double>(calls.samples.size()) * 1e9 / static_cast<double>(calls.elapsed_ns);
+  const auto requests = static_cast<double>(calls.samples.size()) * static_cast<double>(spec.load.max_batch);
+  return requests * 1e9 / static_cast<double>(calls.elapsed_ns);
 }
 
 // Schedules on the lanes, one after the other.
@@ -238,6 +238,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   const auto warmup = service->loop().warm_up(decider);
   service->require_complete();
   const double call_ns = call_estimate_ns(warmup, spec.load.lanes());
+  service->try_batch_sizes();
   sink.phase("measure");
   const auto before = service->snapshot();
   Measured m = spec.load.scenario == kServer    ? server(spec, *service, call_ns, sink, interrupt)
@@ -252,6 +253,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   sink.emit(correctness_record(end.correctness));
   m.loop.warmup = warmup;
   m.load.instances = std::move(end.instances);
+  m.load.batching = std::move(end.batching);
   fill_loop(r, spec.loop, m.loop);
   if (r.stop_reason.empty()) r.stop_reason = "instances_died";
   if (spec.load.scenario == kServer)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "workload/inference/pass_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/npy.h"
 #include "host/heap.h"
 #include "host/memory.h"
@@ -17,6 +20,17 @@ namespace {
 const char* steady_state_name(const measure::LoopConfig& config, stats::WarmupState state) {
   if (config.warmup.mode != stats::WarmupMode::kAuto) return "fixed";
   return state == stats::WarmupState::kDone ? "reached" : "not_reached";
+}
+
+// A model that does not take the batch may take a smaller one, which the user did ask for.
+void load_model(plugin::Engine& engine, const PassSpec& spec) {
+  try {
+    engine.load(spec.model, spec.settings);
+  } catch (const Error& e) {
+    if (spec.load.max_batch <= 1 || spec.model.inputs.empty()) throw;
+    throw Error(e.code(), fmt::format("{} (server.max_batch {} loads the model for batches of {})", e.what(),
+                                      spec.load.max_batch, spec.model.inputs.front().shape.at(0)));
+  }
 }
 
 }  // namespace
@@ -51,7 +65,7 @@ LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
   loaded.memory.rss_before_load_bytes = host::process_memory().rss_bytes;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  loaded.engine->load(spec.model, spec.settings);
+  load_model(*loaded.engine, spec);
   loaded.load_ns = static_cast<double>(clock.now_ns() - begin);
   auto info = loaded.engine->info();
   info.settings.emplace_back("heap", heap);

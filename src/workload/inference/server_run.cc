@@ -28,10 +28,11 @@ double with_warmup(double needed, double rate_per_s) {
   return std::max(needed / (1 - kWarmupShare), needed + kWarmupSeconds * rate_per_s) + 1;
 }
 
-result::Sample to_sample(const measure::Request& request) {
+result::Sample to_sample(const LoadSpec& load, const measure::Request& request) {
   result::Sample s;
   s.start_ns = request.scheduled_ns;
   if (request.issue_delay_ns >= 0) s.issue_delay_ns = request.issue_delay_ns;
+  if (request.instance >= 0) s.instance = request.instance;
   if (request.state == measure::RequestState::kTimedOut) s.flags |= result::kSampleTimedOut;
   if (request.state == measure::RequestState::kUnfinished) s.flags |= result::kSampleUnfinished;
   if (request.state == measure::RequestState::kFailed) s.flags |= result::kSampleFailed;
@@ -41,6 +42,7 @@ result::Sample to_sample(const measure::Request& request) {
   s.compute_ns = request.end_ns - request.start_ns - request.input_ns - request.output_ns;
   if (request.input_ns > 0) s.input_ns = request.input_ns;
   if (request.output_ns > 0) s.output_ns = request.output_ns;
+  if (load.max_batch > 1) s.batch = request.batch;
   return s;
 }
 
@@ -87,6 +89,7 @@ measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan&
   const auto seed = spec.load.arrival_seed + static_cast<std::uint64_t>(spec.repetition) + (trial << 32U);
   config.arrivals_ns = measure::schedule_arrivals(kind, plan.rate_per_s, plan.requests, seed);
   config.timeout_ns = std::llround(spec.load.timeout_s * 1e9);
+  config.batching = {spec.load.max_batch, std::llround(spec.load.batch_timeout_s * 1e9)};
   return config;
 }
 
@@ -96,7 +99,7 @@ std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPla
   samples.reserve(requests.size());
   for (const auto& request : requests) {
     if (request.state == measure::RequestState::kWaiting) continue;
-    result::Sample s = to_sample(request);
+    result::Sample s = to_sample(spec.load, request);
     s.repetition = static_cast<std::int32_t>(spec.repetition);
     s.rank = static_cast<std::int32_t>(spec.rank);
     s.index = static_cast<std::int64_t>(samples.size());
@@ -111,6 +114,8 @@ result::Load server_load(const PassSpec& spec, const ServerPlan& plan) {
   load.concurrency = spec.load.lanes();
   load.saturation_per_s = plan.saturation_per_s;
   load.offered_per_s = plan.rate_per_s;
+  load.max_batch = spec.load.max_batch;
+  load.batch_timeout_ns = spec.load.batch_timeout_s * 1e9;
   load.arrival = spec.load.arrival;
   load.arrival_seed = static_cast<std::int64_t>(spec.load.arrival_seed) + spec.repetition;
   if (spec.load.slo_p > 0) {

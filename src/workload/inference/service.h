@@ -17,6 +17,7 @@ struct ServiceEnd {
   double load_ns = 0;
   result::Memory memory;
   result::Correctness correctness;              // of the last outputs, the worst of all lanes
+  std::string batching;                         // as in Load
   std::vector<result::InstanceLoad> instances;  // none: one process; counts of the last run
 };
 
@@ -26,6 +27,8 @@ class Service {
   virtual ~Service() = default;
   virtual measure::JudgedLoop<measure::HostWaitingClock>& loop() = 0;  // work without a schedule
   virtual std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) = 0;
+  // Settles how batches that are not full are run, once every lane has made its first call.
+  virtual void try_batch_sizes() = 0;
   // Calls of the last loop that were never complete: when they began.
   [[nodiscard]] virtual std::vector<std::int64_t> lost_calls() const = 0;
   // Throws when the service is no longer what was asked for; the measured run alone may end like that.

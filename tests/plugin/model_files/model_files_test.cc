@@ -81,6 +81,27 @@ TEST_F(ModelFiles, OtherDataAfterAnotherBind) {
   EXPECT_LE(relative_error(run(*engine), convolution_output(other[0])), 1e-5);
 }
 
+TEST_F(ModelFiles, SmallerBatchesWhereTheyAreAskedFor) {
+  const auto file = saved(convolution());
+  auto full = images(4);
+  plugin::ModelSpec model;
+  model.file = file;
+  model.inputs = specs_of(full);
+  model.any_batch = true;
+  const auto engine = make_engine();
+  engine->load(model, {});
+  for (const std::int64_t batch : {4, 1, 3, 4}) {
+    auto data = images(batch);
+    bind(*engine, data);
+    EXPECT_LE(relative_error(run(*engine), convolution_output(data[0])), 1e-5);
+    EXPECT_EQ(engine->synchronize(0)[0].shape, (Shape{batch, 4, 6, 6}));
+  }
+  auto larger = images(5), smaller = images(1);
+  EXPECT_EQ(error_of([&] { bind(*engine, larger); }).first, ErrorCode::kUsage);
+  const auto fixed = load(file, specs_of(full));
+  EXPECT_EQ(error_of([&] { bind(*fixed, smaller); }).first, ErrorCode::kUsage);
+}
+
 TEST_F(ModelFiles, SlotsAreIndependent) {
   auto a = images(1), b = images(1);
   b[0].as<float>()[0] = 100;

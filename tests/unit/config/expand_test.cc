@@ -135,6 +135,10 @@ TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
   const auto server = cases_of("model: resnet50\nscenario: server\nserver: {load: [0.3, 0.5]}\n");
   ASSERT_EQ(server.size(), 2U);
   EXPECT_EQ(server[0].label, "resnet50 eager fp32 b1 server load0.3");
+  const auto batches = cases_of(
+      "model: resnet50\nscenario: server\nserver: {load: 0.5, max_batch: [1, 8], batch_timeout_ms: 2.5}\n");
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[1].label, "resnet50 eager fp32 b1 server load0.5 mb8 bt2.5");
   const auto rates = cases_of("model: resnet50\nscenario: server\narrival_rate_per_s: [10, 20.5]\n");
   ASSERT_EQ(rates.size(), 2U);
   EXPECT_EQ(rates[1].id, "resnet50-eager-fp32-b1-server-rate20.5");

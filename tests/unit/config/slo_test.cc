@@ -49,6 +49,21 @@ TEST(LoadChecks, OptionsOfAnotherScenarioAreMistakes) {
   EXPECT_EQ(mistakes("scenario: offline\nconcurrency: 2\n"), "");
 }
 
+TEST(LoadChecks, BatchesAreForServers) {
+  EXPECT_NE(mistakes("scenario: closed_loop\nserver: {max_batch: 4}\n").find("add scenario: server"),
+            std::string::npos);
+  EXPECT_NE(mistakes("scenario: offline\nserver: {max_batch: 4}\n").find("'server.max_batch'"),
+            std::string::npos);
+  const std::string server = "scenario: server\narrival_rate_per_s: 10\n";
+  EXPECT_EQ(mistakes(server + "server: {max_batch: [1, 4], batch_timeout_ms: [0, 2.5]}\n"), "");
+  EXPECT_NE(mistakes(server + "server: {batch_timeout_ms: 2}\n").find("needs server.max_batch"),
+            std::string::npos);
+  EXPECT_NE(mistakes(server + "server: {max_batch: 4, batch_timeout_ms: [1, 20], timeout_s: 0.02}\n")
+                .find("(20) must be shorter than server.timeout_s (0.02)"),
+            std::string::npos);
+  EXPECT_NE(mistakes(server + "server: {max_batch: 0}\n"), "");
+}
+
 TEST(LoadChecks, ABadObjectiveIsFoundBeforeAnythingRuns) {
   EXPECT_NE(mistakes("scenario: server\nserver: {load: 0.5}\nslo: p99\n").find("p99=50ms"),
             std::string::npos);

@@ -239,30 +239,107 @@ TEST(OpenLoop, WhatTheDrainDoesNotFinishIsUnfinished) {
   EXPECT_EQ(r[3].start_ns, 0);
 }
 
-TEST(OpenLoop, RequestsThatWaitShareABatch) {
-  OpenLoopConfig config;
-  config.arrivals_ns = {0, kMs, 2 * kMs, 3 * kMs, 4 * kMs, 5 * kMs};
-  config.max_batch = 4;
-  std::vector<std::size_t> sizes;
+// When each batch began, with how many requests, on one lane that needs `service_ns` for any number.
+struct Batch {
+  std::int64_t start_ns = 0;  // after the first arrival is scheduled to come
+  std::size_t size = 0;
+  friend bool operator==(const Batch&, const Batch&) = default;
+};
+std::vector<Batch> batches_of(const OpenLoopConfig& config, std::int64_t service_ns) {
+  std::vector<Batch> batches;
   const FakeClock clock;
-  OpenLoop loop(config, clock.now_ns());
+  const auto begin = clock.now_ns();
+  OpenLoop loop(config, begin);
   while (loop.serve(clock, [&](std::span<Request> batch) {
-    sizes.push_back(batch.size());
-    clock.advance(10 * kMs);
+    batches.push_back({clock.now_ns() - begin, batch.size()});
+    clock.advance(service_ns);
   })) {
   }
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 4, 1}));
+  return batches;
 }
 
-TEST(OpenLoop, ABatchWaitsNoLongerThanItsTimeout) {
+TEST(DynamicBatching, WithoutATimeoutABatchIsWhatWaits) {
+  OpenLoopConfig config;
+  config.arrivals_ns = {0, kMs, 2 * kMs, 3 * kMs, 4 * kMs, 5 * kMs};
+  config.batching.max_requests = 4;
+  EXPECT_EQ(batches_of(config, 10 * kMs), (std::vector<Batch>{{0, 1}, {10 * kMs, 4}, {20 * kMs, 1}}));
+}
+
+// By hand: up to 3 requests, 4 ms of patience, 5 ms of service.
+//   0 and 1 wait for more until 4 and are through at 9. 6 and 7 came meanwhile and would wait until 10, but 9
+//   fills their batch at once. 9.5 has waited enough at 13.5, and the lane is free at 14. 30 waits alone
+//   until 34.
+TEST(DynamicBatching, AHandComputedSchedule) {
+  OpenLoopConfig config;
+  config.arrivals_ns = {0, kMs, 6 * kMs, 7 * kMs, 9 * kMs, 9 * kMs + kMs / 2, 30 * kMs};
+  config.batching = {3, 4 * kMs};
+  EXPECT_EQ(batches_of(config, 5 * kMs),
+            (std::vector<Batch>{{4 * kMs, 2}, {9 * kMs, 3}, {14 * kMs, 1}, {34 * kMs, 1}}));
+  const auto r = run_virtual(config, [](const FakeClock& c) { c.advance(5 * kMs); });
+  std::vector<std::int64_t> latency_us, sizes;
+  for (const auto& one : r) {
+    latency_us.push_back(one.latency_ns() / 1000);
+    sizes.push_back(one.batch);
+    EXPECT_EQ(one.state, RequestState::kDone);
+  }
+  EXPECT_EQ(latency_us, (std::vector<std::int64_t>{9000, 8000, 8000, 7000, 5000, 9500, 9000}));
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{2, 2, 3, 3, 3, 1, 1}));
+}
+
+TEST(DynamicBatching, AFullBatchStartsAtOnce) {
+  OpenLoopConfig config;
+  config.arrivals_ns = {0, kMs, 2 * kMs};
+  config.batching = {2, kS};
+  EXPECT_EQ(batches_of(config, 0), (std::vector<Batch>{{kMs, 2}, {2 * kMs + kS, 1}}));
+}
+
+TEST(DynamicBatching, OneRequestAtATimeNeverWaits) {
+  OpenLoopConfig config;
+  config.arrivals_ns = {0, kMs};
+  config.batching = {1, kS};
+  EXPECT_EQ(batches_of(config, 0), (std::vector<Batch>{{0, 1}, {kMs, 1}}));
+}
+
+TEST(DynamicBatching, ARequestThatTimedOutIsInNoBatch) {
   OpenLoopConfig config;
   config.arrivals_ns = {0, kMs, 9 * kMs};
-  config.max_batch = 4;
-  config.batch_timeout_ns = 2 * kMs;
-  const auto r = run_virtual(config, [](const FakeClock& c) { c.advance(kMs); });
-  EXPECT_EQ(r[0].start_ns - r[0].scheduled_ns, 2 * kMs);
-  EXPECT_EQ(r[1].end_ns, r[0].end_ns);
-  EXPECT_EQ(r[2].start_ns - r[2].scheduled_ns, 2 * kMs);
+  config.timeout_ns = 5 * kMs;
+  config.batching.max_requests = 4;
+  EXPECT_EQ(batches_of(config, 10 * kMs), (std::vector<Batch>{{0, 1}, {10 * kMs, 1}}));
+  const auto r = run_virtual(config, [](const FakeClock& c) { c.advance(10 * kMs); });
+  EXPECT_EQ(r[1].state, RequestState::kTimedOut);
+  EXPECT_EQ(r[1].batch, 0);
+}
+
+// A server that needs as long for a batch as for one request: at twice what it could do one by one it keeps
+// up, and at twice that again with batches of four.
+TEST(DynamicBatching, BatchesCarryALoadThatSingleRequestsDoNot) {
+  auto config = poisson(200, 20'000, 3);
+  config.drain_ns = 1000 * kS;
+  const auto service = [](const FakeClock& c) { c.advance(10 * kMs); };
+  const auto slow = latencies(run_virtual(config, service));
+  config.batching.max_requests = 4;
+  const auto fast = latencies(run_virtual(config, service));
+  EXPECT_GT(mean_of(slow), 1);
+  EXPECT_LT(mean_of(fast), 0.03);
+}
+
+TEST(DynamicBatching, AnInterruptWhileABatchFormsOffersNothing) {
+  std::atomic<bool> interrupt = false;
+  OpenLoopConfig config;
+  config.arrivals_ns = {0, kMs, 2 * kMs};
+  config.batching = {3, kS};
+  struct Interrupting : FakeClock {
+    std::atomic<bool>* flag = nullptr;
+    void wait_until(std::int64_t when_ns) const {
+      FakeClock::wait_until(when_ns);
+      *flag = now_ns() >= kS + kMs;  // the second request came
+    }
+  } clock;
+  clock.flag = &interrupt;
+  OpenLoop loop(config, clock.now_ns(), &interrupt);
+  EXPECT_FALSE(loop.serve(clock, [](std::span<Request>) { FAIL(); }));
+  for (const auto& one : loop.take_requests()) EXPECT_EQ(one.state, RequestState::kWaiting);
 }
 
 TEST(OpenLoop, AnInterruptedRunLeavesTheRestUntouched) {

@@ -49,7 +49,7 @@ TEST(SharedQueue, InVirtualTimeItIsTheOpenLoop) {
   SharedQueue queue(1);
   queue.open({other.now_ns(), 0, config.arrivals_ns, config.timeout_ns, config.drain_ns});
   auto instance = join(queue);
-  while (instance.serve(other, 0, [&] { other.advance(9 * kMs); })) {
+  while (instance.serve(other, 0, [&](auto) { other.advance(9 * kMs); })) {
   }
   const auto got = queue.requests();
   ASSERT_EQ(got.size(), expected.size());
@@ -63,12 +63,60 @@ TEST(SharedQueue, InVirtualTimeItIsTheOpenLoop) {
   EXPECT_EQ(sum(queue.tally().front()), 2000);
 }
 
+TEST(SharedQueue, BatchesAreThoseOfTheOpenLoop) {
+  const FakeClock clock, other;
+  OpenLoopConfig config;
+  config.arrivals_ns = schedule_arrivals(ArrivalKind::kPoisson, 300, 2000, 3);
+  config.timeout_ns = 40 * kMs;
+  config.batching = {4, 5 * kMs};
+  OpenLoop loop(config, clock.now_ns());
+  while (
+      loop.serve(clock, [&](std::span<Request> b) { clock.advance(static_cast<int>(b.size()) * 3 * kMs); })) {
+  }
+  const auto expected = loop.take_requests();
+
+  SharedQueue queue(1);
+  queue.open({other.now_ns(), 0, config.arrivals_ns, config.timeout_ns, config.drain_ns, config.batching});
+  auto instance = join(queue);
+  while (instance.serve(other, 0, [&](auto b) { other.advance(static_cast<int>(b.size()) * 3 * kMs); })) {
+  }
+  const auto got = queue.requests();
+  ASSERT_EQ(got.size(), expected.size());
+  std::int64_t full = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(got[i].state, expected[i].state) << i;
+    ASSERT_EQ(got[i].batch, expected[i].batch) << i;
+    ASSERT_EQ(got[i].end_ns, expected[i].end_ns) << i;
+    full += got[i].batch == 4;
+  }
+  EXPECT_GT(full, 100);
+  EXPECT_EQ(sum(queue.tally().front()), 2000);
+}
+
+TEST(SharedQueue, CopiesOfARequestReachItsRecord) {
+  const FakeClock clock;
+  SharedQueue queue(1);
+  queue.open({clock.now_ns(), 0, {0, 0, 0}, 0, kS, {2, 0}});
+  auto instance = join(queue);
+  while (instance.serve(clock, 0, [&](auto batch) {
+    for (auto& one : batch) one.input_ns = 7, one.output_ns = 8;
+    clock.advance(kMs);
+  })) {
+  }
+  const auto got = queue.requests();
+  EXPECT_EQ(got[2].input_ns, 7);
+  EXPECT_EQ(got[2].output_ns, 8);
+  EXPECT_EQ(got[2].instance, 0);
+  EXPECT_EQ(got[1].batch, 2);
+  EXPECT_EQ(got[2].batch, 1);
+}
+
 TEST(SharedQueue, WhatTheDrainCutsOffIsUnfinished) {
   const FakeClock clock;
   SharedQueue queue(1);
   queue.open({clock.now_ns(), 0, std::vector<std::int64_t>(10, 0), 0, 3 * kS});
   auto instance = join(queue);
-  while (instance.serve(clock, 0, [&] { clock.advance(kS); })) {
+  while (instance.serve(clock, 0, [&](auto) { clock.advance(kS); })) {
   }
   const auto tally = queue.tally().front();
   EXPECT_EQ(tally.done, 3);
@@ -105,10 +153,10 @@ TEST(SharedQueue, ADeadOwnersRequestsFailAndTheOthersGoOn) {
   SharedQueue queue(2);
   queue.open({0, 10});
   auto first = join(queue), second = join(queue);
-  ASSERT_TRUE(first.serve(clock, 0, [] {}));
+  ASSERT_TRUE(first.serve(clock, 0, [](auto) {}));
   ASSERT_NE(first.claim(0), nullptr);  // and there it dies
   queue.fail_claims(0);
-  while (second.serve(clock, 1, [] {})) {
+  while (second.serve(clock, 1, [](auto) {})) {
   }
   const auto tally = queue.tally();
   EXPECT_EQ(tally[0].claimed, 2);
@@ -125,9 +173,9 @@ TEST(SharedQueue, AStoppedRoundOffersNothingMore) {
   SharedQueue queue(1);
   queue.open({0, 10});
   auto instance = join(queue);
-  ASSERT_TRUE(instance.serve(clock, 0, [] {}));
+  ASSERT_TRUE(instance.serve(clock, 0, [](auto) {}));
   queue.stop();
-  EXPECT_FALSE(instance.serve(clock, 0, [] {}));
+  EXPECT_FALSE(instance.serve(clock, 0, [](auto) {}));
   EXPECT_EQ(queue.tally().front().claimed, 1);
 }
 
@@ -139,7 +187,7 @@ TEST(SharedQueue, EachRoundIsNew) {
     queue.open({0, count});
     ASSERT_TRUE(instance.wait_for_round());
     EXPECT_FALSE(queue.finished(0));
-    for (int i = 0; i < 3; ++i) ASSERT_TRUE(instance.serve(clock, 0, [] {}));
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(instance.serve(clock, 0, [](auto) {}));
     instance.say_finished(0);
     EXPECT_TRUE(queue.finished(0));
     EXPECT_EQ(queue.tally().front().done, 3);
@@ -156,10 +204,22 @@ pid_t fork_instance(const SharedQueue& queue, int index, std::int64_t service_ns
   const HostWaitingClock clock;
   view.say_ready(index, 1);
   while (view.wait_for_round()) {
-    while (view.serve(clock, index, [&] { clock.wait_until(clock.now_ns() + service_ns); })) {
+    while (view.serve(clock, index, [&](auto) { clock.wait_until(clock.now_ns() + service_ns); })) {
     }
     view.say_finished(index);
   }
+  ::_exit(0);
+}
+
+// Claims a batch that never fills and is killed while it holds the turn.
+pid_t fork_waiting_instance(const SharedQueue& queue) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  SharedQueue view(copy_of(queue.file()));
+  const HostWaitingClock clock;
+  view.say_ready(0, 1);
+  view.wait_for_round();
+  view.serve(clock, 0, [](auto) {});
   ::_exit(0);
 }
 
@@ -189,6 +249,26 @@ TEST(SharedQueueProcesses, KillingOneLosesNoAccount) {
     queue.close();
     end(survivor);
   }
+}
+
+TEST(SharedQueueProcesses, KillingTheOneWhoseTurnItIsLetsTheOthersGoOn) {
+  SharedQueue queue(2);
+  const pid_t victim = fork_waiting_instance(queue);
+  while (!queue.ready(0)) std::this_thread::yield();
+  const SteadyClock clock;
+  queue.open({clock.now_ns(), 0, {0, 3600 * kS, 3600 * kS}, 0, 100'000 * kS, {3, 7200 * kS}});
+  while (queue.claimed() < 1) std::this_thread::yield();
+  ::kill(victim, SIGKILL);
+  end(victim);
+  queue.fail_claims(0);
+  const FakeClock later;
+  later.advance(clock.now_ns() + 3600 * kS);
+  auto survivor = join(queue);
+  EXPECT_TRUE(survivor.serve(later, 1, [](auto batch) { EXPECT_EQ(batch.size(), 2U); }));
+  EXPECT_FALSE(survivor.serve(later, 1, [](auto) {}));
+  const auto tally = queue.tally();
+  EXPECT_EQ(tally[0].failed, 1);
+  EXPECT_EQ(tally[1].claimed, 2);
 }
 
 }  // namespace

@@ -39,15 +39,29 @@ TEST_F(RunFiles, RequestsSurviveTheDisk) {
   auto requests = samples();
   requests[0].queue_ns = 5;
   requests[0].compute_ns = 999'995;
+  requests[0].batch = 3;
+  requests[0].instance = 1;
   requests[1].host_ns = 0;
   requests[1].flags = kSampleTimedOut;
   requests[2].flags = kSampleWarmup;
   const auto text = samples_to_csv(requests);
-  EXPECT_NE(text.find("\n0,0,1,2000000,,900000,8,,,,,\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n0,0,1,2000000,,900000,8,,,,,,,\n"), std::string::npos) << text;
   write_file_atomic(folder_ / "s.csv", text);
   EXPECT_EQ(read_samples_csv(folder_ / "s.csv"), requests);
   EXPECT_EQ(durations_ns(requests), (std::vector<double>{1'000'000}));
   EXPECT_EQ(latencies_ns(requests).size(), 2U);
+}
+
+TEST_F(RunFiles, RequestsOfTheFirstVersionAreRead) {
+  const std::string header =
+      "repetition,rank,index,start_ns,host_ns,device_ns,flags,queue_ns,input_ns,compute_ns,";
+  write_file_atomic(folder_ / "s.csv", header + "output_ns,issue_delay_ns\n0,0,0,100,50,,0,10,,40,,7\n");
+  const auto read = read_samples_csv(folder_ / "s.csv");
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].issue_delay_ns, 7);
+  EXPECT_FALSE(read[0].batch);
+  write_file_atomic(folder_ / "s.csv", header + "output_ns\n");
+  EXPECT_THROW(read_samples_csv(folder_ / "s.csv"), Error);
 }
 
 TEST_F(RunFiles, ACutSampleFileNamesItsLine) {

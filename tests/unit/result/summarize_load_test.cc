@@ -114,6 +114,22 @@ TEST(Server, TheStagesAddUpToTheMean) {
   EXPECT_NEAR(sum, *c.stats.mean_ns, 1);
 }
 
+TEST(Server, MeanBatchIsPerInference) {
+  auto load = facts(0.5);
+  load.max_batch = 4;
+  auto samples = queue(0.5, 8);
+  for (auto& s : samples) s.batch = s.index < 2 ? 1 : s.index < 4 ? 2 : 4;  // 1, 1, 2 and 4 requests
+  summarize_load(load, "server", samples);
+  EXPECT_DOUBLE_EQ(*load.mean_batch, 2);
+  ASSERT_EQ(load.batch_sizes.size(), 3U);
+  EXPECT_EQ(load.batch_sizes[2].size, 4);
+  EXPECT_EQ(load.batch_sizes[2].requests, 4);
+  load.max_batch = 1;
+  summarize_load(load, "server", queue(0.5, 8));
+  EXPECT_FALSE(load.mean_batch);
+  EXPECT_TRUE(load.batch_sizes.empty());
+}
+
 TEST(Server, LostRequestsCountAsInfinitelyLate) {
   auto samples = queue(0.3, 10'000);
   lose(samples, 5000, 50, kSampleTimedOut);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "run/pass_factory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
 #include "workload/pass.h"
 
 namespace paceline::run {
@@ -121,8 +126,50 @@ TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
   const auto file = reference_choice(cases("accuracy: {reference: 'logits:out.npz'}\n").at(0));
   EXPECT_EQ(file.engine, "");
   EXPECT_EQ(file.file, "logits:out.npz");
+  EXPECT_EQ(file.model_file, "");
   const auto base = base_pass(cases("").at(0), 1);
   EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(base, "onnxruntime")));
+}
+
+TEST(PassFactory, AnotherModelFileIsAReference) {
+  const auto name = std::filesystem::temp_directory_path() / "paceline_float.onnx";
+  write_file_atomic(name, "");
+  const auto c =
+      cases(fmt::format("accuracy: {{reference: '{}'}}\nprecisions: [bf16]\n", name.string())).at(0);
+  std::filesystem::remove(name);
+  const auto choice = reference_choice(c);
+  EXPECT_EQ(choice.engine + choice.file, "");
+  EXPECT_EQ(choice.model_file, name.string());
+  const auto base = base_pass(c, 1);
+  const auto pass = file_reference_pass(base, choice.model_file, "openvino");
+  EXPECT_EQ(pass.engine, "openvino");
+  EXPECT_EQ(pass.model.name, "");
+  EXPECT_EQ(pass.model.file, choice.model_file);
+  EXPECT_EQ(pass.settings.precision, "fp32");
+  EXPECT_EQ(pass.model.inputs.at(0).shape, base.model.inputs.at(0).shape);
+  EXPECT_NE(reference_key(pass), reference_key(reference_pass(base, "openvino")));
+  const plugin::Manifest vino{"openvino", "b.so", {"openvino"}, {}, "", ""};
+  const plugin::Manifest torch{"torch", "a.so", {"eager", "torchscript", "aotinductor"}, {}, "", ""};
+  const EngineDirectory engines({vino, torch}, {});
+  EXPECT_EQ(reader_of(engines, "f.onnx"), "openvino");
+  EXPECT_EQ(reader_of(engines, "f.pt"), "eager");
+  EXPECT_EQ(reader_of(engines, "f.pt2"), "aotinductor");
+  EXPECT_EQ(reader_of(EngineDirectory({}, {}), "f.onnx"), "onnxruntime");
+  EXPECT_THROW(cases("accuracy: {reference: gone.onnx}\n"), Error);
+}
+
+TEST(PassFactory, ServersGetTheirBatches) {
+  const auto c = cases("scenario: server\nserver: {load: 0.5, max_batch: 8, batch_timeout_ms: 2.5}\n").at(0);
+  const auto load = base_pass(c, 1).load;
+  EXPECT_EQ(load.max_batch, 8);
+  EXPECT_DOUBLE_EQ(load.batch_timeout_s, 0.0025);
+  EXPECT_EQ(new_case_result(c, "r").benchmark.params.at("server.max_batch"), "8");
+  const auto base = base_pass(c, 1);
+  const auto check = check_pass(base);
+  EXPECT_EQ(base.batch, 1);
+  EXPECT_EQ(check.batch, 8);
+  EXPECT_EQ(check.model.inputs.at(0).shape, (Shape{8, 3, 224, 224}));
+  EXPECT_EQ(check.kind, workload::PassKind::kCheck);
 }
 
 TEST(PassFactory, WhatIsAskedAboutAccuracy) {

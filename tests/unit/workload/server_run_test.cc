@@ -77,6 +77,23 @@ TEST(ServerSamples, KeepTheFateOfEveryRequest) {
   EXPECT_EQ(samples[2].flags, result::kSampleUnfinished);
 }
 
+TEST(ServerSamples, SayWithWhomARequestWasServedAndWhere) {
+  using measure::Request;
+  Request alone{.end_ns = 1, .batch = 1, .instance = 2};
+  alone.state = measure::RequestState::kDone;
+  auto spec = server(0.5);
+  const auto single = server_samples(spec, {}, {alone});
+  EXPECT_FALSE(single[0].batch);  // no batches are formed
+  EXPECT_EQ(single[0].instance, 2);
+  spec.load.max_batch = 4;
+  spec.load.batch_timeout_s = 0.002;
+  EXPECT_EQ(server_samples(spec, {}, {alone})[0].batch, 1);
+  const auto config = open_loop_config(spec, plan_server(spec, 200));
+  EXPECT_EQ(config.batching.max_requests, 4);
+  EXPECT_EQ(config.batching.timeout_ns, 2'000'000);
+  EXPECT_EQ(server_load(spec, {}).max_batch, 4);
+}
+
 TEST(ServerSamples, RepetitionsHaveSchedulesOfTheirOwn) {
   auto spec = server(0.5);
   const auto plan = plan_server(spec, 200);
