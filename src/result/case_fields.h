@@ -189,6 +189,13 @@ void fields(A& a, Repetition& t) {
   a("noise", t.noise), a("load", t.load);
 }
 template <class A>
+void fields(A& a, CrossCheck& t) {
+  a("asked", t.asked), a("tool", t.tool), a("version", t.version), a("command", t.command);
+  a("iterations", t.iterations), a("ours_ns", t.ours_ns), a("theirs_ns", t.theirs_ns);
+  a("ours_p50_ns", t.ours_p50_ns), a("theirs_p50_ns", t.theirs_p50_ns), a("ratio", t.ratio);
+  a("verdict", t.verdict), a("reason", t.reason), a("log_tail", t.log_tail), a("notes", t.notes);
+}
+template <class A>
 void fields(A& a, SamplesFile& t) {
   a("file", t.file), a("format", t.format), a("columns", t.columns), a("sha256", t.sha256);
 }
@@ -204,6 +211,7 @@ void fields(A& a, CaseResult& t) {
   a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
   a("model_file", t.model_file), a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);
+  a("cross_check", t.cross_check);
   a("repetitions", t.repetitions), a("samples", t.samples), a("effective_settings", t.effective_settings);
   a("config_effective", t.config_effective);
 }

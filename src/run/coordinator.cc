@@ -21,6 +21,7 @@
 #include "run/artefacts.h"
 #include "run/case_run.h"
 #include "run/check_files.h"
+#include "run/cross_check.h"
 #include "run/model_files.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
@@ -72,6 +73,7 @@ class Coordinator {
     for (auto& c : cases_)
       if (!c.ended && c.selected && !interrupt_) check(c);
     time_cases();
+    cross_check_cases();
     return finish();
   }
 
@@ -95,6 +97,8 @@ class Coordinator {
   void fill_peak(CaseRun& c);
   void recheck_peaks();
   void time_cases();
+  void keep_cross_check(CaseRun& c) const;
+  void cross_check_cases();
   void time_one(CaseRun& c, std::int64_t repetition, const PassInfo& info);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   WorkerOutcome run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records);
@@ -200,6 +204,13 @@ void Coordinator::restore(CaseRun& c) {
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
     if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r)))
       apply_repetition(c, *report);
+  keep_cross_check(c);
+}
+
+void Coordinator::keep_cross_check(CaseRun& c) const {
+  for (const auto& before : setup_.previous.run.cases)
+    if (before.case_id == c.definition.id && before.cross_check.ratio.value)
+      c.result.cross_check = before.cross_check;
 }
 
 WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records) {
@@ -490,6 +501,19 @@ void Coordinator::time_cases() {
     const double left = i == 0 ? 0 : seconds / static_cast<double>(i) * static_cast<double>(slots.size() - i);
     time_one(c, slots[i].repetition,
              {i + 1, slots.size(), c.result.label, "timed", slots[i].repetition, left});
+  }
+}
+
+void Coordinator::cross_check_cases() {
+  for (auto& c : cases_) {
+    if (!asks_cross_check(c) || !c.selected || !c.result.complete || c.result.cross_check.ratio.value) continue;
+    if (interrupt_) return;
+    const CrossCheckHelpers helpers{
+        artefacts_.temp_folder() / ("cross-check-" + c.definition.id),
+        [&](const workload::PassSpec& pass) { return run_pass(c, pass, false); },
+        [&] { wait_for_quiet(c, 1); }};
+    cross_check(c, helpers, observer_, interrupt_);
+    save(c);
   }
 }
 
