@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/escape.h"
@@ -33,8 +32,9 @@ std::string signed_percent(double share) {
 }
 
 std::string ratio_text(const CrossCheck& check) {
-  const auto range = analysis::format_range_of(check.ratio);
-  return fmt::format("ratio {:.3f}{}", *check.ratio.value, range.empty() ? "" : " (" + range + ")");
+  const auto& ratio = check.ratio;
+  if (!ratio.ci_low || !ratio.ci_high) return fmt::format("ratio {:.3f}", *ratio.value);
+  return fmt::format("ratio {:.3f} ({:.3f}–{:.3f})", *ratio.value, *ratio.ci_low, *ratio.ci_high);
 }
 
 std::string notes_text(const CrossCheck& check) {
