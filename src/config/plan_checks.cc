@@ -145,7 +145,8 @@ class Checker {
 
   // An interval of n pairs misses the median with probability 2 / 2^n.
   void check_cross_check() {
-    if (!find_option("cross_check", kinds_) || !settings_.has("cross_check") || !settings_.flag("cross_check"))
+    if (!find_option("cross_check", kinds_) || !settings_.has("cross_check") ||
+        !settings_.flag("cross_check"))
       return;
     if (settings_.text("scenario") != "sync")
       report("cross_check",

@@ -52,7 +52,8 @@ std::string cross_check_verdict(const CrossCheck& check) {
     return fmt::format("Paceline is {} by {} % ({})", check.verdict, percent(*value - 1),
                        percent_range(*low - 1, *high - 1));
   return fmt::format(
-      "cannot say: the interval reaches from {} to {}; more pairs (--cross-check-rounds) or a quieter machine "
+      "cannot say: the interval reaches from {} to {}; more pairs (--cross-check-rounds) or a quieter "
+      "machine "
       "narrow it",
       signed_percent(*low - 1), signed_percent(*high - 1));
 }

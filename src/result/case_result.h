@@ -234,7 +234,7 @@ struct CrossCheck {
   Number ours_p50_ns = Number::missing("no cross-check");  // median over processes
   Number theirs_p50_ns = Number::missing("no cross-check");
   Estimate ratio{Number::missing("no cross-check"), {}, {}, 0.95, ""};  // ours / theirs
-  std::string verdict;                                                  // equal | slower | faster | cannot_say
+  std::string verdict;             // equal | slower | faster | cannot_say
   std::string reason;              // why there is no ratio although it was asked for
   std::string log_tail;            // last lines of a tool that failed
   std::vector<std::string> notes;  // what a reader of the ratio must know

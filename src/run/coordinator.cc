@@ -506,12 +506,12 @@ void Coordinator::time_cases() {
 
 void Coordinator::cross_check_cases() {
   for (auto& c : cases_) {
-    if (!asks_cross_check(c) || !c.selected || !c.result.complete || c.result.cross_check.ratio.value) continue;
+    if (!asks_cross_check(c) || !c.selected || !c.result.complete || c.result.cross_check.ratio.value)
+      continue;
     if (interrupt_) return;
-    const CrossCheckHelpers helpers{
-        artefacts_.temp_folder() / ("cross-check-" + c.definition.id),
-        [&](const workload::PassSpec& pass) { return run_pass(c, pass, false); },
-        [&] { wait_for_quiet(c, 1); }};
+    const CrossCheckHelpers helpers{artefacts_.temp_folder() / ("cross-check-" + c.definition.id),
+                                    [&](const workload::PassSpec& pass) { return run_pass(c, pass, false); },
+                                    [&] { wait_for_quiet(c, 1); }};
     cross_check(c, helpers, observer_, interrupt_);
     save(c);
   }

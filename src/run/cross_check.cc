@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kWarmup = 5;  // where the case's own is not a fixed number
 constexpr std::int64_t kMostIterations = 10'000;
-constexpr double kStartS = 1.5;       // of a process, beside loading the model
+constexpr double kStartS = 1.5;  // of a process, beside loading the model
 constexpr double kProbeTimeoutS = 120;
 constexpr std::size_t kTailBytes = 1500;
 constexpr double kCoarse = 0.002;  // a last digit that is worth more than this share is said
@@ -99,11 +99,10 @@ void Exchange::find() {
   if (question.empty()) return;
   std::vector<std::string> argv{program_.string()};
   argv.insert(argv.end(), question.begin(), question.end());
-  const auto problem =
-      run_tool({argv, {}, helpers_.folder / "probe.txt", {}, kProbeTimeoutS}, interrupt_);
+  const auto problem = run_tool({argv, {}, helpers_.folder / "probe.txt", {}, kProbeTimeoutS}, interrupt_);
   if (!problem.empty() && !interrupt_)
-    throw Error(ErrorCode::kUnavailable, fmt::format("'{}' fails at '{}'; {}", program_.string(),
-                                                     question.back(), tool_.install));
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("'{}' fails at '{}'; {}", program_.string(), question.back(), tool_.install));
 }
 
 // The first batch of the case's inputs as files of their own: what our timed process runs on.
@@ -135,13 +134,14 @@ std::string Exchange::cost_in_words() const {
 }
 
 void Exchange::one_pair(std::int64_t pair) {
-  const PassInfo info{0, 0, fmt::format("{} · pair {} of {}", run_.result.label, pair + 1, rounds_),
-                      "cross-check", 0, 0};
+  const PassInfo info{
+      0, 0, fmt::format("{} · pair {} of {}", run_.result.label, pair + 1, rounds_), "cross-check", 0, 0};
   observer_.pass_begins(info);
   if (pair == 0) observer_.notice(cost_in_words());
   helpers_.wait_for_quiet();
   double mine = 0, its = 0;
-  for (const bool ours_now : {pair % 2 == 0, pair % 2 != 0}) (ours_now ? mine : its) = ours_now ? ours() : theirs(pair);
+  for (const bool ours_now : {pair % 2 == 0, pair % 2 != 0})
+    (ours_now ? mine : its) = ours_now ? ours() : theirs(pair);
   check_.ours_ns.push_back(mine);
   check_.theirs_ns.push_back(its);
   observer_.pass_ends(info, "");
@@ -182,8 +182,7 @@ void Exchange::start_tool(const std::vector<std::string>& arguments, const fs::p
   std::vector<std::string> argv{program_.string()};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   check_.command = join(argv, " ");
-  const auto problem =
-      run_tool({argv, run_.definition.env, log, run_.base.pin_cpus, timeout_s}, interrupt_);
+  const auto problem = run_tool({argv, run_.definition.env, log, run_.base.pin_cpus, timeout_s}, interrupt_);
   append_file(run_.log(), fmt::format("# cross-check: {}\n{}", check_.command, file_tail(log, kTailBytes)));
   if (interrupt_) throw Error(ErrorCode::kTimeout, "the run was interrupted");
   if (problem.empty()) return;
@@ -223,7 +222,7 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
   stats::CompareConfig config;
   config.delta = delta, config.confidence = confidence;
   const auto c = stats::compare_pairs(check.theirs_ns, check.ours_ns, config);
-  const auto end = [&](double stats::Interval::* side) {
+  const auto end = [&](double stats::Interval::*side) {
     return c.ci_ratio ? result::Number((*c.ci_ratio).*side) : result::Number::missing(c.reason);
   };
   check.ratio = {c.estimate_ratio, end(&stats::Interval::low), end(&stats::Interval::high), confidence,

@@ -18,9 +18,9 @@ struct CrossCheckHelpers {
 
 bool asks_cross_check(const CaseRun& run);
 
-// Fresh processes of a measured case and of the engine's tool in turns (ours, theirs, theirs, ours, …), on the
-// same file with the same inputs, threads and iterations. Fills run.result.cross_check: the ratio, or why there
-// is none. The case itself stays as it is.
+// Fresh processes of a measured case and of the engine's tool in turns (ours, theirs, theirs, ours, …), on
+// the same file with the same inputs, threads and iterations. Fills run.result.cross_check: the ratio, or why
+// there is none. The case itself stays as it is.
 void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& observer,
                  const std::atomic<bool>& interrupt);
 

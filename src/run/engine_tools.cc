@@ -22,7 +22,8 @@ using nlohmann::json;
 namespace {
 
 json read_report(const fs::path& file) {
-  if (!fs::exists(file)) throw Error(ErrorCode::kData, fmt::format("it wrote no {}", file.filename().string()));
+  if (!fs::exists(file))
+    throw Error(ErrorCode::kData, fmt::format("it wrote no {}", file.filename().string()));
   auto report = json::parse(read_file(file), nullptr, false);
   if (!report.is_object())
     throw Error(ErrorCode::kData, fmt::format("its {} is no JSON object", file.filename().string()));
@@ -54,7 +55,8 @@ std::string infer_precision(const std::string& precision) {
 
 std::string shapes_text(const std::vector<TensorSpec>& inputs) {
   std::vector<std::string> words;
-  for (const auto& input : inputs) words.push_back(fmt::format("{}[{}]", input.name, fmt::join(input.shape, ",")));
+  for (const auto& input : inputs)
+    words.push_back(fmt::format("{}[{}]", input.name, fmt::join(input.shape, ",")));
   return join(words, ",");
 }
 
@@ -72,9 +74,8 @@ std::string input_files_text(const ToolOrder& order) {
   for (std::size_t i = 0; i < order.inputs.size(); ++i) {
     const std::string& name = order.inputs[i].name;
     const std::string file = order.input_files.at(i).string();
-    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return std::isalnum(c) || c == '_' || c == '.';
-    });
+    const bool plain = std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
     if (!plain || file.find_first_of(":,=") != std::string::npos) return {};
     words.push_back(name + ":" + file);
   }
@@ -84,12 +85,29 @@ std::string input_files_text(const ToolOrder& order) {
 std::vector<std::string> benchmark_app_arguments(const ToolOrder& order) {
   const auto& options = order.settings.options;
   const auto streams = options.find("num_streams"), pinning = options.find("cpu_pinning");
-  std::vector<std::string> words{
-      "-m", order.model_file.string(), "-d", "CPU", "-hint", "none", "-api", "sync", "-nireq", "1", "-nstreams",
-      streams == options.end() ? "1" : streams->second, "-nthreads", fmt::format("{}", order.settings.threads),
-      "-niter", fmt::format("{}", order.iterations), "-infer_precision",
-      infer_precision(order.settings.precision), "-report_type", "no_counters", "-json_stats",
-      "-report_folder", order.folder.string()};
+  std::vector<std::string> words{"-m",
+                                 order.model_file.string(),
+                                 "-d",
+                                 "CPU",
+                                 "-hint",
+                                 "none",
+                                 "-api",
+                                 "sync",
+                                 "-nireq",
+                                 "1",
+                                 "-nstreams",
+                                 streams == options.end() ? "1" : streams->second,
+                                 "-nthreads",
+                                 fmt::format("{}", order.settings.threads),
+                                 "-niter",
+                                 fmt::format("{}", order.iterations),
+                                 "-infer_precision",
+                                 infer_precision(order.settings.precision),
+                                 "-report_type",
+                                 "no_counters",
+                                 "-json_stats",
+                                 "-report_folder",
+                                 order.folder.string()};
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
@@ -140,9 +158,12 @@ std::vector<std::string> loop_arguments(const ToolOrder& order) {
   json inputs = json::object();
   for (std::size_t i = 0; i < order.inputs.size(); ++i)
     inputs[order.inputs[i].name] = order.input_files.at(i).string();
-  const json text = {{"file", order.model_file.string()},  {"inputs", inputs},
-                     {"threads", order.settings.threads},  {"options", order.settings.options},
-                     {"warmup", order.warmup},             {"iterations", order.iterations},
+  const json text = {{"file", order.model_file.string()},
+                     {"inputs", inputs},
+                     {"threads", order.settings.threads},
+                     {"options", order.settings.options},
+                     {"warmup", order.warmup},
+                     {"iterations", order.iterations},
                      {"out", (order.folder / kLoopReport).string()}};
   write_file_atomic(order.folder / "order.json", text.dump(1) + "\n");
   write_file_atomic(order.folder / "onnxruntime_loop.py", onnxruntime_loop());
@@ -177,8 +198,8 @@ constexpr std::array<std::string_view, 3> kLibTorch{"eager", "torchscript", "aot
 }  // namespace
 
 const EngineTool* find_engine_tool(std::string_view engine) {
-  const auto row =
-      std::find_if(kTools.begin(), kTools.end(), [&](const EngineTool& tool) { return tool.engine == engine; });
+  const auto row = std::find_if(kTools.begin(), kTools.end(),
+                                [&](const EngineTool& tool) { return tool.engine == engine; });
   return row == kTools.end() ? nullptr : &*row;
 }
 

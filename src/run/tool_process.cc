@@ -57,8 +57,7 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
     ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? kQuietPollMs : kPollMs);
     if (waiting.revents != 0) open = false;
     if (interrupt) return "interrupted";
-    if (clock.now_ns() > deadline)
-      return fmt::format("no end within timeout_s = {:g} s", process.timeout_s);
+    if (clock.now_ns() > deadline) return fmt::format("no end within timeout_s = {:g} s", process.timeout_s);
   }
   return end_in_words(child.wait_status());
 }

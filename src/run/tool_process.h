@@ -22,8 +22,8 @@ struct ToolProcess {
 // ("exit code 1"), "interrupted" when `interrupt` became true, empty when it ended with exit code 0.
 std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
 
-// A program by its name in the folders of $PATH, or by its path where the name holds a slash; empty when there
-// is none that can be started.
+// A program by its name in the folders of $PATH, or by its path where the name holds a slash; empty when
+// there is none that can be started.
 std::filesystem::path find_program(const std::string& name);
 
 }  // namespace paceline::run

@@ -28,7 +28,8 @@ TEST(CrossCheckText, FourVerdictsInWords) {
   EXPECT_EQ(cross_check_verdict(check_of(1.0, 0.97, 1.011, "equal")), "equal within 3.0 %");
   EXPECT_EQ(cross_check_verdict(check_of(1.062, 1.041, 1.083, "slower")),
             "Paceline is slower by 6.2 % (4.1–8.3 %)");
-  EXPECT_EQ(cross_check_verdict(check_of(0.9, 0.88, 0.93, "faster")), "Paceline is faster by 10 % (7.0–12 %)");
+  EXPECT_EQ(cross_check_verdict(check_of(0.9, 0.88, 0.93, "faster")),
+            "Paceline is faster by 10 % (7.0–12 %)");
   EXPECT_EQ(cross_check_verdict(check_of(1.02, 0.97, 1.09, "cannot_say")),
             "cannot say: the interval reaches from −3.0 % to +9.0 %; more pairs (--cross-check-rounds) or a "
             "quieter machine narrow it");
@@ -36,9 +37,10 @@ TEST(CrossCheckText, FourVerdictsInWords) {
 
 TEST(CrossCheckText, TheSentenceHasBothSides) {
   auto check = check_of(1.004, 0.998, 1.011, "equal");
-  EXPECT_EQ(cross_check_text(check),
-            "benchmark_app 10.6 ms, Paceline 10.7 ms, ratio 1.004 (0.998–1.011), 10 pairs of processes: equal "
-            "within 1.1 %");
+  EXPECT_EQ(
+      cross_check_text(check),
+      "benchmark_app 10.6 ms, Paceline 10.7 ms, ratio 1.004 (0.998–1.011), 10 pairs of processes: equal "
+      "within 1.1 %");
   check.notes = {"the tool runs version 2, this case 1"};
   EXPECT_TRUE(cross_check_text(check).ends_with("1.1 %; the tool runs version 2, this case 1"));
   EXPECT_EQ(cross_check_text({}), "");
