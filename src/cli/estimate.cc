@@ -70,6 +70,11 @@ double cross_check_seconds(const config::Settings& s, double pass) {
   return 2 * static_cast<double>(s.integer("cross_check_rounds")) * pass;
 }
 
+double profile_seconds(const config::Settings& s, double iteration) {
+  if (!s.has("layer_profile") || !s.flag("layer_profile")) return 0;
+  return kStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
+}
+
 }  // namespace
 
 double estimated_seconds(const config::Case& c) {
@@ -80,7 +85,7 @@ double estimated_seconds(const config::Case& c) {
   const double repetitions =
       c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
   return kStartS + check_seconds(c.settings, iteration) + repetitions * pass +
-         cross_check_seconds(c.settings, pass);
+         cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }
 
 std::string dry_run_text(const std::vector<config::Case>& cases) {

@@ -11,6 +11,7 @@
 #include "report/environment_rows.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
+#include "report/layer_text.h"
 
 namespace paceline::report {
 namespace {
@@ -193,7 +194,7 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) +
          "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
          "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
-         "</div></div>\n";
+         "</div></div>\n" + layers_html(one);
   if (!one.log_tail.empty())
     out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
   return out + "</details>\n";

@@ -10,6 +10,7 @@
 #include "analysis/finding_table.h"
 #include "report/case_cells.h"
 #include "report/cross_check_text.h"
+#include "report/layer_text.h"
 #include "report/text_layout.h"
 
 namespace paceline::report {
@@ -201,9 +202,9 @@ class Table {
   Footnotes notes_;
 };
 
-std::string cross_checks_text(const RunResult& run, const TerminalOptions& options) {
-  const std::string text =
-      cross_checks_terminal(run, std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 2);
+std::string extras_text(const RunResult& run, const TerminalOptions& options) {
+  const auto width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 2;
+  const std::string text = cross_checks_terminal(run, width) + layers_terminal(run, width);
   return options.ascii ? to_ascii(text) : text;
 }
 
@@ -240,7 +241,7 @@ std::string terminal_table(std::span<const ReportRun> runs, const TerminalOption
   std::string out = runs.size() > 1 ? legend(runs) : "";
   out += Table(runs, options).text();
   for (const ReportRun& run : runs)
-    out += cross_checks_text(run.result, options) + findings_text(run.result, options);
+    out += extras_text(run.result, options) + findings_text(run.result, options);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "result/layers.h"
 #include "result/load.h"
 #include "result/maybe.h"
 
@@ -305,6 +306,7 @@ struct CaseResult {
   Noise noise;        // worst over repetitions; samples-based parts over all samples
   Outliers outliers;
   CrossCheck cross_check;
+  LayerProfile layer_profile;
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back

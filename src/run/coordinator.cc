@@ -74,6 +74,7 @@ class Coordinator {
       if (!c.ended && c.selected && !interrupt_) check(c);
     time_cases();
     cross_check_cases();
+    profile_cases();
     return finish();
   }
 
@@ -97,7 +98,9 @@ class Coordinator {
   void fill_peak(CaseRun& c);
   void recheck_peaks();
   void time_cases();
-  void keep_cross_check(CaseRun& c) const;
+  void keep_extras(CaseRun& c) const;
+  void profile_cases();
+  void profile(CaseRun& c);
   void cross_check_cases();
   void time_one(CaseRun& c, std::int64_t repetition, const PassInfo& info);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
@@ -204,13 +207,16 @@ void Coordinator::restore(CaseRun& c) {
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
     if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r)))
       apply_repetition(c, *report);
-  keep_cross_check(c);
+  keep_extras(c);
 }
 
-void Coordinator::keep_cross_check(CaseRun& c) const {
-  for (const auto& before : setup_.previous.run.cases)
-    if (before.case_id == c.definition.id && before.cross_check.ratio.value)
-      c.result.cross_check = before.cross_check;
+// What an earlier run into this directory measured beside the repetitions.
+void Coordinator::keep_extras(CaseRun& c) const {
+  for (const auto& before : setup_.previous.run.cases) {
+    if (before.case_id != c.definition.id) continue;
+    if (before.cross_check.ratio.value) c.result.cross_check = before.cross_check;
+    if (before.layer_profile.sum_ns) c.result.layer_profile = before.layer_profile;
+  }
 }
 
 WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records) {
@@ -515,6 +521,23 @@ void Coordinator::cross_check_cases() {
     cross_check(c, helpers, observer_, interrupt_);
     save(c);
   }
+}
+
+void Coordinator::profile_cases() {
+  for (auto& c : cases_)
+    if (asks_layer_profile(c) && c.selected && c.result.complete && !c.result.layer_profile.sum_ns && !interrupt_)
+      profile(c);
+}
+
+void Coordinator::profile(CaseRun& c) {
+  auto pass = profile_pass(c.definition, c.base);
+  use_model_file(c, pass);
+  const PassInfo info{0, 0, c.result.label, "profile", 0, 0};
+  observer_.pass_begins(info);
+  const auto outcome = pass.input_files.empty() ? not_prepared() : run_pass(c, pass, false);
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  apply_layer_profile(c, outcome);
+  save(c);
 }
 
 void Coordinator::compare_all() {

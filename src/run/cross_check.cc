@@ -107,9 +107,7 @@ void Exchange::find() {
 
 // The first batch of the case's inputs as files of their own: what our timed process runs on.
 void Exchange::prepare() {
-  if (run_.base.input_files.empty())
-    throw Error(ErrorCode::kUnavailable,
-                "the case was finished before this --resume; measure it again with --only");
+  if (run_.base.input_files.empty()) throw Error(ErrorCode::kUnavailable, not_prepared().reason);
   order_.model_file = fs::absolute(run_.model_file.empty() ? run_.base.model.file : run_.model_file);
   order_.inputs = run_.base.model.inputs;
   order_.settings = run_.base.settings;
