@@ -140,13 +140,14 @@ std::span<const TensorView> OrtEngine::synchronize(plugin::Slot slot) {
 }
 
 ProfiledRun OrtEngine::profiled(const SlotState& state, Ort::SessionOptions options, int times) const {
-  return mean_of(profile_session(environment(), model_.file, std::move(options), times, [&](Ort::Session& session) {
-    Ort::AllocatorWithDefaultOptions allocator;
-    Ort::IoBinding binding(session);
-    for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
-    for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
-    session.Run(Ort::RunOptions(nullptr), binding);
-  }));
+  return mean_of(
+      profile_session(environment(), model_.file, std::move(options), times, [&](Ort::Session& session) {
+        Ort::AllocatorWithDefaultOptions allocator;
+        Ort::IoBinding binding(session);
+        for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
+        for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
+        session.Run(Ort::RunOptions(nullptr), binding);
+      }));
 }
 
 // Prepacked weights are missing among a node's inputs, so shapes come from a session that packs none, and

@@ -34,7 +34,8 @@ class OrtEngine : public plugin::Engine {
   SlotState& bound(plugin::Slot slot);
   void bind_outputs(SlotState& state);
   void keep_outputs(SlotState& state) const;
-  [[nodiscard]] ProfiledRun profiled(const SlotState& state, Ort::SessionOptions options, int times = 1) const;
+  [[nodiscard]] ProfiledRun profiled(const SlotState& state, Ort::SessionOptions options,
+                                     int times = 1) const;
   [[nodiscard]] std::vector<plugin_support::LayerWork> executed_layers(const SlotState& state) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 

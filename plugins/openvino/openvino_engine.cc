@@ -224,12 +224,14 @@ plugin::LayerTimes OpenVinoEngine::profile(plugin::Slot slot, int inferences) {
     };
     const auto first = layers();
     for (int i = 0; i < inferences; ++i) p.request.infer();
-    plugin::LayerTimes times{{}, "OpenVINO's performance counters, in a compiled model of its own; whole microseconds"};
+    plugin::LayerTimes times{
+        {}, "OpenVINO's performance counters, in a compiled model of its own; whole microseconds"};
     for (auto& work : layers()) times.layers.push_back(std::move(work.layer));
     const double n = inferences;
     for (std::size_t i = 0; i < std::min(first.size(), times.layers.size()); ++i) {
       auto& time = times.layers[i].time_ns;
-      if (time && first[i].layer.time_ns) time = std::max(0.0, (*time * (n + 1) - *first[i].layer.time_ns) / n);
+      if (time && first[i].layer.time_ns)
+        time = std::max(0.0, (*time * (n + 1) - *first[i].layer.time_ns) / n);
     }
     return times;
   });

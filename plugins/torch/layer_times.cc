@@ -38,8 +38,11 @@ void append(plugin::LayerTimes& times, const std::vector<LoggedConvolution>& log
   for (std::size_t i = 0; i < each; ++i) {
     double sum = 0;
     for (std::size_t at = i; at < logged.size(); at += each) sum += logged[at].time_ns;
-    times.layers.push_back({fmt::format("convolution_{} {}", i, logged[i].shape), "oneDNN convolution",
-                            logged[i].precision, sum / inferences, {}});
+    times.layers.push_back({fmt::format("convolution_{} {}", i, logged[i].shape),
+                            "oneDNN convolution",
+                            logged[i].precision,
+                            sum / inferences,
+                            {}});
   }
 }
 
@@ -64,7 +67,8 @@ plugin::LayerTimes layer_times(const Program& program, int inferences, const std
     infer();
     runs.push_back(timer.take());
   }
-  plugin::LayerTimes times{{}, "LibTorch's dispatcher (RecordFunction): operators that the model calls itself"};
+  plugin::LayerTimes times{{},
+                           "LibTorch's dispatcher (RecordFunction): operators that the model calls itself"};
   append(times, mean_of(runs));
   if (!unseen) return times;
   times.source += "; prepacked convolutions from oneDNN's log, after the others";

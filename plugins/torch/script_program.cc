@@ -82,7 +82,8 @@ class ScriptProgram : public Program {
   std::int64_t parameter_count() const override { return parameters_; }
   std::vector<std::pair<std::string, at::Tensor>> weights() const override {
     std::vector<std::pair<std::string, at::Tensor>> named;
-    for (const auto& parameter : module_.named_parameters()) named.emplace_back(parameter.name, parameter.value);
+    for (const auto& parameter : module_.named_parameters())
+      named.emplace_back(parameter.name, parameter.value);
     return named;
   }
   std::vector<std::pair<std::string, std::string>> settings() const override {

@@ -17,7 +17,8 @@ using result::CaseResult;
 using result::LayerProfile;
 using result::LayerRow;
 
-constexpr std::array<std::string_view, 6> kHeads{"layer", "type", "precision", "model's layer", "ms", "share"};
+constexpr std::array<std::string_view, 6> kHeads{"layer",         "type", "precision",
+                                                 "model's layer", "ms",   "share"};
 constexpr std::size_t kNumbersFrom = 4;
 constexpr std::size_t kMaxName = 36, kMaxType = 22, kMaxModel = 22;  // on a terminal
 
@@ -28,9 +29,12 @@ std::string or_dash(const std::string& text) {
 }
 
 Cells cells_of(const LayerRow& row) {
-  return {or_dash(row.name),        or_dash(row.type),
-          or_dash(row.precision),   or_dash(row.model_layer),
-          row.time_ns ? format_ms(*row.time_ns) : "–", row.share ? format_percent(*row.share) : "–"};
+  return {or_dash(row.name),
+          or_dash(row.type),
+          or_dash(row.precision),
+          or_dash(row.model_layer),
+          row.time_ns ? format_ms(*row.time_ns) : "–",
+          row.share ? format_percent(*row.share) : "–"};
 }
 
 std::vector<Cells> terminal_rows(const LayerProfile& profile) {

@@ -19,14 +19,14 @@ struct LayerRow {
 
 struct LayerProfile {
   bool asked = false;
-  std::string source;                                      // how it was measured, in words
-  Count inferences = Count::missing("no layer profile");   // the times are means over
-  Count layers = Count::missing("no layer profile");       // in `file`
-  Number sum_ns = Number::missing("no layer profile");     // of all layers
+  std::string source;                                       // how it was measured, in words
+  Count inferences = Count::missing("no layer profile");    // the times are means over
+  Count layers = Count::missing("no layer profile");        // in `file`
+  Number sum_ns = Number::missing("no layer profile");      // of all layers
   Number of_latency = Number::missing("no layer profile");  // sum_ns over the measured median
-  std::string file;                                        // beside result.json: every layer, in order
-  std::vector<LayerRow> top;                               // the longest ones
-  std::string reason;                                      // why there are no times although asked for
+  std::string file;                                         // beside result.json: every layer, in order
+  std::vector<LayerRow> top;                                // the longest ones
+  std::string reason;                                       // why there are no times although asked for
 };
 
 inline constexpr std::size_t kTopLayers = 10;

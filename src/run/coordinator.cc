@@ -525,7 +525,8 @@ void Coordinator::cross_check_cases() {
 
 void Coordinator::profile_cases() {
   for (auto& c : cases_)
-    if (asks_layer_profile(c) && c.selected && c.result.complete && !c.result.layer_profile.sum_ns && !interrupt_)
+    if (asks_layer_profile(c) && c.selected && c.result.complete && !c.result.layer_profile.sum_ns &&
+        !interrupt_)
       profile(c);
 }
 

@@ -95,10 +95,10 @@ struct PassSpec {
   AccuracyQuestion accuracy;
   measure::LoopConfig loop;
   LoadSpec load;
-  std::vector<int> pin_cpus;  // empty: not pinned
-  ExportTo export_to;         // of an export pass
-  QuantiseTo quantise_to;     // of a quantise pass
-  BuildTo build_to;           // of a build pass
+  std::vector<int> pin_cpus;   // empty: not pinned
+  ExportTo export_to;          // of an export pass
+  QuantiseTo quantise_to;      // of a quantise pass
+  BuildTo build_to;            // of a build pass
   int profile_inferences = 1;  // of a profile pass
 };
 

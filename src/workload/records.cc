@@ -225,10 +225,8 @@ json prepared_record(const PreparedFile& prepared) {
 }
 json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
                    std::int64_t inferences) {
-  return {{"type", "layers"},
-          {"layers", Writer::write(layers)},
-          {"source", source},
-          {"inferences", inferences}};
+  return {
+      {"type", "layers"}, {"layers", Writer::write(layers)}, {"source", source}, {"inferences", inferences}};
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};
