@@ -11,19 +11,6 @@
 namespace paceline::ort_plugin {
 namespace {
 
-using Names = std::vector<std::pair<std::string, std::string>>;
-
-Names names_in(const std::string& file) {
-  Names names;
-  const auto model = onnx::read_model(file);
-  for (const auto& node : model.graph().node()) {
-    const auto name = onnx::layer_name(node);
-    names.emplace_back(name, name);
-    for (const auto& output : node.output()) names.emplace_back(output, name);
-  }
-  return names;
-}
-
 // "conv1" is no part of "conv10".
 bool holds(const std::string& text, const std::string& name) {
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
@@ -36,10 +23,14 @@ bool holds(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-NodeNames::NodeNames(const std::string& file) : NodeNames(names_in(file)) {}
-
-NodeNames::NodeNames(Names names) : names_(std::move(names)) {
-  std::erase_if(names_, [](const auto& pair) { return pair.first.empty(); });
+NodeNames::NodeNames(const std::string& file) {
+  const auto model = onnx::read_model(file);
+  for (const auto& node : model.graph().node()) {
+    const auto name = onnx::layer_name(node);
+    names_.emplace_back(name, name);
+    for (const auto& output : node.output())
+      if (!output.empty()) names_.emplace_back(output, name);
+  }
   std::stable_sort(names_.begin(), names_.end(),
                    [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
 }

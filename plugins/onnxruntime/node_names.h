@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paceline::ort_plugin {
@@ -10,8 +11,6 @@ namespace paceline::ort_plugin {
 class NodeNames {
  public:
   explicit NodeNames(const std::string& file);
-  // For tests: pairs of a name and the node it stands for.
-  explicit NodeNames(std::vector<std::pair<std::string, std::string>> names);
   // The model's layer of a node that ran: that of the longest name it holds; empty where it holds none.
   [[nodiscard]] std::string layer_of(const std::string& executed) const;
 

@@ -94,7 +94,7 @@ void Exchange::find() {
   if (program_.empty())
     throw Error(ErrorCode::kUnavailable,
                 fmt::format("{} was not found (cross_check_python is '{}'{}); {}", tool_.name, asked,
-                            python.empty() ? ", which is not there either" : "", tool_.install));
+                            python.empty() ? ", which is not there" : "", tool_.install));
   const auto question = tool_.probe();
   if (question.empty()) return;
   std::vector<std::string> argv{program_.string()};

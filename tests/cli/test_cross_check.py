@@ -102,8 +102,8 @@ class NoTool(CrossCheck):
 
     def test_its_cost_is_in_the_estimate(self):
         texts = [self.infer("--dry-run", *extra).out for extra in ([], ["--cross-check", "--cross-check-rounds", "1000"])]
-        self.assertIn("about 4 s", texts[0])
-        self.assertNotIn("about 4 s", texts[1])
+        self.assertNotIn(" h ", texts[0])
+        self.assertIn(" h ", texts[1])
 
 
 class StandIns(CrossCheck):
@@ -123,7 +123,7 @@ class StandIns(CrossCheck):
         calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
         self.assertEqual(len(calls), 6)
         words, extra, cpus = calls[0]
-        options = dict(zip(words[::2], words[1::2]))
+        options = {word: value for word, value in zip(words, words[1:]) if word.startswith("-")}
         self.assertEqual((extra, len(cpus)), ("yes", 1))
         for flag, value in {"-nthreads": "1", "-niter": "3", "-infer_precision": "f32", "-shape": "x[2,4]", "-iop": "x:f32", "-pin": "YES",
                             "-hint": "none", "-nstreams": "1"}.items():
@@ -149,7 +149,7 @@ class StandIns(CrossCheck):
 
     def test_a_tool_that_is_not_there_is_named_with_its_package(self):
         done, case = self.measure("openvino", "--cross-check-python", "no/such/python")
-        self.assert_no_ratio(done, case, "benchmark_app was not found", "'no/such/python', which is not there either", "pip install openvino")
+        self.assert_no_ratio(done, case, "benchmark_app was not found", "'no/such/python', which is not there", "pip install openvino")
         self.assertEqual(case["cross_check"]["log_tail"], "")
 
     def test_a_python_without_the_package(self):

@@ -2,6 +2,7 @@
 #include "run/cross_check.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,6 +17,7 @@ namespace fs = std::filesystem;
 class EngineTools : public testing::Test {
  protected:
   EngineTools() {
+    order_.folder = temp_dir() / ("paceline-engine-tools-" + std::to_string(::getpid()));
     make_directories(order_.folder);
     order_.model_file = "/models/m.onnx";
     order_.inputs = {{"input", DType::kFloat32, {8, 3, 32, 32}}, {"ids", DType::kInt64, {8, 16}}};
@@ -43,7 +45,7 @@ class EngineTools : public testing::Test {
     }
   }
 
-  ToolOrder order_{.folder = temp_dir() / ("paceline-engine-tools-" + std::to_string(::getpid()))};
+  ToolOrder order_;
   const EngineTool& openvino_ = *find_engine_tool("openvino");
   const EngineTool& onnxruntime_ = *find_engine_tool("onnxruntime");
 };
