@@ -193,7 +193,19 @@ constexpr std::array kTools{
                "version.ONNX Runtime", find_python, ask_onnxruntime, loop_arguments, read_loop},
 };
 
-constexpr std::array<std::string_view, 3> kLibTorch{"eager", "torchscript", "aotinductor"};
+struct NoTool {
+  std::string_view engine, reason;
+};
+constexpr std::string_view kLibTorch =
+    "LibTorch has no tool of its own to time a model; tools/compare_pytorch.py in Paceline's sources "
+    "compares "
+    "with Python PyTorch";
+constexpr std::array kNoTools{
+    NoTool{"eager", kLibTorch},
+    NoTool{"torchscript", kLibTorch},
+    NoTool{"aotinductor", kLibTorch},
+    NoTool{"tensorrt", "this version does not call trtexec; run it by hand on the same plan"},
+};
 
 }  // namespace
 
@@ -204,10 +216,9 @@ const EngineTool* find_engine_tool(std::string_view engine) {
 }
 
 std::string no_tool_reason(std::string_view engine) {
-  const bool torch = std::find(kLibTorch.begin(), kLibTorch.end(), engine) != kLibTorch.end();
-  if (torch)
-    return "LibTorch has no tool of its own to time a model; tools/compare_pytorch.py in Paceline's sources "
-           "compares with Python PyTorch";
+  const auto row =
+      std::find_if(kNoTools.begin(), kNoTools.end(), [&](const NoTool& n) { return n.engine == engine; });
+  if (row != kNoTools.end()) return std::string(row->reason);
   return fmt::format("no tool of engine '{}' is known here", engine);
 }
 
