@@ -137,18 +137,23 @@ void Exchange::one_pair(std::int64_t pair) {
   observer_.pass_begins(info);
   if (pair == 0) observer_.notice(cost_in_words());
   helpers_.wait_for_quiet();
-  double mine = 0, its = 0;
-  for (const bool ours_now : {pair % 2 == 0, pair % 2 != 0})
-    (ours_now ? mine : its) = ours_now ? ours() : theirs(pair);
-  check_.ours_ns.push_back(mine);
-  check_.theirs_ns.push_back(its);
+  try {
+    double mine = 0, its = 0;
+    for (const bool ours_now : {pair % 2 == 0, pair % 2 != 0})
+      (ours_now ? mine : its) = ours_now ? ours() : theirs(pair);
+    check_.ours_ns.push_back(mine);
+    check_.theirs_ns.push_back(its);
+  } catch (const Error& e) {
+    observer_.pass_ends(info, e.what());
+    throw;
+  }
   observer_.pass_ends(info, "");
 }
 
 double Exchange::ours() {
   auto pass = run_.base;
   pass.kind = workload::PassKind::kTimed;
-  pass.loop.warmup.mode = stats::WarmupMode::kFixed;
+  pass.loop.warmup.mode = order_.warmup > 0 ? stats::WarmupMode::kFixed : stats::WarmupMode::kNone;
   pass.loop.warmup.fixed_iterations = order_.warmup;
   pass.loop.iterations = order_.iterations;
   pass.loop.batch = 1;

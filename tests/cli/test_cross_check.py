@@ -130,6 +130,13 @@ class StandIns(CrossCheck):
             self.assertEqual(options[flag], value, words)
         self.assertTrue(options["-i"].startswith("x:/"), options)
 
+    def test_the_processes_come_in_the_order_abba(self):
+        self.tool("benchmark_app", BENCHMARK_APP)
+        self.measure("openvino")
+        heads = [line for line in (self.only_run() / "log.txt").read_text().splitlines() if line.startswith("#")]
+        turns = ["theirs" if "cross-check" in line else "ours" for line in heads if "cross-check" in line or "timed pass" in line]
+        self.assertEqual(turns, ["ours"] + ["ours", "theirs", "theirs", "ours"] * 3)  # the first one is the case's own
+
     def test_gates_and_reports_have_the_ratio(self):
         self.tool("benchmark_app", BENCHMARK_APP)
         self.measure("openvino", "--expect", "cross_check_ratio < 0.9", env={"STAND_IN_MS": "500.00"})
