@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "onnxruntime/errors.h"
 #include "onnxruntime/library.h"
+#include "onnxruntime/node_names.h"
 #include "onnxruntime/session_options.h"
 #include "onnxruntime/tensors.h"
 
@@ -149,14 +150,15 @@ std::span<const TensorView> OrtEngine::synchronize(plugin::Slot slot) {
   return state.views;
 }
 
-std::vector<ProfiledNode> OrtEngine::profiled(const SlotState& state, Ort::SessionOptions options) const {
-  return profile_session(environment(), model_.file, std::move(options), [&](Ort::Session& session) {
-    Ort::AllocatorWithDefaultOptions allocator;
-    Ort::IoBinding binding(session);
-    for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
-    for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
-    session.Run(Ort::RunOptions(nullptr), binding);
-  });
+ProfiledRun OrtEngine::profiled(const SlotState& state, Ort::SessionOptions options, int times) const {
+  return mean_of(
+      profile_session(environment(), model_.file, std::move(options), times, [&](Ort::Session& session) {
+        Ort::AllocatorWithDefaultOptions allocator;
+        Ort::IoBinding binding(session);
+        for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
+        for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
+        session.Run(Ort::RunOptions(nullptr), binding);
+      }));
 }
 
 // Prepacked weights are missing among a node's inputs, so shapes come from a session that packs none, and
@@ -195,6 +197,19 @@ plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
     });
     if (blocked) result.flops = unpadded_flops(state);
     return result;
+  });
+}
+
+plugin::LayerTimes OrtEngine::profile(plugin::Slot slot, int inferences) {
+  const auto& state = bound(slot);
+  return translate_errors("cannot profile the model", [&] {
+    const NodeNames names(model_.file);
+    plugin::LayerTimes times{{}, "ONNX Runtime's profiler, in a session of its own"};
+    for (const auto& node : profiled(state, session_options(model_.file, model_, settings_), inferences)) {
+      times.layers.push_back(work_of(node).layer);
+      times.layers.back().model_layer = names.layer_of(node.name);
+    }
+    return times;
   });
 }
 

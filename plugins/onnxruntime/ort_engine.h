@@ -22,6 +22,7 @@ class OrtEngine : public plugin::Engine {
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
 
  private:
   struct SlotState {
@@ -33,7 +34,8 @@ class OrtEngine : public plugin::Engine {
   SlotState& bound(plugin::Slot slot);
   void bind_outputs(SlotState& state);
   void keep_outputs(SlotState& state) const;
-  [[nodiscard]] std::vector<ProfiledNode> profiled(const SlotState& state, Ort::SessionOptions options) const;
+  [[nodiscard]] ProfiledRun profiled(const SlotState& state, Ort::SessionOptions options,
+                                     int times = 1) const;
   [[nodiscard]] std::vector<plugin_support::LayerWork> executed_layers(const SlotState& state) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -70,25 +71,46 @@ bool is_kernel(const json& event) {
 
 }  // namespace
 
-std::vector<ProfiledNode> nodes_of_profile(const std::string& text) try {
-  std::vector<ProfiledNode> nodes, last;
+std::vector<ProfiledRun> runs_of_profile(const std::string& text) try {
+  std::vector<ProfiledRun> runs;
+  ProfiledRun nodes;
   for (const auto& event : json::parse(text)) {
     if (is_kernel(event)) nodes.push_back(node_of(event));
-    if (is_run(event)) last = std::exchange(nodes, {});  // a run's event follows those of its nodes
+    if (is_run(event)) runs.push_back(std::exchange(nodes, {}));  // a run's event follows those of its nodes
   }
-  return last;
+  return runs;
 } catch (const json::exception& e) {
   throw Error(ErrorCode::kData, fmt::format("ONNX Runtime's profile cannot be read: {}", e.what()));
 }
 
-std::vector<ProfiledNode> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,
-                                          const std::function<void(Ort::Session&)>& run) {
+std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,
+                                         int times, const std::function<void(Ort::Session&)>& run) {
   const TemporaryFolder folder;
   options.EnableProfiling(folder.file("profile").c_str());
   Ort::Session session(env, file.c_str(), options);
-  for (int i = 0; i < 2; ++i) run(session);  // the first one allocates
+  for (int i = 0; i <= times; ++i) run(session);  // the first one allocates
   Ort::AllocatorWithDefaultOptions allocator;
-  return nodes_of_profile(read_file(session.EndProfilingAllocated(allocator).get()));
+  auto runs = runs_of_profile(read_file(session.EndProfilingAllocated(allocator).get()));
+  if (runs.size() > 1) runs.erase(runs.begin());
+  return runs;
+}
+
+ProfiledRun mean_of(const std::vector<ProfiledRun>& runs) {
+  if (runs.empty()) return {};
+  ProfiledRun mean = runs.back();
+  const auto alike = [&](const ProfiledRun& run) {
+    return std::equal(run.begin(), run.end(), mean.begin(), mean.end(),
+                      [](const ProfiledNode& a, const ProfiledNode& b) { return a.name == b.name; });
+  };
+  for (auto& node : mean) node.time_ns = 0;
+  double count = 0;
+  for (const auto& run : runs) {
+    if (!alike(run)) continue;
+    ++count;
+    for (std::size_t i = 0; i < run.size(); ++i) mean[i].time_ns += run[i].time_ns;
+  }
+  for (auto& node : mean) node.time_ns /= count;
+  return mean;
 }
 
 }  // namespace paceline::ort_plugin

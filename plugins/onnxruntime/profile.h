@@ -10,13 +10,17 @@
 
 namespace paceline::ort_plugin {
 
-// Nodes of the last run in a profile that ONNX Runtime wrote (JSON), in order; in a loop a node stands there
-// once a pass. Error(kData) for what is no such profile.
-std::vector<ProfiledNode> nodes_of_profile(const std::string& json);
+using ProfiledRun = std::vector<ProfiledNode>;  // in order; in a loop a node stands there once a pass
 
-// Runs `run` twice in a session of its own under the profiler and reads what it wrote. Nothing is left in the
-// temporary folder.
-std::vector<ProfiledNode> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,
-                                          const std::function<void(Ort::Session&)>& run);
+// The runs in a profile that ONNX Runtime wrote (JSON). Error(kData) for what is no such profile.
+std::vector<ProfiledRun> runs_of_profile(const std::string& json);
+
+// Runs `run` so many times, after a first one that does not count, in a session of its own under the
+// profiler, and reads what it wrote. Nothing is left in the temporary folder.
+std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,
+                                         int times, const std::function<void(Ort::Session&)>& run);
+
+// The last run, with mean times over those that ran the same nodes.
+ProfiledRun mean_of(const std::vector<ProfiledRun>& runs);
 
 }  // namespace paceline::ort_plugin

@@ -194,20 +194,52 @@ std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
 }
 
 // Profiling costs time, so a model of its own is compiled for it.
+OpenVinoEngine::Profiled OpenVinoEngine::profiled(SlotState& state) {
+  auto options = compile_options(core(), settings_);
+  options.insert(ov::enable_profiling(true));
+  Profiled p;
+  if (!is_compiled_file()) p.graph = read_graph();
+  p.compiled = p.graph ? core().compile_model(p.graph, kDevice, options) : read_compiled(options);
+  p.request = p.compiled.create_infer_request();
+  for (std::size_t i = 0; i < input_order_.size(); ++i)
+    p.request.set_input_tensor(i, state.request.get_input_tensor(i));
+  p.request.infer();  // the first one allocates
+  return p;
+}
+
 plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
   auto& state = bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    auto options = compile_options(core(), settings_);
-    options.insert(ov::enable_profiling(true));
-    const auto graph = is_compiled_file() ? nullptr : read_graph();
-    auto compiled = graph ? core().compile_model(graph, kDevice, options) : read_compiled(options);
-    auto request = compiled.create_infer_request();
-    for (std::size_t i = 0; i < input_order_.size(); ++i)
-      request.set_input_tensor(i, state.request.get_input_tensor(i));
-    for (int i = 0; i < 2; ++i) request.infer();  // the first one allocates
-    const auto runtime = compiled.get_runtime_model();
-    return plugin_support::read_back_of(runtime_layers(*runtime, graph ? *graph : *runtime),
+    auto p = profiled(state);
+    p.request.infer();
+    const auto runtime = p.compiled.get_runtime_model();
+    return plugin_support::read_back_of(runtime_layers(*runtime, p.graph ? *p.graph : *runtime),
                                         "OpenVINO's runtime model: runtimePrecision of every layer");
+  });
+}
+
+// The runtime model has means over all inferences so far, in whole microseconds: what the first one took is
+// taken out.
+plugin::LayerTimes OpenVinoEngine::profile(plugin::Slot slot, int inferences) {
+  auto& state = bound(slot);
+  return translate_errors("cannot profile the model", [&] {
+    auto p = profiled(state);
+    const auto layers = [&] {
+      const auto runtime = p.compiled.get_runtime_model();
+      return runtime_layers(*runtime, p.graph ? *p.graph : *runtime);
+    };
+    const auto first = layers();
+    for (int i = 0; i < inferences; ++i) p.request.infer();
+    plugin::LayerTimes times{
+        {}, "OpenVINO's performance counters, in a compiled model of its own; whole microseconds"};
+    for (auto& work : layers()) times.layers.push_back(std::move(work.layer));
+    const double n = inferences;
+    for (std::size_t i = 0; i < std::min(first.size(), times.layers.size()); ++i) {
+      auto& time = times.layers[i].time_ns;
+      if (time && first[i].layer.time_ns)
+        time = std::max(0.0, (*time * (n + 1) - *first[i].layer.time_ns) / n);
+    }
+    return times;
   });
 }
 

@@ -20,6 +20,7 @@ class OpenVinoEngine : public plugin::Engine {
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
 
  private:
   struct SlotState {
@@ -31,6 +32,12 @@ class OpenVinoEngine : public plugin::Engine {
   ov::CompiledModel read_compiled(const ov::AnyMap& options);
   std::shared_ptr<ov::Model> read_graph();
   SlotState& bound(plugin::Slot slot);
+  struct Profiled {
+    std::shared_ptr<ov::Model> graph;  // none for a file that was compiled before
+    ov::CompiledModel compiled;
+    ov::InferRequest request;
+  };
+  Profiled profiled(SlotState& state);
 
   plugin::ModelSpec model_;
   plugin::EngineSettings settings_;

@@ -92,6 +92,7 @@ std::string precision_name(const std::string& type) {
 LayerWork work_of(const ov::Node& node, const FlopsByName& flops) {
   const auto type = note(node, "layerType");
   LayerWork work{{node.get_friendly_name(), type, precision_name(note(node, "runtimePrecision")), {}, {}}, 0};
+  work.layer.model_layer = plugin_support::layers_of_nodes(split(note(node, "originalLayersNames"), ','));
   if (const auto micros = parse_double(note(node, "execTimeMcs"))) work.layer.time_ns = *micros * 1e3;
   work.layer.flops = flops_of(node, type);
   if (work.layer.flops)

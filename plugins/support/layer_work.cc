@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/layer_work.h"
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
@@ -33,6 +34,30 @@ double matrix_product_flops(const Shape& a, const Shape& output) {
   if (a.empty()) return 0;
   const double rows = a.size() < 2 || output.size() < 2 ? 1 : static_cast<double>(output[output.size() - 2]);
   return rows == 0 ? 0 : 2 * product(output) * last_two(a) / rows;
+}
+
+std::string layer_of_node(std::string_view node) {
+  if (const auto colon = node.rfind(':');
+      colon != std::string_view::npos &&
+      node.find_first_not_of("0123456789", colon + 1) == std::string_view::npos)
+    node = node.substr(0, colon);
+  const auto slash = node.find('/');
+  const bool ours =
+      slash != std::string_view::npos && slash > 0 && node.find('/', slash + 1) == std::string_view::npos;
+  return std::string(ours ? node.substr(0, slash) : node);
+}
+
+std::string layers_of_nodes(const std::vector<std::string>& nodes) {
+  std::vector<std::string> layers;
+  for (const auto& node : nodes) {
+    const auto layer = layer_of_node(node);
+    if (!layer.empty() && std::find(layers.begin(), layers.end(), layer) == layers.end())
+      layers.push_back(layer);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(layers.size(), 3); ++i)
+    text += (text.empty() ? "" : " ") + layers[i];
+  return layers.size() > 3 ? text + " …" : text;
 }
 
 plugin::ReadBack read_back_of(std::vector<LayerWork> layers, std::string source) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/tensor.h"
@@ -18,6 +19,12 @@ double convolution_flops(const Shape& output, const Shape& weights);
 double transposed_convolution_flops(const Shape& input, const Shape& weights);
 // A, transposed or not, times anything: what is left of its last two dimensions is summed over.
 double matrix_product_flops(const Shape& a, const Shape& output);
+
+// The model's layer that a node of a file belongs to: what Paceline exports names nodes LAYER/OPERATOR and
+// their values LAYER/OPERATOR:0; other names stay as they are.
+std::string layer_of_node(std::string_view node);
+// The layers of several nodes, each once, the first three.
+std::string layers_of_nodes(const std::vector<std::string>& nodes);
 
 struct LayerWork {
   plugin::Layer layer;

@@ -19,6 +19,7 @@ class EagerProgram : public Program {
     outputs[0] = model_->run(inputs);
   }
   std::int64_t parameter_count() const override { return torch_plugin::parameter_count(*model_); }
+  std::vector<std::pair<std::string, at::Tensor>> weights() const override { return named_tensors(*model_); }
   std::vector<std::pair<std::string, std::string>> settings() const override { return {}; }
 
  private:

@@ -50,21 +50,6 @@ const CountedOperator* find_counted(std::string_view name) {
   return nullptr;
 }
 
-std::string precision_name(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return "fp32";
-    case at::kBFloat16:
-      return "bf16";
-    case at::kHalf:
-      return "fp16";
-    case at::kDouble:
-      return "fp64";
-    default:
-      return c10::toString(type);
-  }
-}
-
 // An operator under way. FLOPs = fixed + per_output times the elements of its result.
 struct Running : at::ObserverContext {
   Running* outer = nullptr;
@@ -154,6 +139,21 @@ void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
 }
 
 }  // namespace
+
+std::string precision_name(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return "fp32";
+    case at::kBFloat16:
+      return "bf16";
+    case at::kHalf:
+      return "fp16";
+    case at::kDouble:
+      return "fp64";
+    default:
+      return c10::toString(type);
+  }
+}
 
 FlopCounter::FlopCounter() {
   totals().all.clear();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <c10/core/ScalarType.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +15,8 @@ struct Work {
   int operators = 0;
 };
 using WorkByPrecision = std::map<std::string, Work>;
+
+std::string precision_name(c10::ScalarType type);  // "bf16", as in results
 
 // Watches every operator LibTorch dispatches in this process while alive and adds up convolutions, matrix
 // products and attention. Of nested operators only the innermost counts: it is the one that ran, in the type

@@ -53,13 +53,15 @@ std::string source_type(std::string_view memory) {
 }
 
 // Fields count from the word "exec", so that a line with a time stamp or a version in front reads the same.
-std::optional<std::pair<std::string, double>> parse_convolution(std::string_view line) {
+std::optional<LoggedConvolution> parse_convolution(std::string_view line) {
   const auto start = line.find("exec,cpu,convolution,");
   if (!line.starts_with("onednn_verbose") || start == std::string_view::npos) return {};
   const auto fields = split(line.substr(start), ',');
-  constexpr std::size_t kMemory = 5, kShape = 8;
+  constexpr std::size_t kMemory = 5, kShape = 8, kTime = 9;
   if (fields.size() <= kShape) return {};
-  return {{source_type(fields[kMemory]), convolution_flops(fields[kShape])}};
+  const auto ms = fields.size() > kTime ? parse_double(trim(fields[kTime])) : std::nullopt;
+  return LoggedConvolution{source_type(fields[kMemory]), fields[kShape], convolution_flops(fields[kShape]),
+                           ms.value_or(0) * 1e6};
 }
 
 }  // namespace
@@ -95,13 +97,19 @@ std::string OnednnLog::take() {
   return text;
 }
 
+std::vector<LoggedConvolution> logged_convolutions(std::string_view onednn_log) {
+  std::vector<LoggedConvolution> found;
+  for (const auto& line : split(onednn_log, '\n'))
+    if (auto one = parse_convolution(line)) found.push_back(std::move(*one));
+  return found;
+}
+
 WorkByPrecision convolutions_in(std::string_view onednn_log) {
   WorkByPrecision work;
-  for (const auto& line : split(onednn_log, '\n'))
-    if (const auto found = parse_convolution(line)) {
-      work[found->first].flops += found->second;
-      ++work[found->first].operators;
-    }
+  for (const auto& one : logged_convolutions(onednn_log)) {
+    work[one.precision].flops += one.flops;
+    ++work[one.precision].operators;
+  }
   return work;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torch/flop_counter.h"
 
@@ -24,7 +25,16 @@ class OnednnLog {
   int buffer_ = -1;
 };
 
-// Convolutions among the log's lines, by the type of their input.
+struct LoggedConvolution {
+  std::string precision;  // of its input
+  std::string shape;      // in oneDNN's words: mb1_ic3oc64_ih224…
+  double flops = 0;
+  double time_ns = 0;
+};
+// Convolutions among the log's lines, in order.
+std::vector<LoggedConvolution> logged_convolutions(std::string_view onednn_log);
+
+// The same added up, by the type of their input.
 WorkByPrecision convolutions_in(std::string_view onednn_log);
 
 }  // namespace paceline::torch_plugin

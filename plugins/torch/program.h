@@ -18,6 +18,8 @@ class Program {
   virtual void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) = 0;
   // Trainable values; 0 when they are not told apart from other constants (a frozen file).
   [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
+  // Weights under the model's names for them; empty where they are constants without names.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, at::Tensor>> weights() const { return {}; }
   // Effective settings beyond those every program has.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
 };

@@ -80,6 +80,12 @@ class ScriptProgram : public Program {
     if (outputs.empty()) throw Error(ErrorCode::kData, "the TorchScript model returns no tensor");
   }
   std::int64_t parameter_count() const override { return parameters_; }
+  std::vector<std::pair<std::string, at::Tensor>> weights() const override {
+    std::vector<std::pair<std::string, at::Tensor>> named;
+    for (const auto& parameter : module_.named_parameters())
+      named.emplace_back(parameter.name, parameter.value);
+    return named;
+  }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return {{"torchscript_passes", passes_},
             {"torchscript_onednn_weights", std::to_string(prepacked_weights(forward_.graph()->block()))},

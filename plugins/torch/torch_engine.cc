@@ -11,6 +11,7 @@
 #include "torch/aoti_program.h"
 #include "torch/eager_program.h"
 #include "torch/errors.h"
+#include "torch/layer_times.h"
 #include "torch/models/model.h"
 #include "torch/models/table.h"
 #include "torch/onednn_verbose.h"
@@ -177,6 +178,11 @@ plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
   result.source = "LibTorch's dispatcher (RecordFunction) and oneDNN's execution log";
   result.peak_tensor_bytes = meter_.peak_bytes();
   return result;
+}
+
+plugin::LayerTimes TorchEngine::profile(plugin::Slot slot, int inferences) {
+  bound(slot);
+  return layer_times(*program_, inferences, [&] { enqueue(slot); });
 }
 
 }  // namespace paceline::torch_plugin

@@ -25,6 +25,7 @@ class TorchEngine : public plugin::Engine {
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
 
  private:
   struct SlotState {

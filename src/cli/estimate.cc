@@ -64,6 +64,17 @@ double check_seconds(const config::Settings& s, double iteration) {
   return 2 * std::ceil(static_cast<double>(s.integer("accuracy.samples")) / batch) * iteration;
 }
 
+// Of both sides; the engine's tool does what our process does.
+double cross_check_seconds(const config::Settings& s, double pass) {
+  if (!s.has("cross_check") || !s.flag("cross_check")) return 0;
+  return 2 * static_cast<double>(s.integer("cross_check_rounds")) * pass;
+}
+
+double profile_seconds(const config::Settings& s, double iteration) {
+  if (!s.has("layer_profile") || !s.flag("layer_profile")) return 0;
+  return kStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
+}
+
 }  // namespace
 
 double estimated_seconds(const config::Case& c) {
@@ -73,7 +84,8 @@ double estimated_seconds(const config::Case& c) {
       kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);
   const double repetitions =
       c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
-  return kStartS + check_seconds(c.settings, iteration) + repetitions * pass;
+  return kStartS + check_seconds(c.settings, iteration) + repetitions * pass +
+         cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }
 
 std::string dry_run_text(const std::vector<config::Case>& cases) {

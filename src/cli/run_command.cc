@@ -128,6 +128,9 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
     throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}",
                                                cases.size() == 1 ? "1 case with several repetitions"
                                                                  : fmt::format("{} cases", cases.size())));
+  if (cases[0].settings.has("cross_check") && cases[0].settings.flag("cross_check"))
+    throw Error(ErrorCode::kUsage,
+                "--cross-check needs fresh processes, and --in-process has none; leave one of them out");
 }
 
 ExitCode execute(const Context& context, unsigned command) {

@@ -183,6 +183,36 @@ constexpr std::array kRows{
            .max = 604'800,
            .kinds = kAnyKind,
            .help = "Stops one process of a case after so long and records the case as failed."},
+    Option{.name = "layer_profile",
+           .flags = "--dumpProfile",
+           .type = kBoolean,
+           .fallback = "false",
+           .help = "Afterwards times every layer in a process of its own, under the engine's profiler: "
+                   "layers.csv and "
+                   "the longest ones in the report."},
+    Option{.name = "layer_profile_inferences",
+           .type = kInteger,
+           .fallback = "20",
+           .min = 1,
+           .max = 100'000,
+           .help = "Inferences that the times of layers are means over."},
+    Option{.name = "cross_check",
+           .type = kBoolean,
+           .fallback = "false",
+           .help = "Afterwards also runs the engine's own tool (benchmark_app, ONNX Runtime's Python) on the "
+                   "same file, "
+                   "its processes in turns with ours, and gives the ratio with its interval."},
+    Option{.name = "cross_check_rounds",
+           .type = kInteger,
+           .fallback = "10",
+           .unit = "pairs",
+           .min = 6,
+           .max = 1000,
+           .help = "Pairs of fresh processes of the cross-check; fewer than six carry no interval."},
+    Option{.name = "cross_check_python",
+           .fallback = "python3",
+           .help = "The Python that has the engine's package; tools that come with it are looked for beside "
+                   "it, then on PATH."},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -57,6 +58,7 @@ class Checker {
     check_reference();
     check_baseline();
     check_load();
+    check_cross_check();
   }
 
  private:
@@ -163,6 +165,23 @@ class Checker {
   [[nodiscard]] bool differs(std::string_view name) const {
     return written(name) && settings_.has(name) &&
            join(settings_.texts(name), ",") != find_option(name, kinds_)->fallback;
+  }
+
+  // An interval of n pairs misses the median with probability 2 / 2^n.
+  void check_cross_check() {
+    const bool asked = find_option("cross_check", kinds_) && settings_.has("cross_check") &&
+                       settings_.has("cross_check_rounds") && settings_.has("confidence");
+    if (!asked || !settings_.flag("cross_check")) return;
+    if (settings_.has("scenario") && settings_.text("scenario") != "sync")
+      report("cross_check",
+             "cross_check compares one inference after the other; keep scenario: sync, or leave it out");
+    const double confidence = settings_.number("confidence");
+    const auto rounds = settings_.integer("cross_check_rounds");
+    const auto needed = static_cast<std::int64_t>(std::ceil(1 - std::log2(1 - confidence)));
+    if (rounds < needed)
+      report("cross_check_rounds",
+             fmt::format("an interval at confidence {} needs at least {} pairs, and cross_check_rounds is {}",
+                         confidence, needed, rounds));
   }
 
   void check_slo() {

@@ -55,6 +55,13 @@ struct Layer {
   std::string precision;  // as in PrecisionShare; empty: not known
   std::optional<double> time_ns;
   std::optional<double> flops;  // of its convolutions and matrix products; none: it has none, or not known
+  std::string model_layer{};    // what the model calls it: "layer1.0.conv1"; empty: names do not tell
+};
+
+// Mean times of layers over some inferences, in the order of execution.
+struct LayerTimes {
+  std::vector<Layer> layers;
+  std::string source;  // how they were measured, in words
 };
 
 struct ReadBack {
@@ -85,6 +92,13 @@ class PACELINE_EXPORT Engine {
   [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
   // Runs one inference under observation and says what executed. Never called in a timed pass.
   [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
+  // Runs so many inferences on the slot's inputs under the engine's profiler, after a first one that does not
+  // count. Never called in a timed pass.
+  [[nodiscard]] virtual LayerTimes profile(Slot slot, int inferences);
 };
+
+inline LayerTimes Engine::profile(Slot, int) {
+  throw Error(ErrorCode::kUnsupported, "this engine cannot time its layers");
+}
 
 }  // namespace paceline::plugin

@@ -7,9 +7,11 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart_data.h"
+#include "report/cross_check_text.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
+#include "report/layer_text.h"
 
 namespace paceline::report {
 namespace {
@@ -112,12 +114,18 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
                      value_text(one, *value.value), interval);
 }
 
+// Rows of what a case did not ask for would be rows of reasons.
+bool concerns(const result::Metric& row, const CaseResult& one) {
+  if (row.anchor == "load") return !one.load.empty();
+  return row.anchor != "cross-check" || one.cross_check.asked;
+}
+
 std::string metrics_html(const CaseResult& one) {
   std::string out =
       "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval or "
       "reason</th></tr></thead><tbody>\n";
   for (const auto& row : result::metrics())
-    if (row.anchor != "load" || !one.load.empty()) out += metric_row(row, analysis::metric_value(row, one));
+    if (concerns(row, one)) out += metric_row(row, analysis::metric_value(row, one));
   return out + "</tbody></table>\n";
 }
 
@@ -185,10 +193,10 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
-  out += notes_html(one) + plots_html(entry, options) +
+  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) +
          "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
          "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
-         "</div></div>\n";
+         "</div></div>\n" + layers_html(one);
   if (!one.log_tail.empty())
     out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
   return out + "</details>\n";

@@ -4,9 +4,11 @@
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
 #include "report/case_cells.h"
+#include "report/cross_check_text.h"
 #include "report/documents.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
+#include "report/layer_text.h"
 
 namespace paceline::report {
 namespace {
@@ -90,7 +92,7 @@ std::string tail_text(const RunResult& run, const std::string& letter) {
 
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
   if (runs.empty()) return {};
-  std::string out = head_text(runs) + cases_text(runs);
+  std::string out = head_text(runs) + cases_text(runs) + cross_checks_markdown(runs) + layers_markdown(runs);
   for (std::size_t index = 0; index < runs.size(); ++index)
     out += tail_text(runs[index].result, runs.size() > 1 ? run_letter(index) : "");
   return out;

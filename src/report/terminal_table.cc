@@ -9,6 +9,8 @@
 
 #include "analysis/finding_table.h"
 #include "report/case_cells.h"
+#include "report/cross_check_text.h"
+#include "report/layer_text.h"
 #include "report/text_layout.h"
 
 namespace paceline::report {
@@ -200,6 +202,12 @@ class Table {
   Footnotes notes_;
 };
 
+std::string extras_text(const RunResult& run, const TerminalOptions& options) {
+  const auto width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 2;
+  const std::string text = cross_checks_terminal(run, width) + layers_terminal(run, width);
+  return options.ascii ? to_ascii(text) : text;
+}
+
 std::string findings_text(const RunResult& run, const TerminalOptions& options) {
   const auto findings = analysis::rank_findings(findings_of(run));
   if (findings.empty()) return {};
@@ -232,7 +240,8 @@ std::string terminal_table(std::span<const ReportRun> runs, const TerminalOption
   if (runs.empty()) return {};
   std::string out = runs.size() > 1 ? legend(runs) : "";
   out += Table(runs, options).text();
-  for (const ReportRun& run : runs) out += findings_text(run.result, options);
+  for (const ReportRun& run : runs)
+    out += extras_text(run.result, options) + findings_text(run.result, options);
   return out;
 }
 

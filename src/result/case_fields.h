@@ -195,6 +195,24 @@ void fields(A& a, Repetition& t) {
   a("noise", t.noise), a("load", t.load);
 }
 template <class A>
+void fields(A& a, CrossCheck& t) {
+  a("asked", t.asked), a("tool", t.tool), a("version", t.version), a("command", t.command);
+  a("iterations", t.iterations), a("ours_ns", t.ours_ns), a("theirs_ns", t.theirs_ns);
+  a("ours_p50_ns", t.ours_p50_ns), a("theirs_p50_ns", t.theirs_p50_ns), a("ratio", t.ratio);
+  a("verdict", t.verdict), a("reason", t.reason), a("log_tail", t.log_tail), a("notes", t.notes);
+}
+template <class A>
+void fields(A& a, LayerRow& t) {
+  a("name", t.name), a("type", t.type), a("precision", t.precision), a("model_layer", t.model_layer);
+  a("time_ns", t.time_ns), a("share", t.share);
+}
+template <class A>
+void fields(A& a, LayerProfile& t) {
+  a("asked", t.asked), a("source", t.source), a("inferences", t.inferences), a("layers", t.layers);
+  a("sum_ns", t.sum_ns), a("of_latency", t.of_latency), a("file", t.file), a("top", t.top);
+  a("reason", t.reason);
+}
+template <class A>
 void fields(A& a, SamplesFile& t) {
   a("file", t.file), a("format", t.format), a("columns", t.columns), a("sha256", t.sha256);
 }
@@ -210,6 +228,7 @@ void fields(A& a, CaseResult& t) {
   a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
   a("model_file", t.model_file), a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);
+  a("cross_check", t.cross_check), a("layer_profile", t.layer_profile);
   a("repetitions", t.repetitions), a("samples", t.samples), a("effective_settings", t.effective_settings);
   a("config_effective", t.config_effective);
 }

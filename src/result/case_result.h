@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "result/layers.h"
 #include "result/load.h"
 #include "result/maybe.h"
 
@@ -222,6 +223,24 @@ struct Outliers {
   Number median_excl_severe_ns;  // a sensitivity figure, never the headline
 };
 
+// The engine's own tool on the same file, its processes in turns with ours. Formulas: docs/metrics.md,
+// cross-check.
+struct CrossCheck {
+  bool asked = false;
+  std::string tool;     // benchmark_app; empty: there is none, or none was found
+  std::string version;  // of the library that the tool says it runs; empty: it says none
+  std::string command;  // one of its processes
+  Count iterations = Count::missing("no cross-check");  // timed ones of a process, ours and theirs
+  std::vector<double> ours_ns, theirs_ns;               // medians of the processes, a pair at the same place
+  Number ours_p50_ns = Number::missing("no cross-check");  // median over processes
+  Number theirs_p50_ns = Number::missing("no cross-check");
+  Estimate ratio{Number::missing("no cross-check"), {}, {}, 0.95, ""};  // ours / theirs
+  std::string verdict;             // equal | slower | faster | cannot_say
+  std::string reason;              // why there is no ratio although it was asked for
+  std::string log_tail;            // last lines of a tool that failed
+  std::vector<std::string> notes;  // what a reader of the ratio must know
+};
+
 // One fresh process of the case.
 struct Repetition {
   std::int64_t index = 0;
@@ -286,6 +305,8 @@ struct CaseResult {
   Overhead overhead;  // worst over repetitions
   Noise noise;        // worst over repetitions; samples-based parts over all samples
   Outliers outliers;
+  CrossCheck cross_check;
+  LayerProfile layer_profile;
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back

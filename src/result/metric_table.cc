@@ -199,6 +199,10 @@ constexpr std::array kMetrics{
     Metric{"foreign_cpu_frac", "foreign CPU", "1", kLow,
            "Share of the machine's CPU time that other processes used while the case ran.", "noise",
            [](const CaseResult& c) { return plain(c.noise.foreign_cpu_frac); }},
+    Metric{"cross_check_ratio", "vs own tool", "1", kLow,
+           "Time of one inference through Paceline over that in the engine's own tool, median over pairs of "
+           "processes.",
+           "cross-check", [](const CaseResult& c) { return estimate(c.cross_check.ratio); }},
 };
 
 }  // namespace

@@ -189,4 +189,33 @@ void resummarize(CaseRun& run) {
   result::apply_load_rules(run.result);
 }
 
+bool asks_layer_profile(const CaseRun& run) {
+  return run.definition.settings.has("layer_profile") && run.definition.settings.flag("layer_profile");
+}
+
+WorkerOutcome not_prepared() {
+  WorkerOutcome outcome;
+  outcome.reason = "the case was finished before this --resume; measure it again with --only";
+  return outcome;
+}
+
+void apply_layer_profile(CaseRun& run, const WorkerOutcome& outcome) {
+  auto& profile = run.result.layer_profile;
+  if (!outcome.ok) {
+    profile = {};
+    profile.asked = true;
+    profile.reason = outcome.reason;
+    return;
+  }
+  auto rows = outcome.report.layers;
+  const bool alone = run.result.load.empty();
+  profile = result::summarize_layers(
+      rows, alone ? run.result.headline.p50_ns.value
+                  : result::Number::missing("latencies here hold more than one inference (scenario)"));
+  profile.source = outcome.report.layers_source;
+  profile.inferences = outcome.report.layers_inferences;
+  profile.file = "layers.csv";
+  write_file_atomic(run.dir / profile.file, result::layers_to_csv(rows));
+}
+
 }  // namespace paceline::run

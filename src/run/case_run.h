@@ -48,4 +48,9 @@ void apply_check(CaseRun& run, const workload::PassReport& report);
 void apply_repetition(CaseRun& run, const workload::PassReport& report);
 void resummarize(CaseRun& run);
 
+// Times of layers, where they were asked for; the case itself stays as it is.
+bool asks_layer_profile(const CaseRun& run);
+WorkerOutcome not_prepared();  // of a case that was finished before this --resume
+void apply_layer_profile(CaseRun& run, const WorkerOutcome& outcome);
+
 }  // namespace paceline::run

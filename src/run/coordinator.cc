@@ -21,6 +21,7 @@
 #include "run/artefacts.h"
 #include "run/case_run.h"
 #include "run/check_files.h"
+#include "run/cross_check.h"
 #include "run/model_files.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
@@ -72,6 +73,8 @@ class Coordinator {
     for (auto& c : cases_)
       if (!c.ended && c.selected && !interrupt_) check(c);
     time_cases();
+    cross_check_cases();
+    profile_cases();
     return finish();
   }
 
@@ -96,6 +99,10 @@ class Coordinator {
   void fill_peak(CaseRun& c);
   void recheck_peaks();
   void time_cases();
+  void keep_extras(CaseRun& c) const;
+  void profile_cases();
+  void profile(CaseRun& c);
+  void cross_check_cases();
   void time_one(CaseRun& c, std::int64_t repetition, const PassInfo& info);
   void wait_for_quiet(const CaseRun& c, std::int64_t repetition);
   WorkerOutcome run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records);
@@ -201,6 +208,16 @@ void Coordinator::restore(CaseRun& c) {
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
     if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r)))
       apply_repetition(c, *report);
+  keep_extras(c);
+}
+
+// What an earlier run into this directory measured beside the repetitions.
+void Coordinator::keep_extras(CaseRun& c) const {
+  for (const auto& before : setup_.previous.run.cases) {
+    if (before.case_id != c.definition.id) continue;
+    if (before.cross_check.ratio.value) c.result.cross_check = before.cross_check;
+    if (before.layer_profile.sum_ns) c.result.layer_profile = before.layer_profile;
+  }
 }
 
 WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records) {
@@ -509,6 +526,37 @@ void Coordinator::time_cases() {
     time_one(c, slots[i].repetition,
              {i + 1, slots.size(), c.result.label, "timed", slots[i].repetition, left});
   }
+}
+
+void Coordinator::cross_check_cases() {
+  for (auto& c : cases_) {
+    if (!asks_cross_check(c) || !c.selected || !c.result.complete || c.result.cross_check.ratio.value)
+      continue;
+    if (interrupt_) return;
+    const CrossCheckHelpers helpers{artefacts_.temp_folder() / ("cross-check-" + c.definition.id),
+                                    [&](const workload::PassSpec& pass) { return run_pass(c, pass, false); },
+                                    [&] { wait_for_quiet(c, 1); }};
+    cross_check(c, helpers, observer_, interrupt_);
+    save(c);
+  }
+}
+
+void Coordinator::profile_cases() {
+  for (auto& c : cases_)
+    if (asks_layer_profile(c) && c.selected && c.result.complete && !c.result.layer_profile.sum_ns &&
+        !interrupt_)
+      profile(c);
+}
+
+void Coordinator::profile(CaseRun& c) {
+  auto pass = profile_pass(c.definition, c.base);
+  use_model_file(c, pass);
+  const PassInfo info{0, 0, c.result.label, "profile", 0, 0};
+  observer_.pass_begins(info);
+  const auto outcome = pass.input_files.empty() ? not_prepared() : run_pass(c, pass, false);
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  apply_layer_profile(c, outcome);
+  save(c);
 }
 
 void Coordinator::compare_all() {

@@ -304,6 +304,13 @@ workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance,
   return {tolerance.max_rel_err, -1, 2 * *checked.max_abs_err};
 }
 
+workload::PassSpec profile_pass(const Case& c, const workload::PassSpec& base) {
+  auto pass = base;
+  pass.kind = workload::PassKind::kProfile;
+  pass.profile_inferences = static_cast<int>(c.settings.integer("layer_profile_inferences"));
+  return pass;
+}
+
 std::int64_t repetitions_of(const Case& c) {
   return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
 }

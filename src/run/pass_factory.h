@@ -53,6 +53,9 @@ std::string reference_key(const workload::PassSpec& reference);
 // the check.
 workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const result::Correctness& checked);
 
+// The pass that times the case's layers.
+workload::PassSpec profile_pass(const config::Case& c, const workload::PassSpec& base);
+
 std::int64_t repetitions_of(const config::Case& c);
 double timeout_of(const config::Case& c);
 

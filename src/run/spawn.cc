@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -38,8 +39,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int queue_fd, pid_t parent,
-                             char* const* argv, char* const* env) {
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int queue_fd,
+                             const cpu_set_t* cpus, pid_t parent, char* const* argv, char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
@@ -50,15 +51,23 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   ::dup2(null_fd, STDIN_FILENO);
   ::dup2(log_fd, STDOUT_FILENO);
   ::dup2(log_fd, STDERR_FILENO);
-  ::dup2(spec_fd, kSpecFd);
-  ::dup2(record_fd, kRecordFd);
+  if (spec_fd >= 0) ::dup2(spec_fd, kSpecFd);
+  if (record_fd >= 0) ::dup2(record_fd, kRecordFd);
   if (queue_fd >= 0) ::dup2(queue_fd, kQueueFd);
+  if (cpus && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) ::_exit(127);
   ::execve(argv[0], argv, env);
   ::_exit(127);
 }
 
 FileDescriptor above_targets(int fd) {
-  return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 10));
+  return fd < 0 ? FileDescriptor() : FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 10));
+}
+
+cpu_set_t set_of(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  return set;
 }
 
 }  // namespace
@@ -71,7 +80,8 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
                 fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
   const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
   const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
-  const auto queue_fd = request.queue_fd < 0 ? FileDescriptor() : above_targets(request.queue_fd);
+  const auto queue_fd = above_targets(request.queue_fd);
+  const cpu_set_t cpus = set_of(request.cpus);
   auto argv_text = request.argv;
   auto env_text = merged_environment(request.env);
   const auto argv = pointers(argv_text);
@@ -81,8 +91,8 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   if (pid_ < 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
-    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), queue_fd.get(), parent,
-               argv.data(), env.data());
+    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), queue_fd.get(),
+               request.cpus.empty() ? nullptr : &cpus, parent, argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
 }
 

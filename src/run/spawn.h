@@ -19,9 +19,10 @@ struct SpawnRequest {
   std::vector<std::string> argv;           // argv[0] is the path of the executable
   std::map<std::string, std::string> env;  // on top of this process's
   std::filesystem::path log;               // stdout and stderr
-  int spec_fd = -1;                        // becomes kSpecFd
-  int record_fd = -1;                      // becomes kRecordFd
+  int spec_fd = -1;                        // becomes kSpecFd; -1: none
+  int record_fd = -1;                      // becomes kRecordFd; -1: none
   int queue_fd = -1;                       // becomes kQueueFd; -1: none
+  std::vector<int> cpus{};                 // the only ones it may use; empty: as this process
 };
 
 // A child process leading its own process group; killed (whole group) and reaped when this goes out of scope,

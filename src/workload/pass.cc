@@ -6,14 +6,15 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 7> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 8> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
        {workload::PassKind::kTimed, "timed"},
        {workload::PassKind::kExport, "export"},
        {workload::PassKind::kQuantise, "quantise"},
-       {workload::PassKind::kBuild, "build"}}};
+       {workload::PassKind::kBuild, "build"},
+       {workload::PassKind::kProfile, "profile"}}};
 };
 template <>
 struct EnumNames<DType> {
@@ -137,6 +138,7 @@ void fields(A& a, PassSpec& t) {
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
       a("loop", t.loop), a("load", t.load), a("pin_cpus", t.pin_cpus), a("export_to", t.export_to),
       a("quantise_to", t.quantise_to), a("build_to", t.build_to);
+  a("profile_inferences", t.profile_inferences);
 }
 
 std::string pass_kind_name(PassKind kind) {

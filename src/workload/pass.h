@@ -22,6 +22,7 @@ enum class PassKind {
   kExport,     // write a built-in model as a file that other engines read
   kQuantise,   // write an ONNX file again in another precision, calibrating where needed
   kBuild,      // compile an ONNX file into a file of one engine's own
+  kProfile,    // time every layer under the engine's profiler
 };
 
 std::string pass_kind_name(PassKind kind);
@@ -94,10 +95,11 @@ struct PassSpec {
   AccuracyQuestion accuracy;
   measure::LoopConfig loop;
   LoadSpec load;
-  std::vector<int> pin_cpus;  // empty: not pinned
-  ExportTo export_to;         // of an export pass
-  QuantiseTo quantise_to;     // of a quantise pass
-  BuildTo build_to;           // of a build pass
+  std::vector<int> pin_cpus;   // empty: not pinned
+  ExportTo export_to;          // of an export pass
+  QuantiseTo quantise_to;      // of a quantise pass
+  BuildTo build_to;            // of a build pass
+  int profile_inferences = 1;  // of a profile pass
 };
 
 nlohmann::json to_json(const PassSpec& spec);

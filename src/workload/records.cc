@@ -129,6 +129,12 @@ const std::map<std::string, Apply>& appliers() {
          r.prepared.emplace();
          read(j, "prepared", *r.prepared);
        }},
+      {"layers",
+       [](PassReport& r, const json& j) {
+         read(j, "layers", r.layers);
+         read(j, "source", r.layers_source);
+         read(j, "inferences", r.layers_inferences);
+       }},
       {"failed",
        [](PassReport& r, const json& j) {
          read(j, "code", r.error_code);
@@ -218,6 +224,11 @@ json describe_record(const std::vector<std::string>& engines, const result::Numb
 }
 json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));
+}
+json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
+                   std::int64_t inferences) {
+  return {
+      {"type", "layers"}, {"layers", Writer::write(layers)}, {"source", source}, {"inferences", inferences}};
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};

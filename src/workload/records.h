@@ -56,6 +56,9 @@ struct PassReport {
   std::vector<std::string> engines;      // describe
   result::Number first_op_ns;            // describe
   std::optional<PreparedFile> prepared;  // export
+  std::vector<result::LayerRow> layers;  // profile
+  std::string layers_source;
+  std::int64_t layers_inferences = 0;
 };
 
 // A short-lived view of a running measurement, for people.
@@ -84,6 +87,8 @@ nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
 nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
 nlohmann::json prepared_record(const PreparedFile& prepared);
+nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
+                             std::int64_t inferences);
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();
 

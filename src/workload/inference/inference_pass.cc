@@ -17,6 +17,7 @@
 #include "workload/inference/check_samples.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
+#include "workload/inference/profile_pass.h"
 
 namespace paceline::workload {
 namespace {
@@ -153,6 +154,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
     case PassKind::kTimed:
       return spec.load.scenario == kSync ? timed(spec, sink, interrupt)
                                          : run_load_pass(spec, sink, interrupt);
+    case PassKind::kProfile:
+      return run_profile_pass(spec, sink);
     case PassKind::kExport:
     case PassKind::kQuantise:
     case PassKind::kBuild:

@@ -181,6 +181,28 @@ TEST_F(ModelFiles, QuantisedConvolutionsRunAsIntegers) {
   EXPECT_EQ(read.flops, 2.0 * 4 * 36 * 27);
 }
 
+// Whatever the engine fused and renamed.
+TEST_F(ModelFiles, LayersAreTimedUnderTheModelsNames) {
+  auto file = convolution();
+  file.graph().mutable_node(0)->set_name("block.conv/Conv");
+  file.graph().mutable_node(1)->set_name("block.act/Relu");
+  auto data = images(2);
+  const auto engine = load(saved(std::move(file)), specs_of(data));
+  bind(*engine, data);
+  const auto before = run(*engine);
+  const auto times = engine->profile(0, 3);
+  const auto layer = std::find_if(times.layers.begin(), times.layers.end(), [](const plugin::Layer& l) {
+    return l.type.find("Conv") != std::string::npos;
+  });
+  ASSERT_NE(layer, times.layers.end());
+  EXPECT_THAT(layer->model_layer, HasSubstr("block."));
+  EXPECT_EQ(layer->precision, "fp32");
+  ASSERT_TRUE(layer->time_ns);
+  EXPECT_GE(*layer->time_ns, 0);
+  EXPECT_FALSE(times.source.empty());
+  EXPECT_EQ(run(*engine), before);
+}
+
 TEST_F(ModelFiles, WithoutConvolutionsOrProductsThereIsNoShare) {
   std::vector<Tensor> data;
   data.push_back(tensor("x", {4}, std::vector<float>{0, 2, 0, 1}));

@@ -162,6 +162,51 @@ TEST(ReadBack, PrintsNothing) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+std::vector<plugin::Layer> layers_of(const Case& c) {
+  const auto engine = load(c);
+  auto data = data_for(inputs_of(c.model, c.batch));
+  bind(*engine, data);
+  run(*engine);
+  return engine->profile(0, 3).layers;
+}
+
+TEST(Profile, OperatorsOfEagerCarryTheModelsLayers) {
+  const auto layers = layers_of({.model = "resnet50", .batch = 1});
+  const auto convolutions =
+      std::count_if(layers.begin(), layers.end(), [](auto& l) { return l.type == "aten::conv2d"; });
+  EXPECT_EQ(convolutions, 53);
+  EXPECT_EQ(layers.at(0).name, "conv2d_0");
+  EXPECT_EQ(layers.at(0).model_layer, "conv1");
+  EXPECT_EQ(layers.at(0).precision, "fp32");
+  EXPECT_EQ(layers.back().model_layer, "fc");
+  double sum = 0;
+  for (const auto& layer : layers) sum += layer.time_ns.value();
+  EXPECT_GT(sum, 0);
+}
+
+TEST(Profile, AutocastsArithmeticIsThatOfTheInnermostOperator) {
+  LOAD_OR_SKIP(engine, .model = "tiny_cnn", .precision = "amp_bf16");
+  auto data = data_for(inputs_of("tiny_cnn", 2));
+  bind(*engine, data);
+  run(*engine);
+  EXPECT_EQ(engine->profile(0, 2).layers.at(0).precision, "bf16");
+}
+
+// They pass the dispatcher unseen.
+TEST(Profile, ConvolutionsOfTorchScriptComeFromOnednn) {
+  const auto layers = layers_of({.model = "resnet50", .engine = "torchscript", .batch = 1});
+  const auto convolutions =
+      std::count_if(layers.begin(), layers.end(), [](auto& l) { return l.type == "oneDNN convolution"; });
+  EXPECT_EQ(convolutions, 53);
+  EXPECT_GT(layers.back().time_ns.value(), 0);
+}
+
+TEST(Profile, PrintsNothing) {
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(layers_of({.model = "tiny_cnn", .engine = "torchscript"}).empty());
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
 TEST(ReadBack, PeakMemoryHoldsWeightsInputsAndActivations) {
   const auto peak = [](std::int64_t batch) {
     const auto engine = load({.model = "tiny_cnn", .batch = batch});

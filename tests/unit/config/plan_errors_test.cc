@@ -37,6 +37,10 @@ INSTANTIATE_TEST_SUITE_P(
               "p.yaml:3:1: unknown key 'gpu_counts' in an inference workload; it belongs to a workload of "
               "kind training, "
               "collective"},
+        Wrong{
+            "scenario: offline\ncross_check: true",
+            "p.yaml:4:14: cross_check compares one inference after the other; keep scenario: sync, or leave "
+            "it out"},
         Wrong{"iterations: [10]", "p.yaml:3:13: a list where a whole number belongs, in 'iterations'"},
         Wrong{"stop: {t_max_s: [1, 2]}", "p.yaml:3:17: a list where a number belongs, in 'stop.t_max_s'"},
         Wrong{"iterations: {n: 10}", "p.yaml:3:13: a map where a whole number belongs, in 'iterations'"},

@@ -55,6 +55,18 @@ TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
   EXPECT_THROW(apply_record(report, record), Error);
 }
 
+TEST(Records, LayersComeBackAsTheyWere) {
+  PassReport report;
+  apply_record(report, layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
+                                      {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
+                                     "profiler", 20));
+  ASSERT_EQ(report.layers.size(), 2U);
+  EXPECT_EQ(report.layers[0].model_layer, "block.conv");
+  EXPECT_EQ(report.layers[0].time_ns, result::Number(12.5));
+  EXPECT_EQ(report.layers[1].time_ns.reason(), "no time");
+  EXPECT_EQ(report.layers_inferences, 20);
+}
+
 TEST(Records, ANoticeIsASentenceForTheUser) {
   PassReport report;
   EXPECT_EQ(apply_record(report, notice_record("16000 requests take 5 min"))->notice,

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "result/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace paceline::result {
+namespace {
+
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string cell(const Number& number) {
+  return number ? fmt::format("{:.9g}", *number) : std::string();
+}
+
+std::vector<LayerRow> longest(std::vector<LayerRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const LayerRow& a, const LayerRow& b) {
+    return a.time_ns.value().value_or(-1) > b.time_ns.value().value_or(-1);
+  });
+  rows.resize(std::min(rows.size(), kTopLayers));
+  return rows;
+}
+
+}  // namespace
+
+LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns) {
+  LayerProfile profile;
+  profile.asked = true;
+  profile.layers = static_cast<std::int64_t>(rows.size());
+  double sum = 0;
+  for (const auto& row : rows) sum += row.time_ns.value().value_or(0);
+  if (sum <= 0) {
+    profile.reason = "the engine told no times";
+    profile.sum_ns = profile.of_latency = Number::missing(profile.reason);
+    return profile;
+  }
+  for (auto& row : rows)
+    row.share = row.time_ns ? Number(*row.time_ns / sum) : Number::missing(row.time_ns.reason());
+  profile.sum_ns = sum;
+  profile.of_latency = p50_ns ? Number(sum / *p50_ns) : Number::missing(p50_ns.reason());
+  profile.top = longest(rows);
+  return profile;
+}
+
+std::string layers_to_csv(const std::vector<LayerRow>& rows) {
+  std::string out = "index,name,type,precision,model_layer,time_ns,share\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& r = rows[i];
+    out += fmt::format("{},{},{},{},{},{},{}\n", i, cell(r.name), cell(r.type), cell(r.precision),
+                       cell(r.model_layer), cell(r.time_ns), cell(r.share));
+  }
+  return out;
+}
+
+}  // namespace paceline::result

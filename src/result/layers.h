@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "result/maybe.h"
+
+// Times of a model's layers, from a pass under the engine's profiler.
+namespace paceline::result {
+
+struct LayerRow {
+  std::string name;         // the engine's
+  std::string type;         // the engine's word: QLinearConv, FullyConnected, aten::conv2d
+  std::string precision;    // of its arithmetic; empty: the engine does not tell
+  std::string model_layer;  // what the model calls it; empty: names do not tell
+  Number time_ns;           // mean over the inferences
+  Number share;             // of the sum of all layers
+};
+
+struct LayerProfile {
+  bool asked = false;
+  std::string source;                                       // how it was measured, in words
+  Count inferences = Count::missing("no layer profile");    // the times are means over
+  Count layers = Count::missing("no layer profile");        // in `file`
+  Number sum_ns = Number::missing("no layer profile");      // of all layers
+  Number of_latency = Number::missing("no layer profile");  // sum_ns over the measured median
+  std::string file;                                         // beside result.json: every layer, in order
+  std::vector<LayerRow> top;                                // the longest ones
+  std::string reason;                                       // why there are no times although asked for
+};
+
+inline constexpr std::size_t kTopLayers = 10;
+
+// Fills in the shares of `rows`, and a profile with sum and the longest rows. Rows without a time count as
+// nothing and are last.
+LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns);
+
+// Columns index,name,type,precision,model_layer,time_ns,share; an empty cell where there is no number.
+std::string layers_to_csv(const std::vector<LayerRow>& rows);
+
+}  // namespace paceline::result

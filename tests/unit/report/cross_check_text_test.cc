@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "report/cross_check_text.h"
+
+#include <gtest/gtest.h>
+
+#include "report/format_table.h"
+#include "support/sample_runs.h"
+
+namespace paceline::report {
+namespace {
+
+result::CrossCheck check_of(double ratio, double low, double high, std::string verdict) {
+  result::CrossCheck check;
+  check.asked = true;
+  check.tool = "benchmark_app";
+  check.command = "benchmark_app -m <m>.onnx";
+  check.ours_ns.assign(10, 10.7e6);
+  check.theirs_ns.assign(10, 10.6e6);
+  check.ours_p50_ns = 10.7e6;
+  check.theirs_p50_ns = 10.6e6;
+  check.ratio = {ratio, low, high, 0.95, "binomial_processes"};
+  check.verdict = std::move(verdict);
+  return check;
+}
+
+TEST(CrossCheckText, FourVerdictsInWords) {
+  EXPECT_EQ(cross_check_verdict(check_of(1.004, 0.998, 1.011, "equal")), "equal within 1.1 %");
+  EXPECT_EQ(cross_check_verdict(check_of(1.0, 0.97, 1.011, "equal")), "equal within 3.0 %");
+  EXPECT_EQ(cross_check_verdict(check_of(1.062, 1.041, 1.083, "slower")),
+            "Paceline is slower by 6.2 % (4.1–8.3 %)");
+  EXPECT_EQ(cross_check_verdict(check_of(0.9, 0.88, 0.93, "faster")),
+            "Paceline is faster by 10 % (7.0–12 %)");
+  EXPECT_EQ(cross_check_verdict(check_of(1.02, 0.97, 1.09, "cannot_say")),
+            "cannot say: the interval reaches from −3.0 % to +9.0 %; more pairs (--cross-check-rounds) or a "
+            "quieter machine narrow it");
+}
+
+TEST(CrossCheckText, TheSentenceHasBothSides) {
+  auto check = check_of(1.004, 0.998, 1.011, "equal");
+  EXPECT_EQ(
+      cross_check_text(check),
+      "benchmark_app 10.6 ms, Paceline 10.7 ms, ratio 1.004 (0.998–1.011), 10 pairs of processes: equal "
+      "within 1.1 %");
+  check.notes = {"the tool runs version 2, this case 1"};
+  EXPECT_TRUE(cross_check_text(check).ends_with("1.1 %; the tool runs version 2, this case 1"));
+  EXPECT_EQ(cross_check_text({}), "");
+}
+
+TEST(CrossCheckText, AReasonStandsWhereTheRatioWould) {
+  result::CrossCheck check;
+  check.asked = true;
+  check.reason = "benchmark_app failed: exit code 3";
+  EXPECT_EQ(cross_check_text(check), "no ratio: benchmark_app failed: exit code 3");
+}
+
+TEST(CrossCheckText, EveryReportHasItOnlyWhereItWasAsked) {
+  ReportRun run{testing::sample_run(), {}};
+  for (const char* format : {"html", "markdown", "text"})
+    EXPECT_EQ(find_format(format).render(std::span(&run, 1), {}).find("benchmark_app"), std::string::npos);
+  run.result.cases[0].cross_check = check_of(1.004, 0.998, 1.011, "equal");
+  run.result.cases[0].cross_check.log_tail = "last <line>";
+  for (const char* format : {"html", "markdown", "text"}) {
+    const auto text = find_format(format).render(std::span(&run, 1), {});
+    EXPECT_NE(text.find("equal within 1.1 %"), std::string::npos) << format;
+    EXPECT_NE(text.find("resnet50 eager fp32 b1"), std::string::npos) << format;
+  }
+  const auto page = find_format("html").render(std::span(&run, 1), {});
+  EXPECT_NE(page.find("-m &lt;m&gt;.onnx"), std::string::npos);
+  EXPECT_NE(page.find("last &lt;line&gt;"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::report

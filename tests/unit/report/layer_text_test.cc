@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "report/layer_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "report/format_table.h"
+#include "report/text_layout.h"
+#include "support/sample_runs.h"
+
+namespace paceline::report {
+namespace {
+
+ReportRun profiled_run() {
+  ReportRun run{testing::sample_run(), {}};
+  auto& one = run.result.cases[0];
+  std::vector<result::LayerRow> rows{
+      {"fused <conv>", "FusedConv", "fp32", "layer1.0.conv1", 4e7, {}},
+      {"view", "Reshape", "", "", result::Number::missing("no time"), {}},
+      {"a_very_long_name_of_a_layer_that_no_terminal_has_room_for", "Add", "fp32", "", 1.41e7, {}}};
+  one.layer_profile = result::summarize_layers(rows, one.headline.p50_ns.value);
+  one.layer_profile.source = "its profiler";
+  one.layer_profile.inferences = 20;
+  return run;
+}
+
+TEST(LayerText, TheSumIsComparedWithTheMeasuredLatency) {
+  const auto run = profiled_run();
+  EXPECT_EQ(
+      layer_sum_text(run.result.cases[0]),
+      "3 layers, together 54.1 ms, 100 % of the measured 54.1 ms (means of 20 inferences; its profiler)");
+  EXPECT_EQ(layer_sum_text(run.result.cases[1]), "");
+  result::CaseResult failed;
+  failed.layer_profile.asked = true;
+  failed.layer_profile.reason = "this engine cannot time its layers";
+  EXPECT_EQ(layer_sum_text(failed), "no times of layers: this engine cannot time its layers");
+}
+
+TEST(LayerText, TheTerminalsTableKeepsItsWidth) {
+  const auto text = layers_terminal(profiled_run().result, 98);
+  EXPECT_NE(text.find("layers of resnet50 eager fp32 b1"), std::string::npos);
+  EXPECT_NE(text.find("layer1.0.conv1"), std::string::npos);
+  EXPECT_NE(text.find("73.9 %"), std::string::npos) << text;
+  for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 100U) << line;
+  EXPECT_EQ(layers_terminal(testing::sample_run(), 98), "");
+}
+
+TEST(LayerText, EveryReportHasItOnlyWhereItWasAsked) {
+  const ReportRun plain{testing::sample_run(), {}}, profiled = profiled_run();
+  for (const char* format : {"html", "markdown", "text"}) {
+    EXPECT_EQ(find_format(format).render(std::span(&plain, 1), {}).find("layers.csv"), std::string::npos);
+    const auto text = find_format(format).render(std::span(&profiled, 1), {});
+    EXPECT_NE(text.find("FusedConv"), std::string::npos) << format;
+    EXPECT_NE(text.find("layers.csv"), std::string::npos) << format;
+  }
+  EXPECT_NE(find_format("html").render(std::span(&profiled, 1), {}).find("fused &lt;conv&gt;"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::report
