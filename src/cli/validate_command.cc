@@ -9,6 +9,7 @@
 #include "cli/interrupts.h"
 #include "config/flags.h"
 #include "config/option_table.h"
+#include "host/accelerators.h"
 #include "host/host_checks.h"
 #include "plugin/registry.h"
 #include "report/text_layout.h"
@@ -25,7 +26,13 @@ using host::CheckStatus;
 CheckResult check_plugin(const plugin::Manifest& manifest) {
   if (!manifest.not_built_because.empty())
     return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
-  const auto description = run::describe_plugin(manifest.file, InterruptGuard::flag());
+  const bool cuda = manifest.device == "cuda";
+  if (const auto absent = cuda ? host::no_nvidia_device_reason(host::SystemFiles()) : std::string();
+      !absent.empty())
+    return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
+  constexpr double kTimeoutS = 120;
+  const auto description =
+      run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, cuda ? "cuda:0" : "cpu");
   std::string text;
   for (const auto& [library, version] : description.versions)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);

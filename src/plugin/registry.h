@@ -18,6 +18,7 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> built_for;
   std::string not_built_because;  // empty when built
   std::string fix;                // how to get it
+  std::string device = "cpu";     // what kind of device its engines run on: cpu | cuda
 };
 
 // <prefix>/lib/paceline/plugins beside the running executable.
