@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # paceline_plugin_manifest(torch FILE libpaceline_torch.so ENGINES eager;torchscript BUILT_FOR "LibTorch=2.15.0" REASON "…")
 # writes lib/paceline/plugins/<name>.json: what the tool can say of a plug-in without loading it. REASON set = not built.
+# DEVICE: what its engines run on, cpu unless given.
 set(PACELINE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/lib/paceline/plugins)
 function(paceline_plugin_manifest name)
   cmake_parse_arguments(PARSE_ARGV 1 m "" "FILE;REASON;FIX;DEVICE" "ENGINES;BUILT_FOR")
@@ -21,6 +22,7 @@ function(paceline_plugin_manifest name)
   file(CONFIGURE OUTPUT ${PACELINE_PLUGIN_DIR}/${name}.json @ONLY CONTENT
 "{\"name\": \"${name}\", \"file\": \"${m_FILE}\", \"engines\": [${engines}], \"device\": \"${m_DEVICE}\", \"built_for\": {${versions}}, \"not_built_because\": \"${m_REASON}\", \"fix\": \"${m_FIX}\"}
 ")
+  set_property(GLOBAL APPEND PROPERTY PACELINE_MANIFESTS ${PACELINE_PLUGIN_DIR}/${name}.json)
 endfunction()
 
 # paceline_add_plugin(torch SOURCES … LIBRARIES … ENGINES … BUILT_FOR …): one .so behind paceline_plugin().

@@ -16,9 +16,8 @@ std::string no_nvidia_device_reason(const SystemFiles& files) {
   const bool sign = std::any_of(kSigns.begin(), kSigns.end(), [&](auto path) { return files.exists(path); });
   if (sign) return {};
   return files.exists("proc/driver/nvidia/version")
-             ? "the NVIDIA driver is loaded, but no device is visible here (no /dev/nvidia0); in a "
-               "container, "
-               "start it with access to the GPU"
+             ? "the NVIDIA driver is loaded, but no device is visible here (no /dev/nvidia0); a container "
+               "must be started with access to the GPU"
              : "no NVIDIA GPU here (neither /dev/nvidia0 nor /dev/dxg); use device: cpu";
 }
 

@@ -5,7 +5,6 @@
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,7 +73,8 @@ void CudaEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   inputs_ = model.inputs;
   slots_.clear();
   program_.reset();
-  const c10::cuda::CUDAGuard guard(form_.device);
+  stream_ = c10::cuda::getStreamFromPool(false, form_.device.index());
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
   const auto& what = model.name.empty() ? model.file : model.name;
   program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what), [&] {
     return torch_plugin::build_program(model, compile_, settings.threads, switches_.precision, form_);
@@ -90,8 +90,11 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (slots_.size() <= index) slots_.resize(index + 1);
   auto& state = slots_[index];
   state = {};
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    state.inputs.push_back(torch_plugin::copy_input(inputs[i], inputs_[i], form_));
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      state.inputs.push_back(torch_plugin::copy_input(inputs[i], inputs_[i], form_));
+  });
 }
 
 CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
@@ -104,19 +107,21 @@ CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
 void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
-  const c10::cuda::CUDAGuard guard(form_.device);
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model cannot run on these inputs",
                    [&] { program_->run(state.inputs, state.outputs); });
 }
 
-// Copies to pageable memory return when the data are there; without outputs the stream alone is waited for.
+// Copies to pageable memory return when the data are there; for outputs that are on the host already the
+// stream is waited for.
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
     state.on_host.clear();
     for (const auto& output : state.outputs) state.on_host.push_back(output.to(at::kCPU));
-    c10::cuda::getCurrentCUDAStream(form_.device.index()).synchronize();
+    stream_->synchronize();
   });
   torch_plugin::describe_outputs(state.on_host, state.views);
   return state.views;
@@ -140,10 +145,8 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   if (total > 0) result.flops = total;
   const auto memory = memory_peak(device_);
   result.source = fmt::format(
-      "operand types from LibTorch's dispatcher (RecordFunction) and its TF32 switches; allocator: {} bytes "
-      "in "
-      "tensors, {} reserved",
-      memory.allocated_peak_bytes, memory.reserved_peak_bytes);
+      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
+      memory.reserved_peak_bytes);
   result.peak_tensor_bytes = memory.allocated_peak_bytes;
   return result;
 }

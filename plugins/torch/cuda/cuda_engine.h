@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <c10/cuda/CUDAStream.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +15,8 @@
 
 namespace paceline::cuda_plugin {
 
-// Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode. Inputs are on the
-// device from bind on; outputs are copied to the host in synchronize.
+// Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on a stream of its
+// own. Inputs are on the device from bind on; outputs are copied to the host in synchronize.
 class CudaEngine : public plugin::Engine {
  public:
   CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
@@ -37,6 +40,7 @@ class CudaEngine : public plugin::Engine {
   DeviceInfo device_info_;
   Switches switches_;
   torch_plugin::Form form_;
+  std::optional<c10::cuda::CUDAStream> stream_;  // lanes of one process do not wait for each other
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<torch_plugin::Program> program_;
   std::vector<SlotState> slots_;

@@ -88,6 +88,8 @@ TEST(Expand, CasesOfOneNameAreNamedByWhatTheyDifferIn) {
   EXPECT_EQ(labels("threads: 1", "threads: 2"), (Labels{"gpt2 eager fp32 b1 t1", "gpt2 eager fp32 b1 t2"}));
   EXPECT_EQ(labels("sequence_length: 64", "sequence_length: 128"),
             (Labels{"gpt2 eager fp32 b1 s64", "gpt2 eager fp32 b1 s128"}));
+  EXPECT_EQ(labels("device: cpu", "device: cuda:1"),
+            (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 cuda:1"}));
   EXPECT_EQ(labels("env: {X: a}", "env: {X: b}"),
             (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1 X=b"}));
   EXPECT_EQ(labels("env: {X: a}", "pin: true"), (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1"}));
