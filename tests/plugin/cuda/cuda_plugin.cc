@@ -35,7 +35,7 @@ std::string device_problem() {
   return absent.empty() ? loading_problem() : absent;
 }
 
-std::unique_ptr<plugin::Engine> load(const torch_test::Case& c, Options options) {
+std::unique_ptr<plugin::Engine> load_on_device(const torch_test::Case& c, Options options) {
   options.try_emplace("device", "cuda:0");
   plugin::ModelSpec spec;
   spec.name = c.model;

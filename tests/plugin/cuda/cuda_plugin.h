@@ -19,6 +19,6 @@ std::string device_problem();
 using Options = std::map<std::string, std::string>;
 
 // The case on the first device, or on the one that the options name.
-std::unique_ptr<plugin::Engine> load(const torch_test::Case& c, Options options = {});
+std::unique_ptr<plugin::Engine> load_on_device(const torch_test::Case& c, Options options = {});
 
 }  // namespace paceline::cuda_test

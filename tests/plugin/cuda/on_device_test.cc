@@ -35,13 +35,13 @@ double error_against_cpu(plugin::Engine& engine, const Case& c) {
 TEST_F(OnDevice, BothEnginesAgreeWithTheCpuInFp32) {
   for (const char* engine : {"eager", "torchscript"}) {
     const Case c{.model = "resnet50", .engine = engine, .seed = 3};
-    EXPECT_LT(error_against_cpu(*load(c), c), 1e-4) << engine;
+    EXPECT_LT(error_against_cpu(*load_on_device(c), c), 1e-4) << engine;
   }
 }
 
 TEST_F(OnDevice, Tf32IsOffInFp32AndOnWhenAskedFor) {
   const auto switches = [](const char* precision) {
-    const auto engine = load({.model = "tiny_cnn", .precision = precision});
+    const auto engine = load_on_device({.model = "tiny_cnn", .precision = precision});
     return std::pair{setting(*engine, "tf32_products"), setting(*engine, "tf32_convolutions")};
   };
   EXPECT_EQ(switches("fp32"), std::pair(std::optional<std::string>("off"), std::optional<std::string>("off")));
@@ -51,7 +51,7 @@ TEST_F(OnDevice, Tf32IsOffInFp32AndOnWhenAskedFor) {
 TEST_F(OnDevice, WhatRanIsReadBack) {
   for (const auto& [precision, dominant] : {std::pair{"fp32", "fp32"}, {"tf32", "tf32"}, {"fp16", "fp16"}}) {
     const Case c{.model = "tiny_cnn", .precision = precision};
-    const auto engine = load(c);
+    const auto engine = load_on_device(c);
     output_of(*engine, c);
     const auto read = engine->read_back(0);
     ASSERT_EQ(read.precisions.size(), 1U) << precision;
@@ -62,13 +62,13 @@ TEST_F(OnDevice, WhatRanIsReadBack) {
 }
 
 TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
-  const auto [code, message] = error_of([] { load({.model = "tiny_cnn"}, {{"device", "cuda:99"}}); });
+  const auto [code, message] = error_of([] { load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}}); });
   EXPECT_EQ(code, ErrorCode::kUnavailable);
   EXPECT_NE(message.find("there is no device cuda:99; the driver shows "), std::string::npos) << message;
 }
 
 TEST_F(OnDevice, AnUnknownOptionIsNamed) {
-  const auto [code, message] = error_of([] { load({.model = "tiny_cnn"}, {{"speed", "high"}}); });
+  const auto [code, message] = error_of([] { load_on_device({.model = "tiny_cnn"}, {{"speed", "high"}}); });
   EXPECT_EQ(code, ErrorCode::kUsage);
   EXPECT_NE(message.find("no option 'speed'"), std::string::npos) << message;
 }

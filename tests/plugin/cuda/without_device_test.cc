@@ -19,7 +19,7 @@ class WithoutADevice : public testing::Test {
 
 TEST_F(WithoutADevice, EveryEngineSaysSoInOneLine) {
   for (const char* engine : {"eager", "torchscript"}) {
-    const auto [code, message] = error_of([&] { load({.model = "tiny_cnn", .engine = engine}); });
+    const auto [code, message] = error_of([&] { load_on_device({.model = "tiny_cnn", .engine = engine}); });
     EXPECT_EQ(code, ErrorCode::kUnavailable) << engine;
     EXPECT_EQ(message.substr(0, 16), "no CUDA device: ") << engine;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
