@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # paceline_plugin_manifest(torch FILE libpaceline_torch.so ENGINES eager;torchscript BUILT_FOR "LibTorch=2.15.0" REASON "…")
 # writes lib/paceline/plugins/<name>.json: what the tool can say of a plug-in without loading it. REASON set = not built.
-# DEVICE: what its engines run on, cpu unless given.
+# DEVICE: what its engines run on: cpu unless given, cuda, or any (they answer for themselves).
 set(PACELINE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/lib/paceline/plugins)
 function(paceline_plugin_manifest name)
   cmake_parse_arguments(PARSE_ARGV 1 m "" "FILE;REASON;FIX;DEVICE" "ENGINES;BUILT_FOR")

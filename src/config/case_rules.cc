@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "config/device.h"
 #include "config/plan_reader.h"
 #include "config/vocabulary.h"
 
@@ -88,7 +89,7 @@ void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
 
 // What only a device other than the CPU has.
 void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
-  if (item.settings.text("device") != "cpu") return;
+  if (!runs_on_cpu(item.settings.text("engine"), item.settings.text("device"))) return;
   if (item.settings.text("precision") == "tf32")
     reasons.emplace_back("precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
   if (item.settings.has("cuda.cudnn_benchmark"))

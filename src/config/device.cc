@@ -19,4 +19,8 @@ std::optional<std::string> canonical_device(std::string_view text) {
   return std::string(text);
 }
 
+bool runs_on_cpu(std::string_view engine, std::string_view device) {
+  return device == "cpu" && engine != "tensorrt";
+}
+
 }  // namespace paceline::config

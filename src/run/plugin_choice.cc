@@ -19,6 +19,10 @@ std::string kind_of(const std::string& device) {
   return device.substr(0, device.find(':'));
 }
 
+bool runs_on(const plugin::Manifest& manifest, const std::string& device) {
+  return manifest.device == kind_of(device) || manifest.device == "any";
+}
+
 bool brings(const plugin::Manifest& manifest, const std::string& engine) {
   return std::find(manifest.engines.begin(), manifest.engines.end(), engine) != manifest.engines.end();
 }
@@ -37,7 +41,7 @@ EngineHome EngineDirectory::find(const std::string& engine, const std::string& d
   std::string elsewhere;
   for (const auto& manifest : installed_) {
     if (!brings(manifest, engine)) continue;
-    if (manifest.device != kind_of(device)) {
+    if (!runs_on(manifest, device)) {
       elsewhere += fmt::format("{}{}", elsewhere.empty() ? "" : ", ", manifest.device);
       continue;
     }

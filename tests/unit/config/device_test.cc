@@ -19,5 +19,11 @@ TEST(Device, AnythingElseIsNone) {
     EXPECT_EQ(canonical_device(text), std::nullopt) << text;
 }
 
+TEST(Device, EnginesThatKnowGpusOnlyRunThereUnasked) {
+  EXPECT_TRUE(runs_on_cpu("eager", "cpu"));
+  EXPECT_FALSE(runs_on_cpu("eager", "cuda:1"));
+  EXPECT_FALSE(runs_on_cpu("tensorrt", "cpu"));
+}
+
 }  // namespace
 }  // namespace paceline::config

@@ -17,6 +17,13 @@ TEST(PluginChoice, TheDeviceDecidesBetweenPluginsWithTheSameEngine) {
   EXPECT_EQ(both.find("eager", "cuda:9").file, "cuda.so");  // how many there are, the plug-in knows
 }
 
+TEST(PluginChoice, APluginForAnyDeviceAnswersForItself) {
+  const plugin::Manifest any{"tensorrt", "rt.so", {"tensorrt"}, {}, "", "", "any"};
+  const EngineDirectory engines({any}, {});
+  EXPECT_EQ(engines.find("tensorrt").file, "rt.so");
+  EXPECT_EQ(engines.find("tensorrt", "cuda:1").file, "rt.so");
+}
+
 TEST(PluginChoice, SaysWhereAnEngineRunsInstead) {
   const EngineDirectory both({kCuda, kCpu}, {});
   const auto home = both.find("torchscript", "cuda:1");
