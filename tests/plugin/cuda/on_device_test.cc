@@ -44,7 +44,8 @@ TEST_F(OnDevice, Tf32IsOffInFp32AndOnWhenAskedFor) {
     const auto engine = load_on_device({.model = "tiny_cnn", .precision = precision});
     return std::pair{setting(*engine, "tf32_products"), setting(*engine, "tf32_convolutions")};
   };
-  EXPECT_EQ(switches("fp32"), std::pair(std::optional<std::string>("off"), std::optional<std::string>("off")));
+  EXPECT_EQ(switches("fp32"),
+            std::pair(std::optional<std::string>("off"), std::optional<std::string>("off")));
   EXPECT_EQ(switches("tf32"), std::pair(std::optional<std::string>("on"), std::optional<std::string>("on")));
 }
 
@@ -62,7 +63,9 @@ TEST_F(OnDevice, WhatRanIsReadBack) {
 }
 
 TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
-  const auto [code, message] = error_of([] { load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}}); });
+  const auto [code, message] = error_of([] {
+    load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}});
+  });
   EXPECT_EQ(code, ErrorCode::kUnavailable);
   EXPECT_NE(message.find("there is no device cuda:99; the driver shows "), std::string::npos) << message;
 }
