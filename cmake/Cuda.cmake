@@ -26,7 +26,9 @@ endfunction()
 
 paceline_find_cuda_root(CUDA_FOUND_ROOT)
 paceline_decide(CUDA TITLE "CUDA toolkit" ROOT "${CUDA_FOUND_ROOT}")
-if(NOT CUDA_PROBLEM AND TORCH_PROBLEM)
+if(CUDA_PROBLEM MATCHES "^no ")  # set-up does not install it
+  set(CUDA_FIX "install a CUDA toolkit, or configure with -DPACELINE_CUDA_ROOT=<folder whose include/ holds cusolverDn.h>")
+elseif(NOT CUDA_PROBLEM AND TORCH_PROBLEM)
   set(CUDA_PROBLEM "it builds on LibTorch: ${TORCH_PROBLEM}")
   set(CUDA_FIX "${TORCH_FIX}")
 elseif(NOT CUDA_PROBLEM AND NOT EXISTS ${TORCH_LIB_DIR}/libtorch_cuda.so)
