@@ -32,11 +32,8 @@ foreach(module IN LISTS modules)
 endforeach()
 
 # Manifests too of plug-ins that were not built: they say why.
-get_property(folders DIRECTORY ${PROJECT_SOURCE_DIR}/plugins PROPERTY SUBDIRECTORIES)
-foreach(folder IN LISTS folders)
-  get_filename_component(name ${folder} NAME)
-  install(FILES ${PACELINE_PLUGIN_DIR}/${name}.json DESTINATION ${PACELINE_PLUGIN_DESTINATION} OPTIONAL)
-endforeach()
+get_property(manifests GLOBAL PROPERTY PACELINE_MANIFESTS)
+install(FILES ${manifests} DESTINATION ${PACELINE_PLUGIN_DESTINATION})
 
 # For plug-ins built elsewhere: find_package(paceline), paceline::plugin_api.
 add_library(paceline_plugin_api INTERFACE)

@@ -14,7 +14,7 @@ class EagerProgram : public Program {
       : model_(std::move(model)), precision_(precision) {}
   void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) override {
     std::optional<Autocast> autocast;
-    if (precision_.autocast) autocast.emplace(precision_.dtype);
+    if (precision_.autocast) autocast.emplace(precision_);
     outputs.resize(1);
     outputs[0] = model_->run(inputs);
   }

@@ -27,6 +27,8 @@ constexpr CountedOperator kCounted[] = {
     {"aten::convolution", Kind::kConvolution, 0},
     {"aten::_convolution", Kind::kConvolution, 0},
     {"aten::mkldnn_convolution", Kind::kConvolution, 0},
+    {"aten::cudnn_convolution_relu", Kind::kConvolution, 0},
+    {"aten::cudnn_convolution_add_relu", Kind::kConvolution, 0},
     {"aten::thnn_conv2d", Kind::kConvolution, 0},
     {"aten::_slow_conv2d_forward", Kind::kConvolution, 0},
     {"aten::linear", Kind::kProduct, 0},

@@ -72,12 +72,13 @@ const Precision& find_precision(const std::string& name) {
               fmt::format("unknown precision '{}'; there are: {}", name, join(names, ", ")));
 }
 
-Autocast::Autocast(at::ScalarType dtype, bool keep_casts)
-    : was_enabled_(at::autocast::is_autocast_enabled(at::kCPU)),
+Autocast::Autocast(const Precision& precision, bool keep_casts)
+    : device_(precision.device),
+      was_enabled_(at::autocast::is_autocast_enabled(device_)),
       kept_casts_(at::autocast::is_autocast_cache_enabled()),
-      old_dtype_(at::autocast::get_autocast_dtype(at::kCPU)) {
-  at::autocast::set_autocast_enabled(at::kCPU, true);
-  at::autocast::set_autocast_dtype(at::kCPU, dtype);
+      old_dtype_(at::autocast::get_autocast_dtype(device_)) {
+  at::autocast::set_autocast_enabled(device_, true);
+  at::autocast::set_autocast_dtype(device_, precision.dtype);
   at::autocast::set_autocast_cache_enabled(keep_casts);
   at::autocast::increment_nesting();
 }
@@ -85,8 +86,8 @@ Autocast::Autocast(at::ScalarType dtype, bool keep_casts)
 Autocast::~Autocast() {
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
   at::autocast::set_autocast_cache_enabled(kept_casts_);
-  at::autocast::set_autocast_dtype(at::kCPU, old_dtype_);
-  at::autocast::set_autocast_enabled(at::kCPU, was_enabled_);
+  at::autocast::set_autocast_dtype(device_, old_dtype_);
+  at::autocast::set_autocast_enabled(device_, was_enabled_);
 }
 
 }  // namespace paceline::torch_plugin

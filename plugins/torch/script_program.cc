@@ -58,7 +58,7 @@ c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
 
 class ScriptProgram : public Program {
  public:
-  ScriptProgram(jit::Module module, std::optional<at::ScalarType> autocast, std::int64_t parameters,
+  ScriptProgram(jit::Module module, std::optional<Precision> autocast, std::int64_t parameters,
                 std::string passes)
       : module_(std::move(module)),
         forward_(module_.get_method("forward")),
@@ -97,7 +97,7 @@ class ScriptProgram : public Program {
  private:
   jit::Module module_;
   jit::Method forward_;
-  std::optional<at::ScalarType> autocast_;
+  std::optional<Precision> autocast_;
   std::int64_t parameters_;
   std::string passes_;
   std::vector<c10::TypeKind> wanted_;  // kinds of forward's arguments, the module itself first
@@ -141,13 +141,13 @@ void check_arity(const jit::Module& module, const ScriptFile& file) {
                           names.size(), fmt::join(names, ", "), file.inputs));
 }
 
-jit::Module read_module(const ScriptFile& file) {
+jit::Module read_module(const ScriptFile& file, c10::Device device) {
   check_file(file.path);
   jit::Module module = translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",
                   file.path),
-      [&] { return jit::load(file.path, c10::Device(c10::kCPU)); });
+      [&] { return jit::load(file.path, device); });
   if (!module.find_method("forward"))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' has no forward method; write it with torch.jit.save", file.path));
@@ -162,7 +162,7 @@ std::unique_ptr<Program> trace_program(Model& model, const std::string& name,
                                        std::span<const at::Tensor> examples, const Precision& precision) {
   const at::NoGradGuard no_grad;
   std::optional<Autocast> autocast;
-  if (precision.autocast) autocast.emplace(precision.dtype, /*keep_casts=*/false);
+  if (precision.autocast) autocast.emplace(precision, /*keep_casts=*/false);
   const auto traced = trace_model(model, name, examples);
   autocast.reset();
   auto frozen = jit::freeze(traced);
@@ -174,17 +174,16 @@ std::unique_ptr<Program> trace_program(Model& model, const std::string& name,
 
 std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form) {
   const at::NoGradGuard no_grad;
-  auto module = read_module(file);
+  auto module = read_module(file, form.device);
   const auto parameters = parameter_count_of(module);
   convert(module, form);
   if (!file.optimise)
     return std::make_unique<ScriptProgram>(
-        module, precision.autocast ? std::optional(precision.dtype) : std::nullopt, parameters, "none");
+        module, precision.autocast ? std::optional(precision) : std::nullopt, parameters, "none");
   const bool frozen_already = !module.hasattr("training");
   auto frozen = frozen_already ? module : jit::freeze(module);
   // Weights that optimize_for_inference has prepacked are out of autocast's reach.
-  if (precision.autocast)
-    return std::make_unique<ScriptProgram>(frozen, precision.dtype, parameters, "freeze");
+  if (precision.autocast) return std::make_unique<ScriptProgram>(frozen, precision, parameters, "freeze");
   return std::make_unique<ScriptProgram>(jit::optimize_for_inference(frozen), std::nullopt, parameters,
                                          "freeze, optimize_for_inference");
 }

@@ -46,7 +46,7 @@ DType from_torch(at::ScalarType type) {
 }
 
 at::Tensor in_form(const at::Tensor& tensor, const Form& form) {
-  auto result = tensor.is_floating_point() ? tensor.to(form.floating) : tensor;
+  auto result = tensor.is_floating_point() ? tensor.to(form.device, form.floating) : tensor.to(form.device);
   const bool move = form.channels_last && result.dim() == 4;
   return result.contiguous(move ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
 }

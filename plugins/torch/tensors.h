@@ -18,6 +18,7 @@ DType from_torch(at::ScalarType type);  // Error(kUnsupported) for types that ha
 struct Form {
   at::ScalarType floating = at::kFloat;
   bool channels_last = false;
+  at::Device device = at::kCPU;  // where it is
 };
 
 // The same values in that form: integers keep their type, only 4-d tensors have channels to move.

@@ -9,13 +9,10 @@
 #include <mutex>
 
 #include "torch/aoti_program.h"
-#include "torch/eager_program.h"
 #include "torch/errors.h"
 #include "torch/layer_times.h"
-#include "torch/models/model.h"
-#include "torch/models/table.h"
 #include "torch/onednn_verbose.h"
-#include "torch/script_program.h"
+#include "torch/program_factory.h"
 #include "torch/versions.h"
 
 namespace paceline::torch_plugin {
@@ -26,18 +23,6 @@ void set_threads(int threads) {
   static std::once_flag once;
   std::call_once(once, [] { at::set_num_interop_threads(1); });
   at::set_num_threads(threads);
-}
-
-bool wants_channels_last(const std::string& layout) {
-  if (layout == "channels_last") return true;
-  if (layout == "contiguous") return false;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("unknown layout '{}'; there are: contiguous, channels_last", layout));
-}
-
-void convert(Model& model, const Form& form) {
-  const at::NoGradGuard no_grad;
-  for (auto& [name, tensor] : named_tensors(model)) tensor.set_data(in_form(tensor, form));
 }
 
 // Convolutions from oneDNN's log where it has any, everything else from the dispatcher.
@@ -113,14 +98,7 @@ void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetti
 
 std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int threads) {
   if (compilation_ == Compilation::kAotInductor) return build_package(spec);
-  const bool compile = compilation_ == Compilation::kTorchScript;
-  if (spec.name.empty()) return load_program({spec.file, spec.inputs.size(), compile}, *precision_, form_);
-  auto model = make_model(spec, threads);
-  convert(*model, form_);
-  if (!compile) return make_eager_program(std::move(model), *precision_);
-  std::vector<at::Tensor> examples;
-  for (const auto& input : spec.inputs) examples.push_back(example_input(input, form_));
-  return trace_program(*model, spec.name, examples, *precision_);
+  return build_program(spec, compilation_ == Compilation::kTorchScript, threads, *precision_, form_);
 }
 
 void TorchEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {

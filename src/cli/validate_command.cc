@@ -9,6 +9,7 @@
 #include "cli/interrupts.h"
 #include "config/flags.h"
 #include "config/option_table.h"
+#include "host/accelerators.h"
 #include "host/host_checks.h"
 #include "plugin/registry.h"
 #include "report/text_layout.h"
@@ -21,11 +22,7 @@ namespace {
 using host::CheckResult;
 using host::CheckStatus;
 
-// Loads the plug-in in a worker of its own and runs a first operation there.
-CheckResult check_plugin(const plugin::Manifest& manifest) {
-  if (!manifest.not_built_because.empty())
-    return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
-  const auto description = run::describe_plugin(manifest.file, InterruptGuard::flag());
+std::string description_text(const run::PluginDescription& description) {
   std::string text;
   for (const auto& [library, version] : description.versions)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
@@ -33,7 +30,35 @@ CheckResult check_plugin(const plugin::Manifest& manifest) {
   for (const auto& engine : description.engines) text += " " + engine;
   if (description.first_op_ns)
     text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
-  return {CheckStatus::kPass, text, {}};
+  return text;
+}
+
+constexpr double kTimeoutS = 120;
+
+// Beside the CPU there need not be a device, nor the libraries it takes: that is no fault of the machine.
+CheckResult check_cuda_plugin(const plugin::Manifest& manifest) {
+  if (const auto absent = host::no_nvidia_device_reason(host::SystemFiles()); !absent.empty())
+    return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
+  try {
+    const auto found =
+        run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, /*device=*/"cuda:0");
+    if (found.first_op_ns) return {CheckStatus::kPass, description_text(found), {}};
+    return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
+  } catch (const Error& e) {
+    return {CheckStatus::kWarn, e.what(),
+            "where CUDA's libraries are missing, install torch with pip in full and build with "
+            "PACELINE_TORCH_ROOT=<its torch folder>"};
+  }
+}
+
+// Loads the plug-in in a worker of its own and runs a first operation there.
+CheckResult check_plugin(const plugin::Manifest& manifest) {
+  if (!manifest.not_built_because.empty())
+    return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
+  if (manifest.device == "cuda") return check_cuda_plugin(manifest);
+  return {CheckStatus::kPass,
+          description_text(run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS)),
+          {}};
 }
 
 std::vector<host::Check> all_checks() {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "config/device.h"
 #include "config/plan_reader.h"
 #include "config/vocabulary.h"
 
@@ -86,6 +87,15 @@ void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
                                   model->max_sequence_length, length));
 }
 
+// What only a device other than the CPU has.
+void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
+  if (!runs_on_cpu(item.settings.text("engine"), item.settings.text("device"))) return;
+  if (item.settings.text("precision") == "tf32")
+    reasons.emplace_back("precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
+  if (item.settings.has("cuda.cudnn_benchmark"))
+    reasons.emplace_back("'cuda.cudnn_benchmark' is for device: cuda");
+}
+
 void add_engine_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& name = item.settings.text("engine");
   const Engine* engine = find_engine(name);
@@ -123,6 +133,7 @@ std::string not_available_reason(const Case& item) {
   std::vector<std::string> reasons;
   add_model_reasons(item, reasons);
   add_engine_reasons(item, reasons);
+  add_device_reasons(item, reasons);
   add_option_reasons(item, reasons);
   return join(reasons, "; ");
 }

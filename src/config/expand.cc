@@ -66,7 +66,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 20> kNameParts{
+constexpr std::array<NamePart, 21> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -78,6 +78,7 @@ constexpr std::array<NamePart, 20> kNameParts{
      {"ranks", "r", NamePart::When::kAlways},
      {"threads", "t", NamePart::When::kSeveral},
      {"layout", "", NamePart::When::kNotDefault},
+     {"device", "", NamePart::When::kNotDefault},
      {"sequence_length", "s", NamePart::When::kSeveral},
      {"scenario", "", NamePart::When::kNotDefault},
      {"instances", "i", NamePart::When::kAlways},

@@ -18,7 +18,6 @@ constexpr auto kPrecisionChoices = [] {
 }();
 constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training", false}, {"collective", false}}};
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
-constexpr std::array<Choice, 2> kDevices{{{"cpu"}, {"cuda", false}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 4> kAnswers{{{"auto"}, {"classes"}, {"tokens"}, {"none"}}};
 constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned", false}, {"pageable", false}}};
@@ -91,8 +90,12 @@ constexpr std::array kRows{
            .form = kAxisMap,
            .kinds = kAnyKind,
            .help = "Environment variables of the workers; a list of values makes an axis."},
-    Option{
-        .name = "device", .type = kChoice, .fallback = "cpu", .choices = kDevices, .help = "Where it runs."},
+    Option{.name = "device",
+           .fallback = "cpu",
+           .help = "Where it runs: cpu, cuda, or cuda:1 for the second of several devices."},
+    Option{.name = "cuda.cudnn_benchmark",
+           .type = kBoolean,
+           .help = "LibTorch on CUDA: cuDNN tries its algorithms in the first run of a shape; unset: false."},
     Option{.name = "io",
            .type = kChoice,
            .fallback = "device",

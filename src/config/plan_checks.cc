@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/device.h"
 #include "config/plan_reader.h"
 #include "config/settings_builder.h"
 #include "config/slo.h"
@@ -52,6 +53,7 @@ class Checker {
     check_order();
     check_exclusive();
     check_warmup();
+    check_device();
     check_models();
     check_weights();
     check_labels();
@@ -98,6 +100,13 @@ class Checker {
         settings_.text("warmup.mode") == "auto")
       report("warmup_iterations",
              "warmup_iterations fixes the warm-up, and warmup.mode asks for auto; keep one");
+  }
+
+  void check_device() {
+    if (!settings_.has("device")) return;
+    const auto& device = settings_.text("device");
+    if (!canonical_device(device))
+      report("device", fmt::format("device '{}' is none of cpu, cuda, cuda:0, cuda:1, …", device));
   }
 
   void check_models() {

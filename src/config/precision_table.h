@@ -12,7 +12,7 @@ namespace paceline::config {
 inline constexpr std::array kPrecisions{
     Precision{"fp32", "32-bit floating point", true, {1e-5, 0.99999}, {1e-4, 0.99999}, 0.005},
     Precision{
-        "tf32", "fp32 with products rounded to 10 bits, on GPUs", false, {1e-2, 0.999}, {1e-2, 0.999}, 0.02},
+        "tf32", "fp32 with products rounded to 10 bits, on GPUs", true, {1e-2, 0.999}, {1e-2, 0.999}, 0.02},
     Precision{"fp16", "weights and arithmetic in half precision", true, {3e-2, 0.999}, {3e-2, 0.999}, 0.02},
     Precision{"bf16", "weights and arithmetic in bfloat16", true, {2e-1, 0.98}, {2e-1, 0.98}, 0.05},
     Precision{"amp_fp16", "autocast to half precision", true, {3e-2, 0.999}, {3e-2, 0.999}, 0.02},

@@ -21,6 +21,7 @@ Manifest parse_manifest(const fs::path& path) {
     const auto json = nlohmann::json::parse(read_file(path));
     m.name = json.at("name");
     m.engines = json.at("engines").get<std::vector<std::string>>();
+    m.device = json.value("device", "cpu");
     for (const auto& [library, version] : json.at("built_for").items())
       m.built_for.emplace_back(library, version);
     m.not_built_because = json.at("not_built_because");

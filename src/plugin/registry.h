@@ -18,6 +18,8 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> built_for;
   std::string not_built_because;  // empty when built
   std::string fix;                // how to get it
+  // What its engines run on: cpu | cuda | any (they answer for themselves).
+  std::string device = "cpu";
 };
 
 // <prefix>/lib/paceline/plugins beside the running executable.

@@ -13,7 +13,9 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/units.h"
+#include "config/device.h"
 #include "config/vocabulary.h"
+#include "host/accelerators.h"
 #include "host/affinity.h"
 #include "host/idle_gate.h"
 #include "result/result_json.h"
@@ -80,6 +82,7 @@ class Coordinator {
 
  private:
   void start();
+  [[nodiscard]] EngineHome engine_home(const std::string& engine, const std::string& device) const;
   void open_case(const config::Case& definition);
   static void choose_pinning(CaseRun& c);
   void restore(CaseRun& c);
@@ -150,6 +153,14 @@ void Coordinator::start() {
   directory_.write_summary(run_);
 }
 
+EngineHome Coordinator::engine_home(const std::string& engine, const std::string& device) const {
+  const auto home = setup_.engines.find(engine, device);
+  if (home.file.empty() || device == "cpu") return home;
+  const auto absent = host::no_nvidia_device_reason(host::SystemFiles());
+  if (absent.empty()) return home;
+  return {{}, fmt::format("device '{}': {}", device, absent)};
+}
+
 void Coordinator::open_case(const config::Case& definition) {
   CaseRun c;
   c.definition = definition;
@@ -162,7 +173,8 @@ void Coordinator::open_case(const config::Case& definition) {
     c.base = base_pass(definition, static_cast<int>(host::allowed_cpus().size()));
     c.result.benchmark.threads = c.base.settings.threads;
     describe_given_file(c);
-    const auto home = setup_.engines.find(c.base.engine);
+    const auto device = *config::canonical_device(definition.settings.text("device"));
+    const auto home = engine_home(c.base.engine, device);
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
     choose_pinning(c);
@@ -450,6 +462,11 @@ void Coordinator::fill_flops(CaseRun& c) {
 }
 
 void Coordinator::fill_peak(CaseRun& c) {
+  if (c.result.benchmark.params.contains("device")) {
+    c.result.flops.peak_measured_flops_per_s =
+        result::Number::missing("the peak is measured on the CPU only");
+    return;
+  }
   const auto peak = peaks_.get(c.result.benchmark.precision, c.base.settings.threads, observer_, interrupt_);
   c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
   c.result.flops.peak_source = peak.source;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/sha256.h"
+#include "config/device.h"
 #include "config/slo.h"
 #include "config/vocabulary.h"
 #include "stats/quantile.h"
@@ -139,12 +140,16 @@ std::string short_hash(const nlohmann::json& json) {
   return sha256_hex(json.dump()).substr(0, 16);
 }
 
-// The settings that carry the engine's name, without it: openvino.num_streams.
+// The settings that carry the engine's name, without it: openvino.num_streams. On another device than the CPU
+// those that carry its kind (cuda.cudnn_benchmark), and which device.
 std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
   std::map<std::string, std::string> options;
+  const auto device = *config::canonical_device(s.text("device"));
+  if (device != "cpu") options["device"] = device;
+  const auto kind = device.substr(0, device.find(':'));
   for (const auto& [name, values] : s.all())
-    if (name.starts_with(engine + "."))
-      options[name.substr(engine.size() + 1)] = config::value_text(values.front());
+    if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
+      options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
   return options;
 }
 
@@ -165,6 +170,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("layout")) r.benchmark.layout = text("layout");
   if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
+  if (c.settings.has("device") && c.settings.text("device") != "cpu")
+    r.benchmark.params["device"] = *config::canonical_device(c.settings.text("device"));
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   for (const char* name : {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s",

@@ -13,6 +13,21 @@
 
 namespace paceline::run {
 namespace fs = std::filesystem;
+namespace {
+
+std::string kind_of(const std::string& device) {
+  return device.substr(0, device.find(':'));
+}
+
+bool runs_on(const plugin::Manifest& manifest, const std::string& device) {
+  return manifest.device == kind_of(device) || manifest.device == "any";
+}
+
+bool brings(const plugin::Manifest& manifest, const std::string& engine) {
+  return std::find(manifest.engines.begin(), manifest.engines.end(), engine) != manifest.engines.end();
+}
+
+}  // namespace
 
 EngineDirectory::EngineDirectory(std::vector<plugin::Manifest> installed,
                                  const std::map<fs::path, std::vector<std::string>>& extra)
@@ -21,16 +36,23 @@ EngineDirectory::EngineDirectory(std::vector<plugin::Manifest> installed,
     for (const auto& engine : engines) extra_[engine] = file;
 }
 
-EngineHome EngineDirectory::find(const std::string& engine) const {
+EngineHome EngineDirectory::find(const std::string& engine, const std::string& device) const {
   if (const auto it = extra_.find(engine); it != extra_.end()) return {it->second, {}};
+  std::string elsewhere;
   for (const auto& manifest : installed_) {
-    if (std::find(manifest.engines.begin(), manifest.engines.end(), engine) == manifest.engines.end())
+    if (!brings(manifest, engine)) continue;
+    if (!runs_on(manifest, device)) {
+      elsewhere += fmt::format("{}{}", elsewhere.empty() ? "" : ", ", manifest.device);
       continue;
+    }
     if (manifest.not_built_because.empty()) return {manifest.file, {}};
     return {{},
             fmt::format("engine '{}' needs the {} plug-in, which is not built: {}; to get it: {}", engine,
                         manifest.name, manifest.not_built_because, manifest.fix)};
   }
+  if (!elsewhere.empty())
+    return {{},
+            fmt::format("engine '{}' does not run on {} here; it does on: {}", engine, device, elsewhere)};
   return {
       {},
       fmt::format(
@@ -38,13 +60,14 @@ EngineHome EngineDirectory::find(const std::string& engine) const {
           engine, plugin::plugin_dir().string())};
 }
 
-PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt,
-                                  double timeout_s) {
+PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt, double timeout_s,
+                                  const std::string& device) {
   WorkerRequest request;
   request.spec.kind = workload::PassKind::kDescribe;
   request.spec.plugin_file = fs::absolute(file).string();
   request.spec.model.name = "tiny_cnn";
   request.spec.model.inputs = config::model_inputs(*config::find_model("tiny_cnn"), 1, 0);
+  if (device != "cpu") request.spec.settings.options["device"] = device;
   const FileDescriptor log_file = memory_file("");  // a killed process leaves nothing behind
   request.log = fmt::format("/proc/self/fd/{}", log_file.get());
   request.timeout_s = timeout_s;

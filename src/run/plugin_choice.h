@@ -23,7 +23,8 @@ class EngineDirectory {
   // they have.
   EngineDirectory(std::vector<plugin::Manifest> installed,
                   const std::map<std::filesystem::path, std::vector<std::string>>& extra);
-  [[nodiscard]] EngineHome find(const std::string& engine) const;
+  // `device`: cpu, or cuda:N. A plug-in of the user's is taken for every device: it answers for itself.
+  [[nodiscard]] EngineHome find(const std::string& engine, const std::string& device = "cpu") const;
   [[nodiscard]] const std::vector<plugin::Manifest>& installed() const { return installed_; }
 
  private:
@@ -39,6 +40,6 @@ struct PluginDescription {
   result::Number first_op_ns;  // from process start to the end of a first tiny inference
 };
 PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt,
-                                  double timeout_s = 120);
+                                  double timeout_s = 120, const std::string& device = "cpu");
 
 }  // namespace paceline::run

@@ -122,7 +122,9 @@ const std::map<std::string, Apply>& appliers() {
       {"describe",
        [](PassReport& r, const json& j) {
          read(j, "engines", r.engines);
-         if (!j.at("first_op_ns").is_null()) r.first_op_ns = j.at("first_op_ns").get<double>();
+         r.first_op_ns = j.at("first_op_ns").is_null()
+                             ? result::Number::missing(j.value("first_op_ns_reason", "not_measured"))
+                             : result::Number(j.at("first_op_ns").get<double>());
        }},
       {"prepared",
        [](PassReport& r, const json& j) {
@@ -220,7 +222,8 @@ json repetition_record(const result::Repetition& repetition) {
 json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
   return {{"type", "describe"},
           {"engines", engines},
-          {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)}};
+          {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)},
+          {"first_op_ns_reason", first_op_ns.reason()}};
 }
 json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));

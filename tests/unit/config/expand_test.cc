@@ -88,6 +88,8 @@ TEST(Expand, CasesOfOneNameAreNamedByWhatTheyDifferIn) {
   EXPECT_EQ(labels("threads: 1", "threads: 2"), (Labels{"gpt2 eager fp32 b1 t1", "gpt2 eager fp32 b1 t2"}));
   EXPECT_EQ(labels("sequence_length: 64", "sequence_length: 128"),
             (Labels{"gpt2 eager fp32 b1 s64", "gpt2 eager fp32 b1 s128"}));
+  EXPECT_EQ(labels("device: cpu", "device: cuda:1"),
+            (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 cuda:1"}));
   EXPECT_EQ(labels("env: {X: a}", "env: {X: b}"),
             (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1 X=b"}));
   EXPECT_EQ(labels("env: {X: a}", "pin: true"), (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1"}));
@@ -150,14 +152,16 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   };
   EXPECT_EQ(reason(""), "");
   EXPECT_EQ(reason("engine: tensorrt\n"), "engine 'tensorrt' is not available yet");
-  EXPECT_EQ(reason("precision: tf32\n"), "precision 'tf32' is not available yet");
+  EXPECT_EQ(reason("precision: tf32\n"),
+            "precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
+  EXPECT_EQ(reason("cuda: {cudnn_benchmark: true}\n"), "'cuda.cudnn_benchmark' is for device: cuda");
   EXPECT_EQ(reason("scenario: server\nserver: {load: 0.5}\n"), "");
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "io 'pinned' is not available yet; 'overlap: true' is not available yet");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
   EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
   EXPECT_EQ(reason("scenario: closed_loop\nconcurrency: 4\n"), "");
-  EXPECT_EQ(reason("device: cuda\n"), "device 'cuda' is not available yet");
+  EXPECT_EQ(reason("device: cuda:1\nprecision: tf32\n"), "");
 }
 
 TEST(NotAvailable, ModelFilesOfLaterEngines) {

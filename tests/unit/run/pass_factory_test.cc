@@ -37,6 +37,17 @@ TEST(PassFactory, OptionsOfItsOwnEngineReachTheEngine) {
             (std::map<std::string, std::string>{{"num_streams", "2"}, {"cpu_pinning", "false"}}));
 }
 
+TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
+  const auto pass = base_pass(cases("device: cuda\ncuda: {cudnn_benchmark: true}\n").at(0), 1);
+  EXPECT_EQ(pass.settings.options,
+            (std::map<std::string, std::string>{{"device", "cuda:0"}, {"cudnn_benchmark", "true"}}));
+  EXPECT_TRUE(reference_pass(pass, "eager").settings.options.empty());  // made on the CPU
+  EXPECT_TRUE(base_pass(cases("device: cpu\n").at(0), 1).settings.options.empty());
+  const auto second = cases("device: cuda:1\n").at(0);
+  EXPECT_EQ(base_pass(second, 1).settings.options.at("device"), "cuda:1");
+  EXPECT_EQ(new_case_result(second, "run").benchmark.params.at("device"), "cuda:1");
+}
+
 TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   const plugin::Manifest ort{"onnxruntime", "a.so", {"onnxruntime"}, {}, "", ""};
   const plugin::Manifest vino{"openvino", "b.so", {"openvino"}, {}, "", ""};

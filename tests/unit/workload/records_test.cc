@@ -73,6 +73,15 @@ TEST(Records, ANoticeIsASentenceForTheUser) {
             "16000 requests take 5 min");
 }
 
+TEST(Records, AFirstOperationThatDidNotRunKeepsItsReason) {
+  PassReport report;
+  apply_record(report, describe_record({"eager"}, result::Number::missing("no CUDA device")));
+  EXPECT_FALSE(report.first_op_ns);
+  EXPECT_EQ(report.first_op_ns.reason(), "no CUDA device");
+  apply_record(report, describe_record({"eager"}, result::Number(2e9)));
+  EXPECT_EQ(*report.first_op_ns, 2e9);
+}
+
 TEST(Records, ProgressIsPassedOnNotKept) {
   PassReport report;
   const auto progress =

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# LibTorch with CUDA as paceline::libtorch_cuda: the wheel's libtorch_cuda.so and the headers of a CUDA toolkit. No device and none of
+# the CUDA libraries that LibTorch itself loads is needed to build. Sets CUDA_FOUND_VERSION, CUDA_PROBLEM, CUDA_FIX.
+function(paceline_find_cuda_root result)
+  set(candidates ${PACELINE_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH})
+  if(NOT PACELINE_CUDA_ROOT)
+    list(APPEND candidates /usr/local/cuda)
+  endif()
+  set(${result} "" PARENT_SCOPE)
+  foreach(root IN LISTS candidates)
+    if(EXISTS ${root}/include/cuda_runtime_api.h AND EXISTS ${root}/include/cusolverDn.h)
+      set(${result} ${root} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# "13.0" out of "#define CUDA_VERSION 13000".
+function(paceline_cuda_version root result)
+  file(STRINGS ${root}/include/cuda.h line REGEX "#define CUDA_VERSION ")
+  string(REGEX REPLACE ".* ([0-9]+).*" "\\1" number "${line}")
+  math(EXPR major "${number} / 1000")
+  math(EXPR minor "${number} % 1000 / 10")
+  set(${result} "${major}.${minor}" PARENT_SCOPE)
+endfunction()
+
+paceline_find_cuda_root(CUDA_FOUND_ROOT)
+paceline_decide(CUDA TITLE "CUDA toolkit" ROOT "${CUDA_FOUND_ROOT}")
+if(CUDA_PROBLEM MATCHES "^no ")  # set-up does not install it
+  set(CUDA_FIX "install a CUDA toolkit, or configure with -DPACELINE_CUDA_ROOT=<folder whose include/ holds cusolverDn.h>")
+elseif(NOT CUDA_PROBLEM AND TORCH_PROBLEM)
+  set(CUDA_PROBLEM "it builds on LibTorch: ${TORCH_PROBLEM}")
+  set(CUDA_FIX "${TORCH_FIX}")
+elseif(NOT CUDA_PROBLEM AND NOT EXISTS ${TORCH_LIB_DIR}/libtorch_cuda.so)
+  set(CUDA_PROBLEM "the LibTorch in ${TORCH_LIB_DIR} was built without CUDA")
+  set(CUDA_FIX "configure with -DPACELINE_TORCH_ROOT=<a PyTorch with CUDA>")
+endif()
+if(NOT CUDA_PROBLEM)
+  paceline_cuda_version(${CUDA_FOUND_ROOT} CUDA_FOUND_VERSION)
+  add_library(paceline_libtorch_cuda INTERFACE)
+  add_library(paceline::libtorch_cuda ALIAS paceline_libtorch_cuda)
+  target_include_directories(paceline_libtorch_cuda SYSTEM INTERFACE ${CUDA_FOUND_ROOT}/include)
+  target_link_libraries(paceline_libtorch_cuda INTERFACE paceline::libtorch
+    -Wl,--no-as-needed ${TORCH_LIB_DIR}/libtorch_cuda.so -Wl,--as-needed ${TORCH_LIB_DIR}/libc10_cuda.so)
+  message(STATUS "CUDA ${CUDA_FOUND_VERSION} in ${CUDA_FOUND_ROOT}")
+endif()

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "torch/cuda/cuda_engine.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "torch/errors.h"
+#include "torch/flop_counter.h"
+#include "torch/program_factory.h"
+#include "torch/versions.h"
+
+namespace paceline::cuda_plugin {
+namespace {
+
+using torch_plugin::translate_errors;
+
+// Both in every case: their defaults differ, and differ between releases.
+void apply(const Switches& switches) {
+  auto& context = at::globalContext();
+  context.setAllowTF32CuBLAS(switches.tf32);
+  context.setAllowTF32CuDNN(switches.tf32);
+  context.setBenchmarkCuDNN(switches.cudnn_benchmark);
+}
+
+// The dispatcher sees float32 operands; that their products are rounded is a switch.
+std::string arithmetic_of(const std::string& operands, bool tf32) {
+  return operands == "fp32" && tf32 ? "tf32" : operands;
+}
+
+const char* on_off(bool on) {
+  return on ? "on" : "off";
+}
+
+}  // namespace
+
+plugin::EngineInfo CudaEngine::info() const {
+  plugin::EngineInfo info{name_, torch_plugin::library_versions(), {}};
+  if (!program_) return info;
+  const auto& context = at::globalContext();
+  info.settings = {{"device", fmt::format("cuda:{}", device_)},
+                   {"device_name", device_info_.name},
+                   {"compute_capability",
+                    fmt::format("{}.{}", device_info_.capability / 10, device_info_.capability % 10)},
+                   {"precision", std::string(switches_.precision.name)},
+                   {"autocast", on_off(switches_.precision.autocast)},
+                   {"tf32_products", on_off(context.allowTF32CuBLAS())},
+                   {"tf32_convolutions", on_off(context.allowTF32CuDNN())},
+                   {"cudnn_benchmark", on_off(context.benchmarkCuDNN())},
+                   {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
+                   {"threads", std::to_string(at::get_num_threads())},
+                   {"io", "inputs on the device, outputs copied to pageable memory"},
+                   {"inference_mode", "on"}};
+  for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
+  return info;
+}
+
+void CudaEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
+  auto options = settings.options;
+  const auto device = options.extract("device");
+  device_ = device_index(device ? device.mapped() : "cuda:0", count_devices());
+  device_info_ = describe_device(device_);
+  switches_ = choose_switches(settings.precision, options, device_info_.capability);
+  form_ = {switches_.precision.autocast ? at::kFloat : switches_.precision.dtype,
+           torch_plugin::wants_channels_last(settings.layout),
+           at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device_))};
+  at::set_num_threads(std::max(settings.threads, 1));
+  apply(switches_);
+  inputs_ = model.inputs;
+  slots_.clear();
+  program_.reset();
+  stream_ = c10::cuda::getStreamFromPool(false, form_.device.index());
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  const auto& what = model.name.empty() ? model.file : model.name;
+  program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what), [&] {
+    return torch_plugin::build_program(model, compile_, settings.threads, switches_.precision, form_);
+  });
+}
+
+void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
+  if (!program_) throw Error(ErrorCode::kInternal, "bind before load");
+  if (inputs.size() != inputs_.size())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("the model takes {} inputs, {} given", inputs_.size(), inputs.size()));
+  const auto index = static_cast<std::size_t>(slot);
+  if (slots_.size() <= index) slots_.resize(index + 1);
+  auto& state = slots_[index];
+  state = {};
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      state.inputs.push_back(torch_plugin::copy_input(inputs[i], inputs_[i], form_));
+  });
+}
+
+CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || slots_[index].inputs.empty())
+    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
+  return slots_[index];
+}
+
+void CudaEngine::enqueue(plugin::Slot slot) {
+  auto& state = bound(slot);
+  const c10::InferenceMode inference;
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  translate_errors(ErrorCode::kData, "the model cannot run on these inputs",
+                   [&] { program_->run(state.inputs, state.outputs); });
+}
+
+// Copies to pageable memory return when the data are there; for outputs that are on the host already the
+// stream is waited for.
+std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
+  auto& state = bound(slot);
+  const c10::InferenceMode inference;
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
+    state.on_host.clear();
+    for (const auto& output : state.outputs) state.on_host.push_back(output.to(at::kCPU));
+    stream_->synchronize();
+  });
+  torch_plugin::describe_outputs(state.on_host, state.views);
+  return state.views;
+}
+
+plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
+  auto& state = bound(slot);
+  for (int settle = 0; settle < 2; ++settle) enqueue(slot);
+  static_cast<void>(synchronize(slot));
+  state.outputs.clear();
+  reset_memory_peak(device_);
+  const torch_plugin::FlopCounter counter;
+  enqueue(slot);
+  static_cast<void>(synchronize(slot));
+  plugin::ReadBack result;
+  double total = 0;
+  for (const auto& [operands, work] : counter.total()) total += work.flops;
+  for (const auto& [operands, work] : counter.total())
+    result.precisions.push_back(
+        {arithmetic_of(operands, switches_.tf32), work.flops / total, work.operators});
+  if (total > 0) result.flops = total;
+  const auto memory = memory_peak(device_);
+  result.source = fmt::format(
+      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
+      memory.reserved_peak_bytes);
+  result.peak_tensor_bytes = memory.allocated_peak_bytes;
+  return result;
+}
+
+}  // namespace paceline::cuda_plugin

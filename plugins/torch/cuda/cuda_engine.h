@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <c10/cuda/CUDAStream.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/engine.h"
+#include "torch/cuda/device.h"
+#include "torch/cuda/switches.h"
+#include "torch/program.h"
+#include "torch/tensors.h"
+
+namespace paceline::cuda_plugin {
+
+// Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on a stream of its
+// own. Inputs are on the device from bind on; outputs are copied to the host in synchronize.
+class CudaEngine : public plugin::Engine {
+ public:
+  CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
+  [[nodiscard]] plugin::EngineInfo info() const override;
+  void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
+  void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
+  void enqueue(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+
+ private:
+  struct SlotState {
+    std::vector<at::Tensor> inputs, outputs, on_host;
+    std::vector<TensorView> views;
+  };
+  SlotState& bound(plugin::Slot slot);
+
+  std::string name_;
+  bool compile_;
+  int device_ = 0;
+  DeviceInfo device_info_;
+  Switches switches_;
+  torch_plugin::Form form_;
+  std::optional<c10::cuda::CUDAStream> stream_;  // lanes of one process do not wait for each other
+  std::vector<TensorSpec> inputs_;
+  std::unique_ptr<torch_plugin::Program> program_;
+  std::vector<SlotState> slots_;
+};
+
+}  // namespace paceline::cuda_plugin

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace paceline::cuda_plugin {
+
+// Index of "cuda:N" among `count` devices. Error(kUnavailable) naming those there are, Error(kUsage) for
+// other words.
+int device_index(const std::string& device, int count);
+
+struct DeviceInfo {
+  std::string name;
+  int capability = 0;  // ten times major plus minor
+  std::int64_t memory_bytes = 0;
+};
+
+// Devices that the driver shows to this process. Error(kUnavailable) with CUDA's words when there is none.
+int count_devices();
+DeviceInfo describe_device(int index);
+
+// High-water marks of LibTorch's caching allocator on a device.
+struct DeviceMemory {
+  std::int64_t allocated_peak_bytes = 0;  // in tensors
+  std::int64_t reserved_peak_bytes = 0;   // taken from the driver
+};
+void reset_memory_peak(int index);
+DeviceMemory memory_peak(int index);
+
+}  // namespace paceline::cuda_plugin

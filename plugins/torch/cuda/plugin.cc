@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "plugin/plugin.h"
+
+#include "torch/cuda/cuda_engine.h"
+#include "torch/versions.h"
+
+namespace paceline::cuda_plugin {
+namespace {
+
+std::unique_ptr<plugin::Engine> make_eager() {
+  return std::make_unique<CudaEngine>("eager", false);
+}
+std::unique_ptr<plugin::Engine> make_torchscript() {
+  return std::make_unique<CudaEngine>("torchscript", true);
+}
+
+constexpr plugin::EngineEntry kEngines[] = {
+    {"eager", "LibTorch on CUDA, operator by operator", make_eager},
+    {"torchscript", "LibTorch on CUDA, traced, frozen and optimised for inference", make_torchscript},
+};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "cuda", torch_plugin::library_versions, kEngines};
+
+}  // namespace
+}  // namespace paceline::cuda_plugin
+
+PACELINE_PLUGIN(paceline::cuda_plugin::kPlugin)

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <string>
+
+#include "torch/precision.h"
+
+namespace paceline::cuda_plugin {
+
+// What decides which kernels run, all of it explicit.
+struct Switches {
+  torch_plugin::Precision precision{};
+  bool tf32 = false;             // products and convolutions of float32 rounded to 10 bits
+  bool cudnn_benchmark = false;  // cuDNN tries its algorithms in the first run of a shape
+};
+
+// From the precision asked for and the options of a case; `capability`: ten times major plus minor, e.g. 90.
+// Error(kUnsupported) for what this device or LibTorch on CUDA cannot do, Error(kUsage) for unknown options.
+Switches choose_switches(const std::string& precision, const std::map<std::string, std::string>& options,
+                         int capability);
+
+}  // namespace paceline::cuda_plugin

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <memory>
+#include <string>
+
+#include "plugin/engine.h"
+#include "torch/precision.h"
+#include "torch/program.h"
+#include "torch/tensors.h"
+
+namespace paceline::torch_plugin {
+
+// Of EngineSettings::layout. Error(kUsage) for other words.
+bool wants_channels_last(const std::string& layout);
+
+// A built-in model or a TorchScript file as a program on the form's device; `compile`: by TorchScript.
+std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compile, int threads,
+                                       const Precision& precision, const Form& form);
+
+}  // namespace paceline::torch_plugin

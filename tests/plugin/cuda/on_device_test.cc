@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "plugin/cuda/cuda_plugin.h"
+
+namespace paceline::cuda_test {
+namespace {
+
+using torch_test::Case;
+using torch_test::error_of;
+using torch_test::setting;
+
+class OnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto problem = device_problem(); !problem.empty()) GTEST_SKIP() << problem;
+  }
+};
+
+std::vector<float> output_of(plugin::Engine& engine, const Case& c) {
+  auto data = torch_test::data_for(torch_test::inputs_of(c.model, c.batch, c.length));
+  torch_test::bind(engine, data);
+  return torch_test::run(engine);
+}
+
+// Against the same weights and inputs on the CPU.
+double error_against_cpu(plugin::Engine& engine, const Case& c) {
+  const auto on_device = output_of(engine, c);
+  auto reference = torch_test::load({.model = c.model, .batch = c.batch, .seed = c.seed});
+  return torch_test::relative_error(on_device, output_of(*reference, c));
+}
+
+TEST_F(OnDevice, BothEnginesAgreeWithTheCpuInFp32) {
+  for (const char* engine : {"eager", "torchscript"}) {
+    const Case c{.model = "resnet50", .engine = engine, .seed = 3};
+    EXPECT_LT(error_against_cpu(*load_on_device(c), c), 1e-4) << engine;
+  }
+}
+
+TEST_F(OnDevice, Tf32IsOffInFp32AndOnWhenAskedFor) {
+  const auto switches = [](const char* precision) {
+    const auto engine = load_on_device({.model = "tiny_cnn", .precision = precision});
+    return std::pair{setting(*engine, "tf32_products"), setting(*engine, "tf32_convolutions")};
+  };
+  EXPECT_EQ(switches("fp32"),
+            std::pair(std::optional<std::string>("off"), std::optional<std::string>("off")));
+  EXPECT_EQ(switches("tf32"), std::pair(std::optional<std::string>("on"), std::optional<std::string>("on")));
+}
+
+TEST_F(OnDevice, WhatRanIsReadBack) {
+  for (const auto& [precision, dominant] : {std::pair{"fp32", "fp32"}, {"tf32", "tf32"}, {"fp16", "fp16"}}) {
+    const Case c{.model = "tiny_cnn", .precision = precision};
+    const auto engine = load_on_device(c);
+    output_of(*engine, c);
+    const auto read = engine->read_back(0);
+    ASSERT_EQ(read.precisions.size(), 1U) << precision;
+    EXPECT_EQ(read.precisions[0].precision, dominant);
+    EXPECT_DOUBLE_EQ(read.precisions[0].flops_share, 1);
+    EXPECT_GT(read.peak_tensor_bytes.value_or(0), 0);
+  }
+}
+
+TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
+  const auto [code, message] = error_of([] {
+    load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}});
+  });
+  EXPECT_EQ(code, ErrorCode::kUnavailable);
+  EXPECT_NE(message.find("there is no device cuda:99; the driver shows "), std::string::npos) << message;
+}
+
+TEST_F(OnDevice, AnUnknownOptionIsNamed) {
+  const auto [code, message] = error_of([] { load_on_device({.model = "tiny_cnn"}, {{"speed", "high"}}); });
+  EXPECT_EQ(code, ErrorCode::kUsage);
+  EXPECT_NE(message.find("no option 'speed'"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace paceline::cuda_test
