@@ -36,6 +36,7 @@ struct EngineInfo {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;
   std::vector<std::pair<std::string, std::string>> settings;
+  bool device_clock = false;  // device_ns() has an answer
 };
 
 // Share of the model's multiply-add work that ran in one precision; the shares of a model add up to 1.
@@ -82,6 +83,10 @@ class PACELINE_EXPORT Engine {
   [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
   // Runs one inference under observation and says what executed. Never called in a timed pass.
   [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
+  // How long the slot's last inference took on the device's own clock, from the start of the model's first
+  // operation to the end of its last, copies of inputs and outputs left out. Asked after synchronize, outside
+  // the timed region.
+  [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
 };
 
 }  // namespace paceline::plugin

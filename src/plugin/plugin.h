@@ -16,7 +16,7 @@
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 4;
+inline constexpr std::uint32_t kAbiVersion = 5;
 
 struct EngineEntry {
   const char* name;

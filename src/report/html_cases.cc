@@ -112,12 +112,18 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
                      value_text(one, *value.value), interval);
 }
 
+// Rows that say nothing of most cases are shown where they do.
+bool concerns(const result::Metric& row, const CaseResult& one) {
+  if (row.anchor == "load") return !one.load.empty();
+  return row.anchor != "device-time" || one.device_p50_ns.value;
+}
+
 std::string metrics_html(const CaseResult& one) {
   std::string out =
       "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval or "
       "reason</th></tr></thead><tbody>\n";
   for (const auto& row : result::metrics())
-    if (row.anchor != "load" || !one.load.empty()) out += metric_row(row, analysis::metric_value(row, one));
+    if (concerns(row, one)) out += metric_row(row, analysis::metric_value(row, one));
   return out + "</tbody></table>\n";
 }
 

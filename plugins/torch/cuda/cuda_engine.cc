@@ -55,6 +55,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"threads", std::to_string(at::get_num_threads())},
                    {"io", "inputs on the device, outputs copied to pageable memory"},
                    {"inference_mode", "on"}};
+  info.device_clock = true;
   for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
   return info;
 }
@@ -109,7 +110,11 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model cannot run on these inputs",
-                   [&] { program_->run(state.inputs, state.outputs); });
+                   [&] {
+                     state.begin.record(*stream_);
+                     program_->run(state.inputs, state.outputs);
+                     state.end.record(*stream_);
+                   });
 }
 
 // Copies to pageable memory return when the data are there; for outputs that are on the host already the
@@ -149,6 +154,15 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
       memory.reserved_peak_bytes);
   result.peak_tensor_bytes = memory.allocated_peak_bytes;
   return result;
+}
+
+// CUDA gives milliseconds as a float, with a resolution of about half a microsecond.
+std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || !slots_[index].end.isCreated()) return std::nullopt;
+  const auto& state = slots_[index];
+  return translate_errors(ErrorCode::kData, "the device's clock cannot be read",
+                          [&] { return static_cast<double>(state.begin.elapsed_time(state.end)) * 1e6; });
 }
 
 }  // namespace paceline::cuda_plugin

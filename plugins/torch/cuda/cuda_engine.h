@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <memory>
@@ -26,11 +27,13 @@ class CudaEngine : public plugin::Engine {
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
 
  private:
   struct SlotState {
     std::vector<at::Tensor> inputs, outputs, on_host;
     std::vector<TensorView> views;
+    at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model; with times
   };
   SlotState& bound(plugin::Slot slot);
 

@@ -62,6 +62,15 @@ TEST_F(OnDevice, WhatRanIsReadBack) {
   }
 }
 
+TEST_F(OnDevice, EveryInferenceHasATimeOnTheDevice) {
+  const Case c{.model = "tiny_cnn"};
+  const auto engine = load_on_device(c);
+  EXPECT_TRUE(engine->info().device_clock);
+  EXPECT_FALSE(engine->device_ns(0));  // nothing has run
+  output_of(*engine, c);
+  EXPECT_GT(engine->device_ns(0).value_or(0), 0);
+}
+
 TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
   const auto [code, message] = error_of([] {
     load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}});
