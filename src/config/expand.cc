@@ -66,7 +66,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 19> kNameParts{
+constexpr std::array<NamePart, 20> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -79,6 +79,7 @@ constexpr std::array<NamePart, 19> kNameParts{
      {"threads", "t", NamePart::When::kSeveral},
      {"layout", "", NamePart::When::kNotDefault},
      {"device", "", NamePart::When::kNotDefault},
+     {"io", "", NamePart::When::kNotDefault},
      {"sequence_length", "s", NamePart::When::kSeveral},
      {"scenario", "", NamePart::When::kNotDefault},
      {"instances", "i", NamePart::When::kAlways},

@@ -20,7 +20,7 @@ constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training", false}, {"co
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 4> kAnswers{{{"auto"}, {"classes"}, {"tokens"}, {"none"}}};
-constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned", false}, {"pageable", false}}};
+constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned"}, {"pageable"}}};
 
 constexpr std::array kRows{
     Option{.name = "kind",
@@ -100,8 +100,9 @@ constexpr std::array kRows{
            .type = kChoice,
            .fallback = "device",
            .choices = kIo,
-           .help = "Where inputs and outputs are: device (already there), or copied from pinned or pageable "
-                   "memory."},
+           .help = "device: inputs are on the CUDA device before anything is timed, outputs are copied to "
+                   "pageable memory; pinned, pageable: every inference copies its inputs from such memory and "
+                   "its outputs to it."},
     Option{.name = "overlap",
            .type = kBoolean,
            .fallback = "false",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/sha256.h"
@@ -138,6 +139,9 @@ std::string short_hash(const nlohmann::json& json) {
   return sha256_hex(json.dump()).substr(0, 16);
 }
 
+// Options of every engine on a device other than the CPU, where they are not the default.
+constexpr std::array kDeviceOptions{std::pair{"io", "device"}};
+
 // The settings that carry the engine's name, without it: openvino.num_streams. On another device than the CPU
 // those that carry its kind (cuda.cudnn_benchmark), and which device.
 std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
@@ -148,6 +152,9 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
   for (const auto& [name, values] : s.all())
     if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
       options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
+  for (const auto& [name, usual] : kDeviceOptions)
+    if (const auto value = config::value_text(s.list(name).front()); device != "cpu" && value != usual)
+      options[name] = value;
   return options;
 }
 
@@ -170,6 +177,9 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("device") && c.settings.text("device") != "cpu")
     r.benchmark.params["device"] = *config::canonical_device(c.settings.text("device"));
+  for (const auto& [name, usual] : kDeviceOptions)
+    if (c.settings.has(name) && config::value_text(c.settings.list(name).front()) != usual)
+      r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   for (const char* name :

@@ -53,7 +53,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"cudnn_benchmark", on_off(context.benchmarkCuDNN())},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
                    {"threads", std::to_string(at::get_num_threads())},
-                   {"io", "inputs on the device, outputs copied to pageable memory"},
+                   {"io", io_in_words(switches_.io)},
                    {"inference_mode", "on"}};
   info.device_clock = true;
   for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
@@ -90,17 +90,15 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   const auto index = static_cast<std::size_t>(slot);
   if (slots_.size() <= index) slots_.resize(index + 1);
   auto& state = slots_[index];
-  state = {};
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      state.inputs.push_back(torch_plugin::copy_input(inputs[i], inputs_[i], form_));
-  });
+  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device",
+                   [&] { state.copies.bind(inputs, inputs_, form_, switches_.io); });
+  state.has_inputs = true;
 }
 
 CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
   const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || slots_[index].inputs.empty())
+  if (index >= slots_.size() || !slots_[index].has_inputs)
     throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
   return slots_[index];
 }
@@ -111,24 +109,22 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model cannot run on these inputs",
                    [&] {
+                     state.copies.send();
                      state.begin.record(*stream_);
-                     program_->run(state.inputs, state.outputs);
+                     program_->run(state.copies.inputs(), state.outputs);
                      state.end.record(*stream_);
                    });
 }
 
-// Copies to pageable memory return when the data are there; for outputs that are on the host already the
-// stream is waited for.
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
-    state.on_host.clear();
-    for (const auto& output : state.outputs) state.on_host.push_back(output.to(at::kCPU));
+    auto& on_host = state.copies.fetch(state.outputs);
     stream_->synchronize();
+    torch_plugin::describe_outputs(on_host, state.views);
   });
-  torch_plugin::describe_outputs(state.on_host, state.views);
   return state.views;
 }
 

@@ -10,6 +10,7 @@
 
 #include "plugin/engine.h"
 #include "torch/cuda/device.h"
+#include "torch/cuda/host_copies.h"
 #include "torch/cuda/switches.h"
 #include "torch/program.h"
 #include "torch/tensors.h"
@@ -17,7 +18,8 @@
 namespace paceline::cuda_plugin {
 
 // Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on a stream of its
-// own. Inputs are on the device from bind on; outputs are copied to the host in synchronize.
+// own. Inputs are on the device from bind on, or copied in enqueue; outputs are copied to the host in
+// synchronize.
 class CudaEngine : public plugin::Engine {
  public:
   CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
@@ -31,7 +33,9 @@ class CudaEngine : public plugin::Engine {
 
  private:
   struct SlotState {
-    std::vector<at::Tensor> inputs, outputs, on_host;
+    bool has_inputs = false;
+    HostCopies copies;
+    std::vector<at::Tensor> outputs;  // on the device
     std::vector<TensorView> views;
     at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model; with times
   };

@@ -41,20 +41,44 @@ const Row& row_of(const std::string& precision, int capability) {
                           join(names, ", ")));
 }
 
+// An option of a case, by its name without the engine's.
+struct OptionRow {
+  std::string_view name;
+  bool (*apply)(Switches&, const std::string&);  // false: it has no such value
+};
+constexpr std::array kOptions{
+    OptionRow{"cudnn_benchmark",
+              [](Switches& s, const std::string& value) {
+                s.cudnn_benchmark = value == "true";
+                return value == "true" || value == "false";
+              }},
+    OptionRow{"io",
+              [](Switches& s, const std::string& value) {
+                const auto io = io_named(value);
+                s.io = io.value_or(Io::kDevice);
+                return io.has_value();
+              }},
+};
+
+void apply_option(Switches& switches, const std::string& name, const std::string& value) {
+  std::vector<std::string> names;
+  for (const auto& row : kOptions) {
+    names.emplace_back(row.name);
+    if (row.name != name) continue;
+    if (row.apply(switches, value)) return;
+    throw Error(ErrorCode::kUsage, fmt::format("option '{}' of LibTorch on CUDA cannot be '{}'", name, value));
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("LibTorch's engines on CUDA have no option '{}'; they have: {}",
+                                             name, join(names, ", ")));
+}
+
 }  // namespace
 
 Switches choose_switches(const std::string& precision, const std::map<std::string, std::string>& options,
                          int capability) {
   const Row& row = row_of(precision, capability);
-  Switches switches{row.precision, row.tf32, false};
-  for (const auto& [name, value] : options) {
-    if (name == "cudnn_benchmark")
-      switches.cudnn_benchmark = value == "true";
-    else
-      throw Error(
-          ErrorCode::kUsage,
-          fmt::format("LibTorch's engines on CUDA have no option '{}'; they have cudnn_benchmark", name));
-  }
+  Switches switches{row.precision, row.tf32};
+  for (const auto& [name, value] : options) apply_option(switches, name, value);
   return switches;
 }
 

@@ -90,6 +90,8 @@ TEST(Expand, CasesOfOneNameAreNamedByWhatTheyDifferIn) {
             (Labels{"gpt2 eager fp32 b1 s64", "gpt2 eager fp32 b1 s128"}));
   EXPECT_EQ(labels("device: cpu", "device: cuda:1"),
             (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 cuda:1"}));
+  EXPECT_EQ(labels("device: cuda, io: pinned", "device: cuda"),
+            (Labels{"gpt2 eager fp32 b1 cuda pinned", "gpt2 eager fp32 b1 cuda"}));
   EXPECT_EQ(labels("env: {X: a}", "env: {X: b}"),
             (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1 X=b"}));
   EXPECT_EQ(labels("env: {X: a}", "pin: true"), (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1"}));
@@ -153,7 +155,8 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("cuda: {cudnn_benchmark: true}\n"), "'cuda.cudnn_benchmark' is for device: cuda");
   EXPECT_EQ(reason("scenario: server\nserver: {load: 0.5}\n"), "");
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
-            "io 'pinned' is not available yet; 'overlap: true' is not available yet");
+            "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
+  EXPECT_EQ(reason("io: pageable\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
   EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
   EXPECT_EQ(reason("scenario: closed_loop\nconcurrency: 4\n"), "");

@@ -37,6 +37,9 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_EQ(pass.settings.options,
             (std::map<std::string, std::string>{{"device", "cuda:0"}, {"cudnn_benchmark", "true"}}));
   EXPECT_TRUE(reference_pass(pass, "eager").settings.options.empty());  // made on the CPU
+  const auto pinned = cases("device: cuda\nio: pinned\n").at(0);
+  EXPECT_EQ(base_pass(pinned, 1).settings.options.at("io"), "pinned");
+  EXPECT_EQ(new_case_result(pinned, "run").benchmark.params.at("io"), "pinned");
   EXPECT_TRUE(base_pass(cases("device: cpu\n").at(0), 1).settings.options.empty());
   const auto second = cases("device: cuda:1\n").at(0);
   EXPECT_EQ(base_pass(second, 1).settings.options.at("device"), "cuda:1");
