@@ -89,7 +89,7 @@ void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
 }
 
 // Options with a default for every device, and other values for devices that are not the CPU.
-constexpr std::array kDeviceOptions{"io"};
+constexpr std::array kDeviceOptions{"io", "cuda_graph"};
 
 // What only a device other than the CPU has.
 void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {

@@ -140,7 +140,7 @@ std::string short_hash(const nlohmann::json& json) {
 }
 
 // Options of every engine on a device other than the CPU, where they are not the default.
-constexpr std::array kDeviceOptions{std::pair{"io", "device"}};
+constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
 
 // The settings that carry the engine's name, without it: openvino.num_streams. On another device than the CPU
 // those that carry its kind (cuda.cudnn_benchmark), and which device.

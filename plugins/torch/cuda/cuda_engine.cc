@@ -19,6 +19,8 @@ namespace {
 
 using torch_plugin::translate_errors;
 
+constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites itself in the next
+
 // Both in every case: their defaults differ, and differ between releases.
 void apply(const Switches& switches) {
   auto& context = at::globalContext();
@@ -34,6 +36,21 @@ std::string arithmetic_of(const std::string& operands, bool tf32) {
 
 const char* on_off(bool on) {
   return on ? "on" : "off";
+}
+
+plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, bool tf32,
+                              const DeviceMemory& memory) {
+  plugin::ReadBack result;
+  double total = 0;
+  for (const auto& [operands, amount] : work) total += amount.flops;
+  for (const auto& [operands, amount] : work)
+    result.precisions.push_back({arithmetic_of(operands, tf32), amount.flops / total, amount.operators});
+  if (total > 0) result.flops = total;
+  result.source = fmt::format(
+      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
+      memory.reserved_peak_bytes);
+  result.peak_tensor_bytes = memory.allocated_peak_bytes;
+  return result;
 }
 
 }  // namespace
@@ -53,6 +70,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"cudnn_benchmark", on_off(context.benchmarkCuDNN())},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
                    {"threads", std::to_string(at::get_num_threads())},
+                   {"cuda_graph", on_off(switches_.cuda_graph)},
                    {"io", io_in_words(switches_.io)},
                    {"inference_mode", "on"}};
   info.device_clock = true;
@@ -92,7 +110,10 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   auto& state = slots_[index];
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device",
-                   [&] { state.copies.bind(inputs, inputs_, form_, switches_.io); });
+                   [&] {
+                     const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
+                     if (!same_tensors) state.graph.reset();
+                   });
   state.has_inputs = true;
 }
 
@@ -103,6 +124,12 @@ CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
   return slots_[index];
 }
 
+void CudaEngine::launch(SlotState& state) {
+  if (!switches_.cuda_graph) return program_->run(state.copies.inputs(), state.outputs);
+  if (!state.graph) state.graph = record_graph(*program_, state.copies.inputs(), state.outputs, *stream_);
+  state.graph->replay();
+}
+
 void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
@@ -111,7 +138,7 @@ void CudaEngine::enqueue(plugin::Slot slot) {
                    [&] {
                      state.copies.send();
                      state.begin.record(*stream_);
-                     program_->run(state.copies.inputs(), state.outputs);
+                     launch(state);
                      state.end.record(*stream_);
                    });
 }
@@ -128,28 +155,22 @@ std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
   return state.views;
 }
 
+// Operator by operator, also where inferences replay a graph: a replay shows nothing of what is in it.
 plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   auto& state = bound(slot);
-  for (int settle = 0; settle < 2; ++settle) enqueue(slot);
-  static_cast<void>(synchronize(slot));
-  state.outputs.clear();
-  reset_memory_peak(device_);
-  const torch_plugin::FlopCounter counter;
-  enqueue(slot);
-  static_cast<void>(synchronize(slot));
-  plugin::ReadBack result;
-  double total = 0;
-  for (const auto& [operands, work] : counter.total()) total += work.flops;
-  for (const auto& [operands, work] : counter.total())
-    result.precisions.push_back(
-        {arithmetic_of(operands, switches_.tf32), work.flops / total, work.operators});
-  if (total > 0) result.flops = total;
-  const auto memory = memory_peak(device_);
-  result.source = fmt::format(
-      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
-      memory.reserved_peak_bytes);
-  result.peak_tensor_bytes = memory.allocated_peak_bytes;
-  return result;
+  const c10::InferenceMode inference;
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  return translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
+    std::vector<at::Tensor> outputs;
+    for (int settle = 0; settle < kSettlingRuns; ++settle) program_->run(state.copies.inputs(), outputs);
+    stream_->synchronize();
+    outputs.clear();
+    reset_memory_peak(device_);
+    const torch_plugin::FlopCounter counter;
+    program_->run(state.copies.inputs(), outputs);
+    stream_->synchronize();
+    return as_read_back(counter.total(), switches_.tf32, memory_peak(device_));
+  });
 }
 
 // CUDA gives milliseconds as a float, with a resolution of about half a microsecond.

@@ -10,6 +10,7 @@
 
 #include "plugin/engine.h"
 #include "torch/cuda/device.h"
+#include "torch/cuda/graph.h"
 #include "torch/cuda/host_copies.h"
 #include "torch/cuda/switches.h"
 #include "torch/program.h"
@@ -37,9 +38,11 @@ class CudaEngine : public plugin::Engine {
     HostCopies copies;
     std::vector<at::Tensor> outputs;  // on the device
     std::vector<TensorView> views;
+    std::unique_ptr<at::cuda::CUDAGraph> graph;  // of `outputs` and the inputs of `copies`
     at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model; with times
   };
   SlotState& bound(plugin::Slot slot);
+  void launch(SlotState& state);
 
   std::string name_;
   bool compile_;

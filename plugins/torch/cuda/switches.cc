@@ -46,12 +46,15 @@ struct OptionRow {
   std::string_view name;
   bool (*apply)(Switches&, const std::string&);  // false: it has no such value
 };
+template <bool Switches::*Field>
+bool set_flag(Switches& switches, const std::string& value) {
+  switches.*Field = value == "true";
+  return value == "true" || value == "false";
+}
+
 constexpr std::array kOptions{
-    OptionRow{"cudnn_benchmark",
-              [](Switches& s, const std::string& value) {
-                s.cudnn_benchmark = value == "true";
-                return value == "true" || value == "false";
-              }},
+    OptionRow{"cudnn_benchmark", set_flag<&Switches::cudnn_benchmark>},
+    OptionRow{"cuda_graph", set_flag<&Switches::cuda_graph>},
     OptionRow{"io",
               [](Switches& s, const std::string& value) {
                 const auto io = io_named(value);

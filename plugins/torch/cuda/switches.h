@@ -13,6 +13,7 @@ struct Switches {
   torch_plugin::Precision precision{};
   bool tf32 = false;             // products and convolutions of float32 rounded to 10 bits
   bool cudnn_benchmark = false;  // cuDNN tries its algorithms in the first run of a shape
+  bool cuda_graph = false;  // the model is recorded once and replayed
   Io io = Io::kDevice;
 };
 

@@ -132,6 +132,14 @@ TEST(Baseline, IsAbsentWhereNothingIsCompared) {
   for (const auto& item : cases_of("model: resnet50\nbatch_sizes: [1, 8]\n")) EXPECT_FALSE(item.baseline_id);
 }
 
+TEST(Expand, CudaGraphsAreAnAxisThatNamesShow) {
+  const auto cases =
+      cases_of("model: gpt2\ndevice: cuda\ncuda_graphs: [false, true]\nbaseline: {cuda_graph: false}\n");
+  EXPECT_EQ(labels_of(cases),
+            (std::vector<std::string>{"gpt2 eager fp32 b1 cuda", "gpt2 eager fp32 b1 cuda cuda_graph=true"}));
+  EXPECT_EQ(cases.at(1).baseline_id, cases.at(0).id);
+}
+
 TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
   const auto closed = cases_of("model: resnet50\nscenario: closed_loop\nconcurrency: [1, 2]\n");
   ASSERT_EQ(closed.size(), 2U);
@@ -157,6 +165,8 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
   EXPECT_EQ(reason("io: pageable\ndevice: cuda\n"), "");
+  EXPECT_EQ(reason("cuda_graph: true\n"), "'cuda_graph: true' is for device: cuda");
+  EXPECT_EQ(reason("cuda_graph: true\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
   EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
   EXPECT_EQ(reason("scenario: closed_loop\nconcurrency: 4\n"), "");

@@ -37,6 +37,10 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_EQ(pass.settings.options,
             (std::map<std::string, std::string>{{"device", "cuda:0"}, {"cudnn_benchmark", "true"}}));
   EXPECT_TRUE(reference_pass(pass, "eager").settings.options.empty());  // made on the CPU
+  const auto graphs = cases("device: cuda\ncuda_graphs: [false, true]\n");
+  EXPECT_FALSE(base_pass(graphs.at(0), 1).settings.options.contains("cuda_graph"));
+  EXPECT_EQ(base_pass(graphs.at(1), 1).settings.options.at("cuda_graph"), "true");
+  EXPECT_EQ(new_case_result(graphs.at(1), "run").benchmark.params.at("cuda_graph"), "true");
   const auto pinned = cases("device: cuda\nio: pinned\n").at(0);
   EXPECT_EQ(base_pass(pinned, 1).settings.options.at("io"), "pinned");
   EXPECT_EQ(new_case_result(pinned, "run").benchmark.params.at("io"), "pinned");
