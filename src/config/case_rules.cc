@@ -104,6 +104,14 @@ void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
       reasons.push_back(fmt::format("'{}: {}' is for device: cuda", name, value));
 }
 
+void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& s = item.settings;
+  if (s.text("cache_mode") != "cold") return;
+  if (runs_on_cpu(s.text("engine"), s.text("device")))
+    reasons.emplace_back("'cache_mode: cold' is for device: cuda");
+  if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
+}
+
 void add_engine_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& name = item.settings.text("engine");
   const Engine* engine = find_engine(name);
@@ -142,6 +150,7 @@ std::string not_available_reason(const Case& item) {
   add_model_reasons(item, reasons);
   add_engine_reasons(item, reasons);
   add_device_reasons(item, reasons);
+  add_cache_reasons(item, reasons);
   add_option_reasons(item, reasons);
   return join(reasons, "; ");
 }

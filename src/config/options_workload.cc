@@ -115,7 +115,7 @@ constexpr std::array kRows{
            .form = kAxis,
            .fallback = "false",
            .help = "On a CUDA device: the first inference records the model as a CUDA graph, the others replay "
-                   "it."},
+                   "it; false,true compares."},
     Option{.name = "weights",
            .help = "A .safetensors file for a built-in model; unset: seeded random weights."},
     Option{.name = "weights_seed",

@@ -87,6 +87,11 @@ class PACELINE_EXPORT Engine {
   // operation to the end of its last, copies of inputs and outputs left out. Asked after synchronize, outside
   // the timed region.
   [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
+  // Leaves the device's caches without anything an inference put there. Called outside the timed region.
+  virtual void flush_caches() {
+    throw Error(ErrorCode::kUnsupported,
+                "engine '" + info().name + "' cannot empty the caches; use cache_mode: warm");
+  }
 };
 
 }  // namespace paceline::plugin

@@ -63,7 +63,7 @@ measure::LoopConfig loop_config(const Settings& s) {
   loop.warmup = warmup_config(s);
   loop.stop = stop_config(s);
   if (s.has("iterations")) loop.iterations = s.integer("iterations");
-  if (s.text("timing_mode") == "sync_latency") loop.batch = 1;
+  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold") loop.batch = 1;
   return loop;
 }
 
@@ -171,6 +171,7 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   r.benchmark.model = text("model");
   r.benchmark.engine = text("engine");
   r.benchmark.precision = text("precision");
+  if (c.settings.has("cache_mode")) r.benchmark.cache_mode = text("cache_mode");
   if (c.settings.has("scenario")) r.benchmark.scenario = text("scenario");
   if (c.settings.has("layout")) r.benchmark.layout = text("layout");
   if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
@@ -218,6 +219,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.accuracy = question_of(s);
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
+  pass.cache_mode = s.text("cache_mode");
   return pass;
 }
 

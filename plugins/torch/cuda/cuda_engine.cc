@@ -3,6 +3,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
@@ -180,6 +181,16 @@ std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
   const auto& state = slots_[index];
   return translate_errors(ErrorCode::kData, "the device's clock cannot be read",
                           [&] { return static_cast<double>(state.begin.elapsed_time(state.end)) * 1e6; });
+}
+
+void CudaEngine::flush_caches() {
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  translate_errors(ErrorCode::kData, "the device's cache cannot be emptied", [&] {
+    if (!scratch_.defined())
+      scratch_ = at::empty({device_info_.l2_bytes}, at::TensorOptions().dtype(at::kByte).device(form_.device));
+    scratch_.zero_();
+    stream_->synchronize();
+  });
 }
 
 }  // namespace paceline::cuda_plugin

@@ -31,6 +31,7 @@ class CudaEngine : public plugin::Engine {
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
+  void flush_caches() override;
 
  private:
   struct SlotState {
@@ -54,6 +55,7 @@ class CudaEngine : public plugin::Engine {
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<torch_plugin::Program> program_;
   std::vector<SlotState> slots_;
+  at::Tensor scratch_;  // as large as the L2 cache, once that is to be emptied
 };
 
 }  // namespace paceline::cuda_plugin

@@ -35,7 +35,7 @@ int count_devices() {
 DeviceInfo describe_device(int index) {
   const auto& properties = *at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index));
   return {properties.name, properties.major * 10 + properties.minor,
-          static_cast<std::int64_t>(properties.totalGlobalMem)};
+          properties.l2CacheSize};
 }
 
 void reset_memory_peak(int index) {

@@ -14,8 +14,8 @@
 #include "host/noise.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
+#include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
-#include "workload/inference/device_times.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 
@@ -121,16 +121,16 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   std::vector<host::NoiseSnapshot> snapshots;
   const auto snapshot = [&] { snapshots.push_back(host::take_snapshot()); };
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
-  DeviceTimes device(engine);
+  BetweenSamples between(engine, spec.cache_mode == "cold");
   const measure::LoopHooks hooks{
-      device.hook(),
+      between.hook(),
       [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
       snapshot,
       snapshot,
       &interrupt};
   const auto loop = measure::run_timed_loop(clock, body, spec.loop, start.timer, decider, hooks);
   if (interrupt || loop.samples.empty()) return;
-  const auto device_times = device.take(loop.samples.size());
+  const auto device_times = between.take_times(loop.samples.size());
   finish_memory(loaded.memory);
 
   sink.phase("verify");

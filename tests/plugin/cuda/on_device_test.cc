@@ -95,6 +95,14 @@ TEST_F(OnDevice, AGraphAnswersToNewInputs) {
   }
 }
 
+TEST_F(OnDevice, EmptyingTheCacheChangesNoOutput) {
+  const Case c{.model = "tiny_cnn"};
+  const auto engine = load_on_device(c);
+  const auto before = output_of(*engine, c);
+  engine->flush_caches();
+  EXPECT_EQ(torch_test::run(*engine), before);
+}
+
 TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
   const auto [code, message] = error_of([] {
     load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}});

@@ -165,6 +165,10 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
   EXPECT_EQ(reason("io: pageable\ndevice: cuda\n"), "");
+  EXPECT_EQ(reason("cache_mode: cold\n"), "'cache_mode: cold' is for device: cuda");
+  EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\n"), "");
+  EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\nscenario: offline\n"),
+            "'cache_mode: cold' is for scenario: sync");
   EXPECT_EQ(reason("cuda_graph: true\n"), "'cuda_graph: true' is for device: cuda");
   EXPECT_EQ(reason("cuda_graph: true\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
