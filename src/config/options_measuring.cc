@@ -150,8 +150,9 @@ constexpr std::array kRows{
            .type = kChoice,
            .fallback = "warm",
            .choices = kCacheModes,
-           .help = "State of the caches before each iteration; cold: the L2 cache of a CUDA device is emptied, "
-                   "outside the timed part."},
+           .help =
+               "State of the caches before each iteration; cold: the L2 cache of a CUDA device is emptied, "
+               "outside the timed part."},
     Option{.name = "profile",
            .type = kChoice,
            .fallback = "shared",

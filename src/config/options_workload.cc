@@ -100,9 +100,10 @@ constexpr std::array kRows{
            .type = kChoice,
            .fallback = "device",
            .choices = kIo,
-           .help = "device: inputs are on the CUDA device before anything is timed, outputs are copied to "
-                   "pageable memory; pinned, pageable: every inference copies its inputs from such memory and "
-                   "its outputs to it."},
+           .help =
+               "device: inputs are on the CUDA device before anything is timed, outputs are copied to "
+               "pageable memory; pinned, pageable: every inference copies its inputs from such memory and "
+               "its outputs to it."},
     Option{.name = "overlap",
            .type = kBoolean,
            .fallback = "false",
@@ -114,8 +115,9 @@ constexpr std::array kRows{
            .type = kBoolean,
            .form = kAxis,
            .fallback = "false",
-           .help = "On a CUDA device: the first inference records the model as a CUDA graph, the others replay "
-                   "it; false,true compares."},
+           .help =
+               "On a CUDA device: the first inference records the model as a CUDA graph, the others replay "
+               "it; false,true compares."},
     Option{.name = "weights",
            .help = "A .safetensors file for a built-in model; unset: seeded random weights."},
     Option{.name = "weights_seed",

@@ -292,7 +292,8 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
   fill_stats(result.stats, latencies_ns(samples), finite, batched, options.confidence);
   fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
-  result.device_p50_ns = device_median(samples, series_of(processes, device_durations_ns), options.confidence);
+  result.device_p50_ns =
+      device_median(samples, series_of(processes, device_durations_ns), options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);

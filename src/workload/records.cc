@@ -46,12 +46,13 @@ struct OptionalColumn {
   const char* name;
   std::optional<std::int64_t> result::Sample::*field;
 };
-constexpr std::array<OptionalColumn, 6> kOptionalColumns{{{"device_ns", &result::Sample::device_ns},
-                                                          {"queue_ns", &result::Sample::queue_ns},
-                                                          {"input_ns", &result::Sample::input_ns},
-                                                          {"compute_ns", &result::Sample::compute_ns},
-                                                          {"output_ns", &result::Sample::output_ns},
-                                                          {"issue_delay_ns", &result::Sample::issue_delay_ns}}};
+constexpr std::array<OptionalColumn, 6> kOptionalColumns{
+    {{"device_ns", &result::Sample::device_ns},
+     {"queue_ns", &result::Sample::queue_ns},
+     {"input_ns", &result::Sample::input_ns},
+     {"compute_ns", &result::Sample::compute_ns},
+     {"output_ns", &result::Sample::output_ns},
+     {"issue_delay_ns", &result::Sample::issue_delay_ns}}};
 
 void read_column(const json& from, const OptionalColumn& column, std::span<result::Sample> samples) {
   if (!from.contains(column.name)) return;

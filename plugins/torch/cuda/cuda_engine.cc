@@ -110,11 +110,10 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (slots_.size() <= index) slots_.resize(index + 1);
   auto& state = slots_[index];
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device",
-                   [&] {
-                     const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
-                     if (!same_tensors) state.graph.reset();
-                   });
+  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
+    const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
+    if (!same_tensors) state.graph.reset();
+  });
   state.has_inputs = true;
 }
 
@@ -135,13 +134,12 @@ void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the model cannot run on these inputs",
-                   [&] {
-                     state.copies.send();
-                     state.begin.record(*stream_);
-                     launch(state);
-                     state.end.record(*stream_);
-                   });
+  translate_errors(ErrorCode::kData, "the model cannot run on these inputs", [&] {
+    state.copies.send();
+    state.begin.record(*stream_);
+    launch(state);
+    state.end.record(*stream_);
+  });
 }
 
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
@@ -184,10 +182,14 @@ std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
 }
 
 void CudaEngine::flush_caches() {
+  if (device_info_.l2_bytes <= 0)
+    throw Error(ErrorCode::kUnsupported,
+                "the device does not say how large its L2 cache is; use cache_mode: warm");
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the device's cache cannot be emptied", [&] {
     if (!scratch_.defined())
-      scratch_ = at::empty({device_info_.l2_bytes}, at::TensorOptions().dtype(at::kByte).device(form_.device));
+      scratch_ =
+          at::empty({device_info_.l2_bytes}, at::TensorOptions().dtype(at::kByte).device(form_.device));
     scratch_.zero_();
     stream_->synchronize();
   });

@@ -5,10 +5,6 @@
 
 namespace paceline::cuda_plugin {
 
-// Index of "cuda:N" among `count` devices. Error(kUnavailable) naming those there are, Error(kUsage) for
-// other words.
-int device_index(const std::string& device, int count);
-
 struct DeviceInfo {
   std::string name;
   int capability = 0;  // ten times major plus minor

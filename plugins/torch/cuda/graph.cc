@@ -42,12 +42,12 @@ std::unique_ptr<at::cuda::CUDAGraph> record_graph(torch_plugin::Program& program
   for (int run = 0; run < kRunsBefore; ++run) program.run(inputs, outputs);
   stream.synchronize();
   auto graph = std::make_unique<at::cuda::CUDAGraph>();
-  torch_plugin::translate_errors(
-      ErrorCode::kUnsupported, "the model cannot be recorded as a CUDA graph; use cuda_graph: false", [&] {
-        Capture capture(*graph);
-        program.run(inputs, outputs);
-        capture.end();
-      });
+  torch_plugin::translate_errors(ErrorCode::kUnsupported,
+                                 "the model cannot be recorded as a CUDA graph; use cuda_graph: false", [&] {
+                                   Capture capture(*graph);
+                                   program.run(inputs, outputs);
+                                   capture.end();
+                                 });
   return graph;
 }
 

@@ -46,9 +46,12 @@ bool HostCopies::bind(std::span<const TensorView> inputs, const std::vector<Tens
     sources_.push_back(io == Io::kPinned ? source.pin_memory() : source);
     same = same && same_form(on_device_[i], source);
   }
-  if (!same) on_device_.clear();
+  on_device_.resize(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    same ? on_device_[i].copy_(sources_[i]) : on_device_.emplace_back(sources_[i].to(form.device));
+    if (same)
+      on_device_[i].copy_(sources_[i]);
+    else
+      on_device_[i] = sources_[i].to(form.device, sources_[i].scalar_type(), false, /*copy=*/true);
   if (io == Io::kDevice) sources_.clear();
   return same;
 }

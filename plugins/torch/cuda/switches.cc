@@ -69,13 +69,24 @@ void apply_option(Switches& switches, const std::string& name, const std::string
     names.emplace_back(row.name);
     if (row.name != name) continue;
     if (row.apply(switches, value)) return;
-    throw Error(ErrorCode::kUsage, fmt::format("option '{}' of LibTorch on CUDA cannot be '{}'", name, value));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("option '{}' of LibTorch on CUDA cannot be '{}'", name, value));
   }
   throw Error(ErrorCode::kUsage, fmt::format("LibTorch's engines on CUDA have no option '{}'; they have: {}",
                                              name, join(names, ", ")));
 }
 
 }  // namespace
+
+int device_index(const std::string& device, int count) {
+  const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
+  if (!index || *index < 0)
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no CUDA device; write cuda or cuda:1", device));
+  if (*index < count) return static_cast<int>(*index);
+  throw Error(ErrorCode::kUnavailable,
+              fmt::format("there is no device {}; the driver shows {}: cuda:0{}", device, count,
+                          count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
+}
 
 Switches choose_switches(const std::string& precision, const std::map<std::string, std::string>& options,
                          int capability) {

@@ -123,11 +123,8 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
   BetweenSamples between(engine, spec.cache_mode == "cold");
   const measure::LoopHooks hooks{
-      between.hook(),
-      [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
-      snapshot,
-      snapshot,
-      &interrupt};
+      between.hook(), [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
+      snapshot, snapshot, &interrupt};
   const auto loop = measure::run_timed_loop(clock, body, spec.loop, start.timer, decider, hooks);
   if (interrupt || loop.samples.empty()) return;
   const auto device_times = between.take_times(loop.samples.size());

@@ -75,13 +75,15 @@ TEST_F(OnDevice, EveryIoPolicyGivesTheSameOutputs) {
   const Case c{.model = "tiny_cnn", .seed = 5};
   const auto expected = output_of(*load_on_device(c), c);
   for (const char* io : {"pinned", "pageable"})
-    EXPECT_LT(torch_test::relative_error(output_of(*load_on_device(c, {{"io", io}}), c), expected), 1e-6) << io;
+    EXPECT_LT(torch_test::relative_error(output_of(*load_on_device(c, {{"io", io}}), c), expected), 1e-6)
+        << io;
 }
 
 TEST_F(OnDevice, AGraphAnswersToNewInputs) {
   for (const char* engine : {"eager", "torchscript"}) {
     const Case c{.model = "tiny_cnn", .engine = engine, .seed = 5};
-    const auto plain = load_on_device(c), graph = load_on_device(c, {{"cuda_graph", "true"}, {"io", "pinned"}});
+    const auto plain = load_on_device(c),
+               graph = load_on_device(c, {{"cuda_graph", "true"}, {"io", "pinned"}});
     auto data = torch_test::data_for(torch_test::inputs_of(c.model, c.batch));
     for (float factor : {1.0F, -2.0F}) {
       for (std::int64_t i = 0; i < element_count(data[0].spec().shape); ++i) data[0].as<float>()[i] *= factor;
