@@ -26,7 +26,7 @@ class Gpu(cli.CliTest):
     def test_every_engine_io_policy_cache_mode_and_graph(self):
         for io, cache in (("device", "warm"), ("pinned", "warm"), ("pageable", "cold")):
             plan = self.write(f"{io}.yaml", PLAN.format(io=io, cache=cache))
-            result = self.run_cli("run", plan, "--allow-noisy", "--results", f"results-{io}")
+            result = self.run_cli("run", plan, "--allow-noisy", "--output-dir", f"results-{io}")
             self.assert_code(result, 0)
             cases = self.summary(self.only_run(f"results-{io}"))["cases"]
             self.assertEqual(len(cases), 8)
