@@ -8,11 +8,11 @@
 namespace paceline::cuda_plugin {
 namespace {
 
-struct Row {
+struct IoRow {
   Io io;
   std::string_view name, words;
 };
-constexpr std::array<Row, 3> kRows{{
+constexpr std::array<IoRow, 3> kIoRows{{
     {Io::kDevice, "device", "inputs on the device, outputs copied to pageable memory"},
     {Io::kPinned, "pinned", "inputs and outputs copied from and to pinned memory"},
     {Io::kPageable, "pageable", "inputs and outputs copied from and to pageable memory"},
@@ -25,13 +25,13 @@ bool same_form(const at::Tensor& a, const at::Tensor& b) {
 }  // namespace
 
 std::optional<Io> io_named(std::string_view name) {
-  for (const auto& row : kRows)
+  for (const auto& row : kIoRows)
     if (row.name == name) return row.io;
   return std::nullopt;
 }
 
 std::string io_in_words(Io io) {
-  return std::string(kRows.at(static_cast<std::size_t>(io)).words);
+  return std::string(kIoRows.at(static_cast<std::size_t>(io)).words);
 }
 
 bool HostCopies::bind(std::span<const TensorView> inputs, const std::vector<TensorSpec>& specs,
