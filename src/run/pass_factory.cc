@@ -152,9 +152,9 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
   for (const auto& [name, values] : s.all())
     if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
       options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
+  if (config::runs_on_cpu(engine, device)) return options;
   for (const auto& [name, usual] : kDeviceOptions)
-    if (const auto value = config::value_text(s.list(name).front()); device != "cpu" && value != usual)
-      options[name] = value;
+    if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
   return options;
 }
 
