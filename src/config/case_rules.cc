@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/text.h"
@@ -87,6 +88,9 @@ void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
                                   model->max_sequence_length, length));
 }
 
+// Options with a default for every device, and other values for devices that are not the CPU.
+constexpr std::array kDeviceOptions{"io", "cuda_graph"};
+
 // What only a device other than the CPU has.
 void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (!runs_on_cpu(item.settings.text("engine"), item.settings.text("device"))) return;
@@ -94,6 +98,18 @@ void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
     reasons.emplace_back("precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
   if (item.settings.has("cuda.cudnn_benchmark"))
     reasons.emplace_back("'cuda.cudnn_benchmark' is for device: cuda");
+  for (const char* name : kDeviceOptions)
+    if (const auto value = value_text(item.settings.list(name).front());
+        value != find_option(name, kind_bit(item.kind))->fallback)
+      reasons.push_back(fmt::format("'{}: {}' is for device: cuda", name, value));
+}
+
+void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const auto& s = item.settings;
+  if (s.text("cache_mode") != "cold") return;
+  if (runs_on_cpu(s.text("engine"), s.text("device")))
+    reasons.emplace_back("'cache_mode: cold' is for device: cuda");
+  if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
 void add_engine_reasons(const Case& item, std::vector<std::string>& reasons) {
@@ -134,6 +150,7 @@ std::string not_available_reason(const Case& item) {
   add_model_reasons(item, reasons);
   add_engine_reasons(item, reasons);
   add_device_reasons(item, reasons);
+  add_cache_reasons(item, reasons);
   add_option_reasons(item, reasons);
   return join(reasons, "; ");
 }

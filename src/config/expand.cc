@@ -66,7 +66,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 21> kNameParts{
+constexpr std::array<NamePart, 24> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -79,6 +79,9 @@ constexpr std::array<NamePart, 21> kNameParts{
      {"threads", "t", NamePart::When::kSeveral},
      {"layout", "", NamePart::When::kNotDefault},
      {"device", "", NamePart::When::kNotDefault},
+     {"io", "", NamePart::When::kNotDefault},
+     {"cache_mode", "", NamePart::When::kNotDefault},
+     {"cuda_graph", "cuda_graph=", NamePart::When::kNotDefault},
      {"sequence_length", "s", NamePart::When::kSeveral},
      {"scenario", "", NamePart::When::kNotDefault},
      {"instances", "i", NamePart::When::kAlways},
@@ -147,7 +150,8 @@ class Expander {
     if (part.axis == "kind") return item.kind == WorkloadKind::kTraining;
     if (part.when == NamePart::When::kAlways) return true;
     if (part.when == NamePart::When::kNotDefault)
-      return item.settings.text(part.axis) != find_option(part.axis, kind_bit(item.kind))->fallback;
+      return value_text(item.settings.list(part.axis).front()) !=
+             find_option(part.axis, kind_bit(item.kind))->fallback;
     const auto axis =
         std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == part.axis; });
     return axis != axes_.end() && axis->values.size() > 1;

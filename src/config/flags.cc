@@ -74,8 +74,15 @@ class FlagParser {
     report_unknown(flag, has_value);
   }
 
+  // A boolean without a value is true. Of an axis the next argument may be its list.
+  [[nodiscard]] bool stands_alone(const Option& option) const {
+    if (option.form == OptionForm::kSingle || next_ >= arguments_.size()) return true;
+    const std::string& next = arguments_[next_];
+    return !next.starts_with("true") && !next.starts_with("false");
+  }
+
   void read_option(const Option& option, const std::string& flag, bool has_value, const std::string& value) {
-    if (option.type == OptionType::kBoolean && option.form == OptionForm::kSingle && !has_value)
+    if (option.type == OptionType::kBoolean && !has_value && stands_alone(option))
       return store(option, std::string(option.name), flag, flag, "true");
     read_value(option, std::string(option.name), flag, has_value, value);
   }

@@ -12,7 +12,7 @@ using enum OptionForm;
 
 constexpr std::array<Choice, 2> kWarmupModes{{{"auto"}, {"fixed"}}};
 constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched", false}}};
-constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold", false}, {"rotating", false}}};
+constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold"}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
 constexpr unsigned kBoth = kInference | kTraining;
 constexpr unsigned kTimed = kInference | kCollective;
@@ -150,7 +150,9 @@ constexpr std::array kRows{
            .type = kChoice,
            .fallback = "warm",
            .choices = kCacheModes,
-           .help = "State of the caches before each iteration."},
+           .help =
+               "State of the caches before each iteration; cold: the L2 cache of a CUDA device is emptied, "
+               "outside the timed part."},
     Option{.name = "profile",
            .type = kChoice,
            .fallback = "shared",

@@ -20,7 +20,7 @@ constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training", false}, {"co
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 4> kAnswers{{{"auto"}, {"classes"}, {"tokens"}, {"none"}}};
-constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned", false}, {"pageable", false}}};
+constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned"}, {"pageable"}}};
 
 constexpr std::array kRows{
     Option{.name = "kind",
@@ -100,19 +100,24 @@ constexpr std::array kRows{
            .type = kChoice,
            .fallback = "device",
            .choices = kIo,
-           .help = "Where inputs and outputs are: device (already there), or copied from pinned or pageable "
-                   "memory."},
+           .help =
+               "device: inputs are on the CUDA device before anything is timed, outputs are copied to "
+               "pageable memory; pinned, pageable: every inference copies its inputs from such memory and "
+               "its outputs to it."},
     Option{.name = "overlap",
            .type = kBoolean,
            .fallback = "false",
            .available = false,
            .help = "Copies run on their own streams."},
-    Option{.name = "cuda_graph",
+    Option{.name = "cuda_graphs",
+           .aliases = "cuda_graph",
            .flags = "--useCudaGraph",
            .type = kBoolean,
+           .form = kAxis,
            .fallback = "false",
-           .available = false,
-           .help = "Replays the model as one CUDA graph."},
+           .help =
+               "On a CUDA device: the first inference records the model as a CUDA graph, the others replay "
+               "it; false,true compares."},
     Option{.name = "weights",
            .help = "A .safetensors file for a built-in model; unset: seeded random weights."},
     Option{.name = "weights_seed",

@@ -39,6 +39,7 @@ struct EngineInfo {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;
   std::vector<std::pair<std::string, std::string>> settings;
+  bool device_clock = false;  // device_ns() has an answer
 };
 
 // Share of the model's multiply-add work that ran in one precision; the shares of a model add up to 1.
@@ -95,6 +96,15 @@ class PACELINE_EXPORT Engine {
   // Runs so many inferences on the slot's inputs under the engine's profiler, after a first one that does not
   // count. Never called in a timed pass.
   [[nodiscard]] virtual LayerTimes profile(Slot slot, int inferences);
+  // How long the slot's last inference took on the device's own clock, from the start of the model's first
+  // operation to the end of its last, copies of inputs and outputs left out. Asked after synchronize, outside
+  // the timed region.
+  [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
+  // Leaves the device's caches without anything an inference put there. Called outside the timed region.
+  virtual void flush_caches() {
+    throw Error(ErrorCode::kUnsupported,
+                "engine '" + info().name + "' cannot empty the caches; use cache_mode: warm");
+  }
 };
 
 inline LayerTimes Engine::profile(Slot, int) {

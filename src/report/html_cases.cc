@@ -114,9 +114,10 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
                      value_text(one, *value.value), interval);
 }
 
-// Rows of what a case did not ask for would be rows of reasons.
+// Rows that say nothing of most cases are shown where they do.
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
+  if (row.anchor == "device-time") return one.device_p50_ns.value.has_value();
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
 

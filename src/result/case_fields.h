@@ -225,6 +225,7 @@ void fields(A& a, CaseResult& t) {
   a("grade", t.grade), a("grade_reasons", t.grade_reasons), a("correctness", t.correctness),
       a("precision", t.precision);
   a("headline", t.headline), a("stats", t.stats), a("throughput", t.throughput), a("load", t.load);
+  a("device_p50_ns", t.device_p50_ns);
   a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
   a("model_file", t.model_file), a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);

@@ -296,6 +296,7 @@ struct CaseResult {
   Stats stats;
   Throughput throughput;
   std::vector<Load> load;     // one where scenario is not sync: over all repetitions
+  Estimate device_p50_ns;     // the same as the headline's on the device's own clock
   Number first_iteration_ns;  // median over repetitions
   Number load_ns;             // median over repetitions
   SpeedUp speedup;

@@ -84,6 +84,9 @@ constexpr std::array kMetrics{
            [](const CaseResult& c) { return plain(c.stats.max_ns, kToMs); }},
     Metric{"mad_ms", "MAD", "ms", kLow, "Median absolute deviation from the median.", "mean-min-max-mad",
            [](const CaseResult& c) { return plain(c.stats.mad_ns, kToMs); }},
+    Metric{"device_p50_ms", "device p50", "ms", kLow,
+           "Median time of one inference on the device's own clock, copies left out; CUDA only.",
+           "device-time", [](const CaseResult& c) { return estimate(c.device_p50_ns, kToMs); }},
     Metric{"samples", "n", "1", kNone, "Timed samples over all repetitions.", "samples",
            [](const CaseResult& c) -> MetricValue {
              return {static_cast<double>(c.stats.n), {}, {}, {}};

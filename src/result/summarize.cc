@@ -112,6 +112,26 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
   if (!h.p50_ns.value) h.p50_ns.value = s.median_ns;
 }
 
+std::vector<double> device_durations_ns(const std::vector<Sample>& samples) {
+  std::vector<double> out;
+  for (const auto& s : samples)
+    if (s.counts() && s.device_ns) out.push_back(static_cast<double>(*s.device_ns));
+  return out;
+}
+
+// As the headline, from the device's clock; `processes`: its times of each process.
+Estimate device_median(const std::vector<Sample>& samples, const std::vector<std::vector<double>>& processes,
+                       double confidence) {
+  const auto all = device_durations_ns(samples);
+  const auto none = Number::missing("the engine has no clock of its own");
+  if (all.empty()) return {none, none, none, confidence, ""};
+  Stats stats;
+  fill_stats(stats, all, all, false, confidence);
+  Headline headline;
+  fill_headline(headline, stats, processes, processes, confidence);
+  return headline.p50_ns;
+}
+
 // `processes`: times from one completion to the next.
 void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes,
                      const SummaryOptions& options) {
@@ -272,6 +292,8 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
   result.benchmark.timing_mode = batched ? "batched" : "sync_latency";
   fill_stats(result.stats, latencies_ns(samples), finite, batched, options.confidence);
   fill_headline(result.headline, result.stats, latencies, durations, options.confidence);
+  result.device_p50_ns =
+      device_median(samples, series_of(processes, device_durations_ns), options.confidence);
   fill_throughput(result.throughput, periods, options);
   fill_process_noise(result.noise, durations);
   fill_series_noise(result.noise, durations, finite, options.timer_resolution_ns);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/sha256.h"
@@ -62,7 +63,7 @@ measure::LoopConfig loop_config(const Settings& s) {
   loop.warmup = warmup_config(s);
   loop.stop = stop_config(s);
   if (s.has("iterations")) loop.iterations = s.integer("iterations");
-  if (s.text("timing_mode") == "sync_latency") loop.batch = 1;
+  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold") loop.batch = 1;
   return loop;
 }
 
@@ -140,6 +141,9 @@ std::string short_hash(const nlohmann::json& json) {
   return sha256_hex(json.dump()).substr(0, 16);
 }
 
+// Options of every engine on a device other than the CPU, where they are not the default.
+constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
+
 // The settings that carry the engine's name, without it: openvino.num_streams. On another device than the CPU
 // those that carry its kind (cuda.cudnn_benchmark), and which device.
 std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
@@ -150,6 +154,9 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
   for (const auto& [name, values] : s.all())
     if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
       options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
+  if (config::runs_on_cpu(engine, device)) return options;
+  for (const auto& [name, usual] : kDeviceOptions)
+    if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
   return options;
 }
 
@@ -166,12 +173,16 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   r.benchmark.model = text("model");
   r.benchmark.engine = text("engine");
   r.benchmark.precision = text("precision");
+  if (c.settings.has("cache_mode")) r.benchmark.cache_mode = text("cache_mode");
   if (c.settings.has("scenario")) r.benchmark.scenario = text("scenario");
   if (c.settings.has("layout")) r.benchmark.layout = text("layout");
   if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("device") && c.settings.text("device") != "cpu")
     r.benchmark.params["device"] = *config::canonical_device(c.settings.text("device"));
+  for (const auto& [name, usual] : kDeviceOptions)
+    if (c.settings.has(name) && config::value_text(c.settings.list(name).front()) != usual)
+      r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   for (const char* name : {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s",
@@ -210,6 +221,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.accuracy = question_of(s);
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
+  pass.cache_mode = s.text("cache_mode");
   return pass;
 }
 

@@ -94,6 +94,7 @@ struct PassSpec {
   Tolerance tolerance;
   AccuracyQuestion accuracy;
   measure::LoopConfig loop;
+  std::string cache_mode = "warm";  // warm | cold: emptied before every sample
   LoadSpec load;
   std::vector<int> pin_cpus;   // empty: not pinned
   ExportTo export_to;          // of an export pass

@@ -41,20 +41,21 @@ void read(const json& from, const char* key, T& into) {
   Reader::read(from.at(key), key, into);
 }
 
-// Columns that only requests have; null where a request has none.
-struct RequestColumn {
+// Columns that not every sample has; null where one has none.
+struct OptionalColumn {
   const char* name;
   std::optional<std::int64_t> result::Sample::*field;
 };
-constexpr std::array<RequestColumn, 7> kRequestColumns{{{"queue_ns", &result::Sample::queue_ns},
-                                                        {"input_ns", &result::Sample::input_ns},
-                                                        {"compute_ns", &result::Sample::compute_ns},
-                                                        {"output_ns", &result::Sample::output_ns},
-                                                        {"issue_delay_ns", &result::Sample::issue_delay_ns},
-                                                        {"batch", &result::Sample::batch},
-                                                        {"instance", &result::Sample::instance}}};
+constexpr std::array<OptionalColumn, 8> kOptionalColumns{{{"device_ns", &result::Sample::device_ns},
+                                                          {"queue_ns", &result::Sample::queue_ns},
+                                                          {"input_ns", &result::Sample::input_ns},
+                                                          {"compute_ns", &result::Sample::compute_ns},
+                                                          {"output_ns", &result::Sample::output_ns},
+                                                          {"issue_delay_ns", &result::Sample::issue_delay_ns},
+                                                          {"batch", &result::Sample::batch},
+                                                          {"instance", &result::Sample::instance}}};
 
-void read_column(const json& from, const RequestColumn& column, std::span<result::Sample> samples) {
+void read_column(const json& from, const OptionalColumn& column, std::span<result::Sample> samples) {
   if (!from.contains(column.name)) return;
   const json& values = from.at(column.name);
   if (!values.is_array() || values.size() != samples.size())
@@ -64,7 +65,7 @@ void read_column(const json& from, const RequestColumn& column, std::span<result
     if (!values[i].is_null()) samples[i].*column.field = values[i].get<std::int64_t>();
 }
 
-void add_column(json& record, const RequestColumn& column, const std::vector<result::Sample>& samples) {
+void add_column(json& record, const OptionalColumn& column, const std::vector<result::Sample>& samples) {
   json values = json::array();
   bool any = false;
   for (const auto& s : samples) {
@@ -93,7 +94,7 @@ void read_samples(PassReport& report, const json& from) {
     s.flags = static_cast<std::uint32_t>(flags[i]);
     report.samples.push_back(s);
   }
-  for (const auto& column : kRequestColumns)
+  for (const auto& column : kOptionalColumns)
     read_column(from, column, std::span(report.samples).subspan(first));
 }
 
@@ -213,7 +214,7 @@ json samples_record(const std::vector<result::Sample>& samples) {
     flags.push_back(s.flags);
   }
   json made = {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
-  for (const auto& column : kRequestColumns) add_column(made, column, samples);
+  for (const auto& column : kOptionalColumns) add_column(made, column, samples);
   return made;
 }
 json repetition_record(const result::Repetition& repetition) {

@@ -13,6 +13,27 @@ REPETITIONS, ITERATIONS = 2, 25
 SAMPLE_COLUMNS = ["repetition", "rank", "index", "start_ns", "host_ns", "device_ns", "flags"]
 
 
+class DeviceTime(cli.CliTest):
+    """An engine with a clock of its own: inference number i took 5000 + i ns on it."""
+
+    def test_every_sample_has_its_own(self):
+        self.assert_code(self.infer("--repetitions", "2", iterations=ITERATIONS, env={"SPIN_DEVICE_NS": "5000"}), 0)
+        rows = cli.read_csv(next(self.only_run().rglob("samples.csv")))
+        warm_up = 2  # the first call, and one iteration
+        for repetition in ("0", "1"):
+            times = [int(row["device_ns"]) for row in rows if row["repetition"] == repetition]
+            self.assertEqual(times, [5000 + warm_up + i for i in range(1, ITERATIONS + 1)])
+        summary = cli.read_csv(self.only_run() / "summary.csv")[0]
+        self.assertAlmostEqual(float(summary["device_p50_ms"]), (5000 + warm_up + (ITERATIONS + 1) / 2) * 1e-6, places=9)
+
+    def test_an_engine_without_one_has_none(self):
+        self.assert_code(self.infer("--repetitions", "1"), 0)
+        self.assertEqual({row["device_ns"] for row in cli.read_csv(next(self.only_run().rglob("samples.csv")))}, {""})
+        case = self.summary()["cases"][0]
+        self.assertIsNone(case["device_p50_ns"]["value"])
+        self.assertEqual(case["device_p50_ns"]["value_reason"], "the engine has no clock of its own")
+
+
 class Results(cli.CliTest):
     """One run for all tests: two batch sizes, one engine that cannot, a variable as an axis."""
 

@@ -17,6 +17,7 @@
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for
+//          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
 //   SPIN_FAULT_AT = load | run
 namespace {
@@ -78,6 +79,14 @@ class SumEngine : public Engine {
 
 class SpinEngine : public SumEngine {
  public:
+  [[nodiscard]] EngineInfo info() const override {
+    auto info = SumEngine::info();
+    info.device_clock = device_ns_ > 0;
+    return info;
+  }
+  [[nodiscard]] std::optional<double> device_ns(Slot) const override {
+    return device_ns_ + static_cast<double>(calls_);
+  }
   std::span<const TensorView> synchronize(Slot slot) override {
     const SteadyClock clock;
     const auto until =
@@ -92,6 +101,7 @@ class SpinEngine : public SumEngine {
   CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
                   static_cast<std::uint64_t>(::getpid())};
   std::uint64_t calls_ = 0;
+  double device_ns_ = std::stod(variable("SPIN_DEVICE_NS", "0"));
 };
 
 class FaultEngine : public SumEngine {

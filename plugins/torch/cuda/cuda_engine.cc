@@ -3,6 +3,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
@@ -19,6 +20,8 @@ namespace {
 
 using torch_plugin::translate_errors;
 
+constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites itself in the next
+
 // Both in every case: their defaults differ, and differ between releases.
 void apply(const Switches& switches) {
   auto& context = at::globalContext();
@@ -34,6 +37,21 @@ std::string arithmetic_of(const std::string& operands, bool tf32) {
 
 const char* on_off(bool on) {
   return on ? "on" : "off";
+}
+
+plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, bool tf32,
+                              const DeviceMemory& memory) {
+  plugin::ReadBack result;
+  double total = 0;
+  for (const auto& [operands, amount] : work) total += amount.flops;
+  for (const auto& [operands, amount] : work)
+    result.precisions.push_back({arithmetic_of(operands, tf32), amount.flops / total, amount.operators});
+  if (total > 0) result.flops = total;
+  result.source = fmt::format(
+      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
+      memory.reserved_peak_bytes);
+  result.peak_tensor_bytes = memory.allocated_peak_bytes;
+  return result;
 }
 
 }  // namespace
@@ -53,8 +71,10 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"cudnn_benchmark", on_off(context.benchmarkCuDNN())},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
                    {"threads", std::to_string(at::get_num_threads())},
-                   {"io", "inputs on the device, outputs copied to pageable memory"},
+                   {"cuda_graph", on_off(switches_.cuda_graph)},
+                   {"io", io_in_words(switches_.io)},
                    {"inference_mode", "on"}};
+  info.device_clock = true;
   for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
   return info;
 }
@@ -89,66 +109,90 @@ void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   const auto index = static_cast<std::size_t>(slot);
   if (slots_.size() <= index) slots_.resize(index + 1);
   auto& state = slots_[index];
-  state = {};
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      state.inputs.push_back(torch_plugin::copy_input(inputs[i], inputs_[i], form_));
+    const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
+    if (!same_tensors) state.graph.reset();
   });
+  state.has_inputs = true;
 }
 
 CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
   const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || slots_[index].inputs.empty())
+  if (index >= slots_.size() || !slots_[index].has_inputs)
     throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
   return slots_[index];
+}
+
+void CudaEngine::launch(SlotState& state) {
+  if (!switches_.cuda_graph) return program_->run(state.copies.inputs(), state.outputs);
+  if (!state.graph) state.graph = record_graph(*program_, state.copies.inputs(), state.outputs, *stream_);
+  state.graph->replay();
 }
 
 void CudaEngine::enqueue(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the model cannot run on these inputs",
-                   [&] { program_->run(state.inputs, state.outputs); });
+  translate_errors(ErrorCode::kData, "the model cannot run on these inputs", [&] {
+    state.copies.send();
+    state.begin.record(*stream_);
+    launch(state);
+    state.end.record(*stream_);
+  });
 }
 
-// Copies to pageable memory return when the data are there; for outputs that are on the host already the
-// stream is waited for.
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
   auto& state = bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
-    state.on_host.clear();
-    for (const auto& output : state.outputs) state.on_host.push_back(output.to(at::kCPU));
+    auto& on_host = state.copies.fetch(state.outputs);
     stream_->synchronize();
+    torch_plugin::describe_outputs(on_host, state.views);
   });
-  torch_plugin::describe_outputs(state.on_host, state.views);
   return state.views;
 }
 
+// Operator by operator, also where inferences replay a graph: a replay shows nothing of what is in it.
 plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   auto& state = bound(slot);
-  for (int settle = 0; settle < 2; ++settle) enqueue(slot);
-  static_cast<void>(synchronize(slot));
-  state.outputs.clear();
-  reset_memory_peak(device_);
-  const torch_plugin::FlopCounter counter;
-  enqueue(slot);
-  static_cast<void>(synchronize(slot));
-  plugin::ReadBack result;
-  double total = 0;
-  for (const auto& [operands, work] : counter.total()) total += work.flops;
-  for (const auto& [operands, work] : counter.total())
-    result.precisions.push_back(
-        {arithmetic_of(operands, switches_.tf32), work.flops / total, work.operators});
-  if (total > 0) result.flops = total;
-  const auto memory = memory_peak(device_);
-  result.source = fmt::format(
-      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
-      memory.reserved_peak_bytes);
-  result.peak_tensor_bytes = memory.allocated_peak_bytes;
-  return result;
+  const c10::InferenceMode inference;
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  return translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
+    std::vector<at::Tensor> outputs;
+    for (int settle = 0; settle < kSettlingRuns; ++settle) program_->run(state.copies.inputs(), outputs);
+    stream_->synchronize();
+    outputs.clear();
+    reset_memory_peak(device_);
+    const torch_plugin::FlopCounter counter;
+    program_->run(state.copies.inputs(), outputs);
+    stream_->synchronize();
+    return as_read_back(counter.total(), switches_.tf32, memory_peak(device_));
+  });
+}
+
+// CUDA gives milliseconds as a float, with a resolution of about half a microsecond.
+std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || !slots_[index].end.isCreated()) return std::nullopt;
+  const auto& state = slots_[index];
+  return translate_errors(ErrorCode::kData, "the device's clock cannot be read",
+                          [&] { return static_cast<double>(state.begin.elapsed_time(state.end)) * 1e6; });
+}
+
+void CudaEngine::flush_caches() {
+  if (device_info_.l2_bytes <= 0)
+    throw Error(ErrorCode::kUnsupported,
+                "the device does not say how large its L2 cache is; use cache_mode: warm");
+  const c10::cuda::CUDAStreamGuard guard(*stream_);
+  translate_errors(ErrorCode::kData, "the device's cache cannot be emptied", [&] {
+    if (!scratch_.defined())
+      scratch_ =
+          at::empty({device_info_.l2_bytes}, at::TensorOptions().dtype(at::kByte).device(form_.device));
+    scratch_.zero_();
+    stream_->synchronize();
+  });
 }
 
 }  // namespace paceline::cuda_plugin

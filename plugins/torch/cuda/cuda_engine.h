@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <memory>
@@ -9,6 +10,8 @@
 
 #include "plugin/engine.h"
 #include "torch/cuda/device.h"
+#include "torch/cuda/graph.h"
+#include "torch/cuda/host_copies.h"
 #include "torch/cuda/switches.h"
 #include "torch/program.h"
 #include "torch/tensors.h"
@@ -16,7 +19,8 @@
 namespace paceline::cuda_plugin {
 
 // Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on a stream of its
-// own. Inputs are on the device from bind on; outputs are copied to the host in synchronize.
+// own. Inputs are on the device from bind on, or copied in enqueue; outputs are copied to the host in
+// synchronize.
 class CudaEngine : public plugin::Engine {
  public:
   CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
@@ -26,13 +30,20 @@ class CudaEngine : public plugin::Engine {
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
+  void flush_caches() override;
 
  private:
   struct SlotState {
-    std::vector<at::Tensor> inputs, outputs, on_host;
+    bool has_inputs = false;
+    HostCopies copies;
+    std::vector<at::Tensor> outputs;  // on the device
     std::vector<TensorView> views;
+    std::unique_ptr<at::cuda::CUDAGraph> graph;  // of `outputs` and the inputs of `copies`
+    at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model; with times
   };
   SlotState& bound(plugin::Slot slot);
+  void launch(SlotState& state);
 
   std::string name_;
   bool compile_;
@@ -44,6 +55,7 @@ class CudaEngine : public plugin::Engine {
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<torch_plugin::Program> program_;
   std::vector<SlotState> slots_;
+  at::Tensor scratch_;  // as large as the L2 cache, once that is to be emptied
 };
 
 }  // namespace paceline::cuda_plugin

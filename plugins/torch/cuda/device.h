@@ -5,14 +5,10 @@
 
 namespace paceline::cuda_plugin {
 
-// Index of "cuda:N" among `count` devices. Error(kUnavailable) naming those there are, Error(kUsage) for
-// other words.
-int device_index(const std::string& device, int count);
-
 struct DeviceInfo {
   std::string name;
   int capability = 0;  // ten times major plus minor
-  std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;
 };
 
 // Devices that the driver shows to this process. Error(kUnavailable) with CUDA's words when there is none.

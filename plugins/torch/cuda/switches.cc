@@ -41,20 +41,58 @@ const Row& row_of(const std::string& precision, int capability) {
                           join(names, ", ")));
 }
 
+// An option of a case, by its name without the engine's.
+struct OptionRow {
+  std::string_view name;
+  bool (*apply)(Switches&, const std::string&);  // false: it has no such value
+};
+template <bool Switches::*Field>
+bool set_flag(Switches& switches, const std::string& value) {
+  switches.*Field = value == "true";
+  return value == "true" || value == "false";
+}
+
+constexpr std::array kOptions{
+    OptionRow{"cudnn_benchmark", set_flag<&Switches::cudnn_benchmark>},
+    OptionRow{"cuda_graph", set_flag<&Switches::cuda_graph>},
+    OptionRow{"io",
+              [](Switches& s, const std::string& value) {
+                const auto io = io_named(value);
+                s.io = io.value_or(Io::kDevice);
+                return io.has_value();
+              }},
+};
+
+void apply_option(Switches& switches, const std::string& name, const std::string& value) {
+  std::vector<std::string> names;
+  for (const auto& row : kOptions) {
+    names.emplace_back(row.name);
+    if (row.name != name) continue;
+    if (row.apply(switches, value)) return;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("option '{}' of LibTorch on CUDA cannot be '{}'", name, value));
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("LibTorch's engines on CUDA have no option '{}'; they have: {}",
+                                             name, join(names, ", ")));
+}
+
 }  // namespace
+
+int device_index(const std::string& device, int count) {
+  const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
+  if (!index || *index < 0)
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no CUDA device; write cuda or cuda:1", device));
+  if (*index < count) return static_cast<int>(*index);
+  throw Error(ErrorCode::kUnavailable,
+              fmt::format("there is no device {}; the driver shows {}: cuda:0{}", device, count,
+                          count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
+}
 
 Switches choose_switches(const std::string& precision, const std::map<std::string, std::string>& options,
                          int capability) {
   const Row& row = row_of(precision, capability);
-  Switches switches{row.precision, row.tf32, false};
-  for (const auto& [name, value] : options) {
-    if (name == "cudnn_benchmark")
-      switches.cudnn_benchmark = value == "true";
-    else
-      throw Error(
-          ErrorCode::kUsage,
-          fmt::format("LibTorch's engines on CUDA have no option '{}'; they have cudnn_benchmark", name));
-  }
+  Switches switches{row.precision, row.tf32};
+  for (const auto& [name, value] : options) apply_option(switches, name, value);
   return switches;
 }
 

@@ -14,6 +14,7 @@
 #include "host/noise.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
+#include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
@@ -77,7 +78,9 @@ void check(const PassSpec& spec, TaggedSink& sink) {
   sink.emit(check_record(correctness, precision, peak, flops));
 }
 
-std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::LoopResult& loop) {
+// `device`: one a sample; a batch of iterations has none.
+std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::LoopResult& loop,
+                                       const std::vector<std::optional<std::int64_t>>& device) {
   const auto durations = loop.samples_ns();
   std::vector<result::Sample> samples;
   for (std::size_t i = 0; i < loop.samples.size(); ++i) {
@@ -87,6 +90,7 @@ std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::Loop
     s.index = static_cast<std::int64_t>(i);
     s.start_ns = loop.samples[i].start_ns;
     s.host_ns = std::llround(durations[i]);
+    if (loop.batch == 1) s.device_ns = device[i];
     s.flags = loop.batch > 1 ? result::kSampleBatched : 0U;
     samples.push_back(s);
   }
@@ -118,14 +122,13 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   std::vector<host::NoiseSnapshot> snapshots;
   const auto snapshot = [&] { snapshots.push_back(host::take_snapshot()); };
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
+  BetweenSamples between(engine, spec.cache_mode == "cold");
   const measure::LoopHooks hooks{
-      {},
-      [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
-      snapshot,
-      snapshot,
-      &interrupt};
+      between.hook(), [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
+      snapshot, snapshot, &interrupt};
   const auto loop = measure::run_timed_loop(clock, body, spec.loop, start.timer, decider, hooks);
   if (interrupt || loop.samples.empty()) return;
+  const auto device_times = between.take_times(loop.samples.size());
   finish_memory(loaded.memory);
 
   sink.phase("verify");
@@ -136,7 +139,7 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   r.overhead = overhead_of(start, measure::calibrate(clock),
                            stats::median(loop.samples_ns()) * static_cast<double>(loop.batch));
-  sink.emit(samples_record(to_samples(spec, loop)));
+  sink.emit(samples_record(to_samples(spec, loop, device_times)));
   sink.emit(repetition_record(r));
 }
 

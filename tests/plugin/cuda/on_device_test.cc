@@ -62,6 +62,49 @@ TEST_F(OnDevice, WhatRanIsReadBack) {
   }
 }
 
+TEST_F(OnDevice, EveryInferenceHasATimeOnTheDevice) {
+  const Case c{.model = "tiny_cnn"};
+  const auto engine = load_on_device(c);
+  EXPECT_TRUE(engine->info().device_clock);
+  EXPECT_FALSE(engine->device_ns(0));  // nothing has run
+  output_of(*engine, c);
+  EXPECT_GT(engine->device_ns(0).value_or(0), 0);
+}
+
+TEST_F(OnDevice, EveryIoPolicyGivesTheSameOutputs) {
+  const Case c{.model = "tiny_cnn", .seed = 5};
+  const auto expected = output_of(*load_on_device(c), c);
+  for (const char* io : {"pinned", "pageable"})
+    EXPECT_LT(torch_test::relative_error(output_of(*load_on_device(c, {{"io", io}}), c), expected), 1e-6)
+        << io;
+}
+
+TEST_F(OnDevice, AGraphAnswersToNewInputs) {
+  for (const char* engine : {"eager", "torchscript"}) {
+    const Case c{.model = "tiny_cnn", .engine = engine, .seed = 5};
+    const auto plain = load_on_device(c),
+               graph = load_on_device(c, {{"cuda_graph", "true"}, {"io", "pinned"}});
+    auto data = torch_test::data_for(torch_test::inputs_of(c.model, c.batch));
+    for (float factor : {1.0F, -2.0F}) {
+      for (std::int64_t i = 0; i < element_count(data[0].spec().shape); ++i) data[0].as<float>()[i] *= factor;
+      torch_test::bind(*plain, data);
+      torch_test::bind(*graph, data);
+      const auto expected = torch_test::run(*plain);
+      for (int replay = 0; replay < 2; ++replay)
+        EXPECT_LT(torch_test::relative_error(torch_test::run(*graph), expected), 1e-6) << engine << factor;
+    }
+    EXPECT_EQ(graph->read_back(0).precisions.at(0).precision, "fp32");
+  }
+}
+
+TEST_F(OnDevice, EmptyingTheCacheChangesNoOutput) {
+  const Case c{.model = "tiny_cnn"};
+  const auto engine = load_on_device(c);
+  const auto before = output_of(*engine, c);
+  engine->flush_caches();
+  EXPECT_EQ(torch_test::run(*engine), before);
+}
+
 TEST_F(OnDevice, ADeviceThatIsNotThereIsNamed) {
   const auto [code, message] = error_of([] {
     load_on_device({.model = "tiny_cnn"}, {{"device", "cuda:99"}});

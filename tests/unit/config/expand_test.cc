@@ -90,6 +90,8 @@ TEST(Expand, CasesOfOneNameAreNamedByWhatTheyDifferIn) {
             (Labels{"gpt2 eager fp32 b1 s64", "gpt2 eager fp32 b1 s128"}));
   EXPECT_EQ(labels("device: cpu", "device: cuda:1"),
             (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 cuda:1"}));
+  EXPECT_EQ(labels("device: cuda, io: pinned", "device: cuda"),
+            (Labels{"gpt2 eager fp32 b1 cuda pinned", "gpt2 eager fp32 b1 cuda"}));
   EXPECT_EQ(labels("env: {X: a}", "env: {X: b}"),
             (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1 X=b"}));
   EXPECT_EQ(labels("env: {X: a}", "pin: true"), (Labels{"gpt2 eager fp32 b1 X=a", "gpt2 eager fp32 b1"}));
@@ -130,6 +132,14 @@ TEST(Baseline, IsAbsentWhereNothingIsCompared) {
   for (const auto& item : cases_of("model: resnet50\nbatch_sizes: [1, 8]\n")) EXPECT_FALSE(item.baseline_id);
 }
 
+TEST(Expand, CudaGraphsAreAnAxisThatNamesShow) {
+  const auto cases =
+      cases_of("model: gpt2\ndevice: cuda\ncuda_graphs: [false, true]\nbaseline: {cuda_graph: false}\n");
+  EXPECT_EQ(labels_of(cases),
+            (std::vector<std::string>{"gpt2 eager fp32 b1 cuda", "gpt2 eager fp32 b1 cuda cuda_graph=true"}));
+  EXPECT_EQ(cases.at(1).baseline_id, cases.at(0).id);
+}
+
 TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
   const auto closed = cases_of("model: resnet50\nscenario: closed_loop\nconcurrency: [1, 2]\n");
   ASSERT_EQ(closed.size(), 2U);
@@ -157,7 +167,14 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("cuda: {cudnn_benchmark: true}\n"), "'cuda.cudnn_benchmark' is for device: cuda");
   EXPECT_EQ(reason("scenario: server\nserver: {load: 0.5}\n"), "");
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
-            "io 'pinned' is not available yet; 'overlap: true' is not available yet");
+            "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
+  EXPECT_EQ(reason("io: pageable\ndevice: cuda\n"), "");
+  EXPECT_EQ(reason("cache_mode: cold\n"), "'cache_mode: cold' is for device: cuda");
+  EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\n"), "");
+  EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\nscenario: offline\n"),
+            "'cache_mode: cold' is for scenario: sync");
+  EXPECT_EQ(reason("cuda_graph: true\n"), "'cuda_graph: true' is for device: cuda");
+  EXPECT_EQ(reason("cuda_graph: true\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
   EXPECT_EQ(reason("profiling: {enabled: true}\n"), "'profiling.enabled: true' is not available yet");
   EXPECT_EQ(reason("scenario: closed_loop\nconcurrency: 4\n"), "");

@@ -64,6 +64,13 @@ TEST(Flags, WordsOfOtherTools) {
   EXPECT_EQ(texts_of(run_flags({"--nproc_per_node=2"}), "gpu_counts"), (Texts{"2"}));
 }
 
+TEST(Flags, ABooleanAxisStandsAloneOrTakesAList) {
+  EXPECT_EQ(texts_of(infer_flags({"--useCudaGraph", "--batch=1"}), "cuda_graphs"), (Texts{"true"}));
+  EXPECT_EQ(texts_of(infer_flags({"--cuda-graphs", "false,true"}), "cuda_graphs"), (Texts{"false", "true"}));
+  EXPECT_EQ(texts_of(infer_flags({"--cuda-graph=true"}), "cuda_graphs"), (Texts{"true"}));
+  EXPECT_EQ(texts_of(infer_flags({"--no-cuda-graph"}), "cuda_graphs"), (Texts{"false"}));
+}
+
 TEST(Flags, ValuesMayHoldCommasAndMinus) {
   EXPECT_EQ(texts_of(infer_flags({"--shapes", "a:1x2,b:1:int64"}), "shapes"), (Texts{"a:1x2,b:1:int64"}));
   EXPECT_EQ(texts_of(infer_flags({"--expect", "a < 1, b", "--expect=c > 2"}), "expect"),

@@ -67,6 +67,18 @@ TEST(Summarize, SixProcessesGiveAnIntervalOverTheirMedians) {
   EXPECT_GT(*s.result.headline.between_spread, 0.01);
 }
 
+TEST(Summarize, TheDevicesClockHasAMedianOfItsOwn) {
+  auto s = make_case("a", {1.00, 1.02, 0.98, 1.05, 0.97, 1.01}, 20);
+  summarize(s.result, s.samples, {});
+  EXPECT_FALSE(s.result.device_p50_ns.value);
+  EXPECT_EQ(s.result.device_p50_ns.value.reason(), "the engine has no clock of its own");
+  for (auto& sample : s.samples) sample.device_ns = sample.host_ns / 2;
+  summarize(s.result, s.samples, {});
+  EXPECT_NEAR(*s.result.device_p50_ns.value, *s.result.headline.p50_ns.value / 2, 1);
+  EXPECT_NEAR(*s.result.device_p50_ns.ci_high, *s.result.headline.p50_ns.ci_high / 2, 1);
+  EXPECT_EQ(s.result.device_p50_ns.ci_method, "binomial_processes");
+}
+
 TEST(Summarize, ThroughputIsItemsOverTime) {
   auto s = make_case("a", {1.0}, 200);
   SummaryOptions options;

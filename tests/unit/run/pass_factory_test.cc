@@ -42,6 +42,17 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_EQ(pass.settings.options,
             (std::map<std::string, std::string>{{"device", "cuda:0"}, {"cudnn_benchmark", "true"}}));
   EXPECT_TRUE(reference_pass(pass, "eager").settings.options.empty());  // made on the CPU
+  const auto graphs = cases("device: cuda\ncuda_graphs: [false, true]\n");
+  EXPECT_FALSE(base_pass(graphs.at(0), 1).settings.options.contains("cuda_graph"));
+  EXPECT_EQ(base_pass(graphs.at(1), 1).settings.options.at("cuda_graph"), "true");
+  EXPECT_EQ(new_case_result(graphs.at(1), "run").benchmark.params.at("cuda_graph"), "true");
+  const auto cold = cases("device: cuda\ncache_mode: cold\n");
+  EXPECT_EQ(base_pass(cold.at(0), 1).cache_mode, "cold");
+  EXPECT_EQ(base_pass(cold.at(0), 1).loop.batch, 1);
+  EXPECT_EQ(new_case_result(cold.at(0), "run").benchmark.cache_mode, "cold");
+  const auto pinned = cases("device: cuda\nio: pinned\n").at(0);
+  EXPECT_EQ(base_pass(pinned, 1).settings.options.at("io"), "pinned");
+  EXPECT_EQ(new_case_result(pinned, "run").benchmark.params.at("io"), "pinned");
   EXPECT_TRUE(base_pass(cases("device: cpu\n").at(0), 1).settings.options.empty());
   const auto second = cases("device: cuda:1\n").at(0);
   EXPECT_EQ(base_pass(second, 1).settings.options.at("device"), "cuda:1");

@@ -48,6 +48,14 @@ TEST(Records, RequestsBringTheirStages) {
   EXPECT_TRUE(report.samples[1].lost());
 }
 
+TEST(Records, DeviceTimesComeAlong) {
+  PassReport report;
+  apply_record(report, tagged(samples_record({{2, 0, 0, 10, 100, 80, 0}, {2, 0, 1, 120, 101, {}, 0}})));
+  ASSERT_EQ(report.samples.size(), 2U);
+  EXPECT_EQ(report.samples[0].device_ns, 80);
+  EXPECT_FALSE(report.samples[1].device_ns);
+}
+
 TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
   PassReport report;
   auto record = tagged(samples_record({result::Sample{}, result::Sample{}}));

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "torch/tensors.h"
+
+namespace paceline::cuda_plugin {
+
+// Where an inference finds its inputs and leaves its outputs. Outputs end in host memory whichever it is:
+// pinned for kPinned, pageable otherwise, the same memory every time.
+enum class Io { kDevice, kPinned, kPageable };
+
+std::optional<Io> io_named(std::string_view name);  // device, pinned, pageable
+std::string io_in_words(Io io);
+
+// The tensors of one slot on both sides, and the copies between them. Everything happens on the current
+// stream.
+class HostCopies {
+ public:
+  // Takes the caller's data, as copy_input does. True when inputs() are the tensors of the last time with
+  // other data.
+  bool bind(std::span<const TensorView> inputs, const std::vector<TensorSpec>& specs,
+            const torch_plugin::Form& form, Io io);
+  [[nodiscard]] const std::vector<at::Tensor>& inputs() const { return on_device_; }
+  // Copies the inputs to the device, unless they stay there; does not wait for pinned memory.
+  void send();
+  // Copies outputs to the host; those to pinned memory have arrived when the stream was waited for.
+  std::vector<at::Tensor>& fetch(std::span<const at::Tensor> outputs);
+
+ private:
+  Io io_ = Io::kDevice;
+  std::vector<at::Tensor> sources_, on_device_, results_;
+};
+
+}  // namespace paceline::cuda_plugin
