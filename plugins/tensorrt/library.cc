@@ -32,14 +32,25 @@ constexpr std::array kProducts{
 // Of archives, of the distribution's packages, of wheels.
 constexpr std::array<const char*, 5> kFolders{"lib", "lib64", "", "tensorrt_libs", "tensorrt_rtx_libs"};
 
-// Every place to try for a product, first the best.
-std::vector<std::string> places(const Product& product) {
+struct Candidate {
+  const Product* product;
+  std::string file;
+};
+
+// First the best. Without a root the system looks for the names.
+std::vector<Candidate> candidates() {
   const char* root = std::getenv(kRoot);
-  if (!root || !*root) return {std::string(product.file)};
-  std::vector<std::string> files;
-  for (const char* folder : kFolders)
-    if (const auto file = fs::path(root) / folder / product.file; fs::exists(file)) files.push_back(file);
-  return files;
+  std::vector<Candidate> found;
+  for (const auto& product : kProducts) {
+    if (!root || !*root) {
+      found.push_back({&product, std::string(product.file)});
+      continue;
+    }
+    for (const char* folder : kFolders)
+      if (const auto file = fs::path(root) / folder / product.file; fs::exists(file))
+        found.push_back({&product, file.string()});
+  }
+  return found;
 }
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -50,8 +61,7 @@ std::vector<std::string> places(const Product& product) {
 [[noreturn]] void report_nothing(const std::string& reasons) {
   const char* root = std::getenv(kRoot);
   const auto where = root && *root ? fmt::format(" in {} '{}'", kRoot, root) : "";
-  refuse(fmt::format("no TensorRT {} or TensorRT-RTX library{}{}; {}", kHeaders, where,
-                     reasons.empty() ? "" : ": " + reasons, kFix));
+  refuse(fmt::format("no library of TensorRT {}{}: {}{}", kHeaders, where, reasons, kFix));
 }
 
 template <typename Function>
@@ -69,27 +79,23 @@ int number(void* handle, const char* name) {
 
 Library::Library() {
   std::string reasons;
-  for (const auto& product : kProducts)
-    for (const auto& file : places(product)) {
-      if (product.headers != kHeaders) {
-        if (fs::exists(file))
-          reasons += fmt::format("'{}' needs a plug-in built with headers of TensorRT {}. ", file,
-                                 product.headers);
-        continue;
-      }
-      handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (!handle_) {
-        reasons += fmt::format("{}. ", ::dlerror());
-        continue;
-      }
-      title_ = product.title;
-      parser_file_ = (fs::path(file).parent_path() / product.parser).string();
-      major_ = number(handle_, "getInferLibMajorVersion");
-      version_ = fmt::format("{}.{}.{}", major_, number(handle_, "getInferLibMinorVersion"),
-                             number(handle_, "getInferLibPatchVersion"));
-      return;
-    }
+  for (const auto& [product, file] : candidates()) {
+    if (product->headers == kHeaders) handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_) return describe(product->title, fs::path(file).parent_path() / product->parser);
+    if (product->headers == kHeaders)
+      reasons += fmt::format("{}; ", ::dlerror());
+    else if (fs::exists(file))
+      reasons += fmt::format("'{}' needs a plug-in built with headers of TensorRT {}; ", file, product->headers);
+  }
   report_nothing(reasons);
+}
+
+void Library::describe(std::string_view title, const fs::path& parser) {
+  title_ = title;
+  parser_file_ = parser.string();
+  major_ = number(handle_, "getInferLibMajorVersion");
+  version_ = fmt::format("{}.{}.{}", major_, number(handle_, "getInferLibMinorVersion"),
+                         number(handle_, "getInferLibPatchVersion"));
 }
 
 // The library compares the number with its own; its interface is the same for every release of a major

@@ -3,8 +3,10 @@
 #include <NvInfer.h>
 #include <NvOnnxParser.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,8 @@ class Library {
                                                                    nvinfer1::ILogger& logger) const;
 
  private:
+  void describe(std::string_view title, const std::filesystem::path& parser);
+
   std::string title_, version_, parser_file_;
   int major_ = 0;
   void* handle_ = nullptr;
