@@ -37,19 +37,26 @@ struct Candidate {
   std::string file;
 };
 
-// First the best. Without a root the system looks for the names.
-std::vector<Candidate> candidates() {
+std::string given_root() {
   const char* root = std::getenv(kRoot);
-  std::vector<Candidate> found;
-  for (const auto& product : kProducts) {
-    if (!root || !*root) {
-      found.push_back({&product, std::string(product.file)});
-      continue;
-    }
+  return root ? root : "";
+}
+
+void add_below(const fs::path& root, std::vector<Candidate>& found) {
+  for (const auto& product : kProducts)
     for (const char* folder : kFolders)
-      if (const auto file = fs::path(root) / folder / product.file; fs::exists(file))
+      if (const auto file = root / folder / product.file; fs::exists(file))
         found.push_back({&product, file.string()});
-  }
+}
+
+// First the best. The root that is given is the only place; else the one this plug-in was built with, and what
+// the system finds by name.
+std::vector<Candidate> candidates() {
+  std::vector<Candidate> found;
+  const std::string built_with = TENSORRT_BUILD_ROOT, given = given_root();
+  if (!given.empty() || !built_with.empty()) add_below(given.empty() ? built_with : given, found);
+  if (given.empty())
+    for (const auto& product : kProducts) found.push_back({&product, std::string(product.file)});
   return found;
 }
 
@@ -59,8 +66,8 @@ std::vector<Candidate> candidates() {
 
 // What the loader said of libraries that are there, and of headers that do not fit.
 [[noreturn]] void report_nothing(const std::string& reasons) {
-  const char* root = std::getenv(kRoot);
-  const auto where = root && *root ? fmt::format(" in {} '{}'", kRoot, root) : "";
+  const auto root = given_root();
+  const auto where = root.empty() ? "" : fmt::format(" in {} '{}'", kRoot, root);
   refuse(fmt::format("no library of TensorRT {}{}: {}{}", kHeaders, where, reasons, kFix));
 }
 

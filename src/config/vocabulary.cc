@@ -67,13 +67,14 @@ constexpr std::array kEngines{
     Engine{"aotinductor", "torch", true, "a model compiled ahead of time by PyTorch (.pt2)"},
     Engine{"openvino", "openvino", true, "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
     Engine{"onnxruntime", "onnxruntime", true, "ONNX Runtime on the CPU (.onnx files)", "onnx"},
-    Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
+    Engine{"tensorrt", "tensorrt", true, "TensorRT on an NVIDIA GPU (.plan and .engine files)"},
 };
 
 constexpr std::array<std::string_view, 2> kScriptReaders{"eager", "torchscript"};
 constexpr std::array<std::string_view, 1> kPackageReaders{"aotinductor"};
 constexpr std::array<std::string_view, 2> kOnnxReaders{"onnxruntime", "openvino"};
 constexpr std::array<std::string_view, 1> kIrReaders{"openvino"};
+constexpr std::array<std::string_view, 1> kPlanReaders{"tensorrt"};
 
 constexpr std::array kFileTypes{
     FileType{".pt", "", kScriptReaders, true},
@@ -82,8 +83,8 @@ constexpr std::array kFileTypes{
     FileType{".onnx", "onnxruntime", kOnnxReaders, true},
     FileType{".xml", "openvino", kIrReaders, true},
     FileType{".blob", "openvino", kIrReaders, true},
-    FileType{".plan", "tensorrt", {}, false},
-    FileType{".engine", "tensorrt", {}, false},
+    FileType{".plan", "tensorrt", kPlanReaders, true},
+    FileType{".engine", "tensorrt", kPlanReaders, true},
 };
 
 template <typename Rows>
