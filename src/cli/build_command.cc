@@ -51,8 +51,6 @@ config::Settings read_options(const Context& context) {
 }
 
 void check_engine(const std::string& engine) {
-  if (!config::find_engine(engine)->available)
-    throw Error(ErrorCode::kUnavailable, fmt::format("engine '{}' is not available yet", engine));
   const auto home = engine_directory({}).find(engine);
   if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
 }
