@@ -2,12 +2,6 @@
 # TensorRT's headers as the INTERFACE target paceline::tensorrt. The library itself is opened at run time: nothing links it. Sets
 # TENSORRT_PROBLEM, TENSORRT_FIX and TENSORRT_FOUND_VERSION.
 
-# The plug-in's sources, which its tests compile against a double of the headers too.
-set(TENSORRT_PLUGIN_SOURCES plugin.cc library.cc message_log.cc tensors.cc network.cc build_options.cc timing_cache.cc plan_builder.cc
-    driver.cc gpu.cc plan_file.cc plan_shapes.cc plan_slot.cc plan_engine.cc inspector.cc)
-list(TRANSFORM TENSORRT_PLUGIN_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/plugins/tensorrt/)
-list(APPEND TENSORRT_PLUGIN_SOURCES ${PROJECT_SOURCE_DIR}/plugins/support/engine_checks.cc ${PROJECT_SOURCE_DIR}/plugins/support/layer_work.cc)
-
 # "10.16.0" out of NvInferVersion.h, whose defines may name one another.
 function(paceline_tensorrt_version folder)
   file(STRINGS ${folder}/NvInferVersion.h lines REGEX "#define (NV_TENSORRT|TRT)_(MAJOR|MINOR|PATCH)(_ENTERPRISE)? [0-9]+")

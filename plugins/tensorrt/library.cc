@@ -88,7 +88,7 @@ Library::Library() {
   std::string reasons;
   for (const auto& [product, file] : candidates()) {
     if (product->headers == kHeaders) handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_) return describe(product->title, fs::path(file).parent_path() / product->parser);
+    if (handle_) return describe(product->title, (fs::path(file).parent_path() / product->parser).string());
     if (product->headers == kHeaders)
       reasons += fmt::format("{}; ", ::dlerror());
     else if (fs::exists(file))
@@ -97,9 +97,9 @@ Library::Library() {
   report_nothing(reasons);
 }
 
-void Library::describe(std::string_view title, const fs::path& parser) {
+void Library::describe(std::string_view title, std::string parser_file) {
   title_ = title;
-  parser_file_ = parser.string();
+  parser_file_ = std::move(parser_file);
   major_ = number(handle_, "getInferLibMajorVersion");
   version_ = fmt::format("{}.{}.{}", major_, number(handle_, "getInferLibMinorVersion"),
                          number(handle_, "getInferLibPatchVersion"));

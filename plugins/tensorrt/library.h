@@ -3,7 +3,6 @@
 #include <NvInfer.h>
 #include <NvOnnxParser.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,7 +20,7 @@ class Library {
   Library();
   [[nodiscard]] const std::string& title() const { return title_; }  // TensorRT | TensorRT-RTX
   [[nodiscard]] const std::string& version() const { return version_; }
-  [[nodiscard]] int major() const { return major_; }
+  [[nodiscard]] int major_version() const { return major_; }
   [[nodiscard]] std::unique_ptr<nvinfer1::IBuilder> make_builder(nvinfer1::ILogger& logger) const;
   [[nodiscard]] std::unique_ptr<nvinfer1::IRuntime> make_runtime(nvinfer1::ILogger& logger) const;
   // Opens the parser's own library. Throws Error(kUnavailable) when it is not beside the other.
@@ -29,7 +28,7 @@ class Library {
                                                                    nvinfer1::ILogger& logger) const;
 
  private:
-  void describe(std::string_view title, const std::filesystem::path& parser);
+  void describe(std::string_view title, std::string parser_file);
 
   std::string title_, version_, parser_file_;
   int major_ = 0;

@@ -30,7 +30,7 @@ void check_plan(const std::string& file, std::string_view bytes, const Library& 
   if (bytes.size() < kHeadBytes || !bytes.starts_with(kTag))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is no plan of {}; {}", file, library.title(), plugin_support::kDamagedAdvice));
-  if (!has_known_format(bytes) || byte_at(bytes, kVersionAt) == library.major()) return;
+  if (!has_known_format(bytes) || byte_at(bytes, kVersionAt) == library.major_version()) return;
   throw Error(ErrorCode::kUnsupported,
               fmt::format("'{}' was built by version {}.{}.{}, and this is {} {}; build it again with this one",
                           file, byte_at(bytes, kVersionAt), byte_at(bytes, kVersionAt + 1),

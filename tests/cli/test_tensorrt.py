@@ -38,6 +38,8 @@ class WithTensorRt(cli.CliTest):
 class ResNet50(WithTensorRt):
     def built(self, precision, *arguments):
         done = self.plan("resnet50", "--precision", precision, "--out", "m.plan", "--json", *BATCHES, *arguments)
+        if done.code == 77 and "to calibrate with" in done.err:
+            self.skipTest(done.err.strip())
         self.assert_code(done, 0)
         said = json.loads(done.out)
         print(f"{said['versions']}: resnet50 {precision} built in {said['duration_ns'] / 1e9:.1f} s, {said['size_bytes']} bytes, "
