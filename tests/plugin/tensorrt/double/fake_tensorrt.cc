@@ -156,14 +156,13 @@ struct Plan {
     std::string input, which;
     words >> index >> input;
     if (profiles.size() <= index) profiles.resize(index + 1);
-    for (std::string word; words >> word;) {
-      auto& dims = profiles[index][input][which];
+    for (std::string word; words >> word;)
       if (word == "min" || word == "opt" || word == "max")
         which = word;
       else
-        dims.d[dims.nbDims++] = std::stoll(word);
-    }
+        add(profiles[index][input][which], std::stoll(word));
   }
+  static void add(Dims& dims, std::int64_t extent) { dims.d[dims.nbDims++] = extent; }
 };
 
 struct ExecutionContext : IExecutionContext {
