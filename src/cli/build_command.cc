@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/command_table.h"
 #include "cli/float_model.h"
@@ -31,7 +32,12 @@ namespace {
 struct EngineFile {
   std::string_view engine, suffix;
 };
-constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"tensorrt", ".plan"}};
+// The first suffix of an engine is the one that examples show.
+constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"tensorrt", ".plan"},
+                                  EngineFile{"tensorrt", ".engine"}};
+// Options of this command that are the engine's own, and go to it as they are.
+constexpr std::array kEngineOptions{"workspace", "dla"};
+constexpr const char* kTimingCache = "timing_cache";  // the same, but a file
 
 config::Settings read_options(const Context& context) {
   auto flags = config::parse_flags(context.arguments, config::kBuild);
@@ -45,23 +51,35 @@ config::Settings read_options(const Context& context) {
 }
 
 void check_engine(const std::string& engine) {
-  if (!config::find_engine(engine)->available)
-    throw Error(ErrorCode::kUnavailable, fmt::format("engine '{}' is not available yet", engine));
   const auto home = engine_directory({}).find(engine);
   if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
 }
 
+std::vector<std::string> suffixes_of(const std::string& engine) {
+  std::vector<std::string> suffixes;
+  for (const auto& row : kEngineFiles)
+    if (row.engine == engine) suffixes.emplace_back(row.suffix);
+  return suffixes;
+}
+
 fs::path output_of(const config::Settings& options) {
   const auto& engine = options.text("engine");
-  const auto* row = std::find_if(kEngineFiles.begin(), kEngineFiles.end(),
-                                 [&](const EngineFile& f) { return f.engine == engine; });
-  const auto example = fmt::format("--output model{}", row->suffix);
+  const auto suffixes = suffixes_of(engine);
+  const auto example = fmt::format("--output model{}", suffixes.front());
   const fs::path file = fs::absolute(required(options, "output", example.c_str()));
-  if (file.extension() != row->suffix)
+  if (std::find(suffixes.begin(), suffixes.end(), file.extension()) == suffixes.end())
     throw Error(ErrorCode::kUsage, fmt::format("--output '{}': files of engine {} end in {}", file.string(),
-                                               engine, row->suffix));
+                                               engine, join(suffixes, " or ")));
   make_directories(file.parent_path());
   return file;
+}
+
+std::map<std::string, std::string> engine_options(const config::Settings& options) {
+  std::map<std::string, std::string> own;
+  for (const char* name : kEngineOptions)
+    if (options.has(name)) own[name] = std::to_string(options.integer(name));
+  if (options.has(kTimingCache)) own[kTimingCache] = fs::absolute(options.text(kTimingCache)).string();
+  return own;
 }
 
 void check_model(const config::Settings& options) {
@@ -119,6 +137,7 @@ run::BuildOrder order_of(const config::Settings& options, const Source& source, 
   order.file = output;
   order.log = options.has("log") ? fs::path(options.text("log")) : fs::path(output.string() + ".log");
   order.log = fs::absolute(order.log);
+  order.options = engine_options(options);
   order.profiles = config::complete_profiles(config::shape_profiles(options),
                                              onnx::graph_inputs(onnx::read_model(order.onnx_file).graph()),
                                              options.integer("batch"));
@@ -133,6 +152,13 @@ std::string profiles_text(const std::vector<ShapeProfile>& profiles) {
       text += (&range == &profile.front() ? "" : ",") + config::range_text(range);
   }
   return text;
+}
+
+// "tensorrt (TensorRT-RTX 1.7.1)": the library that built the file is not always the engine's namesake.
+std::string engine_text(const run::BuildOrder& order, const run::BuiltFile& built) {
+  if (built.versions.empty()) return order.engine;
+  const auto& [library, version] = built.versions.front();
+  return fmt::format("{} ({} {})", order.engine, library, version);
 }
 
 nlohmann::json to_json(const run::BuildOrder& order, const std::string& model, const run::BuiltFile& built,
@@ -168,8 +194,8 @@ ExitCode build_command(const Context& context) {
   const Source source(options, output, console);
   const auto order = order_of(options, source, output);
   const auto built = run::build_engine(engine_directory({}), order, InterruptGuard::flag());
-  console.say(fmt::format("{}: {} for {} in {}, {}, {}, in {}{}", order.file.string(), model, order.engine,
-                          order.precision, format_bytes(static_cast<double>(built.file.size_bytes)),
+  console.say(fmt::format("{}: {} for {} in {}, {}, {}, in {}{}", order.file.string(), model,
+                          engine_text(order, built), order.precision, format_bytes(static_cast<double>(built.file.size_bytes)),
                           profiles_text(order.profiles), format_duration_ns(built.file.duration_ns),
                           quantisation_text(source.quantisation())));
   for (const auto& note : built.file.notes) console.warn(note);

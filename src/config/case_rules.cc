@@ -57,17 +57,11 @@ void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
   }
 }
 
-void add_file_reason(std::string_view what, const std::string& name, std::vector<std::string>& reasons) {
-  const FileType* type = find_file_type(name);
-  if (type && !type->available)
-    reasons.push_back(fmt::format("{} '{}': {} files are not available yet", what, name, type->suffix));
-}
-
 // Engines of plug-ins elsewhere may read what they like.
 void add_reader_reason(const std::string& file, const std::string& engine,
                        std::vector<std::string>& reasons) {
   const FileType* type = find_file_type(file);
-  if (!type || !type->available || !find_engine(engine)) return;
+  if (!type || !find_engine(engine)) return;
   const auto& readers = type->readers;
   if (std::find(readers.begin(), readers.end(), engine) == readers.end())
     reasons.push_back(fmt::format("engine '{}' reads no {} files; those that do: {}", engine, type->suffix,
@@ -77,10 +71,7 @@ void add_reader_reason(const std::string& file, const std::string& engine,
 void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
   const auto& name = item.settings.text("model");
   const Model* model = find_model(name);
-  if (!model) {
-    add_file_reason("model", name, reasons);
-    return add_reader_reason(name, item.settings.text("engine"), reasons);
-  }
+  if (!model) return add_reader_reason(name, item.settings.text("engine"), reasons);
   if (!item.settings.has("sequence_length")) return;
   const auto length = item.settings.integer("sequence_length");
   if (length > model->max_sequence_length)
@@ -112,13 +103,6 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
-void add_engine_reasons(const Case& item, std::vector<std::string>& reasons) {
-  const auto& name = item.settings.text("engine");
-  const Engine* engine = find_engine(name);
-  if (!engine) return add_file_reason("engine", name, reasons);
-  if (!engine->available) reasons.push_back(fmt::format("engine '{}' is not available yet", name));
-}
-
 }  // namespace
 
 void set_baselines(const Plan& plan, std::vector<Case>& cases) {
@@ -148,7 +132,6 @@ std::string not_available_reason(const Case& item) {
   if (item.kind == WorkloadKind::kCollective) return "collective benchmarks are not available yet";
   std::vector<std::string> reasons;
   add_model_reasons(item, reasons);
-  add_engine_reasons(item, reasons);
   add_device_reasons(item, reasons);
   add_cache_reasons(item, reasons);
   add_option_reasons(item, reasons);

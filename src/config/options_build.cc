@@ -8,7 +8,7 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::array<Choice, 2> kEngines{{{"openvino"}, {"tensorrt", false}}};
+constexpr std::array<Choice, 2> kEngines{{{"openvino"}, {"tensorrt"}}};
 
 constexpr std::array kRows{
     Option{.name = "engine",
@@ -34,6 +34,28 @@ constexpr std::array kRows{
            .kinds = kCommandLine,
            .commands = kBuild,
            .help = "Largest shapes; unset: opt_shapes."},
+    Option{.name = "workspace",
+           .flags = "--memPoolSize",
+           .type = kBytes,
+           .unit = "bytes",
+           .min = 1 << 20,
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "TensorRT: most device memory that a layer may use for itself, e.g. 4GiB (or trtexec's "
+                   "workspace:4G); unset: all there is."},
+    Option{.name = "dla",
+           .flags = "--useDLACore",
+           .type = kInteger,
+           .min = 0,
+           .max = 15,
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "TensorRT: the DLA core to build for, the GPU for what it cannot do; unset: the GPU."},
+    Option{.name = "timing_cache",
+           .flags = "--timingCacheFile",
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help = "TensorRT: file with times of kernels, read and written, so that the next build is faster."},
     Option{.name = "engine_config",
            .flags = "--config,-c",
            .kinds = kCommandLine,

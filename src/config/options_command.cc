@@ -91,7 +91,7 @@ constexpr std::array kCommandRows{
            .commands = kReport,
            .help = "What to write."},
     Option{.name = "output",
-           .flags = "-o,--out",
+           .flags = "-o,--out,--saveEngine",
            .kinds = kCommandLine,
            .commands = kReport | kSchema | kExport | kBuild,
            .help = "File or folder to write; unset: beside the results, or standard output."},

@@ -63,8 +63,7 @@ template <typename Rows>
 std::string names_table(std::string_view title, const Rows& rows) {
   std::string out = fmt::format("\n## {}\n\n| name | meaning |\n|---|---|\n", title);
   for (const auto& row : rows)
-    out +=
-        fmt::format("| `{}` | {}{} |\n", row.name, row.meaning, row.available ? "" : " (not available yet)");
+    out += fmt::format("| `{}` | {} |\n", row.name, row.meaning);
   return out;
 }
 

@@ -74,9 +74,18 @@ Converted convert_number(const Option& option, const RawValue& raw) {
   return in_range(option, raw, *number, *number);
 }
 
+// "4GiB" is 4G; trtexec names the pool in front: "workspace:4G".
+std::string_view size_text(const Option& option, std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon != std::string_view::npos && text.substr(0, colon) == option.name) text.remove_prefix(colon + 1);
+  if (text.size() > 3 && text.ends_with("iB") && !std::isdigit(static_cast<unsigned char>(text.end()[-3])))
+    text.remove_suffix(2);
+  return text;
+}
+
 Converted convert_bytes(const Option& option, const RawValue& raw) {
   constexpr std::string_view kScales = "KMGT";
-  std::string_view digits = raw.text;
+  std::string_view digits = size_text(option, raw.text);
   int shift = 0;
   if (const auto scale = digits.empty() ? std::string_view::npos : kScales.find(digits.back());
       scale != std::string_view::npos) {

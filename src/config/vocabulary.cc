@@ -62,28 +62,29 @@ constexpr std::array kModels{
 };
 
 constexpr std::array kEngines{
-    Engine{"eager", "torch", true, "LibTorch, one operator after the other"},
-    Engine{"torchscript", "torch", true, "LibTorch: trace, freeze, optimize_for_inference"},
-    Engine{"aotinductor", "torch", true, "a model compiled ahead of time by PyTorch (.pt2)"},
-    Engine{"openvino", "openvino", true, "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
-    Engine{"onnxruntime", "onnxruntime", true, "ONNX Runtime on the CPU (.onnx files)", "onnx"},
-    Engine{"tensorrt", "tensorrt", false, "TensorRT", "onnx"},
+    Engine{"eager", "torch", "LibTorch, one operator after the other"},
+    Engine{"torchscript", "torch", "LibTorch: trace, freeze, optimize_for_inference"},
+    Engine{"aotinductor", "torch", "a model compiled ahead of time by PyTorch (.pt2)"},
+    Engine{"openvino", "openvino", "OpenVINO on the CPU (.onnx, .xml and .blob files)", "onnx"},
+    Engine{"onnxruntime", "onnxruntime", "ONNX Runtime on the CPU (.onnx files)", "onnx"},
+    Engine{"tensorrt", "tensorrt", "TensorRT on an NVIDIA GPU (.plan and .engine files)"},
 };
 
 constexpr std::array<std::string_view, 2> kScriptReaders{"eager", "torchscript"};
 constexpr std::array<std::string_view, 1> kPackageReaders{"aotinductor"};
 constexpr std::array<std::string_view, 2> kOnnxReaders{"onnxruntime", "openvino"};
 constexpr std::array<std::string_view, 1> kIrReaders{"openvino"};
+constexpr std::array<std::string_view, 1> kPlanReaders{"tensorrt"};
 
 constexpr std::array kFileTypes{
-    FileType{".pt", "", kScriptReaders, true},
-    FileType{".ts", "", kScriptReaders, true},
-    FileType{".pt2", "aotinductor", kPackageReaders, true},
-    FileType{".onnx", "onnxruntime", kOnnxReaders, true},
-    FileType{".xml", "openvino", kIrReaders, true},
-    FileType{".blob", "openvino", kIrReaders, true},
-    FileType{".plan", "tensorrt", {}, false},
-    FileType{".engine", "tensorrt", {}, false},
+    FileType{".pt", "", kScriptReaders},
+    FileType{".ts", "", kScriptReaders},
+    FileType{".pt2", "aotinductor", kPackageReaders},
+    FileType{".onnx", "onnxruntime", kOnnxReaders},
+    FileType{".xml", "openvino", kIrReaders},
+    FileType{".blob", "openvino", kIrReaders},
+    FileType{".plan", "tensorrt", kPlanReaders},
+    FileType{".engine", "tensorrt", kPlanReaders},
 };
 
 template <typename Rows>

@@ -42,7 +42,6 @@ struct Model {
 struct Engine {
   std::string_view name;
   std::string_view plugin;  // which plug-in brings it
-  bool available = true;
   std::string_view meaning;
   std::string_view reads{};  // the format it wants a built-in model in; empty: it has the models itself
 };
@@ -67,7 +66,6 @@ struct FileType {
   std::string_view suffix;
   std::string_view engine;                    // the engine it implies; empty: none
   std::span<const std::string_view> readers;  // engines of ours that read it
-  bool available = true;
 };
 
 std::span<const Model> models();

@@ -89,7 +89,8 @@ TEST(Vocabulary, ToleratesMoreWithFewerBits) {
 }
 
 TEST(Vocabulary, FileTypesAreToldByTheirSuffix) {
-  EXPECT_TRUE(find_file_type("a/b/model.pt")->available);
+  EXPECT_EQ(find_file_type("a/b/model.pt")->engine, "");
+  EXPECT_EQ(find_file_type("m.engine")->engine, "tensorrt");
   EXPECT_EQ(find_file_type("m.plan")->engine, "tensorrt");
   EXPECT_EQ(find_file_type("m.pt2")->engine, "aotinductor");
   EXPECT_EQ(find_file_type("resnet50"), nullptr);

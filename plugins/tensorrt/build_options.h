@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <NvInfer.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/builder.h"
+
+namespace paceline::tensorrt_plugin {
+
+// What is asked for, checked before anything is opened.
+struct BuildOptions {
+  bool tf32 = false;
+  std::int64_t workspace_bytes = 0;  // 0: the library's own limit, all of the device's memory
+  int dla_core = -1;                 // -1: the GPU
+  std::string timing_cache;          // a file; empty: none
+};
+
+// Throws Error(kUnsupported) for a precision that a model cannot have here, Error(kUsage) for an option or a
+// value that is none.
+BuildOptions read_build_options(const plugin::BuildSettings& settings);
+
+// Throws Error(kUnsupported) when a DLA core is asked for that this machine or this version does not have.
+void apply(const BuildOptions& options, const nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config);
+
+// One optimisation profile each. Throws Error(kUnsupported) for an input whose values are shapes,
+// Error(kUsage) for a range that the library refuses.
+void add_profiles(const std::vector<ShapeProfile>& profiles, const nvinfer1::INetworkDefinition& network,
+                  nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config);
+
+// As the configuration reports them back.
+std::vector<std::pair<std::string, std::string>> effective_settings(const nvinfer1::IBuilderConfig& config);
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+struct CUstream_st;  // CUDA's own name for what a stream points at
+
+namespace paceline::tensorrt_plugin {
+
+using Stream = CUstream_st*;
+using DevicePointer = std::uint64_t;
+using Context = void*;
+
+// The functions of the CUDA driver that the engine calls, in its own binary interface. The driver is opened at
+// run time: nothing links it, and nothing of a CUDA toolkit is needed.
+struct Driver {
+  int (*init)(unsigned flags);
+  int (*version)(int* version);
+  int (*device_count)(int* count);
+  int (*device_name)(char* name, int length, int device);
+  int (*device_attribute)(int* value, int attribute, int device);
+  int (*retain_context)(Context* context, int device);
+  int (*set_context)(Context context);
+  int (*make_stream)(Stream* stream, unsigned flags);
+  int (*wait_for_stream)(Stream stream);
+  int (*free_stream)(Stream stream);
+  int (*allocate)(DevicePointer* memory, std::size_t bytes);
+  int (*release)(DevicePointer memory);
+  int (*allocate_pinned)(void** memory, std::size_t bytes);
+  int (*release_pinned)(void* memory);
+  int (*copy_to_device)(DevicePointer to, const void* from, std::size_t bytes, Stream stream);
+  int (*copy_to_host)(void* to, DevicePointer from, std::size_t bytes, Stream stream);
+  int (*error_text)(int code, const char** text);
+};
+
+// Throws Error(kUnavailable) when the machine has no such library, or one without these functions.
+Driver open_driver(const char* library);
+const Driver& driver();  // of this process; initialised
+
+// Throws Error(kInternal), kUnavailable for a missing device, with the driver's words: "<what>: <words>".
+void check(int code, std::string_view what);
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "tensorrt/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace paceline::tensorrt_plugin {
+namespace {
+
+constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;  // CUdevice_attribute
+constexpr unsigned kNonBlocking = 1;                         // of streams: does not wait for the default one
+
+int device_index(const std::string& device) {
+  const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
+  if (!index || *index < 0)
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no CUDA device; write cuda or cuda:1", device));
+  int count = 0;
+  check(driver().device_count(&count), "cannot count the devices");
+  if (*index >= count)
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("there is no device {}; the driver shows {}", device, count));
+  return static_cast<int>(*index);
+}
+
+int attribute(int which, int device) {
+  int value = 0;
+  check(driver().device_attribute(&value, which, device), "cannot ask the device");
+  return value;
+}
+
+// The library refuses memory without an address, which an empty tensor has too.
+std::size_t at_least_one(std::size_t bytes) {
+  return std::max<std::size_t>(bytes, 1);
+}
+
+}  // namespace
+
+// Devices are numbered as they are handed out: CUdevice is the index.
+Gpu::Gpu(const std::string& device) : index_(device_index(device)) {
+  std::array<char, 256> name{};
+  check(driver().device_name(name.data(), static_cast<int>(name.size()), index_), "cannot ask the device");
+  name_ = name.data();
+  capability_ = fmt::format("{}.{}", attribute(kCapabilityMajor, index_), attribute(kCapabilityMinor, index_));
+  check(driver().retain_context(&context_, index_), fmt::format("cannot use device {}", device));
+  use();
+}
+
+void Gpu::use() const {
+  check(driver().set_context(context_), "cannot use the device");
+}
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes) {
+  check(driver().allocate(&memory_, at_least_one(bytes)), fmt::format("no {} bytes on the device", bytes));
+}
+
+DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (memory_) (void)driver().release(memory_);
+}
+
+PinnedBuffer::PinnedBuffer(std::size_t bytes) {
+  check(driver().allocate_pinned(&memory_, at_least_one(bytes)), fmt::format("no {} bytes of pinned memory", bytes));
+}
+
+PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+
+PinnedBuffer::~PinnedBuffer() {
+  if (memory_) (void)driver().release_pinned(memory_);
+}
+
+OwnedStream::OwnedStream() {
+  check(driver().make_stream(&stream_, kNonBlocking), "cannot make a stream");
+}
+
+OwnedStream& OwnedStream::operator=(OwnedStream&& other) noexcept {
+  std::swap(stream_, other.stream_);
+  return *this;
+}
+
+OwnedStream::~OwnedStream() {
+  if (stream_) (void)driver().free_stream(stream_);
+}
+
+void OwnedStream::wait() const {
+  check(driver().wait_for_stream(stream_), "the model cannot run on these inputs");
+}
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "tensorrt/driver.h"
+
+namespace paceline::tensorrt_plugin {
+
+// One device of this process, by its primary context, which stays until the process ends.
+class Gpu {
+ public:
+  // `device`: "cuda:1". Throws Error(kUnavailable) without a driver or such a device, Error(kUsage) for what is
+  // no name of one.
+  explicit Gpu(const std::string& device);
+  void use() const;  // by the calling thread; before anything else that touches the device
+  [[nodiscard]] int index() const { return index_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& capability() const { return capability_; }  // "9.0"
+
+ private:
+  int index_ = 0;
+  Context context_ = nullptr;
+  std::string name_, capability_;
+};
+
+// Owners of what the driver hands out, on the device in use. Moved, never copied.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&& other) noexcept : memory_(std::exchange(other.memory_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+  ~DeviceBuffer();
+  [[nodiscard]] DevicePointer get() const { return memory_; }
+  [[nodiscard]] void* address() const { return reinterpret_cast<void*>(memory_); }
+
+ private:
+  DevicePointer memory_ = 0;
+};
+
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t bytes);
+  PinnedBuffer(PinnedBuffer&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept;
+  ~PinnedBuffer();
+  [[nodiscard]] void* get() const { return memory_; }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+class OwnedStream {
+ public:
+  OwnedStream();
+  OwnedStream(OwnedStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  OwnedStream& operator=(OwnedStream&& other) noexcept;
+  ~OwnedStream();
+  [[nodiscard]] Stream get() const { return stream_; }
+  void wait() const;
+
+ private:
+  Stream stream_ = nullptr;
+};
+
+}  // namespace paceline::tensorrt_plugin

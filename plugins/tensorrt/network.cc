@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "tensorrt/network.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/error.h"
+#include "support/engine_checks.h"
+#include "tensorrt/tensors.h"
+
+namespace paceline::tensorrt_plugin {
+namespace {
+
+using ParserCode = nvonnxparser::ErrorCode;
+
+constexpr int kMostErrors = 3;  // a model of another framework can have hundreds of the same kind
+
+// From version 11 on there is no other kind of network.
+#if NV_TENSORRT_MAJOR < 11
+constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped =
+    1U << static_cast<unsigned>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
+#else
+constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped = 0;
+#endif
+
+bool is_unsupported(ParserCode code) {
+  return code >= ParserCode::kUNSUPPORTED_GRAPH && code <= ParserCode::kUNSUPPORTED_NODE_SHAPE;
+}
+
+std::string text_of(const char* text) {
+  return text ? text : "";
+}
+
+// "operator NonZero (node 'nz_3'): <the library's words>".
+std::string describe(const nvonnxparser::IParserError& error) {
+  const auto type = text_of(error.nodeOperator()), name = text_of(error.nodeName());
+  const auto words = plain_words(text_of(error.desc()));
+  if (type.empty() && name.empty()) return words;
+  return fmt::format("operator {} (node '{}'): {}", type.empty() ? "?" : type, name, words);
+}
+
+[[noreturn]] void report(const nvonnxparser::IParser& parser, const MessageLog& log, const Library& library,
+                         const std::string& file) {
+  std::vector<std::string> words;
+  bool unsupported = false;
+  for (int i = 0; i < parser.getNbErrors() && i < kMostErrors; ++i) {
+    words.push_back(describe(*parser.getError(i)));
+    unsupported = unsupported || is_unsupported(parser.getError(i)->code());
+  }
+  if (words.empty()) words.push_back(log.reason());
+  if (const int more = parser.getNbErrors() - kMostErrors; more > 0)
+    words.push_back(fmt::format("and {} more", more));
+  throw Error(unsupported ? ErrorCode::kUnsupported : ErrorCode::kData,
+              fmt::format("{} cannot read '{}': {}; {}", library.title(), file, fmt::join(words, "; "),
+                          unsupported ? plugin_support::kOperatorAdvice : plugin_support::kDamagedAdvice));
+}
+
+}  // namespace
+
+Network read_network(const Library& library, nvinfer1::IBuilder& builder, MessageLog& log,
+                     const std::string& onnx_file) {
+  Network network;
+  network.definition.reset(builder.createNetworkV2(kStronglyTyped));
+  if (network.definition) network.parser = library.make_parser(*network.definition, log);
+  if (!network.parser)
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("{} cannot start its ONNX parser: {}", library.title(), log.reason()));
+  const int level = static_cast<int>(nvinfer1::ILogger::Severity::kWARNING);
+  if (!network.parser->parseFromFile(onnx_file.c_str(), level))
+    report(*network.parser, log, library, onnx_file);
+  return network;
+}
+
+std::string layer_types(const nvinfer1::INetworkDefinition& definition) {
+  std::map<std::string, int> counts;
+  for (int i = 0; i < definition.getNbLayers(); ++i)
+    if (const auto* output = definition.getLayer(i)->getOutput(0))
+      ++counts[std::string(type_name(output->getType()))];
+  std::vector<std::string> words;
+  for (const auto& [type, count] : counts) words.push_back(fmt::format("{} {}", type, count));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "tensorrt/plan_builder.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "tensorrt/build_options.h"
+#include "tensorrt/library.h"
+#include "tensorrt/message_log.h"
+#include "tensorrt/network.h"
+#include "tensorrt/timing_cache.h"
+
+namespace paceline::tensorrt_plugin {
+namespace {
+
+std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, MessageLog& log) {
+  auto builder = library.make_builder(log);
+  if (!builder)
+    throw Error(ErrorCode::kUnavailable, fmt::format("{} {} cannot start: {}; it builds where there is an NVIDIA "
+                                                     "GPU with its driver",
+                                                     library.title(), library.version(), log.reason()));
+  return builder;
+}
+
+std::vector<std::string> notes_of(const Library& library) {
+  if (library.title() == "TensorRT") return {};
+  return {fmt::format("built by {} {}, which is not TensorRT: only {} loads this file", library.title(),
+                      library.version(), library.title())};
+}
+
+}  // namespace
+
+plugin::BuildReport PlanBuilder::build(const std::string& onnx_file, const plugin::BuildSettings& settings,
+                                       const std::string& file) {
+  const auto options = read_build_options(settings);
+  MessageLog log(settings.log_file);
+  const auto builder = start_builder(library(), log);
+  const auto network = read_network(library(), *builder, log, onnx_file);
+  const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
+  apply(options, *builder, *config);
+  add_profiles(settings.profiles, *network.definition, *builder, *config);
+  const TimingCache cache(*config, options.timing_cache);
+  log.reset();  // parsers complain of what they can do without
+  const std::unique_ptr<nvinfer1::IHostMemory> plan(
+      builder->buildSerializedNetwork(*network.definition, *config));
+  if (!plan)
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("{} cannot compile '{}': {}", library().title(), onnx_file, log.reason()));
+  write_file_atomic(file, {static_cast<const char*>(plan->data()), plan->size()});
+  cache.save();
+  plugin::BuildReport report{effective_settings(*config), notes_of(library())};
+  report.settings.emplace_back("layer_types", layer_types(*network.definition));
+  return report;
+}
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <NvInfer.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/engine.h"
+#include "tensorrt/gpu.h"
+#include "tensorrt/message_log.h"
+#include "tensorrt/plan_shapes.h"
+#include "tensorrt/plan_slot.h"
+
+namespace paceline::tensorrt_plugin {
+
+// Runs a plan on a GPU. Inputs lie on the device, outputs are copied to pinned memory of the host.
+class PlanEngine : public plugin::Engine {
+ public:
+  [[nodiscard]] plugin::EngineInfo info() const override;
+  void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
+  void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
+  void enqueue(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+
+ private:
+  void open_plan(const std::string& file, const std::string& bytes);
+  PlanSlot& bound(plugin::Slot slot);
+
+  plugin::ModelSpec model_;
+  std::optional<Gpu> gpu_;
+  MessageLog log_;
+  // Each is used by those below it.
+  std::unique_ptr<nvinfer1::IRuntime> runtime_;
+  std::unique_ptr<nvinfer1::ICudaEngine> engine_;
+  std::vector<ShapeProfile> profiles_;
+  int profile_ = 0;  // the one that holds the shapes of this case
+  std::vector<PlanOutput> outputs_;
+  std::vector<std::unique_ptr<PlanSlot>> slots_;
+};
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "tensorrt/library.h"
+
+namespace paceline::tensorrt_plugin {
+
+// Compares the head of a plan with the library: neither a GPU nor a driver is needed for it. Throws
+// Error(kData) for a file that is no plan, Error(kUnsupported) for one that another version wrote.
+void check_plan(const std::string& file, std::string_view bytes, const Library& library);
+
+}  // namespace paceline::tensorrt_plugin

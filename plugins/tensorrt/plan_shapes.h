@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <NvInfer.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/shape_range.h"
+#include "base/tensor.h"
+#include "support/engine_checks.h"
+
+namespace paceline::tensorrt_plugin {
+
+// Inputs that a plan must be given; a dimension that its profiles leave open is "?".
+std::vector<plugin_support::DeclaredInput> declared_inputs(const nvinfer1::ICudaEngine& engine);
+
+// An output of a type that tensors here have. Throws Error(kUnsupported) for others.
+struct PlanOutput {
+  std::string name;
+  DType dtype;
+};
+std::vector<PlanOutput> plan_outputs(const nvinfer1::ICudaEngine& engine);
+
+// The shapes that each profile of a plan takes.
+std::vector<ShapeProfile> plan_profiles(const nvinfer1::ICudaEngine& engine);
+
+// The first profile that holds these shapes. Throws Error(kUsage) naming the profiles when none does.
+int fitting_profile(const std::vector<ShapeProfile>& profiles, std::span<const TensorSpec> inputs);
+
+}  // namespace paceline::tensorrt_plugin

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "tensorrt/plan_slot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tensorrt/tensors.h"
+
+namespace paceline::tensorrt_plugin {
+
+PlanSlot::PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
+                   const std::vector<PlanOutput>& outputs, const MessageLog& log)
+    : log_(log), context_(engine.createExecutionContext()) {
+  require(context_ != nullptr, "cannot make an execution context");
+  choose_shapes(profile, inputs);
+  for (const auto& input : inputs) add_input(input);
+  for (const auto& output : outputs) add_output(output);
+}
+
+void PlanSlot::require(bool done, const std::string& what) const {
+  if (!done) throw Error(ErrorCode::kInternal, fmt::format("{}: {}", what, log_.reason()));
+}
+
+void PlanSlot::choose_shapes(int profile, const std::vector<TensorSpec>& inputs) {
+  require(context_->setOptimizationProfileAsync(profile, stream_.get()), "cannot choose a profile");
+  stream_.wait();
+  for (const auto& input : inputs)
+    require(context_->setInputShape(input.name.c_str(), to_dims(input.shape)),
+            fmt::format("cannot set the shape of input '{}'", input.name));
+}
+
+void PlanSlot::add_input(const TensorSpec& input) {
+  const auto bytes = static_cast<std::size_t>(element_count(input.shape)) * dtype_size_bytes(input.dtype);
+  const auto& memory = inputs_.emplace_back(bytes);
+  require(context_->setTensorAddress(input.name.c_str(), memory.address()),
+          fmt::format("cannot bind input '{}'", input.name));
+}
+
+void PlanSlot::add_output(const PlanOutput& output) {
+  const auto shape = from_dims(context_->getTensorShape(output.name.c_str()));
+  if (std::any_of(shape.begin(), shape.end(), [](auto extent) { return extent < 0; }))
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("the shape of output '{}' depends on the data; such models are not run on TensorRT",
+                            output.name));
+  TensorView view{output.name, nullptr, output.dtype, shape, {}, {}};
+  auto& memory = outputs_.emplace_back(
+      Output{output.name, DeviceBuffer(view.size_bytes()), PinnedBuffer(view.size_bytes())});
+  view.data = memory.host.get();
+  views_.push_back(view);
+  require(context_->setTensorAddress(output.name.c_str(), memory.device.address()),
+          fmt::format("cannot bind output '{}'", output.name));
+}
+
+void PlanSlot::set_inputs(std::span<const TensorView> inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    check(driver().copy_to_device(inputs_[i].get(), inputs[i].data, inputs[i].size_bytes(), stream_.get()),
+          "cannot copy an input to the device");
+  stream_.wait();
+}
+
+void PlanSlot::start() {
+  require(context_->enqueueV3(stream_.get()), "the model cannot run on these inputs");
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    check(driver().copy_to_host(outputs_[i].host.get(), outputs_[i].device.get(), views_[i].size_bytes(),
+                                stream_.get()),
+          "cannot copy an output to the host");
+}
+
+std::span<const TensorView> PlanSlot::wait() {
+  stream_.wait();
+  return views_;
+}
+
+}  // namespace paceline::tensorrt_plugin

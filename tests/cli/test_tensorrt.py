@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""paceline build --engine tensorrt with the real libraries, where there are headers and libraries: TENSORRT_ROOT says where. TensorRT
+itself builds on a machine with a GPU only; TensorRT-RTX needs none. Without them the test double of tests/plugin/tensorrt has run."""
+
+import json
+import unittest
+from pathlib import Path
+
+import onnx_files as onnx
+import paceline_cli as cli
+
+GPU = any(Path(path).exists() for path in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu"))
+BATCHES = ("--min-shapes", "input:1x3x224x224", "--opt-shapes", "input:8x3x224x224", "--max-shapes", "input:32x3x224x224")
+
+
+class WithTensorRt(cli.CliTest):
+    """Skipped, with the tool's own reason, where nothing can be built."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("probe.onnx", "").write_bytes(onnx.linear())
+        done = self.plan("probe.onnx", "--out", "probe.plan")
+        if done.code == 77:
+            self.skipTest("only the test double ran: " + done.err.strip().splitlines()[-1])
+        self.assert_code(done, 0)
+
+    def plan(self, model, *arguments, timeout=600):
+        return self.run_cli("build", "--model", model, "--engine", "tensorrt", *arguments, timeout=timeout)
+
+    def refused(self, model, *arguments, code, words):
+        done = self.plan(model, "--out", "m.plan", *arguments)
+        self.assert_code(done, code)
+        for word in words:
+            self.assertIn(word, done.err)
+        self.assertFalse((self.folder / "m.plan").exists(), "a file was left")
+
+
+class ResNet50(WithTensorRt):
+    def built(self, precision, *arguments):
+        done = self.plan("resnet50", "--precision", precision, "--out", "m.plan", "--json", *BATCHES, *arguments)
+        if done.code == 77 and "to calibrate with" in done.err:
+            self.skipTest(done.err.strip())
+        self.assert_code(done, 0)
+        said = json.loads(done.out)
+        print(f"{said['versions']}: resnet50 {precision} built in {said['duration_ns'] / 1e9:.1f} s, {said['size_bytes']} bytes, "
+              f"{said['settings']['layer_types']}")
+        self.assertEqual(said["size_bytes"], (self.folder / "m.plan").stat().st_size)
+        self.assertEqual(said["shapes"], "input:1x3x224x224…32x3x224x224 (tuned for 8x3x224x224)")
+        self.assertEqual(said["settings"]["tf32"], "on" if precision == "tf32" else "off")
+        self.assertNotEqual((self.folder / "m.plan.log").read_text(), "")
+        self.assertEqual(sorted(p.name for p in self.folder.glob("m.*")), ["m.plan", "m.plan.log"])
+        return said
+
+    def test_fp32(self):
+        self.assertNotIn("float16", self.built("fp32")["settings"]["layer_types"])
+
+    def test_fp16(self):
+        said = self.built("fp16")
+        self.assertIn("float16", said["settings"]["layer_types"])
+        self.assertLess(said["size_bytes"], 70e6)  # 25.6 million weights of two bytes, not of four
+
+    def test_int8(self):
+        said = self.built("int8", "--quantisation.samples", "4")
+        self.assertIn("int8", said["settings"]["layer_types"])
+        self.assertEqual(said["quantisation"]["activations"], "int8")
+
+
+class Options(WithTensorRt):
+    def test_settings_are_read_back(self):
+        done = self.plan("tiny_cnn", "--saveEngine", "m.engine", "--memPoolSize", "workspace:512M", "--timingCacheFile", "times",
+                         "--minShapes", "input:1x3x32x32", "--optShapes", "input:4x3x32x32", "--maxShapes", "input:8x3x32x32", "--json")
+        self.assert_code(done, 0)
+        said = json.loads(done.out)
+        self.assertEqual(said["settings"]["workspace_limit_bytes"], str(512 << 20))
+        self.assertEqual(said["settings"]["profiling_verbosity"], "detailed")
+        self.assertTrue((self.folder / "m.engine").exists())
+
+    def test_several_profiles(self):
+        done = self.plan("tiny_cnn", "--out", "m.plan", "--opt-shapes", "input:1x3x32x32;input:8x3x32x32", "--json")
+        self.assert_code(done, 0)
+        self.assertEqual(json.loads(done.out)["settings"]["profiles"], "2")
+
+    def test_a_library_that_is_not_tensorrt_says_so(self):
+        done = self.plan("tiny_cnn", "--out", "m.plan", "--json")
+        said = json.loads(done.out)
+        if "TensorRT-RTX" in said["versions"]:
+            self.assertNotIn("TensorRT", said["versions"])
+            self.assertIn("which is not TensorRT", " ".join(said["notes"]))
+        else:
+            self.assertIn("TensorRT", said["versions"])
+
+
+class Refusals(WithTensorRt):
+    def test_files_that_are_no_model(self):
+        whole = onnx.linear()
+        for name, content in (("empty", b""), ("text", b"no model\n"), ("cut", whole[:len(whole) // 2])):
+            with self.subTest(name):
+                (self.folder / "m.onnx").write_bytes(content)
+                self.refused("m.onnx", code=2, words=["m.onnx"])
+
+    def test_an_operator_that_it_does_not_have(self):
+        (self.folder / "m.onnx").write_bytes(onnx.model([onnx.node("Frobnicate", ["x"], ["y"])]))
+        self.refused("m.onnx", code=77, words=["operator Frobnicate (node 'frobnicate')", "export the model without it"])
+
+    def test_options_that_do_not_go(self):
+        self.refused("tiny_cnn", "--dla", "0", code=77, words=["no DLA here"])
+        self.refused("tiny_cnn", "--precision", "bf16", code=77, words=["no precision 'bf16'"])
+        self.write("times", "no times")
+        self.refused("tiny_cnn", "--timing-cache", "times", code=2, words=["timing cache", "delete it"])
+
+
+class Plans(WithTensorRt):
+    def run_plan(self, file, code, *words, batch=1):
+        done = self.run_cli("infer", "--model", file, "--shapes", "x:1x4", "--batch", batch, "--iterations", 3,
+                            "--output-dir", f"{file}.{batch}.results", *cli.QUICK)
+        self.assert_code(done, code)
+        for word in words:
+            self.assertIn(word, done.out + done.err)
+
+    @unittest.skipIf(GPU, "this machine shows an NVIDIA device")
+    def test_without_a_gpu_a_plan_is_skipped_and_says_why(self):
+        self.run_plan("probe.plan", 77, "NVIDIA")
+
+
+class Absent(cli.CliTest):
+    """What a machine without TensorRT says; also where the plug-in is not built."""
+
+    def test_build_and_run(self):
+        self.write("m.plan", "no plan")
+        for command in (["build", "--model", "tiny_cnn", "--engine", "tensorrt", "--out", "x.plan"],
+                        ["infer", "--model", "m.plan", "--shapes", "x:1x4", *cli.QUICK]):
+            with self.subTest(command[0]):
+                done = self.run_cli(*command, env={"TENSORRT_ROOT": str(self.folder)})
+                self.assert_code(done, 77)
+                self.assertRegex(done.out + done.err, "tensorrt plug-in, which is not built|no library of TensorRT|NVIDIA")
+                self.assertFalse((self.folder / "x.plan").exists())
+
+    def test_validate_has_a_row(self):
+        self.assertRegex(self.run_cli("validate", env={"TENSORRT_ROOT": str(self.folder)}).out, "plug-in tensorrt +")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Stands in for libcuda.so.1: two devices whose memory is the host's. Copies happen when the stream is waited
+// for, so that reading too early shows.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+struct CUstream_st {
+  std::vector<std::function<void()>> work;
+};
+
+namespace {
+
+int live_allocations = 0;
+
+int allocate(void** memory, std::size_t bytes) {
+  *memory = std::malloc(bytes);
+  ++live_allocations;
+  return 0;
+}
+
+int release(void* memory) {
+  std::free(memory);
+  --live_allocations;
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int fake_live_allocations() {
+  return live_allocations;
+}
+int cuInit(unsigned) {
+  return 0;
+}
+int cuDriverGetVersion(int* version) {
+  *version = 13010;
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = 2;
+  return 0;
+}
+int cuDeviceGetName(char* name, int length, int device) {
+  std::snprintf(name, static_cast<std::size_t>(length), "double %d", device);
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  *value = attribute == 75 ? 9 : 0;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  static int primary;
+  *context = &primary;
+  return 0;
+}
+int cuCtxSetCurrent(void* context) {
+  return context ? 0 : 201;
+}
+int cuStreamCreate(CUstream_st** stream, unsigned) {
+  *stream = new CUstream_st();
+  ++live_allocations;
+  return 0;
+}
+int cuStreamSynchronize(CUstream_st* stream) {
+  for (const auto& work : stream->work) work();
+  stream->work.clear();
+  return 0;
+}
+int cuStreamDestroy_v2(CUstream_st* stream) {
+  delete stream;
+  --live_allocations;
+  return 0;
+}
+int cuMemAlloc_v2(std::uint64_t* memory, std::size_t bytes) {
+  void* address = nullptr;
+  const int code = bytes > (std::size_t{1} << 40) ? 2 : allocate(&address, bytes);
+  *memory = reinterpret_cast<std::uint64_t>(address);
+  return code;
+}
+int cuMemFree_v2(std::uint64_t memory) {
+  return release(reinterpret_cast<void*>(memory));
+}
+int cuMemAllocHost_v2(void** memory, std::size_t bytes) {
+  return allocate(memory, bytes);
+}
+int cuMemFreeHost(void* memory) {
+  return release(memory);
+}
+int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, CUstream_st* stream) {
+  stream->work.emplace_back([=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
+  return 0;
+}
+int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, CUstream_st* stream) {
+  stream->work.emplace_back([=] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); });
+  return 0;
+}
+int cuGetErrorString(int code, const char** text) {
+  *text = code == 2 ? "out of memory" : "a made-up error";
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugin/builder.h"
+#include "plugin/model_files/driver.h"
+
+namespace paceline::tensorrt_test {
+
+using model_files_test::error_of;
+using testing::AllOf;
+using testing::HasSubstr;
+
+// The plug-in with the double's libraries; models are the double's lines of words (double/fake_model.h).
+class Double : public testing::Test {
+ protected:
+  Double();
+  std::string write(const std::string& name, const std::string& text);
+  // Builds m.plan from the lines.
+  plugin::BuildReport build(const std::string& lines, const plugin::BuildSettings& settings);
+  plugin::BuildReport build(const std::string& lines) { return build(lines, settings()); }
+  // Of a model with the input "x": [1,4] to [8,4].
+  static plugin::BuildSettings settings();
+  // Loads m.plan for x of this shape.
+  std::unique_ptr<plugin::Engine> load(const Shape& shape, const model_files_test::Settings& settings = {});
+  std::string read(const std::string& name);
+
+  model_files_test::TemporaryFolder folder_;
+};
+
+inline constexpr const char* kModel = "input x float -1 4\nlayer relu float\noutput y float\n";
+
+std::string value_of(const std::vector<std::pair<std::string, std::string>>& settings, const std::string& name);
+
+}  // namespace paceline::tensorrt_test

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Plans at run time: what is checked before anything runs, data to the device and back, what is read back.
+#include <dlfcn.h>
+
+#include "plugin/tensorrt/double_test.h"
+
+namespace paceline::tensorrt_test {
+namespace {
+
+using model_files_test::bind;
+using model_files_test::run;
+using model_files_test::setting;
+using model_files_test::tensor;
+using testing::ElementsAre;
+
+class TensorRtRun : public Double {
+ protected:
+  std::pair<std::optional<ErrorCode>, std::string> refusal(const Shape& shape,
+                                                           const model_files_test::Settings& with = {}) {
+    return error_of([&] { (void)load(shape, with); });
+  }
+};
+
+TEST_F(TensorRtRun, OutputsArriveOnTheHost) {
+  (void)build(kModel);
+  const auto engine = load({2, 4});
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {2, 4}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  bind(*engine, data);
+  EXPECT_THAT(run(*engine), ElementsAre(2, 4, 6, 8, 10, 12, 14, 16));
+}
+
+TEST_F(TensorRtRun, SlotsDoNotShareMemory) {
+  (void)build(kModel);
+  const auto engine = load({1, 4});
+  std::vector<Tensor> first, second;
+  first.push_back(tensor("x", {1, 4}, std::vector<float>{1, 1, 1, 1}));
+  second.push_back(tensor("x", {1, 4}, std::vector<float>{3, 3, 3, 3}));
+  bind(*engine, first, 0);
+  bind(*engine, second, 1);
+  engine->enqueue(0);
+  engine->enqueue(1);
+  EXPECT_EQ(*static_cast<const float*>(engine->synchronize(0)[0].data), 2);
+  EXPECT_EQ(*static_cast<const float*>(engine->synchronize(1)[0].data), 6);
+}
+
+TEST_F(TensorRtRun, EverythingGoesWithTheEngine) {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_TRUE(driver);
+  const auto live = reinterpret_cast<int (*)()>(::dlsym(driver, "fake_live_allocations"));
+  (void)build(kModel);
+  auto engine = load({1, 4});
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
+  bind(*engine, data, 0);
+  bind(*engine, data, 1);
+  EXPECT_EQ(live(), 2 * 4);  // of each: a stream, the input, the output on the device and on the host
+  engine.reset();
+  EXPECT_EQ(live(), 0);
+}
+
+TEST_F(TensorRtRun, TheProfileThatHoldsTheShapesIsChosen) {
+  auto with = settings();
+  with.profiles.push_back({{"x", {16, 4}, {32, 4}, {64, 4}}});
+  (void)build(kModel, with);
+  EXPECT_EQ(setting(*load({8, 4}), "profile"), "1 of 2");
+  EXPECT_EQ(setting(*load({64, 4}), "profile"), "2 of 2");
+}
+
+TEST_F(TensorRtRun, ShapesOutsideEveryProfileAreRefused) {
+  (void)build(kModel);
+  for (const std::int64_t batch : {9, 100}) {
+    const auto [code, text] = refusal({batch, 4});
+    EXPECT_EQ(code, ErrorCode::kUsage);
+    EXPECT_THAT(text, AllOf(HasSubstr("does not fit this plan"), HasSubstr("'x' [1,4] to [8,4]")));
+  }
+  EXPECT_THAT(refusal({2, 5}).second, HasSubstr("expects input 'x' float32 [?,4]"));
+}
+
+TEST_F(TensorRtRun, AFileThatIsNoPlan) {
+  for (const std::string text : {"", "no plan", "another file that is longer than a head"}) {
+    (void)write("m.plan", text);
+    const auto [code, why] = refusal({1, 4});
+    EXPECT_EQ(code, ErrorCode::kData);
+    EXPECT_THAT(why, HasSubstr("is no plan"));
+  }
+}
+
+TEST_F(TensorRtRun, APlanOfAnotherVersion) {
+  (void)build(kModel);
+  auto plan = read("m.plan");
+  plan[24] = 8, plan[25] = 6;
+  (void)write("m.plan", plan);
+  const auto [code, text] = refusal({1, 4});
+  EXPECT_EQ(code, ErrorCode::kUnsupported);
+  EXPECT_THAT(text, AllOf(HasSubstr("was built by version 8.6.2"), HasSubstr(std::to_string(DOUBLE_VERSION) + ".4.2")));
+}
+
+TEST_F(TensorRtRun, ARefusedPlanIsToldInItsWords) {
+  (void)build(std::string(kModel) + "load_error [engine.cpp::load::12] Error Code 1: Serialization (checksum differs)\n");
+  const auto [code, text] = refusal({1, 4});
+  EXPECT_EQ(code, ErrorCode::kData);
+  EXPECT_THAT(text, AllOf(HasSubstr("(checksum differs)"), testing::Not(HasSubstr("engine.cpp"))));
+}
+
+TEST_F(TensorRtRun, DevicesThatAreNotThere) {
+  (void)build(kModel);
+  EXPECT_EQ(setting(*load({1, 4}, {"fp32", 1, {{"device", "cuda:1"}}}), "device_name"), "double 1");
+  const auto [code, text] = refusal({1, 4}, {"fp32", 1, {{"device", "cuda:2"}}});
+  EXPECT_EQ(code, ErrorCode::kUnavailable);
+  EXPECT_THAT(text, AllOf(HasSubstr("cuda:2"), HasSubstr("shows 2")));
+  EXPECT_EQ(refusal({1, 4}, {"fp32", 1, {{"device", "gpu"}}}).first, ErrorCode::kUsage);
+}
+
+TEST_F(TensorRtRun, OutputsWhoseShapeDependsOnTheData) {
+  (void)build(std::string(kModel) + "data_dependent\n");
+  const auto engine = load({1, 4});
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
+  const auto [code, text] = error_of([&] { bind(*engine, data); });
+  EXPECT_EQ(code, ErrorCode::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("output 'y'"));
+}
+
+TEST_F(TensorRtRun, LayersAreReadBackWithTheirTimes) {
+  (void)build(std::string(kModel) +
+              R"(inspector {"Layers": [{"Name": "conv1", "LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 8,)"
+              R"( "Groups": 1, "TacticName": "sm80_int8", "Inputs": [{"Dimensions": [1, 4, 10, 10], "Format/Datatype":)"
+              R"( "Int8"}], "Outputs": [{"Dimensions": [1, 8, 10, 10], "Format/Datatype": "Int8"}]}]})"
+              "\n");
+  const auto engine = load({1, 4});
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
+  bind(*engine, data);
+  const auto said = engine->read_back(0);
+  ASSERT_EQ(said.precisions.size(), 1U);
+  EXPECT_EQ(said.precisions[0].precision, "int8");
+  EXPECT_EQ(said.flops, 2.0 * 8 * 100 * 4 * 9);
+  ASSERT_EQ(said.layers.size(), 1U);
+  EXPECT_EQ(said.layers[0].time_ns, 250'000.0);
+}
+
+TEST_F(TensorRtRun, SaysWhatItRunsOn) {
+  (void)build(kModel);
+  const auto engine = load({1, 4});
+  EXPECT_EQ(setting(*engine, "library"), "TensorRT");
+  EXPECT_EQ(setting(*engine, "device"), "cuda:0");
+  EXPECT_EQ(setting(*engine, "compute_capability"), "9.0");
+  const auto versions = engine->info().versions;
+  EXPECT_EQ(value_of(versions, "TensorRT"), std::to_string(DOUBLE_VERSION) + ".4.2");
+  EXPECT_EQ(value_of(versions, "CUDA driver"), "13.1");
+}
+
+}  // namespace
+}  // namespace paceline::tensorrt_test
