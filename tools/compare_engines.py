@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """ResNet-50 through Paceline against the engines' own tools, and int8 against float32, in fresh interleaved processes.
 
-usage: tools/compare_engines.py tools  --python VENV/bin/python [--rounds 12] [--precisions fp32,int8] [--batches 1,8] [--out FILE.md]
+usage: tools/compare_engines.py tools  --python VENV/bin/python [--rounds 12] [--engines openvino,onnxruntime] [--precisions fp32,int8] [--batches 1,8]
+                                [--out FILE.md]
        tools/compare_engines.py int8   [--rounds 12] [--batches 8] [--out FILE.md]
 
 tools: OpenVINO through Paceline against its benchmark_app, ONNX Runtime through Paceline against a loop in its Python, on the same
@@ -80,6 +81,9 @@ def run_paceline(args, engine, model, precision, batch):
         return case["headline"]["p50_ns"]["value"]
 
 
+OWN_TOOLS = {"openvino": ("benchmark_app", run_benchmark_app), "onnxruntime": ("Python loop", run_onnxruntime)}
+
+
 def export(args, precision, folder):
     file = str(pathlib.Path(folder) / f"resnet50_{precision}.onnx")
     output_of([args.paceline, "export", "--model", "resnet50", "--precision", precision, "--dynamic-batch", "--out", file])
@@ -98,7 +102,8 @@ def compare_tools(args, folder):
     for precision in args.precisions.split(","):
         file = export(args, precision, folder)
         for batch in map(int, args.batches.split(",")):
-            for engine, tool, theirs in (("openvino", "benchmark_app", run_benchmark_app), ("onnxruntime", "Python loop", run_onnxruntime)):
+            for engine in args.engines.split(","):
+                tool, theirs = OWN_TOOLS[engine]
                 name = f"{engine} {precision}"
                 sides = {name: lambda e=engine, b=batch: run_paceline(args, e, file, precision, b),
                          tool: lambda t=theirs, b=batch: t(args, file, b)}
@@ -136,6 +141,7 @@ def main():
     parser.add_argument("--python", help="interpreter of an environment with openvino, onnxruntime and numpy")
     parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
     parser.add_argument("--rounds", type=int, default=12, choices=sorted(RANKS))
+    parser.add_argument("--engines", default=",".join(OWN_TOOLS), help="of 'tools'")
     parser.add_argument("--precisions", default="fp32,int8")
     parser.add_argument("--batches", default="1,8")
     parser.add_argument("--iterations", type=int, default=40)
