@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kSuffixes{".onnx"};
 // The file decides what is computed; which of these it was is read back.
-constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "fp16", "bf16", "int8"};
+constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "fp16", "int8"};
 
 int threads_of_this_process() {
   namespace fs = std::filesystem;
