@@ -220,13 +220,9 @@ class Checker {
   void check_reference() {
     if (!settings_.has("accuracy.reference")) return;
     const auto& file = settings_.text("accuracy.reference");
-    const FileType* type = find_file_type(file);
-    if (!type) return;
+    if (!find_file_type(file)) return;
     std::error_code error;
-    if (!type->available)
-      report("accuracy.reference",
-             fmt::format("accuracy.reference '{}': {} files are not available yet", file, type->suffix));
-    else if (!std::filesystem::exists(file, error))
+    if (!std::filesystem::exists(file, error))
       report("accuracy.reference",
              fmt::format("accuracy.reference '{}' does not exist; check the path", file));
   }
