@@ -117,7 +117,7 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
 // Rows that say nothing of most cases are shown where they do.
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
-  if (row.anchor == "device-time") return one.device_p50_ns.value.has_value();
+  if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
 
