@@ -29,9 +29,9 @@ std::string request_key(const workload::InputRequest& request);
 
 // What the case is checked against; one of these is set.
 struct ReferenceChoice {
-  std::string engine;      // its fp32 run of the case's model
-  std::string file;        // expected outputs
-  std::string model_file;  // the fp32 run of another model
+  std::string engine{};      // its fp32 run of the case's model
+  std::string file{};        // expected outputs
+  std::string model_file{};  // the fp32 run of another model
 };
 ReferenceChoice reference_choice(const config::Case& c);
 
