@@ -88,7 +88,10 @@ Library::Library() {
   std::string reasons;
   for (const auto& [product, file] : candidates()) {
     if (product->headers == kHeaders) handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_) return describe(product->title, (fs::path(file).parent_path() / product->parser).string());
+    if (handle_) {
+      describe(product->title, (fs::path(file).parent_path() / product->parser).string());
+      return;
+    }
     if (product->headers == kHeaders)
       reasons += fmt::format("{}; ", ::dlerror());
     else if (fs::exists(file))
