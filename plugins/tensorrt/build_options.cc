@@ -46,19 +46,7 @@ void choose_dla(int core, const nvinfer1::IBuilder& builder, nvinfer1::IBuilderC
   config.setFlag(BuilderFlag::kGPU_FALLBACK);
 }
 
-const nvinfer1::ITensor* find_input(const nvinfer1::INetworkDefinition& network, const std::string& name) {
-  for (int i = 0; i < network.getNbInputs(); ++i)
-    if (name == network.getInput(i)->getName()) return network.getInput(i);
-  return nullptr;
-}
-
-void set_range(nvinfer1::IOptimizationProfile& profile, const ShapeRange& range,
-               const nvinfer1::INetworkDefinition& network) {
-  const auto* input = find_input(network, range.input);
-  if (input && input->isShapeTensor())
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("input '{}' holds shapes, whose values an engine is built for; make it a constant",
-                            range.input));
+void set_range(nvinfer1::IOptimizationProfile& profile, const ShapeRange& range) {
   const char* name = range.input.c_str();
   using nvinfer1::OptProfileSelector;
   if (!profile.setDimensions(name, OptProfileSelector::kMIN, to_dims(range.min)) ||
@@ -100,11 +88,11 @@ void apply(const BuildOptions& options, const nvinfer1::IBuilder& builder, nvinf
   config.setProfilingVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED);
 }
 
-void add_profiles(const std::vector<ShapeProfile>& profiles, const nvinfer1::INetworkDefinition& network,
-                  nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config) {
+void add_profiles(const std::vector<ShapeProfile>& profiles, nvinfer1::IBuilder& builder,
+                  nvinfer1::IBuilderConfig& config) {
   for (const auto& shapes : profiles) {
     auto* profile = builder.createOptimizationProfile();  // stays the builder's
-    for (const auto& range : shapes) set_range(*profile, range, network);
+    for (const auto& range : shapes) set_range(*profile, range);
     if (config.addOptimizationProfile(profile) < 0)
       throw Error(ErrorCode::kUsage, "the library refuses these shapes: min <= opt <= max must hold");
   }

@@ -25,10 +25,9 @@ BuildOptions read_build_options(const plugin::BuildSettings& settings);
 // Throws Error(kUnsupported) when a DLA core is asked for that this machine or this version does not have.
 void apply(const BuildOptions& options, const nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config);
 
-// One optimisation profile each. Throws Error(kUnsupported) for an input whose values are shapes,
-// Error(kUsage) for a range that the library refuses.
-void add_profiles(const std::vector<ShapeProfile>& profiles, const nvinfer1::INetworkDefinition& network,
-                  nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config);
+// One optimisation profile each. Throws Error(kUsage) for a range that the library refuses.
+void add_profiles(const std::vector<ShapeProfile>& profiles, nvinfer1::IBuilder& builder,
+                  nvinfer1::IBuilderConfig& config);
 
 // As the configuration reports them back.
 std::vector<std::pair<std::string, std::string>> effective_settings(const nvinfer1::IBuilderConfig& config);

@@ -20,6 +20,8 @@ class Library {
   Library();
   [[nodiscard]] const std::string& title() const { return title_; }  // TensorRT | TensorRT-RTX
   [[nodiscard]] const std::string& version() const { return version_; }
+  // TensorRT-RTX: its interface is TensorRT 11's in what builds; in the rest calls differ.
+  [[nodiscard]] bool builds_only() const { return title_ != "TensorRT"; }
   [[nodiscard]] int major_version() const { return major_; }
   [[nodiscard]] std::unique_ptr<nvinfer1::IBuilder> make_builder(nvinfer1::ILogger& logger) const;
   [[nodiscard]] std::unique_ptr<nvinfer1::IRuntime> make_runtime(nvinfer1::ILogger& logger) const;

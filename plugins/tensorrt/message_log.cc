@@ -15,10 +15,12 @@ namespace {
 
 constexpr std::array<const char*, 5> kLevels{"internal error", "error", "warning", "info", "verbose"};
 
-// "[builder.cpp::build::123] ", "IBuilder::buildSerializedNetwork: ", "Error Code 4: API Usage Error ", and
-// " In build at builder.cpp:123" behind the sentence.
+// Places in front of a sentence ("[builder.cpp::build::123] ", "IBuilder::buildSerializedNetwork: ", "Error Code 4: ",
+// "In node 3 with name: … (importConv): INVALID_NODE: ", "Assertion failed: x == y: ") and behind it (" In build at
+// builder.cpp:123").
 const char* const kNoise =
-    "^\\[[^\\]]*\\] ?|^\\w+::\\w+: |Error Code \\d+: (\\w+: )?| ?In (function )?[\\w:~<>]+ at [\\w./-]+:\\d+";
+    "^\\[[^\\]]*\\] ?|^\\w+::\\w+: |Error Code \\d+: |In node -?\\d+ with name: .*?\\(\\w+\\): \\w+: |Assertion failed: .*?: |"
+    " ?In (function )?[\\w:~<>]+ at [\\w./-]+:\\d+";
 
 }  // namespace
 

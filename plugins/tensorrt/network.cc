@@ -27,20 +27,29 @@ constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped =
 constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped = 0;
 #endif
 
-bool is_unsupported(ParserCode code) {
-  return code >= ParserCode::kUNSUPPORTED_GRAPH && code <= ParserCode::kUNSUPPORTED_NODE_SHAPE;
-}
+constexpr const char* kNoOperator = "Plugin not found";  // what is no operator is taken for a plug-in's name
+constexpr plugin_support::Advice kAdvice[] = {
+    {"Failed to import initializer", plugin_support::kDataFileAdvice},
+    {"Failed to parse", plugin_support::kDamagedAdvice},
+    {"(node '", plugin_support::kOperatorAdvice},
+};
 
 std::string text_of(const char* text) {
   return text ? text : "";
 }
 
+// A node that is named is one that the library cannot take, whatever it calls the error.
+bool is_unsupported(const nvonnxparser::IParserError& error) {
+  return !text_of(error.nodeOperator()).empty() ||
+         (error.code() >= ParserCode::kUNSUPPORTED_GRAPH && error.code() <= ParserCode::kUNSUPPORTED_NODE_SHAPE);
+}
+
 // "operator NonZero (node 'nz_3'): <the library's words>".
 std::string describe(const nvonnxparser::IParserError& error) {
-  const auto type = text_of(error.nodeOperator()), name = text_of(error.nodeName());
-  const auto words = plain_words(text_of(error.desc()));
-  if (type.empty() && name.empty()) return words;
-  return fmt::format("operator {} (node '{}'): {}", type.empty() ? "?" : type, name, words);
+  const auto type = text_of(error.nodeOperator());
+  auto words = plain_words(text_of(error.desc()));
+  if (words.find(kNoOperator) != std::string::npos) words = "there is no such operator";
+  return type.empty() ? words : fmt::format("operator {} (node '{}'): {}", type, text_of(error.nodeName()), words);
 }
 
 [[noreturn]] void report(const nvonnxparser::IParser& parser, const MessageLog& log, const Library& library,
@@ -49,14 +58,14 @@ std::string describe(const nvonnxparser::IParserError& error) {
   bool unsupported = false;
   for (int i = 0; i < parser.getNbErrors() && i < kMostErrors; ++i) {
     words.push_back(describe(*parser.getError(i)));
-    unsupported = unsupported || is_unsupported(parser.getError(i)->code());
+    unsupported = unsupported || is_unsupported(*parser.getError(i));
   }
   if (words.empty()) words.push_back(log.reason());
   if (const int more = parser.getNbErrors() - kMostErrors; more > 0)
     words.push_back(fmt::format("and {} more", more));
   throw Error(unsupported ? ErrorCode::kUnsupported : ErrorCode::kData,
-              fmt::format("{} cannot read '{}': {}; {}", library.title(), file, fmt::join(words, "; "),
-                          unsupported ? plugin_support::kOperatorAdvice : plugin_support::kDamagedAdvice));
+              plugin_support::with_advice(
+                  fmt::format("{} cannot read '{}': {}", library.title(), file, fmt::join(words, "; ")), kAdvice));
 }
 
 }  // namespace
@@ -72,6 +81,9 @@ Network read_network(const Library& library, nvinfer1::IBuilder& builder, Messag
   const int level = static_cast<int>(nvinfer1::ILogger::Severity::kWARNING);
   if (!network.parser->parseFromFile(onnx_file.c_str(), level))
     report(*network.parser, log, library, onnx_file);
+  if (network.definition->getNbInputs() == 0)
+    throw Error(ErrorCode::kData, fmt::format("'{}' holds no model with inputs; {}", onnx_file,
+                                              plugin_support::kDamagedAdvice));
   return network;
 }
 

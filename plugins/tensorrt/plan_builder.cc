@@ -25,9 +25,9 @@ std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, Messag
 }
 
 std::vector<std::string> notes_of(const Library& library) {
-  if (library.title() == "TensorRT") return {};
-  return {fmt::format("built by {} {}, which is not TensorRT: only {} loads this file", library.title(),
-                      library.version(), library.title())};
+  if (!library.builds_only()) return {};
+  return {fmt::format("built by {} {}, which is not TensorRT: only {} loads this file, and paceline does not run it",
+                      library.title(), library.version(), library.title())};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ plugin::BuildReport PlanBuilder::build(const std::string& onnx_file, const plugi
   const auto network = read_network(library(), *builder, log, onnx_file);
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   apply(options, *builder, *config);
-  add_profiles(settings.profiles, *network.definition, *builder, *config);
+  add_profiles(settings.profiles, *builder, *config);
   const TimingCache cache(*config, options.timing_cache);
   log.reset();  // parsers complain of what they can do without
   const std::unique_ptr<nvinfer1::IHostMemory> plan(

@@ -27,6 +27,10 @@ bool has_known_format(std::string_view bytes) {
 }  // namespace
 
 void check_plan(const std::string& file, std::string_view bytes, const Library& library) {
+  if (library.builds_only())
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("plans are run with TensorRT, and here is {} {}; set TENSORRT_ROOT to a TensorRT",
+                            library.title(), library.version()));
   if (bytes.size() < kHeadBytes || !bytes.starts_with(kTag))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is no plan of {}; {}", file, library.title(), plugin_support::kDamagedAdvice));

@@ -57,17 +57,16 @@ TEST_F(TensorRtBuild, ShapesThatAreNoRange) {
   EXPECT_THAT(text, HasSubstr("9 dimensions"));
 }
 
-TEST_F(TensorRtBuild, InputsWhoseValuesAreShapes) {
-  const auto [code, text] = refusal("shape_input x int64 1\nlayer reshape float\n");
-  EXPECT_EQ(code, ErrorCode::kUnsupported);
-  EXPECT_THAT(text, HasSubstr("'x' holds shapes"));
-}
-
 TEST_F(TensorRtBuild, OperatorsThatItDoesNotHaveAreNamedWithTheirNodes) {
   const auto [code, text] = refusal(std::string(kModel) + "unsupported Frobnicate frob_7 No importer registered\n");
   EXPECT_EQ(code, ErrorCode::kUnsupported);
   EXPECT_THAT(text, AllOf(HasSubstr("operator Frobnicate (node 'frob_7'): No importer registered"),
                           HasSubstr("export the model without it")));
+}
+
+TEST_F(TensorRtBuild, WhatIsNoOperatorAtAllIsCalledSo) {
+  const auto text = refusal(std::string(kModel) + "unsupported Frob f creator && \"Plugin not found, is its name right?\"\n").second;
+  EXPECT_THAT(text, HasSubstr("operator Frob (node 'f'): there is no such operator; "));
 }
 
 TEST_F(TensorRtBuild, ManyErrorsAreCounted) {
@@ -80,7 +79,8 @@ TEST_F(TensorRtBuild, ManyErrorsAreCounted) {
 TEST_F(TensorRtBuild, FilesThatAreNoModel) {
   const auto [code, text] = refusal("nonsense\n");
   EXPECT_EQ(code, ErrorCode::kData);
-  EXPECT_THAT(text, AllOf(HasSubstr("m.onnx"), HasSubstr("Failed to parse the file"), HasSubstr("damaged")));
+  EXPECT_THAT(text, AllOf(HasSubstr("m.onnx': Failed to parse the file; "), HasSubstr("damaged")));
+  EXPECT_EQ(refusal("").first, ErrorCode::kData);
 }
 
 TEST_F(TensorRtBuild, ItsOwnRefusalsAreTold) {

@@ -8,6 +8,7 @@
 #include "plugin/tensorrt/double_test.h"
 #include "tensorrt/driver.h"
 #include "tensorrt/message_log.h"
+#include "tensorrt/plan_file.h"
 
 namespace paceline::tensorrt_test {
 namespace {
@@ -61,12 +62,17 @@ TEST_F(TensorRtLibrary, WithoutItsParserThereIsAReason) {
   EXPECT_THAT(text, HasSubstr("cannot load the ONNX parser of TensorRT"));
 }
 
-TEST_F(TensorRtLibrary, ItsSiblingIsNamedAsSuch) {
+TEST_F(TensorRtLibrary, ItsSiblingIsNamedAsSuchAndOnlyBuilds) {
   copy("libnvinfer.so." + kVersion, "libtensorrt_rtx.so.1");
-  if (DOUBLE_VERSION < 11)
+  if (DOUBLE_VERSION < 11) {
     EXPECT_THAT(refusal().second, HasSubstr("headers of TensorRT 11"));
-  else
-    EXPECT_EQ(Library().title(), "TensorRT-RTX");
+    return;
+  }
+  const Library library;
+  EXPECT_EQ(library.title(), "TensorRT-RTX");
+  const auto [code, text] = error_of([&] { tensorrt_plugin::check_plan("m.plan", "", library); });
+  EXPECT_EQ(code, ErrorCode::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("here is TensorRT-RTX 11.4.2"));
 }
 
 TEST(CudaDriver, AMachineWithoutOneSaysSo) {
@@ -78,7 +84,9 @@ TEST(CudaDriver, AMachineWithoutOneSaysSo) {
 TEST(Messages, PlainWordsAreWithoutPlaces) {
   EXPECT_EQ(plain_words("[builder.cpp::build::12] Error Code 4: Internal Error (no profile)"), "Internal Error (no profile)");
   EXPECT_EQ(plain_words("IBuilder::buildSerializedNetwork: Error Code 10: no kernel"), "no kernel");
-  EXPECT_EQ(plain_words("In node 3 (importSplit): UNSUPPORTED\n"), "In node 3 (importSplit): UNSUPPORTED");
+  EXPECT_EQ(plain_words("In node 3 with name: s and operator: Split (importSplit): UNSUPPORTED_NODE: Assertion failed: a == b: odd"),
+            "odd");
+  EXPECT_EQ(plain_words("two\nlines\n"), "two lines");
   EXPECT_EQ(plain_words("no devices. In start at common/gpu.cpp:71"), "no devices.");
 }
 

@@ -56,9 +56,7 @@ class IHostMemory {
 class ITensor {
  public:
   virtual ~ITensor() noexcept = default;
-  virtual char const* getName() const noexcept = 0;
   virtual DataType getType() const noexcept = 0;
-  virtual bool isShapeTensor() const noexcept = 0;
 };
 
 class ILayer {
@@ -73,7 +71,6 @@ class INetworkDefinition {
   virtual std::int32_t getNbLayers() const noexcept = 0;
   virtual ILayer* getLayer(std::int32_t index) const noexcept = 0;
   virtual std::int32_t getNbInputs() const noexcept = 0;
-  virtual ITensor* getInput(std::int32_t index) const noexcept = 0;
 };
 
 class IOptimizationProfile {

@@ -8,7 +8,7 @@
 #include <vector>
 
 // What the double takes for a model and keeps in its plans: lines of words.
-//   input x float -1 3 8      shape_input n int64 1       output y float
+//   input x float -1 3 8      output y float
 //   layer conv float          unsupported NonZero nz_3 no such operator      nonsense
 //   build_error words…        load_error words…           data_dependent      inspector {"Layers": […]}
 //   profile x min 1 3 8 opt 2 3 8 max 4 3 8               (of plans: one line a profile and input)
@@ -25,10 +25,7 @@ struct Tensor : nvinfer1::ITensor {
   std::string name;
   std::string type;
   nvinfer1::Dims dims{};
-  bool shapes = false;
-  char const* getName() const noexcept override { return name.c_str(); }
   nvinfer1::DataType getType() const noexcept override { return type_of(type); }
-  bool isShapeTensor() const noexcept override { return shapes; }
 };
 
 struct Layer : nvinfer1::ILayer {
@@ -46,9 +43,6 @@ struct Network : nvinfer1::INetworkDefinition {
     return const_cast<Layer*>(&layers.at(static_cast<std::size_t>(i)));
   }
   std::int32_t getNbInputs() const noexcept override { return static_cast<std::int32_t>(inputs.size()); }
-  nvinfer1::ITensor* getInput(std::int32_t i) const noexcept override {
-    return const_cast<Tensor*>(&inputs.at(static_cast<std::size_t>(i)));
-  }
 };
 
 // "x float -1 3" behind the first word.
