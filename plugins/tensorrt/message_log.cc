@@ -28,6 +28,7 @@ void MessageLog::log(Severity severity, const char* message) noexcept try {
   if (severity > Severity::kINFO) return;
   const std::scoped_lock lock(mutex_);
   if (severity <= Severity::kERROR && first_error_.empty()) first_error_ = message;
+  if (severity == Severity::kWARNING && first_warning_.empty()) first_warning_ = message;
   if (file_.empty()) return;
   const auto level = static_cast<std::size_t>(std::max(0, static_cast<int>(severity)));
   std::ofstream(file_, std::ios::app) << '[' << kLevels.at(level) << "] " << message << '\n';
@@ -36,12 +37,19 @@ void MessageLog::log(Severity severity, const char* message) noexcept try {
 
 std::string MessageLog::reason() const {
   const std::scoped_lock lock(mutex_);
-  return first_error_.empty() ? "it does not say why" : plain_words(first_error_);
+  const auto& words = first_error_.empty() ? first_warning_ : first_error_;
+  return words.empty() ? "it does not say why" : plain_words(words);
+}
+
+bool MessageLog::complained() const {
+  const std::scoped_lock lock(mutex_);
+  return !first_error_.empty() || !first_warning_.empty();
 }
 
 void MessageLog::reset() {
   const std::scoped_lock lock(mutex_);
   first_error_.clear();
+  first_warning_.clear();
 }
 
 std::string plain_words(std::string_view message) {

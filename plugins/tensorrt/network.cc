@@ -48,7 +48,7 @@ bool is_unsupported(const nvonnxparser::IParserError& error) {
 std::string describe(const nvonnxparser::IParserError& error) {
   const auto type = text_of(error.nodeOperator());
   auto words = plain_words(text_of(error.desc()));
-  if (words.find(kNoOperator) != std::string::npos) words = "there is no such operator";
+  if (words.find(kNoOperator) != std::string::npos) words = "unknown";
   return type.empty() ? words : fmt::format("operator {} (node '{}'): {}", type, text_of(error.nodeName()), words);
 }
 

@@ -41,7 +41,7 @@ plugin::BuildReport PlanBuilder::build(const std::string& onnx_file, const plugi
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   apply(options, *builder, *config);
   add_profiles(settings.profiles, *builder, *config);
-  const TimingCache cache(*config, options.timing_cache);
+  const TimingCache cache(*config, options.timing_cache, log);
   log.reset();  // parsers complain of what they can do without
   const std::unique_ptr<nvinfer1::IHostMemory> plan(
       builder->buildSerializedNetwork(*network.definition, *config));

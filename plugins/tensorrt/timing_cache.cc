@@ -10,16 +10,17 @@
 
 namespace paceline::tensorrt_plugin {
 
-TimingCache::TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file)
+// The library makes an empty cache of a file that it cannot use, and only warns: saving it would lose the file.
+TimingCache::TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file, MessageLog& log)
     : config_(config), file_(file) {
   if (file_.empty()) return;
   const auto kept = std::filesystem::exists(file_) ? read_file(file_) : std::string();
+  log.reset();
   cache_.reset(config_.createTimingCache(kept.data(), kept.size()));
-  if (!cache_ || !config_.setTimingCache(*cache_, false))
+  if (!cache_ || log.complained() || !config_.setTimingCache(*cache_, false))
     throw Error(ErrorCode::kData,
-                fmt::format("timing cache '{}' is damaged, or of another version or device; delete it, or "
-                            "give another file",
-                            file_));
+                fmt::format("timing cache '{}' cannot be used: {}; delete it, or give another file", file_,
+                            log.reason()));
 }
 
 void TimingCache::save() const {

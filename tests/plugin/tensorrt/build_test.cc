@@ -66,7 +66,7 @@ TEST_F(TensorRtBuild, OperatorsThatItDoesNotHaveAreNamedWithTheirNodes) {
 
 TEST_F(TensorRtBuild, WhatIsNoOperatorAtAllIsCalledSo) {
   const auto text = refusal(std::string(kModel) + "unsupported Frob f creator && \"Plugin not found, is its name right?\"\n").second;
-  EXPECT_THAT(text, HasSubstr("operator Frob (node 'f'): there is no such operator; "));
+  EXPECT_THAT(text, HasSubstr("operator Frob (node 'f'): unknown; "));
 }
 
 TEST_F(TensorRtBuild, ManyErrorsAreCounted) {
@@ -132,7 +132,7 @@ TEST_F(TensorRtBuild, ATimingCacheThatIsNone) {
   with.options = {{"timing_cache", write("times", "something else")}};
   const auto [code, text] = refusal(kModel, with);
   EXPECT_EQ(code, ErrorCode::kData);
-  EXPECT_THAT(text, HasSubstr("timing cache"));
+  EXPECT_THAT(text, AllOf(HasSubstr("timing cache"), HasSubstr("Failed to deserialize")));
   EXPECT_EQ(read("times"), "something else");
 }
 

@@ -45,6 +45,7 @@ struct Profile : IOptimizationProfile {
 };
 
 struct Config : IBuilderConfig {
+  ILogger& logger;
   std::map<BuilderFlag, bool> flags{{BuilderFlag::kTF32, true}};
   std::size_t workspace = std::size_t{1} << 40;
   DeviceType device = DeviceType::kGPU;
@@ -52,6 +53,7 @@ struct Config : IBuilderConfig {
   ProfilingVerbosity verbosity = ProfilingVerbosity::kLAYER_NAMES_ONLY;
   std::vector<const Profile*> profiles;
   const ITimingCache* cache = nullptr;
+  explicit Config(ILogger& to) : logger(to) {}
 
   void setFlag(BuilderFlag flag) noexcept override { flags[flag] = true; }
   void clearFlag(BuilderFlag flag) noexcept override { flags[flag] = false; }
@@ -76,7 +78,9 @@ struct Config : IBuilderConfig {
   ITimingCache* createTimingCache(void const* bytes, std::size_t size) const noexcept override {
     auto made = std::make_unique<Cache>();
     made->bytes.assign(static_cast<const char*>(bytes), size);
-    return size > 0 && !made->bytes.starts_with("times") ? nullptr : made.release();
+    if (size == 0 || made->bytes.starts_with("times")) return made.release();
+    logger.log(ILogger::Severity::kWARNING, "Failed to deserialize timing cache. Returning an empty timing cache.");
+    return new Cache();
   }
   bool setTimingCache(ITimingCache const& given, bool) noexcept override {
     cache = &given;
@@ -99,7 +103,7 @@ struct Builder : IBuilder {
 #endif
     return network.release();
   }
-  IBuilderConfig* createBuilderConfig() noexcept override { return new Config(); }
+  IBuilderConfig* createBuilderConfig() noexcept override { return new Config(logger); }
   IOptimizationProfile* createOptimizationProfile() noexcept override {
     return profiles.emplace_back(std::make_unique<Profile>()).get();
   }
