@@ -24,7 +24,7 @@ else()
 endif()
 find_path(TENSORRT_CUDA_INCLUDE_DIR cuda_runtime_api.h
   HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include NO_CACHE)
-if(NOT TENSORRT_INCLUDE_DIR)
+if(NOT EXISTS "${TENSORRT_INCLUDE_DIR}/NvOnnxParser.h")
   set(TENSORRT_INCLUDE_DIR "")
 endif()
 paceline_decide(TENSORRT TITLE "headers of TensorRT" ROOT "${TENSORRT_INCLUDE_DIR}")
