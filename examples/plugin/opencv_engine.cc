@@ -88,7 +88,8 @@ class OpenCvEngine final : public plugin::Engine {
 
   plugin::ReadBack read_back(plugin::Slot slot) override {
     enqueue(slot);
-    plugin::ReadBack seen{.precisions = {}, .source = "types of OpenCV's layers", .peak_tensor_bytes = {}, .flops = {}};
+    plugin::ReadBack seen{
+        .precisions = {}, .source = "types of OpenCV's layers", .peak_tensor_bytes = {}, .flops = {}};
     std::vector<double> ticks;
     net_.getPerfProfile(ticks);
     const auto names = net_.getLayerNames();
@@ -101,23 +102,31 @@ class OpenCvEngine final : public plugin::Engine {
  private:
   static void check(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
     if (model.file.empty())
-      throw Error(ErrorCode::kUnsupported, "engine opencv reads ONNX files; write one with: paceline export --model " +
-                                               model.name + " --out " + model.name + ".onnx");
+      throw Error(ErrorCode::kUnsupported,
+                  "engine opencv reads ONNX files; write one with: paceline export --model " + model.name +
+                      " --out " + model.name + ".onnx");
     if (settings.precision != "fp32")
       throw Error(ErrorCode::kUnsupported, "engine opencv computes in fp32, not in " + settings.precision);
     for (const auto& input : model.inputs)
       if (input.dtype != DType::kFloat32)
-        throw Error(ErrorCode::kUnsupported, "engine opencv takes float32 inputs, and '" + input.name + "' is none");
+        throw Error(ErrorCode::kUnsupported,
+                    "engine opencv takes float32 inputs, and '" + input.name + "' is none");
   }
 
   TensorView view(std::size_t index, cv::Mat& output) const {
-    return {output_names_[index], output.data, DType::kFloat32, {output.size.p, output.size.p + output.dims}, {}, {}};
+    return {output_names_[index],
+            output.data,
+            DType::kFloat32,
+            {output.size.p, output.size.p + output.dims},
+            {},
+            {}};
   }
 
   // A layer that OpenCV fused into its neighbour took no time. Quantised layers end in "Int8".
   plugin::Layer layer(const std::string& name, double ticks) {
     const int id = net_.getLayerId(name);
-    plugin::Layer made{.name = name, .type = net_.getLayer(id)->type, .precision = {}, .time_ns = {}, .flops = {}};
+    plugin::Layer made{
+        .name = name, .type = net_.getLayer(id)->type, .precision = {}, .time_ns = {}, .flops = {}};
     made.precision = made.type.ends_with("Int8") ? "int8" : "fp32";
     made.time_ns = ticks / cv::getTickFrequency() * 1e9;
     if (made.type.starts_with("Convolution") || made.type.starts_with("InnerProduct"))
@@ -131,7 +140,8 @@ class OpenCvEngine final : public plugin::Engine {
     for (const std::string precision : {"fp32", "int8"}) {
       plugin::PrecisionShare share{precision, 0, 0};
       for (const auto& layer : seen.layers)
-        if (layer.flops && layer.precision == precision) share.flops_share += *layer.flops / total, ++share.operators;
+        if (layer.flops && layer.precision == precision)
+          share.flops_share += *layer.flops / total, ++share.operators;
       if (share.operators > 0) seen.precisions.push_back(share);
     }
     if (total > 0) seen.flops = total;
@@ -150,7 +160,8 @@ std::unique_ptr<plugin::Engine> make_opencv() {
 std::vector<std::pair<std::string, std::string>> versions() {
   return {{"OpenCV", cv::getVersionString()}};
 }
-constexpr plugin::EngineEntry kEngines[] = {{"opencv", "OpenCV's deep-learning module on the CPU (.onnx files)", make_opencv}};
+constexpr plugin::EngineEntry kEngines[] = {
+    {"opencv", "OpenCV's deep-learning module on the CPU (.onnx files)", make_opencv}};
 constexpr plugin::Plugin kOpenCv{plugin::kAbiVersion, "opencv", versions, kEngines};
 }  // namespace
 

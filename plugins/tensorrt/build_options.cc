@@ -30,7 +30,8 @@ std::int64_t number_option(const std::map<std::string, std::string>& options, co
   if (it == options.end()) return fallback;
   const auto value = parse_int(it->second);
   if (!value || *value < 0)
-    throw Error(ErrorCode::kUsage, fmt::format("option {} is '{}'; it takes a number from 0 on", name, it->second));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("option {} is '{}'; it takes a number from 0 on", name, it->second));
   return *value;
 }
 

@@ -12,8 +12,8 @@ using Stream = CUstream_st*;
 using DevicePointer = std::uint64_t;
 using Context = void*;
 
-// The functions of the CUDA driver that the engine calls, in its own binary interface. The driver is opened at
-// run time: nothing links it, and nothing of a CUDA toolkit is needed.
+// The functions of the CUDA driver that the engine calls, in its own binary interface. The driver is opened
+// at run time: nothing links it, and nothing of a CUDA toolkit is needed.
 struct Driver {
   int (*init)(unsigned flags);
   int (*version)(int* version);

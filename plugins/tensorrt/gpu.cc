@@ -45,7 +45,8 @@ Gpu::Gpu(const std::string& device) : index_(device_index(device)) {
   std::array<char, 256> name{};
   check(driver().device_name(name.data(), static_cast<int>(name.size()), index_), "cannot ask the device");
   name_ = name.data();
-  capability_ = fmt::format("{}.{}", attribute(kCapabilityMajor, index_), attribute(kCapabilityMinor, index_));
+  capability_ =
+      fmt::format("{}.{}", attribute(kCapabilityMajor, index_), attribute(kCapabilityMinor, index_));
   check(driver().retain_context(&context_, index_), fmt::format("cannot use device {}", device));
   use();
 }
@@ -68,7 +69,8 @@ DeviceBuffer::~DeviceBuffer() {
 }
 
 PinnedBuffer::PinnedBuffer(std::size_t bytes) {
-  check(driver().allocate_pinned(&memory_, at_least_one(bytes)), fmt::format("no {} bytes of pinned memory", bytes));
+  check(driver().allocate_pinned(&memory_, at_least_one(bytes)),
+        fmt::format("no {} bytes of pinned memory", bytes));
 }
 
 PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {

@@ -11,8 +11,8 @@ namespace paceline::tensorrt_plugin {
 // One device of this process, by its primary context, which stays until the process ends.
 class Gpu {
  public:
-  // `device`: "cuda:1". Throws Error(kUnavailable) without a driver or such a device, Error(kUsage) for what is
-  // no name of one.
+  // `device`: "cuda:1". Throws Error(kUnavailable) without a driver or such a device, Error(kUsage) for what
+  // is no name of one.
   explicit Gpu(const std::string& device);
   void use() const;  // by the calling thread; before anything else that touches the device
   [[nodiscard]] int index() const { return index_; }

@@ -21,11 +21,12 @@ using plugin_support::LayerWork;
 struct TypeWord {
   std::string_view word, precision;
 };
-// Parts of "Half", "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format."; first
-// match wins.
-constexpr std::array kTypeWords{TypeWord{"BFloat16", "bf16"}, TypeWord{"BF16", "bf16"}, TypeWord{"FP16", "fp16"},
-                                TypeWord{"Half", "fp16"},     TypeWord{"FP8", "fp8"},   TypeWord{"FP4", "fp4"},
-                                TypeWord{"Int8", "int8"},     TypeWord{"FP32", "fp32"}, TypeWord{"Float", "fp32"}};
+// Parts of "Half", "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format.";
+// first match wins.
+constexpr std::array kTypeWords{
+    TypeWord{"BFloat16", "bf16"}, TypeWord{"BF16", "bf16"}, TypeWord{"FP16", "fp16"},
+    TypeWord{"Half", "fp16"},     TypeWord{"FP8", "fp8"},   TypeWord{"FP4", "fp4"},
+    TypeWord{"Int8", "int8"},     TypeWord{"FP32", "fp32"}, TypeWord{"Float", "fp32"}};
 constexpr const char* kFormat = "Format/Datatype";
 
 enum class Work { kNone, kConvolution, kTransposed, kMatrix };
@@ -82,9 +83,8 @@ std::string precision_of(const json& layer) {
 }
 
 Work work_word(const std::string& text) {
-  const auto row = std::find_if(kWorkWords.begin(), kWorkWords.end(), [&](const WorkWord& w) {
-    return text.find(w.word) != std::string::npos;
-  });
+  const auto row = std::find_if(kWorkWords.begin(), kWorkWords.end(),
+                                [&](const WorkWord& w) { return text.find(w.word) != std::string::npos; });
   return row == kWorkWords.end() ? Work::kNone : row->work;
 }
 
@@ -124,9 +124,10 @@ std::optional<double> flops_of(const json& layer) {
 
 LayerWork layer_work(const json& layer) {
   if (!layer.is_object())
-    throw Error(ErrorCode::kUnsupported,
-                "this plan keeps names of layers only, so the precision that ran cannot be told; build it with "
-                "paceline build, or with trtexec --profilingVerbosity=detailed");
+    throw Error(
+        ErrorCode::kUnsupported,
+        "this plan keeps names of layers only, so the precision that ran cannot be told; build it with "
+        "paceline build, or with trtexec --profilingVerbosity=detailed");
   LayerWork work{{text_at(layer, "Name"), text_at(layer, "LayerType"), precision_of(layer), {}, {}}, 0};
   work.layer.flops = flops_of(layer);
   work.operators = work.layer.flops ? 1 : 0;

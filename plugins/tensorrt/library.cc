@@ -49,8 +49,8 @@ void add_below(const fs::path& root, std::vector<Candidate>& found) {
         found.push_back({&product, file.string()});
 }
 
-// First the best. The root that is given is the only place; else the one this plug-in was built with, and what
-// the system finds by name.
+// First the best. The root that is given is the only place; else the one this plug-in was built with, and
+// what the system finds by name.
 std::vector<Candidate> candidates() {
   std::vector<Candidate> found;
   const std::string built_with = TENSORRT_BUILD_ROOT, given = given_root();
@@ -95,7 +95,8 @@ Library::Library() {
     if (product->headers == kHeaders)
       reasons += fmt::format("{}; ", ::dlerror());
     else if (fs::exists(file))
-      reasons += fmt::format("'{}' needs a plug-in built with headers of TensorRT {}; ", file, product->headers);
+      reasons +=
+          fmt::format("'{}' needs a plug-in built with headers of TensorRT {}; ", file, product->headers);
   }
   report_nothing(reasons);
 }

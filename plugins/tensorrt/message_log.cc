@@ -15,11 +15,12 @@ namespace {
 
 constexpr std::array<const char*, 5> kLevels{"internal error", "error", "warning", "info", "verbose"};
 
-// Places in front of a sentence ("[builder.cpp::build::123] ", "IBuilder::buildSerializedNetwork: ", "Error Code 4: ",
-// "In node 3 with name: … (importConv): INVALID_NODE: ", "Assertion failed: x == y: ") and behind it (" In build at
-// builder.cpp:123").
+// Places in front of a sentence ("[builder.cpp::build::123] ", "IBuilder::buildSerializedNetwork: ", "Error
+// Code 4: ", "In node 3 with name: … (importConv): INVALID_NODE: ", "Assertion failed: x == y: ") and behind
+// it (" In build at builder.cpp:123").
 const char* const kNoise =
-    "^\\[[^\\]]*\\] ?|^\\w+::\\w+: |Error Code \\d+: |In node -?\\d+ with name: .*?\\(\\w+\\): \\w+: |Assertion failed: .*?: |"
+    "^\\[[^\\]]*\\] ?|^\\w+::\\w+: |Error Code \\d+: |In node -?\\d+ with name: .*?\\(\\w+\\): \\w+: "
+    "|Assertion failed: .*?: |"
     " ?In (function )?[\\w:~<>]+ at [\\w./-]+:\\d+";
 
 }  // namespace

@@ -40,8 +40,8 @@ std::string text_of(const char* text) {
 
 // A node that is named is one that the library cannot take, whatever it calls the error.
 bool is_unsupported(const nvonnxparser::IParserError& error) {
-  return !text_of(error.nodeOperator()).empty() ||
-         (error.code() >= ParserCode::kUNSUPPORTED_GRAPH && error.code() <= ParserCode::kUNSUPPORTED_NODE_SHAPE);
+  return !text_of(error.nodeOperator()).empty() || (error.code() >= ParserCode::kUNSUPPORTED_GRAPH &&
+                                                    error.code() <= ParserCode::kUNSUPPORTED_NODE_SHAPE);
 }
 
 // "operator NonZero (node 'nz_3'): <the library's words>".
@@ -49,7 +49,8 @@ std::string describe(const nvonnxparser::IParserError& error) {
   const auto type = text_of(error.nodeOperator());
   auto words = plain_words(text_of(error.desc()));
   if (words.find(kNoOperator) != std::string::npos) words = "unknown";
-  return type.empty() ? words : fmt::format("operator {} (node '{}'): {}", type, text_of(error.nodeName()), words);
+  return type.empty() ? words
+                      : fmt::format("operator {} (node '{}'): {}", type, text_of(error.nodeName()), words);
 }
 
 [[noreturn]] void report(const nvonnxparser::IParser& parser, const MessageLog& log, const Library& library,
@@ -63,9 +64,10 @@ std::string describe(const nvonnxparser::IParserError& error) {
   if (words.empty()) words.push_back(log.reason());
   if (const int more = parser.getNbErrors() - kMostErrors; more > 0)
     words.push_back(fmt::format("and {} more", more));
-  throw Error(unsupported ? ErrorCode::kUnsupported : ErrorCode::kData,
-              plugin_support::with_advice(
-                  fmt::format("{} cannot read '{}': {}", library.title(), file, fmt::join(words, "; ")), kAdvice));
+  throw Error(
+      unsupported ? ErrorCode::kUnsupported : ErrorCode::kData,
+      plugin_support::with_advice(
+          fmt::format("{} cannot read '{}': {}", library.title(), file, fmt::join(words, "; ")), kAdvice));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ struct Network {
   std::unique_ptr<nvonnxparser::IParser> parser;  // owns the weights
 };
 
-// Throws Error(kUnsupported) naming the operators that the library does not have and their nodes, Error(kData)
-// for a file that is no model.
+// Throws Error(kUnsupported) naming the operators that the library does not have and their nodes,
+// Error(kData) for a file that is no model.
 Network read_network(const Library& library, nvinfer1::IBuilder& builder, MessageLog& log,
                      const std::string& onnx_file);
 

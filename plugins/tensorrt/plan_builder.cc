@@ -18,16 +18,18 @@ namespace {
 std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, MessageLog& log) {
   auto builder = library.make_builder(log);
   if (!builder)
-    throw Error(ErrorCode::kUnavailable, fmt::format("{} {} cannot start: {}; it builds where there is an NVIDIA "
-                                                     "GPU with its driver",
-                                                     library.title(), library.version(), log.reason()));
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("{} {} cannot start: {}; it builds where there is an NVIDIA "
+                            "GPU with its driver",
+                            library.title(), library.version(), log.reason()));
   return builder;
 }
 
 std::vector<std::string> notes_of(const Library& library) {
   if (!library.builds_only()) return {};
-  return {fmt::format("built by {} {}, which is not TensorRT: only {} loads this file, and paceline does not run it",
-                      library.title(), library.version(), library.title())};
+  return {fmt::format(
+      "built by {} {}, which is not TensorRT: only {} loads this file, and paceline does not run it",
+      library.title(), library.version(), library.title())};
 }
 
 }  // namespace

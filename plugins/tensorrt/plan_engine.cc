@@ -88,7 +88,8 @@ void PlanEngine::open_plan(const std::string& file, const std::string& bytes) {
   log_.reset();
   runtime_ = library().make_runtime(log_);
   if (!runtime_)
-    throw Error(ErrorCode::kUnavailable, fmt::format("{} cannot start: {}", library().title(), log_.reason()));
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("{} cannot start: {}", library().title(), log_.reason()));
   engine_.reset(runtime_->deserializeCudaEngine(bytes.data(), bytes.size()));
   if (!engine_)
     throw Error(ErrorCode::kData, fmt::format("{} cannot load '{}': {}; build it again with this version and "
@@ -139,7 +140,8 @@ plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
   inspector->setExecutionContext(&state.context());  // for the shapes of this case
   auto layers = inspected_layers(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
   for (auto& work : layers) work.layer.time_ns = times.time_ns(work.layer.name);
-  return plugin_support::read_back_of(std::move(layers), "TensorRT's engine inspector: type that a layer reads");
+  return plugin_support::read_back_of(std::move(layers),
+                                      "TensorRT's engine inspector: type that a layer reads");
 }
 
 }  // namespace paceline::tensorrt_plugin

@@ -32,13 +32,14 @@ void check_plan(const std::string& file, std::string_view bytes, const Library& 
                 fmt::format("plans are run with TensorRT, and here is {} {}; set TENSORRT_ROOT to a TensorRT",
                             library.title(), library.version()));
   if (bytes.size() < kHeadBytes || !bytes.starts_with(kTag))
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' is no plan of {}; {}", file, library.title(), plugin_support::kDamagedAdvice));
+    throw Error(ErrorCode::kData, fmt::format("'{}' is no plan of {}; {}", file, library.title(),
+                                              plugin_support::kDamagedAdvice));
   if (!has_known_format(bytes) || byte_at(bytes, kVersionAt) == library.major_version()) return;
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("'{}' was built by version {}.{}.{}, and this is {} {}; build it again with this one",
-                          file, byte_at(bytes, kVersionAt), byte_at(bytes, kVersionAt + 1),
-                          byte_at(bytes, kVersionAt + 2), library.title(), library.version()));
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("'{}' was built by version {}.{}.{}, and this is {} {}; build it again with this one", file,
+                  byte_at(bytes, kVersionAt), byte_at(bytes, kVersionAt + 1), byte_at(bytes, kVersionAt + 2),
+                  library.title(), library.version()));
 }
 
 }  // namespace paceline::tensorrt_plugin

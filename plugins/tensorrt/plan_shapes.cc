@@ -41,8 +41,8 @@ bool holds(const ShapeProfile& profile, std::span<const TensorSpec> inputs) {
 std::string text_of(const ShapeProfile& profile) {
   std::vector<std::string> words;
   for (const auto& range : profile)
-    words.push_back(fmt::format("'{}' [{}] to [{}]", range.input, fmt::join(range.min, ","),
-                                fmt::join(range.max, ",")));
+    words.push_back(
+        fmt::format("'{}' [{}] to [{}]", range.input, fmt::join(range.min, ","), fmt::join(range.max, ",")));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -41,9 +41,10 @@ void PlanSlot::add_input(const TensorSpec& input) {
 void PlanSlot::add_output(const PlanOutput& output) {
   const auto shape = from_dims(context_->getTensorShape(output.name.c_str()));
   if (std::any_of(shape.begin(), shape.end(), [](auto extent) { return extent < 0; }))
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("the shape of output '{}' depends on the data; such models are not run on TensorRT",
-                            output.name));
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("the shape of output '{}' depends on the data; such models are not run on TensorRT",
+                    output.name));
   TensorView view{output.name, nullptr, output.dtype, shape, {}, {}};
   auto& memory = outputs_.emplace_back(
       Output{output.name, DeviceBuffer(view.size_bytes()), PinnedBuffer(view.size_bytes())});

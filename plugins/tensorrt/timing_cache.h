@@ -12,8 +12,8 @@ namespace paceline::tensorrt_plugin {
 // Times of kernels that earlier builds measured, kept in a file. It must live until the build is over.
 class TimingCache {
  public:
-  // An empty `file`: none. A file that does not exist yet: an empty cache. Throws Error(kData) for one that the
-  // library does not take: damaged, or of another version or device.
+  // An empty `file`: none. A file that does not exist yet: an empty cache. Throws Error(kData) for one that
+  // the library does not take: damaged, or of another version or device.
   TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file, MessageLog& log);
   void save() const;  // with what the build added
 

@@ -195,7 +195,8 @@ ExitCode build_command(const Context& context) {
   const auto order = order_of(options, source, output);
   const auto built = run::build_engine(engine_directory({}), order, InterruptGuard::flag());
   console.say(fmt::format("{}: {} for {} in {}, {}, {}, in {}{}", order.file.string(), model,
-                          engine_text(order, built), order.precision, format_bytes(static_cast<double>(built.file.size_bytes)),
+                          engine_text(order, built), order.precision,
+                          format_bytes(static_cast<double>(built.file.size_bytes)),
                           profiles_text(order.profiles), format_duration_ns(built.file.duration_ns),
                           quantisation_text(source.quantisation())));
   for (const auto& note : built.file.notes) console.warn(note);

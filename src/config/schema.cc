@@ -62,8 +62,7 @@ std::string option_row(const Option& option) {
 template <typename Rows>
 std::string names_table(std::string_view title, const Rows& rows) {
   std::string out = fmt::format("\n## {}\n\n| name | meaning |\n|---|---|\n", title);
-  for (const auto& row : rows)
-    out += fmt::format("| `{}` | {} |\n", row.name, row.meaning);
+  for (const auto& row : rows) out += fmt::format("| `{}` | {} |\n", row.name, row.meaning);
   return out;
 }
 

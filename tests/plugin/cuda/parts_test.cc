@@ -88,7 +88,8 @@ TEST_P(Copies, InputsAreSentAgainUnlessTheyStay) {
 }
 
 TEST_P(Copies, OutputsEndInTheSameMemoryEveryTime) {
-  const std::vector<at::Tensor> first{at::ones({2, 5})}, second{at::ones({2, 5}) * 3}, other{at::ones({1, 5})};
+  const std::vector<at::Tensor> first{at::ones({2, 5})}, second{at::ones({2, 5}) * 3},
+      other{at::ones({1, 5})};
   const void* memory = copies_.fetch(first).at(0).data_ptr();
   EXPECT_EQ(copies_.fetch(second).at(0).data_ptr(), memory);
   EXPECT_EQ(copies_.fetch(second).at(0).sum().item<float>(), 30);

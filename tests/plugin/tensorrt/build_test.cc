@@ -58,14 +58,17 @@ TEST_F(TensorRtBuild, ShapesThatAreNoRange) {
 }
 
 TEST_F(TensorRtBuild, OperatorsThatItDoesNotHaveAreNamedWithTheirNodes) {
-  const auto [code, text] = refusal(std::string(kModel) + "unsupported Frobnicate frob_7 No importer registered\n");
+  const auto [code, text] =
+      refusal(std::string(kModel) + "unsupported Frobnicate frob_7 No importer registered\n");
   EXPECT_EQ(code, ErrorCode::kUnsupported);
   EXPECT_THAT(text, AllOf(HasSubstr("operator Frobnicate (node 'frob_7'): No importer registered"),
                           HasSubstr("export the model without it")));
 }
 
 TEST_F(TensorRtBuild, WhatIsNoOperatorAtAllIsCalledSo) {
-  const auto text = refusal(std::string(kModel) + "unsupported Frob f creator && \"Plugin not found, is its name right?\"\n").second;
+  const auto text = refusal(std::string(kModel) +
+                            "unsupported Frob f creator && \"Plugin not found, is its name right?\"\n")
+                        .second;
   EXPECT_THAT(text, HasSubstr("operator Frob (node 'f'): unknown; "));
 }
 
@@ -84,8 +87,9 @@ TEST_F(TensorRtBuild, FilesThatAreNoModel) {
 }
 
 TEST_F(TensorRtBuild, ItsOwnRefusalsAreTold) {
-  const auto [code, text] = refusal(
-      std::string(kModel) + "build_error IBuilder::buildSerializedNetwork: Error Code 10: no kernel for node conv_3\n");
+  const auto [code, text] =
+      refusal(std::string(kModel) +
+              "build_error IBuilder::buildSerializedNetwork: Error Code 10: no kernel for node conv_3\n");
   EXPECT_EQ(code, ErrorCode::kUnsupported);
   EXPECT_THAT(text, AllOf(HasSubstr("m.onnx"), HasSubstr(": no kernel for node conv_3"),
                           testing::Not(HasSubstr("Error Code"))));

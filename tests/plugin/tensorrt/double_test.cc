@@ -40,7 +40,8 @@ std::unique_ptr<plugin::Engine> Double::load(const Shape& shape, const model_fil
   return model_files_test::load(folder_.file("m.plan"), {{"x", DType::kFloat32, shape}}, settings);
 }
 
-std::string value_of(const std::vector<std::pair<std::string, std::string>>& settings, const std::string& name) {
+std::string value_of(const std::vector<std::pair<std::string, std::string>>& settings,
+                     const std::string& name) {
   for (const auto& [key, value] : settings)
     if (key == name) return value;
   return "(no setting)";

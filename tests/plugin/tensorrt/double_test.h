@@ -35,6 +35,7 @@ class Double : public testing::Test {
 
 inline constexpr const char* kModel = "input x float -1 4\nlayer relu float\noutput y float\n";
 
-std::string value_of(const std::vector<std::pair<std::string, std::string>>& settings, const std::string& name);
+std::string value_of(const std::vector<std::pair<std::string, std::string>>& settings,
+                     const std::string& name);
 
 }  // namespace paceline::tensorrt_test

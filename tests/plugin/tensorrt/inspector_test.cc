@@ -14,10 +14,12 @@ using testing::Optional;
 
 // One layer with what a test changes.
 std::string layers(const std::string& fields, const std::string& type = "Half") {
-  return R"({"Layers": [{"Name": "l", )" + fields + R"(, "Inputs": [{"Name": "a", "Dimensions": [2, 8, 10, 10], )" +
-         R"("Format/Datatype": ")" + type + R"("}], "Outputs": [{"Name": "b", "Dimensions": [2, 16, 5, 5]}]}]})";
+  return R"({"Layers": [{"Name": "l", )" + fields +
+         R"(, "Inputs": [{"Name": "a", "Dimensions": [2, 8, 10, 10], )" + R"("Format/Datatype": ")" + type +
+         R"("}], "Outputs": [{"Name": "b", "Dimensions": [2, 16, 5, 5]}]}]})";
 }
-constexpr const char* kConvolution = R"("LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 16, "Groups": 1)";
+constexpr const char* kConvolution =
+    R"("LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 16, "Groups": 1)";
 
 plugin::Layer only_layer(const std::string& json) {
   const auto found = inspected_layers(json);
@@ -27,17 +29,20 @@ plugin::Layer only_layer(const std::string& json) {
 
 TEST(Inspector, WorkOfAConvolution) {
   EXPECT_THAT(only_layer(layers(kConvolution)).flops, Optional(DoubleEq(2.0 * 2 * 16 * 25 * 8 * 9)));
-  const auto grouped = layers(R"("LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 16, "Groups": 4)");
+  const auto grouped =
+      layers(R"("LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 16, "Groups": 4)");
   EXPECT_THAT(only_layer(grouped).flops, Optional(DoubleEq(2.0 * 2 * 16 * 25 * 2 * 9)));
 }
 
 TEST(Inspector, WorkOfATransposedConvolutionIsCountedFromItsInput) {
-  const auto json = layers(R"("LayerType": "CaskDeconvolutionV2", "Kernel": [2, 2], "OutMaps": 16, "Groups": 1)");
+  const auto json =
+      layers(R"("LayerType": "CaskDeconvolutionV2", "Kernel": [2, 2], "OutMaps": 16, "Groups": 1)");
   EXPECT_THAT(only_layer(json).flops, Optional(DoubleEq(2.0 * 2 * 8 * 100 * 16 * 4)));
 }
 
 TEST(Inspector, WorkOfAMatrixProduct) {
-  const auto layer = only_layer(R"({"Layers": [{"Name": "fc", "LayerType": "gemm", "TacticName": "sm90_gemm_f16",
+  const auto layer =
+      only_layer(R"({"Layers": [{"Name": "fc", "LayerType": "gemm", "TacticName": "sm90_gemm_f16",
     "Inputs": [{"Dimensions": [32, 768], "Format/Datatype": "Half"}],
     "Outputs": [{"Dimensions": [32, 3072], "Format/Datatype": "Half"}]}]})");
   EXPECT_THAT(layer.flops, Optional(DoubleEq(2.0 * 32 * 768 * 3072)));
@@ -45,19 +50,22 @@ TEST(Inspector, WorkOfAMatrixProduct) {
 }
 
 TEST(Inspector, ParametersTellWhatAFusedLayerComputes) {
-  const auto json = layers(R"("LayerType": "kgen", "ParameterType": "Convolution", "Kernel": [3, 3], "OutMaps": 16)");
+  const auto json =
+      layers(R"("LayerType": "kgen", "ParameterType": "Convolution", "Kernel": [3, 3], "OutMaps": 16)");
   EXPECT_TRUE(only_layer(json).flops);
 }
 
 TEST(Inspector, OtherLayersHaveNoWork) {
   EXPECT_FALSE(only_layer(layers(R"("LayerType": "Reformat")")).flops);
-  EXPECT_FALSE(only_layer(layers(R"("LayerType": "CaskConvolution", "OutMaps": 16)")).flops);  // no kernel said
+  EXPECT_FALSE(
+      only_layer(layers(R"("LayerType": "CaskConvolution", "OutMaps": 16)")).flops);  // no kernel said
 }
 
 TEST(Inspector, OpenShapesHaveNoWork) {
-  EXPECT_FALSE(only_layer(R"({"Layers": [{"Name": "fc", "LayerType": "gemm", "Inputs": [{"Dimensions": [-1, 8]}],
+  EXPECT_FALSE(
+      only_layer(R"({"Layers": [{"Name": "fc", "LayerType": "gemm", "Inputs": [{"Dimensions": [-1, 8]}],
     "Outputs": [{"Dimensions": [-1, 8]}]}]})")
-                   .flops);
+          .flops);
 }
 
 TEST(Inspector, PrecisionIsWhatTheLayerReads) {
@@ -86,7 +94,8 @@ TEST(Inspector, OnlyTheKernelTellsTf32) {
 }
 
 TEST(Inspector, TextThatIsNone) {
-  for (const char* text : {"", "{", "[]", "{}", R"({"Layers": 3})"}) EXPECT_THROW(inspected_layers(text), Error) << text;
+  for (const char* text : {"", "{", "[]", "{}", R"({"Layers": 3})"})
+    EXPECT_THROW(inspected_layers(text), Error) << text;
 }
 
 TEST(Inspector, APlanThatKeepsNamesOnly) {

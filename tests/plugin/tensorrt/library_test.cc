@@ -82,9 +82,11 @@ TEST(CudaDriver, AMachineWithoutOneSaysSo) {
 }
 
 TEST(Messages, PlainWordsAreWithoutPlaces) {
-  EXPECT_EQ(plain_words("[builder.cpp::build::12] Error Code 4: Internal Error (no profile)"), "Internal Error (no profile)");
+  EXPECT_EQ(plain_words("[builder.cpp::build::12] Error Code 4: Internal Error (no profile)"),
+            "Internal Error (no profile)");
   EXPECT_EQ(plain_words("IBuilder::buildSerializedNetwork: Error Code 10: no kernel"), "no kernel");
-  EXPECT_EQ(plain_words("In node 3 with name: s and operator: Split (importSplit): UNSUPPORTED_NODE: Assertion failed: a == b: odd"),
+  EXPECT_EQ(plain_words("In node 3 with name: s and operator: Split (importSplit): UNSUPPORTED_NODE: "
+                        "Assertion failed: a == b: odd"),
             "odd");
   EXPECT_EQ(plain_words("two\nlines\n"), "two lines");
   EXPECT_EQ(plain_words("no devices. In start at common/gpu.cpp:71"), "no devices.");

@@ -93,11 +93,13 @@ TEST_F(TensorRtRun, APlanOfAnotherVersion) {
   (void)write("m.plan", plan);
   const auto [code, text] = refusal({1, 4});
   EXPECT_EQ(code, ErrorCode::kUnsupported);
-  EXPECT_THAT(text, AllOf(HasSubstr("was built by version 8.6.2"), HasSubstr(std::to_string(DOUBLE_VERSION) + ".4.2")));
+  EXPECT_THAT(text, AllOf(HasSubstr("was built by version 8.6.2"),
+                          HasSubstr(std::to_string(DOUBLE_VERSION) + ".4.2")));
 }
 
 TEST_F(TensorRtRun, ARefusedPlanIsToldInItsWords) {
-  (void)build(std::string(kModel) + "load_error [engine.cpp::load::12] Error Code 1: Serialization (checksum differs)\n");
+  (void)build(std::string(kModel) +
+              "load_error [engine.cpp::load::12] Error Code 1: Serialization (checksum differs)\n");
   const auto [code, text] = refusal({1, 4});
   EXPECT_EQ(code, ErrorCode::kData);
   EXPECT_THAT(text, AllOf(HasSubstr("(checksum differs)"), testing::Not(HasSubstr("engine.cpp"))));
@@ -123,11 +125,12 @@ TEST_F(TensorRtRun, OutputsWhoseShapeDependsOnTheData) {
 }
 
 TEST_F(TensorRtRun, LayersAreReadBackWithTheirTimes) {
-  (void)build(std::string(kModel) +
-              R"(inspector {"Layers": [{"Name": "conv1", "LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 8,)"
-              R"( "Groups": 1, "TacticName": "sm80_int8", "Inputs": [{"Dimensions": [1, 4, 10, 10], "Format/Datatype":)"
-              R"( "Int8"}], "Outputs": [{"Dimensions": [1, 8, 10, 10], "Format/Datatype": "Int8"}]}]})"
-              "\n");
+  (void)build(
+      std::string(kModel) +
+      R"(inspector {"Layers": [{"Name": "conv1", "LayerType": "CaskConvolution", "Kernel": [3, 3], "OutMaps": 8,)"
+      R"( "Groups": 1, "TacticName": "sm80_int8", "Inputs": [{"Dimensions": [1, 4, 10, 10], "Format/Datatype":)"
+      R"( "Int8"}], "Outputs": [{"Dimensions": [1, 8, 10, 10], "Format/Datatype": "Int8"}]}]})"
+      "\n");
   const auto engine = load({1, 4});
   std::vector<Tensor> data;
   data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));

@@ -43,8 +43,10 @@ TEST(Convert, ReadsSizesAsTrtexecWritesThem) {
   };
   for (const char* text : {"4G", "4GiB", "4096MiB", "workspace:4G", "workspace:4GiB"})
     EXPECT_EQ(bytes(text).value, Value(std::int64_t{4} << 30)) << text;
-  for (const char* text : {"8iB", "iB", "4GB", "dlaSRAM:4M", "workspace:"}) EXPECT_FALSE(bytes(text).value) << text;
-  EXPECT_NE(bytes("4096").problem.find("at least 1048576 bytes"), std::string::npos) << "megabytes in trtexec";
+  for (const char* text : {"8iB", "iB", "4GB", "dlaSRAM:4M", "workspace:"})
+    EXPECT_FALSE(bytes(text).value) << text;
+  EXPECT_NE(bytes("4096").problem.find("at least 1048576 bytes"), std::string::npos)
+      << "megabytes in trtexec";
 }
 
 struct Bad {

@@ -5,15 +5,26 @@
 
 #include "NvInferVersion.h"
 
-// A double of the part of TensorRT's C++ interface that the plug-in uses, from NVIDIA's API reference: the same
-// names and signatures as plain abstract classes, so that the plug-in's sources compile where TensorRT is not.
-// What lies behind it is in fake_tensorrt.cc. Not binary compatible with the real one.
+// A double of the part of TensorRT's C++ interface that the plug-in uses, from NVIDIA's API reference: the
+// same names and signatures as plain abstract classes, so that the plug-in's sources compile where TensorRT
+// is not. What lies behind it is in fake_tensorrt.cc. Not binary compatible with the real one.
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 
 namespace nvinfer1 {
 
-enum class DataType : std::int32_t { kFLOAT, kHALF, kINT8, kINT32, kBOOL, kUINT8, kFP8, kBF16, kINT64, kINT4 };
+enum class DataType : std::int32_t {
+  kFLOAT,
+  kHALF,
+  kINT8,
+  kINT32,
+  kBOOL,
+  kUINT8,
+  kFP8,
+  kBF16,
+  kINT64,
+  kINT4
+};
 enum class DeviceType : std::int32_t { kGPU, kDLA };
 enum class TensorIOMode : std::int32_t { kNONE, kINPUT, kOUTPUT };
 enum class OptProfileSelector : std::int32_t { kMIN, kOPT, kMAX };
@@ -113,7 +124,8 @@ class IBuilder {
   virtual IBuilderConfig* createBuilderConfig() noexcept = 0;
   virtual IOptimizationProfile* createOptimizationProfile() noexcept = 0;
   virtual std::int32_t getNbDLACores() const noexcept = 0;
-  virtual IHostMemory* buildSerializedNetwork(INetworkDefinition& network, IBuilderConfig& config) noexcept = 0;
+  virtual IHostMemory* buildSerializedNetwork(INetworkDefinition& network,
+                                              IBuilderConfig& config) noexcept = 0;
 };
 
 class IExecutionContext {
@@ -143,7 +155,8 @@ class ICudaEngine {
   virtual DataType getTensorDataType(char const* name) const noexcept = 0;
   virtual Dims getTensorShape(char const* name) const noexcept = 0;
   virtual std::int32_t getNbOptimizationProfiles() const noexcept = 0;
-  virtual Dims getProfileShape(char const* name, std::int32_t profile, OptProfileSelector select) const noexcept = 0;
+  virtual Dims getProfileShape(char const* name, std::int32_t profile,
+                               OptProfileSelector select) const noexcept = 0;
   virtual std::int64_t getDeviceMemorySizeV2() const noexcept = 0;
   virtual IExecutionContext* createExecutionContext() noexcept = 0;
   virtual IEngineInspector* createEngineInspector() const noexcept = 0;

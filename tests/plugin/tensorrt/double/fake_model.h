@@ -15,9 +15,11 @@
 namespace fake {
 
 inline nvinfer1::DataType type_of(const std::string& word) {
-  static const std::map<std::string, nvinfer1::DataType> types{
-      {"float", nvinfer1::DataType::kFLOAT}, {"half", nvinfer1::DataType::kHALF}, {"int8", nvinfer1::DataType::kINT8},
-      {"int64", nvinfer1::DataType::kINT64}, {"fp8", nvinfer1::DataType::kFP8}};
+  static const std::map<std::string, nvinfer1::DataType> types{{"float", nvinfer1::DataType::kFLOAT},
+                                                               {"half", nvinfer1::DataType::kHALF},
+                                                               {"int8", nvinfer1::DataType::kINT8},
+                                                               {"int64", nvinfer1::DataType::kINT64},
+                                                               {"fp8", nvinfer1::DataType::kFP8}};
   return types.at(word);
 }
 

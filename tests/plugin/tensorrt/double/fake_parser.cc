@@ -45,7 +45,8 @@ struct Parser : nvonnxparser::IParser {
       words >> type >> name;
       errors.emplace_back(ErrorCode::kUNSUPPORTED_NODE, fake::rest_of(words), type, name);
     } else if (what == "nonsense") {
-      errors.emplace_back(ErrorCode::kMODEL_DESERIALIZE_FAILED, "Assertion failed: stream.good(): Failed to parse the file.");
+      errors.emplace_back(ErrorCode::kMODEL_DESERIALIZE_FAILED,
+                          "Assertion failed: stream.good(): Failed to parse the file.");
     }
     network.lines.push_back(line);
   }

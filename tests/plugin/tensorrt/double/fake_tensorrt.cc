@@ -79,7 +79,8 @@ struct Config : IBuilderConfig {
     auto made = std::make_unique<Cache>();
     made->bytes.assign(static_cast<const char*>(bytes), size);
     if (size == 0 || made->bytes.starts_with("times")) return made.release();
-    logger.log(ILogger::Severity::kWARNING, "Failed to deserialize timing cache. Returning an empty timing cache.");
+    logger.log(ILogger::Severity::kWARNING,
+               "Failed to deserialize timing cache. Returning an empty timing cache.");
     return new Cache();
   }
   bool setTimingCache(ITimingCache const& given, bool) noexcept override {
@@ -97,19 +98,25 @@ struct Builder : IBuilder {
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
     auto network = std::make_unique<fake::Network>();
 #if NV_TENSORRT_MAJOR < 11
-    network->strongly_typed = (flags >> static_cast<int>(NetworkDefinitionCreationFlag::kSTRONGLY_TYPED) & 1U) != 0;
+    network->strongly_typed =
+        (flags >> static_cast<int>(NetworkDefinitionCreationFlag::kSTRONGLY_TYPED) & 1U) != 0;
 #else
     (void)flags;
 #endif
     return network.release();
   }
-  IBuilderConfig* createBuilderConfig() noexcept override { return new Config(logger); }
+  IBuilderConfig* createBuilderConfig() noexcept override {
+    return new Config(logger);
+  }
   IOptimizationProfile* createOptimizationProfile() noexcept override {
     return profiles.emplace_back(std::make_unique<Profile>()).get();
   }
-  std::int32_t getNbDLACores() const noexcept override { return NV_TENSORRT_MAJOR < 11 ? 2 : 0; }
+  std::int32_t getNbDLACores() const noexcept override {
+    return NV_TENSORRT_MAJOR < 11 ? 2 : 0;
+  }
 
-  IHostMemory* buildSerializedNetwork(INetworkDefinition& definition, IBuilderConfig& settings) noexcept override {
+  IHostMemory* buildSerializedNetwork(INetworkDefinition& definition,
+                                      IBuilderConfig& settings) noexcept override {
     const auto& network = static_cast<fake::Network&>(definition);
     logger.log(ILogger::Severity::kVERBOSE, "a detail");
     logger.log(ILogger::Severity::kINFO, "building");
@@ -127,8 +134,9 @@ struct Builder : IBuilder {
     for (const auto& line : network.lines) plan += line + "\n";
     for (std::size_t i = 0; i < config.profiles.size(); ++i)
       for (const auto& [input, dims] : config.profiles[i]->ranges)
-        plan += "profile " + std::to_string(i) + " " + input + " min" + words_of(dims.at(OptProfileSelector::kMIN)) +
-                " opt" + words_of(dims.at(OptProfileSelector::kOPT)) + " max" +
+        plan += "profile " + std::to_string(i) + " " + input + " min" +
+                words_of(dims.at(OptProfileSelector::kMIN)) + " opt" +
+                words_of(dims.at(OptProfileSelector::kOPT)) + " max" +
                 words_of(dims.at(OptProfileSelector::kMAX)) + "\n";
     return plan + "strongly_typed " + std::to_string(network.strongly_typed) + "\n";
   }
@@ -208,7 +216,9 @@ struct Inspector : IEngineInspector {
   const Plan& plan;
   explicit Inspector(const Plan& of) : plan(of) {}
   bool setExecutionContext(IExecutionContext const*) noexcept override { return true; }
-  char const* getEngineInformation(LayerInformationFormat) const noexcept override { return plan.inspector.c_str(); }
+  char const* getEngineInformation(LayerInformationFormat) const noexcept override {
+    return plan.inspector.c_str();
+  }
 };
 
 struct Engine : ICudaEngine {
@@ -235,7 +245,8 @@ struct Engine : ICudaEngine {
   std::int32_t getNbOptimizationProfiles() const noexcept override {
     return static_cast<std::int32_t>(plan.profiles.size());
   }
-  Dims getProfileShape(char const* name, std::int32_t profile, OptProfileSelector select) const noexcept override {
+  Dims getProfileShape(char const* name, std::int32_t profile,
+                       OptProfileSelector select) const noexcept override {
     constexpr const char* kWords[] = {"min", "opt", "max"};
     return plan.profiles.at(static_cast<std::size_t>(profile)).at(name).at(kWords[static_cast<int>(select)]);
   }
