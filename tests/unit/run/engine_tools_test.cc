@@ -80,22 +80,18 @@ TEST_F(EngineTools, WhatItsSyntaxCannotSayIsLeftToIt) {
 }
 
 TEST_F(EngineTools, BenchmarkAppsReportIsRead) {
-  report(R"({"execution_results": {"latency (ms)": "10.71"
-}
-})");
+  report(R"j({"execution_results": {"latency (ms)": "10.71"}})j");
   const auto figures = openvino_.read(order_, "[ INFO ] Build ............... 2026.4.1-22-abc\n");
-EXPECT_DOUBLE_EQ(figures.p50_ns, 10.71e6);
-EXPECT_DOUBLE_EQ(figures.resolution_ns, 5e3);
-EXPECT_EQ(figures.version, "2026.4.1-22-abc");
+  EXPECT_DOUBLE_EQ(figures.p50_ns, 10.71e6);
+  EXPECT_DOUBLE_EQ(figures.resolution_ns, 5e3);
+  EXPECT_EQ(figures.version, "2026.4.1-22-abc");
 }
 
 TEST_F(EngineTools, BelowAMillisecondItsOutputIsFiner) {
-  report(R"({"execution_results": {"latency (ms)": "0.01"
-}
-})");
+  report(R"j({"execution_results": {"latency (ms)": "0.01"}})j");
   const auto figures = openvino_.read(order_, "[ INFO ]    Median:        12.34 us\n");
-EXPECT_DOUBLE_EQ(figures.p50_ns, 12.34e3);
-EXPECT_DOUBLE_EQ(figures.resolution_ns, 5);
+  EXPECT_DOUBLE_EQ(figures.p50_ns, 12.34e3);
+  EXPECT_DOUBLE_EQ(figures.resolution_ns, 5);
 }
 
 TEST_F(EngineTools, WhatItDidNotWriteIsSaid) {
@@ -104,9 +100,7 @@ TEST_F(EngineTools, WhatItDidNotWriteIsSaid) {
   EXPECT_EQ(problem(), "its benchmark_report.json is no JSON object");
   report("{}");
   EXPECT_EQ(problem(), "its benchmark_report.json has no 'latency (ms)'");
-  report(R"({"execution_results": {"latency (ms)": "0.00"
-}
-})");
+  report(R"j({"execution_results": {"latency (ms)": "0.00"}})j");
   EXPECT_EQ(problem(), "it says \"0.00\" ms");
 }
 
