@@ -51,11 +51,24 @@ CheckResult check_cuda_plugin(const plugin::Manifest& manifest) {
   }
 }
 
+// TensorRT's: it can build files without a device, and its library is the user's to install.
+CheckResult check_plugin_of_any_device(const plugin::Manifest& manifest) {
+  try {
+    const auto text =
+        description_text(run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS));
+    if (host::no_nvidia_device_reason(host::SystemFiles()).empty()) return {CheckStatus::kPass, text, {}};
+    return {CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
+  } catch (const Error& e) {
+    return {CheckStatus::kWarn, e.what(), {}};
+  }
+}
+
 // Loads the plug-in in a worker of its own and runs a first operation there.
 CheckResult check_plugin(const plugin::Manifest& manifest) {
   if (!manifest.not_built_because.empty())
     return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
   if (manifest.device == "cuda") return check_cuda_plugin(manifest);
+  if (manifest.device == "any") return check_plugin_of_any_device(manifest);
   return {CheckStatus::kPass,
           description_text(run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS)),
           {}};

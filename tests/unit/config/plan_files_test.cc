@@ -66,10 +66,8 @@ TEST(ExamplePlans, TrainingRun) {
 TEST(ExamplePlans, InferenceMatrix) {
   const auto cases = expand(example("inference_matrix.yaml"));
   ASSERT_EQ(cases.size(), 2U * 5 * 5 * 4);
-  const auto runnable =
-      std::count_if(cases.begin(), cases.end(), [](const Case& c) { return c.not_available.empty(); });
-  EXPECT_EQ(runnable, 2 * 4 * 5 * 4);
   for (const auto& item : cases) {
+    EXPECT_EQ(item.not_available, "");
     EXPECT_EQ(item.settings.integer("iterations"), 100);
     EXPECT_EQ(item.settings.integer("warmup_iterations"), 10);
     ASSERT_TRUE(item.baseline_id);
