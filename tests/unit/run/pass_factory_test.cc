@@ -182,7 +182,7 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
 
 TEST(PassFactory, ServersGetTheirBatches) {
   const auto c = cases("scenario: server\nserver: {load: 0.5, max_batch: 8, batch_timeout_ms: 2.5}\n").at(0);
-  const auto load = base_pass(c, 1).load;
+  const auto load = workload::pass_from_json(workload::to_json(base_pass(c, 1))).load;
   EXPECT_EQ(load.max_batch, 8);
   EXPECT_DOUBLE_EQ(load.batch_timeout_s, 0.0025);
   EXPECT_EQ(new_case_result(c, "r").benchmark.params.at("server.max_batch"), "8");
