@@ -36,7 +36,7 @@ TEST(CaseCells, BatchesAreDescribed) {
   EXPECT_EQ(
       batching_text(one),
       "Batches: up to 4 requests, which wait for no others; dynamic. Requests by the size of their batch: 1: "
-      "25 %, 4: 75 %.");
+      "25.0 %, 4: 75.0 %.");
   load.batch_timeout_ns = 2e6;
   load.batch_sizes.clear();
   const auto text = batching_text(one);
