@@ -36,7 +36,9 @@ LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns)
   double sum = 0;
   for (const auto& row : rows) sum += row.time_ns.value().value_or(0);
   if (sum <= 0) {
-    profile.reason = "the engine told no times";
+    const bool timed =
+        std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(row.time_ns); });
+    profile.reason = timed ? "every layer is too short for the engine's clock" : "the engine told no times";
     profile.sum_ns = profile.of_latency = Number::missing(profile.reason);
     return profile;
   }
