@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/text.h"
@@ -32,6 +33,19 @@ std::string undashed(std::string_view flag) {
   std::string key(flag.substr(2));
   std::replace(key.begin(), key.end(), '-', '_');
   return key;
+}
+
+// Flags of other tools that count in another unit than the option they stand for.
+struct ScaledFlag {
+  std::string_view flag, option;
+  double factor;
+};
+constexpr std::array kScaledFlags{ScaledFlag{"--warmUp", "warmup.min_time_s", 1e-3}};
+
+const ScaledFlag* find_scaled(std::string_view flag) {
+  const auto row = std::find_if(kScaledFlags.begin(), kScaledFlags.end(),
+                                [&](const ScaledFlag& f) { return f.flag == flag; });
+  return row == kScaledFlags.end() ? nullptr : &*row;
 }
 
 class FlagParser {
@@ -68,6 +82,7 @@ class FlagParser {
     const std::string value = has_value ? argument.substr(equals + 1) : "";
     if (const Option* option = find_flag(flag, flags_.command))
       return read_option(*option, flag, has_value, value);
+    if (const ScaledFlag* scaled = find_scaled(flag)) return read_scaled(*scaled, flag, has_value, value);
     if (read_shorthand(argument, flag, has_value ? value : "true")) return;
     if (!has_value && read_negation(flag)) return;
     if (const Option* map = map_entry(flag)) return read_value(*map, flag.substr(2), flag, has_value, value);
@@ -95,6 +110,18 @@ class FlagParser {
                                       option.fallback.empty() ? "VALUE" : option.fallback));
     const std::string& next = arguments_[next_++];
     store(option, std::move(name), flag, flag + " " + next, next);
+  }
+
+  // What is no number is left to the option to refuse.
+  void read_scaled(const ScaledFlag& scaled, const std::string& flag, bool has_value, std::string value) {
+    const Option* option = find_flag("--" + std::string(scaled.option), flags_.command);
+    if (!option) return report_unknown(flag, has_value);
+    if (!has_value && (next_ >= arguments_.size() || !looks_like_value(arguments_[next_])))
+      return report(flag, fmt::format("needs a value, e.g. {}=200", flag));
+    if (!has_value) value = arguments_[next_++];
+    const auto number = parse_double(value);
+    store(*option, std::string(option->name), flag, flag + "=" + value,
+          number ? fmt::format("{}", *number * scaled.factor) : value);
   }
 
   bool read_shorthand(const std::string& argument, const std::string& flag, const std::string& value) {

@@ -58,7 +58,7 @@ constexpr std::array kRows{
            .unit = "s",
            .min = 0,
            .max = 86'400,
-           .help = "At least so long a warm-up (auto)."},
+           .help = "At least so long a warm-up (auto); trtexec's --warmUp, which counts in ms, means this."},
     Option{.name = "warmup.max_iterations",
            .type = kInteger,
            .fallback = "500",

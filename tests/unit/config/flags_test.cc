@@ -51,6 +51,15 @@ TEST(Flags, BooleansNeedNoValueAndCanBeDenied) {
   EXPECT_EQ(texts_of(plain, "no_color"), (Texts{"true"}));
 }
 
+TEST(Flags, TrtexecsWarmUpCountsInMilliseconds) {
+  EXPECT_EQ(texts_of(infer_flags({"--warmUp=200"}), "warmup.min_time_s"), (Texts{"0.2"}));
+  EXPECT_EQ(texts_of(infer_flags({"--warmUp", "1500"}), "warmup.min_time_s"), (Texts{"1.5"}));
+  EXPECT_EQ(texts_of(infer_flags({"--warmup=5"}), "warmup_iterations"), (Texts{"5"}));
+  EXPECT_EQ(texts_of(infer_flags({"--warmUp=soon"}), "warmup.min_time_s"), (Texts{"soon"}));
+  EXPECT_EQ(infer_flags({"--warmUp"}).problems.size(), 1U);
+  EXPECT_EQ(parse_flags(Texts{"--warmUp=200"}, kReport).problems.size(), 1U);
+}
+
 TEST(Flags, WordsOfOtherTools) {
   const auto flags = infer_flags({"--fp16", "--loadInputs=in:a.npy,ids:b.npy", "--onnx=m.onnx",
                                   "--channels-last", "--duration=3", "--noDataTransfers"});
