@@ -35,12 +35,13 @@ workload::ExportTo target(const config::Settings& options) {
 }
 
 bool changes_precision(const config::Settings& options) {
-  if (options.text("precision") == "fp32") return false;
-  if (options.text("precision") == "bf16")
-    throw Error(ErrorCode::kUnsupported, "export writes fp32, fp16 and int8; bf16 is for build");
+  const auto& precision = options.text("precision");
+  if (precision == "fp32") return false;
+  if (precision == "bf16" || precision == "tf32")
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("export writes fp32, fp16 and int8; {} is for build", precision));
   if (options.text("file_format") != "onnx")
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--precision {} is for --format onnx", options.text("precision")));
+    throw Error(ErrorCode::kUsage, fmt::format("--precision {} is for --format onnx", precision));
   return true;
 }
 

@@ -10,7 +10,7 @@ using enum OptionType;
 
 constexpr std::array<Choice, 2> kFormats{{{"onnx"}, {"torchscript"}}};
 
-constexpr std::array<Choice, 4> kPrecisions{{{"fp32"}, {"fp16"}, {"bf16"}, {"int8"}}};
+constexpr std::array<Choice, 5> kPrecisions{{{"fp32"}, {"tf32"}, {"fp16"}, {"bf16"}, {"int8"}}};
 
 constexpr std::array kRows{
     Option{.name = "model",
@@ -19,14 +19,14 @@ constexpr std::array kRows{
            .kinds = kCommandLine,
            .commands = kExport | kBuild,
            .help = "A built-in model, or an ONNX file: to write in another precision, or to build."},
-    Option{
-        .name = "precision",
-        .type = kChoice,
-        .fallback = "fp32",
-        .choices = kPrecisions,
-        .kinds = kCommandLine,
-        .commands = kExport | kBuild,
-        .help = "Of what is written: as the model is, cast to float16, or quantised; bf16 for build only."},
+    Option{.name = "precision",
+           .type = kChoice,
+           .fallback = "fp32",
+           .choices = kPrecisions,
+           .kinds = kCommandLine,
+           .commands = kExport | kBuild,
+           .help = "Of what is written: as the model is, cast to float16, or quantised; bf16 and tf32 for "
+                   "build only."},
     Option{.name = "file_format",
            .flags = "--format,-f",
            .type = kChoice,

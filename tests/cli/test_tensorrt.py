@@ -73,6 +73,14 @@ class Options(WithTensorRt):
         self.assertEqual(said["settings"]["profiling_verbosity"], "detailed")
         self.assertTrue((self.folder / "m.engine").exists())
 
+    def test_tf32_from_a_config_file(self):
+        self.write("engine.json", json.dumps({"model": "tiny_cnn", "engine": "tensorrt", "precision": "tf32", "output": "m.plan",
+                                              "workspace": "1GiB", "opt_shapes": {"input": [2, 3, 32, 32]}}))
+        done = self.run_cli("build", "--config", "engine.json", "--json")
+        self.assert_code(done, 0)
+        settings = json.loads(done.out)["settings"]
+        self.assertEqual((settings["tf32"], settings["workspace_limit_bytes"]), ("on", str(1 << 30)))
+
     def test_several_profiles(self):
         done = self.plan("tiny_cnn", "--out", "m.plan", "--opt-shapes", "input:1x3x32x32;input:8x3x32x32", "--json")
         self.assert_code(done, 0)
