@@ -78,7 +78,8 @@ class LayersOfEngines(cli.CliTest):
                 self.assertEqual(len(product), 1)
                 self.assertEqual(product[0]["precision"], "fp32")
                 self.assertNotEqual(product[0]["time_ns"], "")
-                self.assertIn("matmul", product[0]["model_layer"])
+                # OpenVINO calls a node that makes an output after the output.
+                self.assertIn(product[0]["model_layer"], ("matmul", "y"))
 
 
 if __name__ == "__main__":
