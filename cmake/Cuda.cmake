@@ -2,9 +2,9 @@
 # LibTorch with CUDA as paceline::libtorch_cuda: the wheel's libtorch_cuda.so and the headers of a CUDA toolkit. No device and none of
 # the CUDA libraries that LibTorch itself loads is needed to build. Sets CUDA_FOUND_VERSION, CUDA_PROBLEM, CUDA_FIX.
 function(paceline_find_cuda_root result)
-  set(candidates ${PACELINE_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH})
-  if(NOT PACELINE_CUDA_ROOT)
-    list(APPEND candidates /usr/local/cuda)
+  set(candidates ${PACELINE_CUDA_ROOT})
+  if(NOT candidates)
+    set(candidates $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
   endif()
   set(${result} "" PARENT_SCOPE)
   foreach(root IN LISTS candidates)
