@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ATen/ATen.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -88,7 +89,7 @@ TEST_P(Copies, InputsAreSentAgainUnlessTheyStay) {
 }
 
 TEST_P(Copies, OutputsEndInTheSameMemoryEveryTime) {
-  const std::vector<at::Tensor> first{at::ones({2, 5})}, second{at::ones({2, 5}) * 3},
+  const std::vector<at::Tensor> first{at::ones({2, 5})}, second{at::full({2, 5}, 3.0F)},
       other{at::ones({1, 5})};
   const void* memory = copies_.fetch(first).at(0).data_ptr();
   EXPECT_EQ(copies_.fetch(second).at(0).data_ptr(), memory);
