@@ -2,7 +2,9 @@
 #include "onnxruntime/node_names.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
@@ -10,6 +12,10 @@
 
 namespace paceline::ort_plugin {
 namespace {
+
+constexpr std::array<std::string_view, 3> kWork{"Conv", "MatMul", "Gemm"};
+constexpr int kFurthest =
+    6;  // nodes that are fused into one: normalisation, addition, activation, quantisation
 
 // "conv1" is no part of "conv10".
 bool holds(const std::string& text, const std::string& name) {
@@ -21,23 +27,52 @@ bool holds(const std::string& text, const std::string& name) {
   return false;
 }
 
+// Conv, FusedConv, QLinearConv, MatMul, FusedMatMul, Gemm, …
+bool is_work(const std::string& op) {
+  return std::any_of(kWork.begin(), kWork.end(),
+                     [&](std::string_view word) { return op.find(word) != std::string::npos; });
+}
+
 }  // namespace
 
 NodeNames::NodeNames(const std::string& file) {
   const auto model = onnx::read_model(file);
+  std::map<std::string, std::size_t> makers;
   for (const auto& node : model.graph().node()) {
-    const auto name = onnx::layer_name(node);
-    names_.emplace_back(name, name);
-    for (const auto& output : node.output())
-      if (!output.empty()) names_.emplace_back(output, name);
+    const auto index = nodes_.size();
+    nodes_.push_back({onnx::layer_name(node), node.op_type(), {}});
+    for (const auto& input : node.input())  // nodes stand in the order of execution
+      if (const auto maker = makers.find(input); maker != makers.end())
+        nodes_.back().producers.push_back(maker->second);
+    names_.emplace_back(nodes_.back().name, index);
+    for (const auto& output : node.output()) {
+      if (output.empty()) continue;
+      makers[output] = index;
+      names_.emplace_back(output, index);
+    }
   }
   std::stable_sort(names_.begin(), names_.end(),
                    [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
 }
 
-std::string NodeNames::layer_of(const std::string& executed) const {
+// The nearest convolution or product among a node and what feeds it; the node itself where there is none.
+std::size_t NodeNames::work_behind(std::size_t node) const {
+  std::vector<std::size_t> level{node};
+  for (int depth = 0; depth < kFurthest && !level.empty(); ++depth) {
+    std::vector<std::size_t> next;
+    for (const auto at : level) {
+      if (is_work(nodes_[at].op)) return at;
+      next.insert(next.end(), nodes_[at].producers.begin(), nodes_[at].producers.end());
+    }
+    level = std::move(next);
+  }
+  return node;
+}
+
+std::string NodeNames::layer_of(const std::string& executed, const std::string& type) const {
   for (const auto& [name, node] : names_)
-    if (holds(executed, name)) return plugin_support::layer_of_node(node);
+    if (holds(executed, name))
+      return plugin_support::layer_of_node(nodes_[is_work(type) ? work_behind(node) : node].name);
   return {};
 }
 

@@ -207,7 +207,7 @@ plugin::LayerTimes OrtEngine::profile(plugin::Slot slot, int inferences) {
     plugin::LayerTimes times{{}, "ONNX Runtime's profiler, in a session of its own"};
     for (const auto& node : profiled(state, session_options(model_.file, model_, settings_), inferences)) {
       times.layers.push_back(work_of(node).layer);
-      times.layers.back().model_layer = names.layer_of(node.name);
+      times.layers.back().model_layer = names.layer_of(node.name, node.op);
     }
     return times;
   });

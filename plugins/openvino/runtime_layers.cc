@@ -89,10 +89,56 @@ std::string precision_name(const std::string& type) {
   return row == kPrecisionNames.end() ? type : std::string(row->second);
 }
 
-LayerWork work_of(const ov::Node& node, const FlopsByName& flops) {
+using OperatorsByName = std::map<std::string, const ov::Node*>;
+
+OperatorsByName named_operators(const ov::Model& graph) {
+  OperatorsByName operators;
+  for (const auto& node : graph.get_ops()) operators[node->get_friendly_name()] = node.get();
+  return operators;
+}
+
+bool is_work(std::string_view type) {
+  return std::any_of(kWorkRows.begin(), kWorkRows.end(), [&](const WorkRow& r) { return r.type == type; });
+}
+
+// The nearest convolution or product that feeds an operator; null where there is none near.
+const ov::Node* work_behind(const ov::Node* node) {
+  constexpr int kFurthest = 6;  // operators that become one layer
+  std::vector<const ov::Node*> level{node};
+  for (int depth = 0; depth < kFurthest && !level.empty(); ++depth) {
+    std::vector<const ov::Node*> next;
+    for (const auto* at : level) {
+      if (is_work(at->get_type_name())) return at;
+      for (std::size_t i = 0; i < at->get_input_size(); ++i) next.push_back(at->get_input_node_ptr(i));
+    }
+    level = std::move(next);
+  }
+  return nullptr;
+}
+
+// OpenVINO calls a quantised layer after the file's node and this.
+std::string without_suffix(const std::string& name) {
+  constexpr std::string_view kSuffix = "/WithoutBiases";
+  return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
+}
+
+// A convolution that took over what followed it has lost its own name: it is the one behind the others.
+std::string model_layer(const ov::Node& node, const std::string& type, const OperatorsByName& operators) {
+  auto names = split(note(node, "originalLayersNames"), ',');
+  for (auto& name : names) name = without_suffix(name);
+  if (is_work(type))
+    for (const auto& name : names) {
+      const auto found = operators.find(name);
+      const auto* work = found == operators.end() ? nullptr : work_behind(found->second);
+      if (work) return plugin_support::layer_of_node(work->get_friendly_name());
+    }
+  return plugin_support::layers_of_nodes(names);
+}
+
+LayerWork work_of(const ov::Node& node, const FlopsByName& flops, const OperatorsByName& operators) {
   const auto type = note(node, "layerType");
   LayerWork work{{node.get_friendly_name(), type, precision_name(note(node, "runtimePrecision")), {}, {}}, 0};
-  work.layer.model_layer = plugin_support::layers_of_nodes(split(note(node, "originalLayersNames"), ','));
+  work.layer.model_layer = model_layer(node, type, operators);
   if (const auto micros = parse_double(note(node, "execTimeMcs"))) work.layer.time_ns = *micros * 1e3;
   work.layer.flops = flops_of(node, type);
   if (work.layer.flops)
@@ -112,9 +158,10 @@ bool is_executed(const ov::Node& node) {
 
 std::vector<LayerWork> runtime_layers(const ov::Model& runtime, const ov::Model& graph) {
   const auto flops = graph_flops(graph);
+  const auto operators = named_operators(graph);
   std::vector<LayerWork> layers;
   for (const auto& node : runtime.get_ordered_ops())
-    if (is_executed(*node)) layers.push_back(work_of(*node, flops));
+    if (is_executed(*node)) layers.push_back(work_of(*node, flops, operators));
   return layers;
 }
 

@@ -20,7 +20,7 @@ using result::LayerRow;
 constexpr std::array<std::string_view, 6> kHeads{"layer",         "type", "precision",
                                                  "model's layer", "ms",   "share"};
 constexpr std::size_t kNumbersFrom = 4;
-constexpr std::size_t kMaxName = 36, kMaxType = 22, kMaxModel = 22;  // on a terminal
+constexpr std::size_t kMaxName = 26, kMaxType = 18, kMaxModel = 21;  // on a terminal of 100 columns
 
 using Cells = std::array<std::string, kHeads.size()>;
 
@@ -58,9 +58,9 @@ std::string terminal_table_of(const LayerProfile& profile, std::size_t width) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   std::string out;
   for (const auto& row : rows) {
-    std::string line = " ";
+    std::string line;
     for (std::size_t i = 0; i < row.size(); ++i)
-      line += " " + (i < kNumbersFrom ? pad_right(row[i], widths[i]) : pad_left(row[i], widths[i])) + " ";
+      line += "  " + (i < kNumbersFrom ? pad_right(row[i], widths[i]) : pad_left(row[i], widths[i]));
     line.erase(line.find_last_not_of(' ') + 1);
     out += truncate(line, width) + "\n";
   }
