@@ -29,23 +29,40 @@ std::string driver_version() {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// Times of layers in one inference, by name.
+// Mean times of layers over the inferences it sees, by name.
 class LayerTimes : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* name, float ms) noexcept override {
     try {
-      times_ns_[name] = double{ms} * 1e6;
+      auto& seen = seen_[name];
+      seen.sum_ns += double{ms} * 1e6;
+      ++seen.count;
     } catch (...) {  // a layer without a time
     }
   }
   [[nodiscard]] std::optional<double> time_ns(const std::string& name) const {
-    const auto it = times_ns_.find(name);
-    return it == times_ns_.end() ? std::nullopt : std::optional(it->second);
+    const auto it = seen_.find(name);
+    return it == seen_.end() ? std::nullopt : std::optional(it->second.sum_ns / it->second.count);
   }
 
  private:
-  std::map<std::string, double> times_ns_;
+  struct Seen {
+    double sum_ns = 0;
+    int count = 0;
+  };
+  std::map<std::string, Seen> seen_;
 };
+
+// "conv1/Conv + Relu_1" -> the file's nodes it was made of.
+std::vector<std::string> nodes_of(const std::string& layer) {
+  constexpr std::string_view kAnd = " + ";
+  std::vector<std::string> nodes;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + kAnd.size()) {
+    end = layer.find(kAnd, begin);
+    nodes.push_back(layer.substr(begin, end - begin));
+  }
+  return nodes;
+}
 
 }  // namespace
 
@@ -127,21 +144,35 @@ std::span<const TensorView> PlanEngine::synchronize(plugin::Slot slot) {
   return bound(slot).wait();
 }
 
-plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
-  auto& state = bound(slot);
-  LayerTimes times;
-  state.context().setProfiler(&times);
-  for (int i = 0; i < 2; ++i) {  // the first one may still load kernels
+std::vector<plugin_support::LayerWork> PlanEngine::timed_layers(PlanSlot& state, int inferences) {
+  const auto infer = [&] {
     state.start();
     (void)state.wait();
-  }
+  };
+  infer();  // may still load kernels
+  LayerTimes times;
+  state.context().setProfiler(&times);
+  for (int i = 0; i < inferences; ++i) infer();
   state.context().setProfiler(nullptr);
   const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine_->createEngineInspector());
   inspector->setExecutionContext(&state.context());  // for the shapes of this case
   auto layers = inspected_layers(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
   for (auto& work : layers) work.layer.time_ns = times.time_ns(work.layer.name);
-  return plugin_support::read_back_of(std::move(layers),
+  return layers;
+}
+
+plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
+  return plugin_support::read_back_of(timed_layers(bound(slot), 1),
                                       "TensorRT's engine inspector: type that a layer reads");
+}
+
+plugin::LayerTimes PlanEngine::profile(plugin::Slot slot, int inferences) {
+  plugin::LayerTimes times{{}, "TensorRT's profiler (IProfiler) and engine inspector"};
+  for (auto& work : timed_layers(bound(slot), inferences)) {
+    times.layers.push_back(std::move(work.layer));
+    times.layers.back().model_layer = plugin_support::layers_of_nodes(nodes_of(times.layers.back().name));
+  }
+  return times;
 }
 
 }  // namespace paceline::tensorrt_plugin

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugin/engine.h"
+#include "support/layer_work.h"
 #include "tensorrt/gpu.h"
 #include "tensorrt/message_log.h"
 #include "tensorrt/plan_shapes.h"
@@ -24,10 +25,12 @@ class PlanEngine : public plugin::Engine {
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
+  [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
 
  private:
   void open_plan(const std::string& file, const std::string& bytes);
   PlanSlot& bound(plugin::Slot slot);
+  std::vector<plugin_support::LayerWork> timed_layers(PlanSlot& state, int inferences);
 
   plugin::ModelSpec model_;
   std::optional<Gpu> gpu_;

@@ -141,6 +141,11 @@ TEST_F(TensorRtRun, LayersAreReadBackWithTheirTimes) {
   EXPECT_EQ(said.flops, 2.0 * 8 * 100 * 4 * 9);
   ASSERT_EQ(said.layers.size(), 1U);
   EXPECT_EQ(said.layers[0].time_ns, 250'000.0);
+  const auto times = engine->profile(0, 3);
+  ASSERT_EQ(times.layers.size(), 1U);
+  EXPECT_EQ(times.layers[0].time_ns, 250'000.0);
+  EXPECT_EQ(times.layers[0].precision, "int8");
+  EXPECT_EQ(times.layers[0].model_layer, "conv1");
 }
 
 TEST_F(TensorRtRun, SaysWhatItRunsOn) {
