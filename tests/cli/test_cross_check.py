@@ -6,6 +6,7 @@ Classes: NoTool needs the spin plug-in alone; StandIns and RealTools the plug-in
 
 import json
 import os
+import signal
 import statistics
 import sys
 from pathlib import Path
@@ -190,6 +191,20 @@ class StandIns(CrossCheck):
         self.tool("benchmark_app", "#!/bin/sh\necho waiting\nexec sleep 1000\n")
         done, case = self.measure("openvino", "--timeout-s", "20")
         self.assert_no_ratio(done, case, "no end within timeout_s = 20 s")
+
+    def test_an_interrupt_stops_the_tool_and_keeps_the_case(self):
+        self.tool("benchmark_app", "#!/bin/sh\ntouch \"$STAND_IN_CALLS\"\nexec sleep 1000\n")
+        (self.folder / "m.onnx").write_bytes(onnx.linear())
+        process = self.start("infer", "--model", "m.onnx", "--engine", "openvino", "--shapes", "x:1x4", "--threads", 1, "--iterations", 3,
+                             "--accuracy-samples", 4, "--cross-check", "--layer-profile", *cli.QUICK,
+                             env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "STAND_IN_CALLS": str(self.folder / "calls")})
+        self.assertTrue(cli.wait_until((self.folder / "calls").exists))
+        process.send_signal(signal.SIGINT)
+        self.assert_code(self.finish(process), 130)
+        self.assert_group_empty(process)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["cross_check"]["reason"]), ("ok", "the run was interrupted"))
+        self.assertFalse(case["layer_profile"]["asked"])
 
     def test_a_finished_cross_check_is_not_done_again(self):
         self.tool("benchmark_app", BENCHMARK_APP)
