@@ -21,16 +21,14 @@
 #include "result/result_json.h"
 #include "result/summarize.h"
 #include "run/artefacts.h"
+#include "run/case_preparation.h"
 #include "run/case_run.h"
 #include "run/check_files.h"
 #include "run/cross_check.h"
-#include "run/model_files.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
-#include "run/quantised_files.h"
 #include "run/schedule.h"
 #include "run/worker.h"
-#include "workload/prepare/sensitivity.h"
 
 namespace paceline::run {
 namespace {
@@ -49,16 +47,6 @@ std::string cpu_model(const nlohmann::json& environment) {
   return model.is_string() ? model.get<std::string>() : "unknown CPU";
 }
 
-// A built-in model as a file; no path where the engine has the model itself.
-struct ModelFile {
-  std::string path;
-  workload::PreparedFile prepared;
-};
-
-struct ReferenceFailure {
-  std::string code, reason;  // empty: it did not fail
-};
-
 class Coordinator {
  public:
   Coordinator(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
@@ -68,6 +56,8 @@ class Coordinator {
         observer_(observer),
         interrupt_(interrupt),
         artefacts_(directory.path()),
+        preparation_(setup_.engines, artefacts_, directory.path(), observer, interrupt,
+                     [this](CaseRun& c, const workload::PassSpec& pass) { return run_pass(c, pass, false); }),
         peaks_(setup_.engines, cpu_model(setup_.environment), directory.path() / "log.txt") {}
 
   result::RunResult run() {
@@ -88,16 +78,6 @@ class Coordinator {
   void restore(CaseRun& c);
   [[nodiscard]] bool asked_again(const CaseRun& c) const;
   void check(CaseRun& c);
-  bool prepare(CaseRun& c);
-  std::optional<ModelFile> model_file_for(CaseRun& c, const std::string& engine_name);
-  std::optional<ModelFile> make_model_file(CaseRun& c, const workload::PassSpec& pass);
-  bool quantise(CaseRun& c);
-  workload::PassSpec complete_quantise_pass(const CaseRun& c, const std::string& source);
-  const WorkerOutcome& quantised_file(CaseRun& c, const workload::PassSpec& pass);
-  bool make_reference(CaseRun& c, workload::PassSpec& pass);
-  bool make_file_reference(CaseRun& c, workload::PassSpec& pass, const std::string& file);
-  bool run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
-  ReferenceFailure reference_failure(CaseRun& c, const workload::PassSpec& reference, const std::string& key);
   void fill_flops(CaseRun& c);
   void fill_peak(CaseRun& c);
   void recheck_peaks();
@@ -118,10 +98,9 @@ class Coordinator {
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
   Artefacts artefacts_;
+  CasePreparation preparation_;
   PeakTable peaks_;
   std::vector<CaseRun> cases_;
-  std::map<std::string, ReferenceFailure> failed_references_;
-  std::map<std::string, WorkerOutcome> model_files_;  // by name, made or not
   result::RunResult run_;
 };
 
@@ -247,172 +226,6 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
               : run_worker(request, interrupt_, on_progress);
 }
 
-// A built-in model as the file that an engine reads, made once for all that want the same; no path where the
-// engine has the model itself. Missing: the case has ended, or the run is interrupted.
-std::optional<ModelFile> Coordinator::model_file_for(CaseRun& c, const std::string& engine_name) {
-  const auto* engine = config::find_engine(engine_name);
-  if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
-  auto pass = export_pass(c.base, std::string(engine->reads));
-  const auto home = exporter_home(setup_.engines);
-  pass.plugin_file = home.file.string();
-  if (home.file.empty()) {
-    end_case(c, "unavailable", home.unavailable);
-    return std::nullopt;
-  }
-  pass.export_to.file = artefacts_.model_file(model_file_key(pass), pass.export_to.format).string();
-  return make_model_file(c, pass);
-}
-
-std::optional<ModelFile> Coordinator::make_model_file(CaseRun& c, const workload::PassSpec& pass) {
-  auto made = model_files_.find(pass.export_to.file);
-  if (made == model_files_.end()) {
-    const PassInfo info{0, 0, c.result.label, "export", 0, 0};
-    observer_.pass_begins(info);
-    made = model_files_.emplace(pass.export_to.file, run_pass(c, pass, false)).first;
-    observer_.pass_ends(info, made->second.ok ? "" : made->second.reason);
-    if (interrupt_) return std::nullopt;
-  }
-  if (made->second.ok) return ModelFile{pass.export_to.file, *made->second.report.prepared};
-  end_case(c, made->second.reason_code,
-           fmt::format("its {} file could not be made: {}", pass.export_to.format, made->second.reason));
-  return std::nullopt;
-}
-
-// False: the case has ended.
-bool Coordinator::prepare(CaseRun& c) {
-  const auto file = model_file_for(c, c.base.engine);
-  if (file && !file->path.empty()) apply_model_file(c, file->path, file->prepared);
-  return file.has_value();
-}
-
-// The case's ONNX file again in int8 or fp16, made once for all cases that want the same. False: the case has
-// ended.
-bool Coordinator::quantise(CaseRun& c) {
-  const std::string source = c.model_file.empty() ? c.base.model.file : c.model_file;
-  const auto* engine = config::find_engine(c.base.engine);
-  if (!engine || engine->reads != "onnx") return true;
-  try {
-    if (!needs_quantising(c.definition.settings, source)) return true;
-    const auto pass = complete_quantise_pass(c, source);
-    const auto& made = quantised_file(c, pass);
-    if (interrupt_) return false;
-    if (!made.ok) throw Error(ErrorCode::kData, made.reason);
-    auto prepared = *made.report.prepared;
-    prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
-    apply_model_file(c, pass.quantise_to.file, prepared);
-    return true;
-  } catch (const Error& e) {
-    const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
-    end_case(c,
-             skip                             ? "unavailable"
-             : e.code() == ErrorCode::kConfig ? "config"
-                                              : "data",
-             fmt::format("its {} file could not be made: {}", c.result.benchmark.precision, e.what()));
-    return false;
-  }
-}
-
-workload::PassSpec Coordinator::complete_quantise_pass(const CaseRun& c, const std::string& source) {
-  auto pass = quantise_pass(c.definition.settings, c.base, source, setup_.engines);
-  auto& to = pass.quantise_to;
-  if (to.precision == "int8") {
-    const auto request = calibration_request(c.definition.settings, pass.model.inputs);
-    pass.input_files = artefacts_.calibration_inputs(request);
-    to.cache_file = calibration_file(c.definition.settings, pass, directory_.path()).string();
-    if (calibrates_with_random_inputs(c.definition.settings)) observer_.warning(kRandomCalibration);
-  }
-  const auto key = quantised_file_key(pass);
-  if (c.definition.settings.flag("int8_sensitivity") && to.precision == "int8")
-    to.sensitivity_file = (directory_.path() / fmt::format("int8-sensitivity-{}.json", key)).string();
-  to.file = artefacts_.model_file(key, "onnx").string();
-  return pass;
-}
-
-const WorkerOutcome& Coordinator::quantised_file(CaseRun& c, const workload::PassSpec& pass) {
-  const auto& file = pass.quantise_to.file;
-  if (const auto it = model_files_.find(file); it != model_files_.end()) return it->second;
-  const PassInfo info{0, 0, c.result.label, "quantise", 0, 0};
-  observer_.pass_begins(info);
-  const auto& made = model_files_.emplace(file, run_pass(c, pass, false)).first->second;
-  observer_.pass_ends(info, made.ok ? "" : made.reason);
-  if (made.ok && !pass.quantise_to.sensitivity_file.empty())
-    observer_.document(workload::sensitivity_table(read_file(pass.quantise_to.sensitivity_file)));
-  return made;
-}
-
-// Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
-bool Coordinator::make_reference(CaseRun& c, workload::PassSpec& pass) {
-  if (!pass.reference_file.empty()) return true;  // the user's own
-  const auto choice = reference_choice(c.definition);
-  if (!choice.model_file.empty()) return make_file_reference(c, pass, choice.model_file);
-  const std::string& named = choice.engine;
-  const auto* file_type = config::find_file_type(pass.model.file);
-  const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
-  const std::string engine =
-      named == "eager" && !eager_reads_it ? file_reference_engine(setup_.engines, pass.model.file) : named;
-  const auto home = setup_.engines.find(engine);
-  if (engine == "eager" && (!eager_reads_it || home.file.empty())) return true;
-  if (home.file.empty()) {
-    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", engine, home.unavailable));
-    return false;
-  }
-  auto reference = reference_pass(pass, engine);
-  reference.plugin_file = home.file.string();
-  const auto model_file = model_file_for(c, engine);
-  if (!model_file) return false;
-  if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
-  const std::string key = reference_key(reference);
-  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  pass.reference_name = reference_name(pass, engine);
-  if (std::filesystem::exists(pass.reference_file)) return true;
-  if (engine == named) return run_reference(c, reference, key);
-  const auto failure = reference_failure(c, reference, key);
-  if (failure.reason.empty()) return !interrupt_;
-  pass.reference_file.clear();
-  pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
-                                    engine, failure.reason);
-  return true;
-}
-
-// Another model, say the float one of a quantised file. False: the case has ended.
-bool Coordinator::make_file_reference(CaseRun& c, workload::PassSpec& pass, const std::string& file) {
-  const auto engine = reader_of(setup_.engines, file);
-  const auto home = setup_.engines.find(engine);
-  if (home.file.empty()) {
-    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", file, home.unavailable));
-    return false;
-  }
-  auto reference = file_reference_pass(pass, file, engine);
-  reference.plugin_file = home.file.string();
-  const std::string key = reference_key(reference);
-  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  pass.reference_name = fmt::format("the fp32 run of {} in {}", file, engine);
-  return std::filesystem::exists(pass.reference_file) || run_reference(c, reference, key);
-}
-
-// Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the
-// run is interrupted.
-ReferenceFailure Coordinator::reference_failure(CaseRun& c, const workload::PassSpec& reference,
-                                                const std::string& key) {
-  if (const auto it = failed_references_.find(key); it != failed_references_.end()) return it->second;
-  const PassInfo info{0, 0, c.result.label, "reference", 0, 0};
-  observer_.pass_begins(info);
-  const auto outcome = run_pass(c, reference, false);
-  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
-  if (outcome.ok || interrupt_) return {};
-  return failed_references_[key] = {outcome.reason_code, outcome.reason};
-}
-
-bool Coordinator::run_reference(CaseRun& c, const workload::PassSpec& reference, const std::string& key) {
-  const bool known = failed_references_.count(key) != 0;
-  const auto failure = reference_failure(c, reference, key);
-  if (interrupt_) return false;
-  if (failure.reason.empty()) return true;
-  end_case(c, known ? "reference" : failure.code,
-           fmt::format("its fp32 reference could not be made: {}", failure.reason));
-  return false;
-}
-
 void Coordinator::check(CaseRun& c) {
   fill_flops(c);
   auto pass = check_pass(c.base);
@@ -421,7 +234,7 @@ void Coordinator::check(CaseRun& c) {
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
   }
-  if (!c.ended && prepare(c) && quantise(c) && make_reference(c, pass)) {
+  if (!c.ended && preparation_.prepare(c, pass)) {
     use_model_file(c, pass);
     c.base.input_files = pass.input_files;
     c.base.samples = pass.samples;
