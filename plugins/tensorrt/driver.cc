@@ -52,6 +52,10 @@ Driver open_driver(const char* library) {
   bind(handle, "cuStreamCreate", d.make_stream);
   bind(handle, "cuStreamSynchronize", d.wait_for_stream);
   bind(handle, "cuStreamDestroy_v2", d.free_stream);
+  bind(handle, "cuEventCreate", d.make_event);
+  bind(handle, "cuEventRecord", d.record_event);
+  bind(handle, "cuEventElapsedTime", d.elapsed_ms);
+  bind(handle, "cuEventDestroy_v2", d.free_event);
   bind(handle, "cuMemAlloc_v2", d.allocate);
   bind(handle, "cuMemFree_v2", d.release);
   bind(handle, "cuMemAllocHost_v2", d.allocate_pinned);

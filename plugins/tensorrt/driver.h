@@ -11,6 +11,7 @@ namespace paceline::tensorrt_plugin {
 using Stream = CUstream_st*;
 using DevicePointer = std::uint64_t;
 using Context = void*;
+using Event = void*;
 
 // The functions of the CUDA driver that the engine calls, in its own binary interface. The driver is opened
 // at run time: nothing links it, and nothing of a CUDA toolkit is needed.
@@ -25,6 +26,10 @@ struct Driver {
   int (*make_stream)(Stream* stream, unsigned flags);
   int (*wait_for_stream)(Stream stream);
   int (*free_stream)(Stream stream);
+  int (*make_event)(Event* event, unsigned flags);
+  int (*record_event)(Event event, Stream stream);
+  int (*elapsed_ms)(float* ms, Event begin, Event end);
+  int (*free_event)(Event event);
   int (*allocate)(DevicePointer* memory, std::size_t bytes);
   int (*release)(DevicePointer memory);
   int (*allocate_pinned)(void** memory, std::size_t bytes);

@@ -99,4 +99,27 @@ void OwnedStream::wait() const {
   check(driver().wait_for_stream(stream_), "the model cannot run on these inputs");
 }
 
+OwnedEvent::OwnedEvent() {
+  check(driver().make_event(&event_, 0), "cannot make an event");
+}
+
+OwnedEvent& OwnedEvent::operator=(OwnedEvent&& other) noexcept {
+  std::swap(event_, other.event_);
+  return *this;
+}
+
+OwnedEvent::~OwnedEvent() {
+  if (event_) (void)driver().free_event(event_);
+}
+
+void OwnedEvent::record(const OwnedStream& stream) const {
+  check(driver().record_event(event_, stream.get()), "cannot read the device's clock");
+}
+
+double OwnedEvent::ns_until(const OwnedEvent& end) const {
+  float ms = 0;
+  check(driver().elapsed_ms(&ms, event_, end.event_), "cannot read the device's clock");
+  return double{ms} * 1e6;
+}
+
 }  // namespace paceline::tensorrt_plugin

@@ -66,4 +66,18 @@ class OwnedStream {
   Stream stream_ = nullptr;
 };
 
+// A moment on the device's clock.
+class OwnedEvent {
+ public:
+  OwnedEvent();
+  OwnedEvent(OwnedEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  OwnedEvent& operator=(OwnedEvent&& other) noexcept;
+  ~OwnedEvent();
+  void record(const OwnedStream& stream) const;
+  [[nodiscard]] double ns_until(const OwnedEvent& end) const;  // both recorded and waited for
+
+ private:
+  Event event_ = nullptr;
+};
+
 }  // namespace paceline::tensorrt_plugin

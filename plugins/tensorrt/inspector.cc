@@ -122,6 +122,26 @@ std::optional<double> flops_of(const json& layer) {
                     : plugin_support::convolution_flops(output, weights);
 }
 
+std::vector<std::string> split_at(const std::string& text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + separator.size()) {
+    end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+  }
+  return parts;
+}
+
+// Nodes of the file that a layer was made of: "[ONNX Layer: conv1/Conv]\x1f[ONNX Layer: relu/Relu]" or, where
+// there is no such text, its name: "conv1/Conv + relu/Relu".
+std::vector<std::string> nodes_of(const json& layer) {
+  constexpr std::string_view kBegin = "[ONNX Layer: ";
+  if (!layer.contains("Metadata")) return split_at(text_at(layer, "Name"), " + ");
+  const auto parts = split_at(text_at(layer, "Metadata"), kBegin);
+  std::vector<std::string> nodes;
+  for (std::size_t i = 1; i < parts.size(); ++i) nodes.push_back(parts[i].substr(0, parts[i].find(']')));
+  return nodes;
+}
+
 LayerWork layer_work(const json& layer) {
   if (!layer.is_object())
     throw Error(
@@ -130,6 +150,7 @@ LayerWork layer_work(const json& layer) {
         "paceline build, or with trtexec --profilingVerbosity=detailed");
   LayerWork work{{text_at(layer, "Name"), text_at(layer, "LayerType"), precision_of(layer), {}, {}}, 0};
   work.layer.flops = flops_of(layer);
+  work.layer.model_layer = plugin_support::layers_of_nodes(nodes_of(layer));
   work.operators = work.layer.flops ? 1 : 0;
   return work;
 }

@@ -18,7 +18,8 @@ namespace paceline::tensorrt_plugin {
 namespace {
 
 constexpr const char* kDevice = "device";
-constexpr std::array<std::string_view, 1> kOptions{kDevice};
+constexpr const char* kIo = "io";
+constexpr std::array<std::string_view, 2> kOptions{kDevice, kIo};
 constexpr std::array<std::string_view, 2> kSuffixes{".plan", ".engine"};
 // The plan decides what is computed; which of these it was is read back.
 constexpr std::array<std::string_view, 5> kPrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
@@ -29,40 +30,33 @@ std::string driver_version() {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-// Mean times of layers over the inferences it sees, by name.
-class LayerTimes : public nvinfer1::IProfiler {
+InputsFrom inputs_from(const std::map<std::string, std::string>& options) {
+  const auto it = options.find(kIo);
+  if (it == options.end() || it->second == "device") return InputsFrom::kDevice;
+  if (it->second == "pinned") return InputsFrom::kPinned;
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("io '{}': TensorRT's inputs are on the device or in pinned memory here", it->second));
+}
+
+// Times of layers by name, summed over inferences.
+class SummedTimes : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* name, float ms) noexcept override {
     try {
-      auto& seen = seen_[name];
-      seen.sum_ns += double{ms} * 1e6;
-      ++seen.count;
+      sums_ns_[name] += double{ms} * 1e6;
     } catch (...) {  // a layer without a time
     }
   }
-  [[nodiscard]] std::optional<double> time_ns(const std::string& name) const {
-    const auto it = seen_.find(name);
-    return it == seen_.end() ? std::nullopt : std::optional(it->second.sum_ns / it->second.count);
+  void clear() { sums_ns_.clear(); }
+  [[nodiscard]] std::optional<double> mean_ns(const std::string& name, int inferences) const {
+    const auto it = sums_ns_.find(name);
+    return it == sums_ns_.end() ? std::nullopt : std::optional(it->second / inferences);
   }
 
  private:
-  struct Seen {
-    double sum_ns = 0;
-    int count = 0;
-  };
-  std::map<std::string, Seen> seen_;
+  std::map<std::string, double> sums_ns_;
 };
-
-// "conv1/Conv + Relu_1" -> the file's nodes it was made of.
-std::vector<std::string> nodes_of(const std::string& layer) {
-  constexpr std::string_view kAnd = " + ";
-  std::vector<std::string> nodes;
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + kAnd.size()) {
-    end = layer.find(kAnd, begin);
-    nodes.push_back(layer.substr(begin, end - begin));
-  }
-  return nodes;
-}
 
 }  // namespace
 
@@ -77,8 +71,10 @@ plugin::EngineInfo PlanEngine::info() const {
       {"compute_capability", gpu_->capability()},
       {"profile", fmt::format("{} of {}", profile_ + 1, profiles_.size())},
       {"activation_memory_bytes", std::to_string(engine_->getDeviceMemorySizeV2())},
-      {"io", "inputs on the device, outputs copied to pinned memory"},
+      {"io", from_ == InputsFrom::kPinned ? "inputs and outputs copied, pinned memory"
+                                          : "inputs on the device, outputs copied to pinned memory"},
   };
+  info.device_clock = true;
   return info;
 }
 
@@ -86,6 +82,7 @@ void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   const auto file = plugin_support::model_file(model, "tensorrt", kSuffixes);
   plugin_support::check_settings(settings, "tensorrt", kPrecisions);
   plugin_support::check_options(settings.options, "tensorrt", kOptions);
+  from_ = inputs_from(settings.options);
   const auto bytes = read_file(file);
   check_plan(file, bytes, library());
   slots_.clear();
@@ -124,7 +121,7 @@ void PlanEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   const auto index = static_cast<std::size_t>(slot);
   if (slots_.size() <= index) slots_.resize(index + 1);
   if (!slots_[index])
-    slots_[index] = std::make_unique<PlanSlot>(*engine_, profile_, model_.inputs, outputs_, log_);
+    slots_[index] = std::make_unique<PlanSlot>(*engine_, profile_, model_.inputs, outputs_, from_, log_);
   slots_[index]->set_inputs(inputs);
 }
 
@@ -144,35 +141,42 @@ std::span<const TensorView> PlanEngine::synchronize(plugin::Slot slot) {
   return bound(slot).wait();
 }
 
-std::vector<plugin_support::LayerWork> PlanEngine::timed_layers(PlanSlot& state, int inferences) {
-  const auto infer = [&] {
-    state.start();
-    (void)state.wait();
-  };
-  infer();  // may still load kernels
-  LayerTimes times;
-  state.context().setProfiler(&times);
-  for (int i = 0; i < inferences; ++i) infer();
-  state.context().setProfiler(nullptr);
+// With the shapes of this case.
+std::vector<plugin_support::LayerWork> PlanEngine::layers(PlanSlot& slot) const {
   const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine_->createEngineInspector());
-  inspector->setExecutionContext(&state.context());  // for the shapes of this case
-  auto layers = inspected_layers(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
-  for (auto& work : layers) work.layer.time_ns = times.time_ns(work.layer.name);
-  return layers;
+  inspector->setExecutionContext(&slot.context());
+  return inspected_layers(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
 }
 
 plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
-  return plugin_support::read_back_of(timed_layers(bound(slot), 1),
-                                      "TensorRT's engine inspector: type that a layer reads");
+  auto& state = bound(slot);
+  state.start();
+  (void)state.wait();
+  return plugin_support::read_back_of(layers(state), "TensorRT's engine inspector: type that a layer reads");
 }
 
 plugin::LayerTimes PlanEngine::profile(plugin::Slot slot, int inferences) {
-  plugin::LayerTimes times{{}, "TensorRT's profiler (IProfiler) and engine inspector"};
-  for (auto& work : timed_layers(bound(slot), inferences)) {
+  auto& state = bound(slot);
+  SummedTimes sums;
+  state.context().setProfiler(&sums);
+  for (int i = -1; i < inferences; ++i) {
+    if (i == 0) sums.clear();  // the first one may still load kernels
+    state.start();
+    (void)state.wait();
+  }
+  state.context().setProfiler(nullptr);
+  plugin::LayerTimes times{{}, "TensorRT's profiler, which waits for every layer"};
+  for (auto& work : layers(state)) {
+    work.layer.time_ns = sums.mean_ns(work.layer.name, inferences);
     times.layers.push_back(std::move(work.layer));
-    times.layers.back().model_layer = plugin_support::layers_of_nodes(nodes_of(times.layers.back().name));
   }
   return times;
+}
+
+std::optional<double> PlanEngine::device_ns(plugin::Slot slot) const {
+  const auto index = static_cast<std::size_t>(slot);
+  if (index >= slots_.size() || !slots_[index]) return std::nullopt;
+  return slots_[index]->device_ns();
 }
 
 }  // namespace paceline::tensorrt_plugin

@@ -16,7 +16,8 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Runs a plan on a GPU. Inputs lie on the device, outputs are copied to pinned memory of the host.
+// Runs a plan on a GPU. Inputs lie on the device or, with the option io, in pinned memory; outputs are copied
+// to pinned memory.
 class PlanEngine : public plugin::Engine {
  public:
   [[nodiscard]] plugin::EngineInfo info() const override;
@@ -26,11 +27,12 @@ class PlanEngine : public plugin::Engine {
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
+  [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
 
  private:
   void open_plan(const std::string& file, const std::string& bytes);
   PlanSlot& bound(plugin::Slot slot);
-  std::vector<plugin_support::LayerWork> timed_layers(PlanSlot& state, int inferences);
+  [[nodiscard]] std::vector<plugin_support::LayerWork> layers(PlanSlot& slot) const;
 
   plugin::ModelSpec model_;
   std::optional<Gpu> gpu_;
@@ -41,6 +43,7 @@ class PlanEngine : public plugin::Engine {
   std::vector<ShapeProfile> profiles_;
   int profile_ = 0;  // the one that holds the shapes of this case
   std::vector<PlanOutput> outputs_;
+  InputsFrom from_ = InputsFrom::kDevice;
   std::vector<std::unique_ptr<PlanSlot>> slots_;
 };
 

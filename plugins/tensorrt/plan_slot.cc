@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "tensorrt/tensors.h"
@@ -11,8 +12,8 @@
 namespace paceline::tensorrt_plugin {
 
 PlanSlot::PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
-                   const std::vector<PlanOutput>& outputs, const MessageLog& log)
-    : log_(log), context_(engine.createExecutionContext()) {
+                   const std::vector<PlanOutput>& outputs, InputsFrom from, const MessageLog& log)
+    : log_(log), context_(engine.createExecutionContext()), from_(from) {
   require(context_ != nullptr, "cannot make an execution context");
   choose_shapes(profile, inputs);
   for (const auto& input : inputs) add_input(input);
@@ -32,9 +33,9 @@ void PlanSlot::choose_shapes(int profile, const std::vector<TensorSpec>& inputs)
 }
 
 void PlanSlot::add_input(const TensorSpec& input) {
-  const auto bytes = static_cast<std::size_t>(element_count(input.shape)) * dtype_size_bytes(input.dtype);
-  const auto& memory = inputs_.emplace_back(bytes);
-  require(context_->setTensorAddress(input.name.c_str(), memory.address()),
+  const auto& memory = inputs_.emplace_back(static_cast<std::size_t>(element_count(input.shape)) *
+                                            dtype_size_bytes(input.dtype));
+  require(context_->setTensorAddress(input.name.c_str(), memory.device.address()),
           fmt::format("cannot bind input '{}'", input.name));
 }
 
@@ -46,8 +47,7 @@ void PlanSlot::add_output(const PlanOutput& output) {
         fmt::format("the shape of output '{}' depends on the data; such models are not run on TensorRT",
                     output.name));
   TensorView view{output.name, nullptr, output.dtype, shape, {}, {}};
-  auto& memory = outputs_.emplace_back(
-      Output{output.name, DeviceBuffer(view.size_bytes()), PinnedBuffer(view.size_bytes())});
+  const auto& memory = outputs_.emplace_back(view.size_bytes());
   view.data = memory.host.get();
   views_.push_back(view);
   require(context_->setTensorAddress(output.name.c_str(), memory.device.address()),
@@ -56,16 +56,25 @@ void PlanSlot::add_output(const PlanOutput& output) {
 
 void PlanSlot::set_inputs(std::span<const TensorView> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    check(driver().copy_to_device(inputs_[i].get(), inputs[i].data, inputs[i].size_bytes(), stream_.get()),
-          "cannot copy an input to the device");
+    std::memcpy(inputs_[i].host.get(), inputs[i].data, inputs[i].size_bytes());
+  if (from_ == InputsFrom::kPinned) return;  // every inference copies them
+  send_inputs();
   stream_.wait();
 }
 
+void PlanSlot::send_inputs() {
+  for (const auto& input : inputs_)
+    check(driver().copy_to_device(input.device.get(), input.host.get(), input.bytes, stream_.get()),
+          "cannot copy an input to the device");
+}
+
 void PlanSlot::start() {
+  if (from_ == InputsFrom::kPinned) send_inputs();
+  begin_.record(stream_);
   require(context_->enqueueV3(stream_.get()), "the model cannot run on these inputs");
-  for (std::size_t i = 0; i < outputs_.size(); ++i)
-    check(driver().copy_to_host(outputs_[i].host.get(), outputs_[i].device.get(), views_[i].size_bytes(),
-                                stream_.get()),
+  end_.record(stream_);
+  for (const auto& output : outputs_)
+    check(driver().copy_to_host(output.host.get(), output.device.get(), output.bytes, stream_.get()),
           "cannot copy an output to the host");
 }
 

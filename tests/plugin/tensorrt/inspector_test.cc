@@ -93,6 +93,14 @@ TEST(Inspector, OnlyTheKernelTellsTf32) {
   EXPECT_EQ(with(""), "");
 }
 
+TEST(Inspector, NamesOfTheModelsNodes) {
+  const auto metadata =
+      R"("LayerType": "Reformat", "Metadata": "[ONNX Layer: layer1/Conv]\u001f[ONNX Layer: layer2/Relu]")";
+  EXPECT_EQ(only_layer(layers(metadata)).model_layer, "layer1 layer2");
+  EXPECT_EQ(only_layer(layers(R"("LayerType": "Reformat", "Metadata": "")")).model_layer, "");
+  EXPECT_EQ(only_layer(R"({"Layers": [{"Name": "a/Conv + b/Relu"}]})").model_layer, "a b");
+}
+
 TEST(Inspector, TextThatIsNone) {
   for (const char* text : {"", "{", "[]", "{}", R"({"Layers": 3})"})
     EXPECT_THROW(inspected_layers(text), Error) << text;

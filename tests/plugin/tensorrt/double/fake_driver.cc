@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Stands in for libcuda.so.1: two devices whose memory is the host's. Copies happen when the stream is waited
-// for, so that reading too early shows.
+// Stands in for libcuda.so.1: two devices whose memory is the host's.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <vector>
 
-struct CUstream_st {
-  std::vector<std::function<void()>> work;
-};
+#include "fake_stream.h"
 
 namespace {
 
@@ -74,6 +69,26 @@ int cuStreamSynchronize(CUstream_st* stream) {
 }
 int cuStreamDestroy_v2(CUstream_st* stream) {
   delete stream;
+  --live_allocations;
+  return 0;
+}
+int cuEventCreate(float** event, unsigned) {
+  *event = new float(0);
+  ++live_allocations;
+  return 0;
+}
+// A clock that goes on by a millisecond at every look.
+int cuEventRecord(float* event, CUstream_st*) {
+  static float now_ms = 0;
+  *event = ++now_ms;
+  return 0;
+}
+int cuEventElapsedTime(float* ms, const float* begin, const float* end) {
+  *ms = *end - *begin;
+  return 0;
+}
+int cuEventDestroy_v2(float* event) {
+  delete event;
   --live_allocations;
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "fake_model.h"
+#include "fake_stream.h"
 
 namespace {
 
@@ -200,14 +201,17 @@ struct ExecutionContext : IExecutionContext {
     memory[name] = address;
     return address != nullptr;
   }
-  bool enqueueV3(cudaStream_t) noexcept override {
+  bool enqueueV3(cudaStream_t stream) noexcept override {
+    stream->work.emplace_back([this] { compute(); });
+    return true;
+  }
+  void compute() {
     std::int64_t count = 1;
     for (int i = 0; i < shape.nbDims; ++i) count *= shape.d[i];
     const auto* from = static_cast<const float*>(memory.at(plan.inputs.front().name));
     std::transform(from, from + count, static_cast<float*>(memory.at(plan.outputs.front().name)),
                    [](float value) { return 2 * value; });
     if (profiler) profiler->reportLayerTime("conv1", 0.25F);
-    return true;
   }
   void setProfiler(IProfiler* to) noexcept override { profiler = to; }
 };
