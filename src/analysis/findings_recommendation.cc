@@ -60,15 +60,30 @@ constexpr std::array<Goal, 3> kGoals{{
      }},
 }};
 
-Cases candidates(const RunResult& run, const std::string& model) {
-  Cases cases;
-  for (const CaseResult& one : run.cases)
-    if (is_ok(one) && one.benchmark.model == model && one.grade != result::Grade::kC &&
-        one.benchmark.scenario != "server" &&  // its throughput is what was offered
-        one.headline.p50_ns.ci_low && one.headline.p50_ns.ci_high && one.throughput.per_s.ci_low &&
-        one.throughput.per_s.ci_high && one.memory.rss_peak_above_load_bytes)
-      cases.push_back(&one);
-  return cases;
+struct Field {
+  Cases cases;       // that may win
+  int left_out = 0;  // of grade C: one of them might have won
+};
+
+Field candidates(const RunResult& run, const std::string& model) {
+  Field field;
+  for (const CaseResult& one : run.cases) {
+    if (!is_ok(one) || one.benchmark.model != model ||
+        one.benchmark.scenario == "server" ||  // its throughput is what was offered
+        !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
+        !one.throughput.per_s.ci_high || !one.memory.rss_peak_above_load_bytes)
+      continue;
+    if (one.grade == result::Grade::kC)
+      ++field.left_out;
+    else
+      field.cases.push_back(&one);
+  }
+  return field;
+}
+
+std::string left_out_text(int count) {
+  if (count == 0) return {};
+  return fmt::format("; {} of grade C left out", count == 1 ? "one case" : fmt::format("{} cases", count));
 }
 
 const CaseResult& best_of(const Cases& cases, const Goal& goal) {
@@ -108,16 +123,17 @@ std::string exact_text(const Cases& cases, const CaseResult& winner, const Goal&
                      goal.figure(best));
 }
 
-Finding recommend(const std::string& model, const Cases& cases, const Goal& goal) {
+Finding recommend(const std::string& model, const Field& field, const Goal& goal) {
+  const auto& cases = field.cases;
   const CaseResult& winner = best_of(cases, goal);
   const auto rivals = not_told_apart(cases, winner, goal);
   const bool solid = winner.headline.scope == result::kBetweenProcess;
   Finding finding;
   finding.text =
-      fmt::format("{} for {}: {}, {}{}{}{}{}.", goal.words, model,
+      fmt::format("{} for {}: {}, {}{}{}{}{}{}.", goal.words, model,
                   describe_without(winner.benchmark, "model"), goal.figure(winner),
                   rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
-                  answers_text(winner), exact_text(cases, winner, goal),
+                  answers_text(winner), exact_text(cases, winner, goal), left_out_text(field.left_out),
                   solid ? "" : "; within one process each, no claim");
   finding.evidence = fmt::format("{} measured configurations of grade A or B", cases.size());
   finding.case_ids = {winner.case_id};
@@ -131,8 +147,8 @@ Findings find_recommendations(const RunResult& run) {
   std::set<std::string> models;
   for (const CaseResult& one : run.cases)
     if (models.insert(one.benchmark.model).second)
-      if (const auto cases = candidates(run, one.benchmark.model); cases.size() > 1)
-        for (const auto& goal : kGoals) found.push_back(recommend(one.benchmark.model, cases, goal));
+      if (const auto field = candidates(run, one.benchmark.model); field.cases.size() > 1)
+        for (const auto& goal : kGoals) found.push_back(recommend(one.benchmark.model, field, goal));
   return found;
 }
 

@@ -238,7 +238,9 @@ TEST(Findings, RecommendationIgnoresInvalidCases) {
   RunResult run = sample_run();
   for (auto& one : run.cases)
     if (one.benchmark.precision == "bf16") one.grade = result::Grade::kC;
-  for (const auto& one : of_kind(run, "recommendation")) EXPECT_FALSE(says(one, "bf16")) << one.text;
+  const auto found = of_kind(run, "recommendation");
+  for (const auto& one : found) EXPECT_FALSE(says(one, "bf16")) << one.text;
+  EXPECT_TRUE(says(found.at(0), "; 2 cases of grade C left out.")) << found.at(0).text;
 }
 
 TEST(Findings, MemorySavingWithTheRangeOverProcesses) {
