@@ -144,7 +144,7 @@ class JudgedLoop {
     return result;
   }
 
-  const LoopHooks& hooks_;
+  LoopHooks hooks_;  // a copy: callers may pass a temporary
   std::int64_t lanes_;
   std::int64_t progress_interval_ns_;
   std::vector<Sample> samples_;  // collected in this phase
