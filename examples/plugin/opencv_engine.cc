@@ -52,7 +52,8 @@ class OpenCvEngine final : public plugin::Engine {
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override {
     check(model, settings);
     cv::setNumThreads(settings.threads);
-    net_ = translated(ErrorCode::kData, "OpenCV cannot read '" + model.file + "'",
+    net_ = translated(ErrorCode::kData,
+                      "OpenCV cannot read '" + model.file + "'; export it again, or copy it whole",
                       [&] { return cv::dnn::readNetFromONNX(model.file); });
     net_.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     net_.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);

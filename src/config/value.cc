@@ -129,13 +129,19 @@ Converted unknown_name(const Option& option, const RawValue& raw, std::vector<st
               fmt::format("is none of {}, and no file{}", join(names, ", "), suggestion(raw.text, names)));
 }
 
+std::string known_suffixes() {
+  std::vector<std::string> suffixes;
+  for (const auto& type : file_types()) suffixes.emplace_back(type.suffix);
+  return join(suffixes, ", ");
+}
+
 Converted convert_model(const Option& option, const RawValue& raw, const NameSpace& names) {
   const std::vector<std::string> extra = names.extra ? names.extra->models : std::vector<std::string>{};
   if (find_model(raw.text) || names.open || std::find(extra.begin(), extra.end(), raw.text) != extra.end())
     return {raw.text, {}};
   if (exists(raw.text)) {
     if (find_file_type(raw.text)) return {raw.text, {}};
-    return fail(option, raw, "is a file of a type no engine reads (.pt, .pt2, .onnx, .xml, .blob)");
+    return fail(option, raw, fmt::format("is a file of a type no engine reads ({})", known_suffixes()));
   }
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos)
     return fail(option, raw, "does not exist; check the path (it is relative to the current directory)");

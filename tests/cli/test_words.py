@@ -116,6 +116,10 @@ class NearlyRight(cli.CliTest):
         self.assert_error(self.infer("--only", "2"), 2, "--only 2", "--dry-run")
         self.assert_error(self.infer("--only", "x.spin-spin-fp32-b2"), 2, "did you mean 'x.spin-spin-fp32-b1'")
 
+    def test_file_of_an_unknown_type_names_those_that_are_read(self):
+        self.write("model.bin", "")
+        self.expect(["infer", "--model", "model.bin"], "model.bin", ".ts", ".onnx", ".plan", ".engine")
+
     def test_engine_that_is_not_here_is_skipped_with_a_reason(self):
         result = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "tensorrt", *cli.QUICK)
         self.assert_code(result, 77)
