@@ -6,8 +6,8 @@ usage: tools/compare_engines.py tools  --python VENV/bin/python [--rounds 12] [-
                                 [--out FILE.md]
        tools/compare_engines.py int8   [--rounds 12] [--batches 8] [--out FILE.md]
 
-tools: OpenVINO through Paceline against its benchmark_app, ONNX Runtime through Paceline against a loop in its Python, on the same
-       file with the same threads and iterations. The environment needs openvino, onnxruntime and numpy.
+tools: OpenVINO through Paceline against its benchmark_app, ONNX Runtime through Paceline against a loop in its Python: one
+       `paceline infer --cross-check` a row. The environment needs openvino, onnxruntime and numpy.
 int8:  every engine in fp32 and int8, one process of each a round: how much faster int8 is than eager and than the best fp32 engine.
 The files come from `paceline export`; a ratio is that of per-process medians, its interval the order-statistic one.
 """
@@ -17,33 +17,12 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
 
 from process_pairs import RANKS, interleave, ratio
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-
-
-def python_loop(options):
-    """Runs in the engines' interpreter: prints the samples of an ONNX Runtime session as JSON."""
-    import numpy
-    import onnxruntime
-
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = options.threads
-    settings.inter_op_num_threads = 1
-    settings.add_free_dimension_override_by_name("N", options.batch)
-    session = onnxruntime.InferenceSession(options.file, settings, providers=["CPUExecutionProvider"])
-    feed = {"input": numpy.random.default_rng(1).standard_normal((options.batch, 3, 224, 224), dtype=numpy.float32)}
-    samples = []
-    for turn in range(1 + options.warmup + options.iterations):
-        begin = time.perf_counter_ns()
-        session.run(None, feed)
-        end = time.perf_counter_ns()
-        if turn > options.warmup:
-            samples.append(end - begin)
-    print(json.dumps(samples))
 
 
 def output_of(command, env=None):
@@ -53,35 +32,20 @@ def output_of(command, env=None):
     return done.stdout
 
 
-def run_onnxruntime(args, file, batch):
-    command = [args.python, __file__, "--side", "python", "--file", file, "--batches", str(batch), "--threads", str(args.threads),
-               "--warmup", str(args.warmup), "--iterations", str(args.iterations)]
-    return statistics.median(json.loads(output_of(command).splitlines()[-1]))
-
-
-def run_benchmark_app(args, file, batch):
-    with tempfile.TemporaryDirectory() as folder:
-        command = [str(pathlib.Path(args.python).parent / "benchmark_app"), "-m", file, "-d", "CPU", "-hint", "none", "-api", "sync",
-                   "-infer_precision", "f32", "-nstreams", "1", "-nireq", "1", "-nthreads", str(args.threads), "-niter",
-                   str(args.iterations), "-shape", f"[{batch},3,224,224]", "-report_type", "no_counters", "-json_stats", "-report_folder", folder]
-        output_of(command)
-        report = json.loads((pathlib.Path(folder) / "benchmark_report.json").read_text())
-        return float(report["execution_results"]["latency (ms)"]) * 1e6  # the median is its default percentile
-
-
-def run_paceline(args, engine, model, precision, batch):
+def infer(args, engine, model, precision, batch, *more):
+    """The case's result of one `paceline infer`."""
     with tempfile.TemporaryDirectory() as folder:
         command = [args.paceline, "infer", "--model", model, "--engine", engine, "--precision", precision, "--batch", str(batch),
                    "--threads", str(args.threads), "--warmup", str(args.warmup), "--iterations", str(args.iterations), "--timing-mode",
-                   "sync_latency", "--idle-wait-s", "0", "--accuracy.samples", "1", "--no-measure-peak", "--allow-noisy", "--json",
-                   "--output-dir", folder]
+                   "sync_latency", "--repetitions", "1", "--idle-wait-s", "0", "--accuracy.samples", "1", "--no-measure-peak",
+                   "--allow-noisy", "--json", "--output-dir", folder, *more]
         if model.endswith(".onnx"):
             command += ["--shapes", f"input:{batch}x3x224x224"]
-        case = json.loads(output_of(command))["cases"][0]
-        return case["headline"]["p50_ns"]["value"]
+        return json.loads(output_of(command))["cases"][0]
 
 
-OWN_TOOLS = {"openvino": ("benchmark_app", run_benchmark_app), "onnxruntime": ("Python loop", run_onnxruntime)}
+def run_paceline(args, engine, model, precision, batch):
+    return infer(args, engine, model, precision, batch)["headline"]["p50_ns"]["value"]
 
 
 def export(args, precision, folder):
@@ -97,17 +61,26 @@ def row(name, versus, batch, values):
             "ratio": middle, "low": low, "high": high, "rounds": len(ours)}
 
 
+def cross_check(args, engine, file, precision, batch):
+    case = infer(args, engine, file, precision, batch, "--cross-check", "--cross-check-rounds", str(args.rounds), "--cross-check-python",
+                 args.python)
+    check = case["cross_check"]
+    if check["reason"]:
+        raise SystemExit(f"{engine} {precision} batch {batch}: {check['reason']}\n{check['log_tail']}")
+    found = check["ratio"]
+    return {"name": f"{engine} {precision}", "versus": check["tool"], "batch": batch, "ours": check["ours_p50_ns"] / 1e6,
+            "theirs": check["theirs_p50_ns"] / 1e6, "ratio": found["value"], "low": found["ci_low"], "high": found["ci_high"],
+            "rounds": len(check["ours_ns"])}
+
+
 def compare_tools(args, folder):
+    files = {precision: export(args, precision, folder) for precision in args.precisions.split(",")}
     rows = []
-    for precision in args.precisions.split(","):
-        file = export(args, precision, folder)
-        for batch in map(int, args.batches.split(",")):
+    for batch in map(int, args.batches.split(",")):
+        for precision, file in files.items():
             for engine in args.engines.split(","):
-                tool, theirs = OWN_TOOLS[engine]
-                name = f"{engine} {precision}"
-                sides = {name: lambda e=engine, b=batch: run_paceline(args, e, file, precision, b),
-                         tool: lambda t=theirs, b=batch: t(args, file, b)}
-                rows.append(row(name, tool, batch, interleave(sides, args.rounds, f"{name} b{batch}")))
+                rows.append(cross_check(args, engine, file, precision, batch))
+                print(table(rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
     return rows
 
 
@@ -136,12 +109,10 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=["tools", "int8"])
-    parser.add_argument("--side", choices=["python"], help=argparse.SUPPRESS)
-    parser.add_argument("--file", help=argparse.SUPPRESS)
     parser.add_argument("--python", help="interpreter of an environment with openvino, onnxruntime and numpy")
     parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
     parser.add_argument("--rounds", type=int, default=12, choices=sorted(RANKS))
-    parser.add_argument("--engines", default=",".join(OWN_TOOLS), help="of 'tools'")
+    parser.add_argument("--engines", default="openvino,onnxruntime", help="of 'tools'")
     parser.add_argument("--precisions", default="fp32,int8")
     parser.add_argument("--batches", default="1,8")
     parser.add_argument("--iterations", type=int, default=40)
@@ -149,9 +120,6 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--out", help="Markdown table")
     args = parser.parse_args()
-    if args.side:
-        args.batch = int(args.batches)
-        return python_loop(args)
     if not args.what or (args.what == "tools" and not args.python):
         parser.error("say 'tools' with --python, or 'int8'")
     with tempfile.TemporaryDirectory() as folder:
