@@ -10,13 +10,15 @@
 #include "plugin/builder.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
+#include "plugin/rank_group.h"
+#include "plugin/trainer.h"
 
 // What a plug-in's shared object exports: one C function, paceline_plugin(), that returns a static
 // description.
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 5;
+inline constexpr std::uint32_t kAbiVersion = 6;
 
 struct EngineEntry {
   const char* name;
@@ -35,6 +37,18 @@ struct BuilderEntry {
   std::unique_ptr<Builder> (*make)();
 };
 
+struct TrainerEntry {
+  const char* device;  // cpu | cuda
+  std::unique_ptr<Trainer> (*make)();
+};
+
+// A communication library: the store that ranks meet at, and their group.
+struct BackendEntry {
+  const char* name;  // gloo | nccl
+  std::shared_ptr<Store> (*connect)(const Rendezvous& where);
+  std::unique_ptr<RankGroup> (*join)(std::shared_ptr<Store> store, const GroupSpec& spec);
+};
+
 struct Plugin {
   std::uint32_t abi_version;  // first member in every version: checked before anything else is read
   const char* name;
@@ -43,6 +57,8 @@ struct Plugin {
   std::span<const EngineEntry> engines;
   std::span<const ExporterEntry> exporters = {};
   std::span<const BuilderEntry> builders = {};
+  std::span<const TrainerEntry> trainers = {};
+  std::span<const BackendEntry> backends = {};
 };
 
 }  // namespace paceline::plugin

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/tensor.h"
+#include "plugin/engine.h"
+#include "plugin/rank_group.h"
+
+namespace paceline::plugin {
+
+struct OptimizerSettings {
+  std::string name = "sgd";                       // sgd | adamw
+  double momentum = 0.9;                          // sgd
+  bool nesterov = false;                          // sgd
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adamw
+  double weight_decay = 1e-4;
+};
+
+// PyTorch's DistributedDataParallel: its options, its names, its defaults.
+struct DdpSettings {
+  bool enabled = true;        // false: gradients stay local (only with one rank)
+  double bucket_cap_mb = 25;  // MiB; the first bucket is 1 MiB
+  bool gradient_as_bucket_view = true;
+  bool static_graph = false;
+  bool find_unused_parameters = false;
+  bool broadcast_buffers = true;
+  std::string comm_hook = "none";  // none | fp16_compress | bf16_compress
+};
+
+struct TrainSettings {
+  std::string precision =
+      "fp32";  // fp32 | tf32 | amp (fp16 autocast, GradScaler) | bf16 (autocast, FP32 weights)
+  std::string layout = "contiguous";  // contiguous | channels_last
+  int threads = 1;
+  std::uint64_t seed = 42;  // of what is drawn while training: dropout, masked tokens
+  bool dropout = true;      // as the model's paper has it; false: none
+  bool deterministic = false;
+  double clip_norm = 0;        // of all gradients together; 0: not clipped
+  int accumulation_steps = 1;  // micro-batches a step; gradients are exchanged with the last
+  OptimizerSettings optimizer;
+  DdpSettings ddp;
+  std::map<std::string, std::string> options;  // of the plug-in
+};
+
+// Parts of a step, in their order. Communication is the exposed part: from the last gradient that was ready
+// to the end of the backward pass.
+enum class StepPhase { kInput, kForward, kBackward, kCommunication, kOptimizer, kEnd };
+
+// Is told when a part of a step begins; reads the clock, which trainers do not. launched and finished may
+// come from threads of the communication library, at any time until kEnd.
+class PACELINE_EXPORT StepRecorder {
+ public:
+  virtual ~StepRecorder() = default;
+  virtual void enter(StepPhase phase) = 0;
+  virtual void launched(int bucket, std::int64_t bytes) = 0;  // an all-reduce of gradients was handed over
+  virtual void finished(int bucket) = 0;
+};
+
+struct StepOutcome {
+  double loss = 0;                   // mean over the rank's samples of this step
+  std::int64_t correct = 0;          // right first answers
+  std::int64_t judged = 0;           // labels that count
+  bool skipped = false;              // by the GradScaler: gradients were not finite
+  std::optional<double> loss_scale;  // amp
+};
+
+// What a trainer says of itself after load and a few steps.
+struct TrainerInfo {
+  std::vector<std::pair<std::string, std::string>> versions;
+  std::vector<std::pair<std::string, std::string>> settings;  // as they are in effect
+  std::int64_t parameters = 0;                                // elements
+  std::int64_t parameter_tensors = 0;                         // one all-reduce each, were there no buckets
+  std::vector<std::int64_t> bucket_bytes;         // real ones, after they were rebuilt; empty without DDP
+  std::optional<std::int64_t> peak_tensor_bytes;  // of the allocator, where it counts
+};
+
+// Trains one model, one optimizer step a call. The caller's order is load, then any number of step, save,
+// restore. Error(kUnsupported) with the reason for what cannot be done here.
+class PACELINE_EXPORT Trainer {
+ public:
+  virtual ~Trainer() = default;
+  [[nodiscard]] virtual TrainerInfo info() const = 0;
+  // `model.inputs` have the shapes of one micro-batch of one rank. `group` is of the same plug-in and
+  // outlives the trainer; null: no group. Weights of rank 0 go to everybody.
+  virtual void load(const ModelSpec& model, const TrainSettings& settings, RankGroup* group) = 0;
+  // Names, types and shapes of what step takes: the model's inputs, then the labels (classification: int64
+  // [N]; language models: none, they are made from the inputs).
+  [[nodiscard]] virtual std::vector<TensorSpec> batch_specs() const = 0;
+  // One optimizer step over accumulation_steps micro-batches, `batches` one after the other in the order of
+  // batch_specs. The data stays the caller's.
+  virtual StepOutcome step(std::span<const TensorView> batches, double learning_rate,
+                           StepRecorder& recorder) = 0;
+  // Right answers and loss on one micro-batch, without training: running statistics, no dropout.
+  virtual StepOutcome evaluate(std::span<const TensorView> batch) = 0;
+  // Equal when parameters and buffers that DDP keeps equal are equal to the bit.
+  [[nodiscard]] virtual std::string fingerprint() const = 0;
+  // Everything the next step depends on: weights, buffers, optimizer, scaler, random state of this rank. One
+  // file; parts that all ranks share only when `shared`. Throws Error(kIo).
+  virtual void save(const std::string& file, bool shared) = 0;
+  // Throws Error(kData): not such a file, of another model or optimizer.
+  virtual void restore(const std::string& shared_file, const std::string& rank_file) = 0;
+};
+
+}  // namespace paceline::plugin

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "result/maybe.h"
+
+// What a training case brings beside the statistics of its steps. A step's time is the largest over the ranks
+// (methodology: multi-rank aggregation).
+namespace paceline::result {
+
+// Parts of a step, medians over the timed steps of one rank.
+struct StepParts {
+  Number step_ns, data_wait_ns, input_ns, forward_ns, backward_ns;
+  Number exposed_ns;  // communication that backward did not hide
+  Number optimizer_ns;
+};
+
+// One rank: where it sat and what it took.
+struct RankFigures {
+  std::int64_t rank = 0;
+  std::string host;
+  std::int64_t process_id = 0;
+  std::string cpus;  // that it may use: 0-3
+  std::int64_t threads = 0;
+  StepParts parts;
+  Count rss_peak_bytes;
+  std::int64_t slowest_steps = 0;  // how often it was the last to finish
+};
+
+// One pass over the data.
+struct EpochFigures {
+  std::int64_t epoch = 0;
+  std::int64_t steps = 0;
+  std::int64_t samples = 0;  // of all ranks
+  Number loss;               // mean over steps and ranks
+  Number accuracy;           // share of right first answers while training; missing where there are no labels
+  Number learning_rate;      // of its last step
+  Number seconds;
+  Number samples_per_s;
+  Number step_p50_ns;
+};
+
+struct Training {
+  std::string backend;   // gloo | nccl; empty: one rank without DDP
+  std::string launcher;  // who started the ranks: paceline, torchrun, mpirun, srun
+  bool ddp = false;
+  std::vector<RankFigures> ranks;
+  std::vector<EpochFigures> epochs;
+  StepParts parts;  // medians over steps of the mean over ranks
+  Number first_loss, last_loss;
+  Count steps;          // of the optimizer, untimed ones included
+  Count skipped_steps;  // by the GradScaler
+  Number loss_scale;    // at the end
+  Number total_ns;      // from the first step to the last
+  Count parameters, parameter_tensors;
+  std::vector<std::int64_t> bucket_bytes;  // gradients of one all-reduce each
+  Count collectives_per_step;
+  Number exposed_share;    // of the step
+  Number straggler_index;  // median over steps of max over ranks / median over ranks of the time to the last
+                           // gradient
+  Number loader_samples_per_s;  // what the loaders of all ranks could deliver
+  std::string fingerprint;      // of the parameters, equal on all ranks
+};
+
+}  // namespace paceline::result
