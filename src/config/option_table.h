@@ -36,9 +36,10 @@ inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKi
 inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once a plan
 inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a flag, no plan key
 
-// Commands that take flags: bits of Option::commands. Plan options serve run and infer.
+// Commands that take flags: bits of Option::commands. Plan options serve run and infer, those of
+// training run and train.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
-                          kBuild = 64, kAnyCommand = 127;
+                          kBuild = 64, kTrain = 128, kAnyCommand = 255;
 
 struct Choice {
   std::string_view name;

@@ -2,11 +2,12 @@
 #include "workload/pass.h"
 
 #include "result/archive.h"
+#include "workload/training/train_fields.h"
 
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 8> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 9> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
@@ -14,7 +15,8 @@ struct EnumNames<workload::PassKind> {
        {workload::PassKind::kExport, "export"},
        {workload::PassKind::kQuantise, "quantise"},
        {workload::PassKind::kBuild, "build"},
-       {workload::PassKind::kProfile, "profile"}}};
+       {workload::PassKind::kProfile, "profile"},
+       {workload::PassKind::kTrain, "train"}}};
 };
 template <>
 struct EnumNames<DType> {
@@ -138,7 +140,7 @@ void fields(A& a, PassSpec& t) {
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
       a("loop", t.loop), a("cache_mode", t.cache_mode), a("load", t.load), a("pin_cpus", t.pin_cpus),
       a("export_to", t.export_to), a("quantise_to", t.quantise_to), a("build_to", t.build_to);
-  a("profile_inferences", t.profile_inferences);
+  a("profile_inferences", t.profile_inferences), a("train", t.train);
 }
 
 std::string pass_kind_name(PassKind kind) {

@@ -10,6 +10,7 @@
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
 #include "workload/load_spec.h"
+#include "workload/training/train_spec.h"
 
 // A pass is what one worker process does; it travels to the worker as JSON.
 namespace paceline::workload {
@@ -23,6 +24,7 @@ enum class PassKind {
   kQuantise,   // write an ONNX file again in another precision, calibrating where needed
   kBuild,      // compile an ONNX file into a file of one engine's own
   kProfile,    // time every layer under the engine's profiler
+  kTrain,      // one rank of a training run: its steps, timed
 };
 
 std::string pass_kind_name(PassKind kind);
@@ -101,6 +103,7 @@ struct PassSpec {
   QuantiseTo quantise_to;      // of a quantise pass
   BuildTo build_to;            // of a build pass
   int profile_inferences = 1;  // of a profile pass
+  TrainSpec train;             // of a train pass
 };
 
 nlohmann::json to_json(const PassSpec& spec);

@@ -162,7 +162,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
     case PassKind::kExport:
     case PassKind::kQuantise:
     case PassKind::kBuild:
-      throw Error(ErrorCode::kInternal, "a pass that writes a file is no inference");
+    case PassKind::kTrain:
+      throw Error(ErrorCode::kInternal, "a pass that writes a file or trains is no inference");
   }
 }
 
