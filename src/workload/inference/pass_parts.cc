@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/npy.h"
@@ -16,11 +13,6 @@
 
 namespace paceline::workload {
 namespace {
-
-const char* steady_state_name(const measure::LoopConfig& config, stats::WarmupState state) {
-  if (config.warmup.mode != stats::WarmupMode::kAuto) return "fixed";
-  return state == stats::WarmupState::kDone ? "reached" : "not_reached";
-}
 
 // A model that does not take the batch may take a smaller one, which the user did ask for.
 void load_model(plugin::Engine& engine, const PassSpec& spec) {
@@ -88,57 +80,6 @@ result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorV
   auto correctness = compare_outputs(rows, reference, spec.tolerance);
   correctness.reference = spec.reference_name;
   return correctness;
-}
-
-void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const measure::LoopResult& loop) {
-  r.first_iteration_ns = static_cast<double>(loop.warmup.first_iteration_ns);
-  r.warmup_mode = config.warmup.mode == stats::WarmupMode::kAuto ? "auto" : "fixed";
-  r.warmup_iterations = loop.warmup.iterations;
-  r.warmup_ns = loop.warmup.duration_ns;
-  r.steady_state = steady_state_name(config, loop.warmup.state);
-  r.mser_cut = loop.mser ? loop.mser->cut : 0;
-  r.residual_warmup = loop.mser && loop.mser->residual_warmup;
-  r.converged = {loop.stop.converged, "fixed_iterations"};
-  r.stop_reason = loop.stop.reason;
-  r.unmet = loop.stop.unmet;
-  r.elapsed_ns = loop.elapsed_ns;
-  r.checks = loop.checks;
-}
-
-result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
-                             double timed_ns) {
-  result::Overhead o;
-  o.timer_resolution_ns = start.timer.resolution_ns;
-  o.timer_cost_ns = start.timer.p50_ns;
-  o.timer_cost_p99_ns = start.timer.p99_ns;
-  o.harness_cost_ns = std::max(start.harness_cost_ns, end.harness_cost_ns);
-  o.overhead_fraction = *o.harness_cost_ns / timed_ns;
-  o.os_noise_frac = std::max(start.os_noise.gap_frac, end.os_noise.gap_frac);
-  o.calibration_drift = std::abs(end.harness_cost_ns / start.harness_cost_ns - 1);
-  return o;
-}
-
-void finish_memory(result::Memory& memory) {
-  memory.rss_peak_bytes = host::process_memory().rss_peak_bytes;
-  if (memory.rss_peak_bytes && memory.rss_before_load_bytes)
-    memory.rss_peak_above_load_bytes =
-        std::max<std::int64_t>(0, *memory.rss_peak_bytes - *memory.rss_before_load_bytes);
-}
-
-ProgressRecord to_progress(const measure::Progress& p) {
-  ProgressRecord record{p.phase == measure::Phase::kWarmup ? "warmup" : "measure",
-                        p.n,
-                        static_cast<double>(p.elapsed_ns) * 1e-9,
-                        {},
-                        {},
-                        {}};
-  if (p.decision != nullptr) {
-    const auto& p50 = p.decision->first;
-    record.p50_ns = {p50.value, "insufficient_samples"};
-    record.ci_low_ns = {p50.ci_low, "insufficient_samples"};
-    record.ci_high_ns = {p50.ci_high, "insufficient_samples"};
-  }
-  return record;
 }
 
 }  // namespace paceline::workload

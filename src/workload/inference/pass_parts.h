@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/tensor.h"
-#include "measure/calibration.h"
-#include "measure/loop_types.h"
 #include "plugin/engine.h"
 #include "plugin/registry.h"
 #include "workload/pass.h"
-#include "workload/records.h"
+#include "workload/pass_records.h"
 
 // What every pass that drives an engine is made of, whichever way work arrives.
 namespace paceline::workload {
-
-// Tags every record with where it comes from.
-class TaggedSink {
- public:
-  TaggedSink(RecordSink& sink, const PassSpec& spec) : sink_(sink), spec_(spec) {}
-  void emit(nlohmann::json record) {
-    record["rank"] = spec_.rank;
-    record["repetition"] = spec_.repetition;
-    sink_.emit(record);
-  }
-  void phase(const std::string& name) { emit(phase_record(name)); }
-
- private:
-  RecordSink& sink_;
-  const PassSpec& spec_;
-};
 
 // Some batches of a pass's sample inputs, and views of one at a time.
 class Inputs {
@@ -61,12 +42,5 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
 
 // What was timed is what was checked: outputs of the first batch against the reference's.
 result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs);
-
-// What the loop, the calibrations and the kernel say, in the words of a result.
-void fill_loop(result::Repetition& r, const measure::LoopConfig& config, const measure::LoopResult& loop);
-result::Overhead overhead_of(const measure::Calibration& start, const measure::Calibration& end,
-                             double timed_ns);
-void finish_memory(result::Memory& memory);
-ProgressRecord to_progress(const measure::Progress& p);
 
 }  // namespace paceline::workload

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "measure/stop_decider.h"
+#include "plugin/rank_group.h"
+
+namespace paceline::workload {
+
+// Ranks that run the same loop ask at the same counts and get the same answer: rank 0's, judged on the
+// largest time over the ranks of every step (methodology: multi-rank aggregation). Each question is a
+// collective, outside the timed region.
+class AgreedDecider : public measure::StopDecider {
+ public:
+  // `own` decides on rank 0; on the others it only has to be there. Both outlive this.
+  AgreedDecider(measure::StopDecider& own, plugin::RankGroup& group) : own_(own), group_(group) {}
+  [[nodiscard]] std::int64_t first_warmup_check() const override { return own_.first_warmup_check(); }
+  stats::WarmupDecision warmup(std::span<const double> durations_ns, std::int64_t elapsed_ns) override;
+  [[nodiscard]] std::int64_t first_stop_check(double sample_ns) const override;
+  // `samples_ns` grows from question to question: only what is new is exchanged.
+  stats::StopDecision stop(std::span<const double> samples_ns, std::int64_t elapsed_ns) override;
+
+ private:
+  [[nodiscard]] bool deciding() const { return group_.rank() == 0; }
+
+  measure::StopDecider& own_;
+  plugin::RankGroup& group_;
+  std::vector<double> slowest_ns_;  // of every timed step so far
+};
+
+}  // namespace paceline::workload

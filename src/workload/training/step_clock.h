@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "plugin/trainer.h"
+
+namespace paceline::workload {
+
+// The stopwatch of one rank's steps. Phases that repeat (micro-batches) add up. All times on this host's
+// monotonic clock, in ns.
+class StepClock : public plugin::StepRecorder {
+ public:
+  struct Bucket {
+    std::int64_t bytes = 0;
+    std::int64_t launched_ns = 0;  // since the step began
+    std::int64_t finished_ns = 0;
+  };
+  static constexpr int kMostBuckets = 4096;  // beyond it buckets are not timed
+  static constexpr std::size_t kPhases = static_cast<std::size_t>(plugin::StepPhase::kEnd);
+
+  void begin();       // the fetch of input begins
+  void input_here();  // it is over: what came before was waiting for data
+  void enter(plugin::StepPhase phase) override;
+  void launched(int bucket, std::int64_t bytes) override;
+  void finished(int bucket) override;
+
+  [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
+  [[nodiscard]] std::int64_t step_ns() const { return last_ns_ - start_ns_; }  // after kEnd
+  [[nodiscard]] std::int64_t data_wait_ns() const { return data_wait_ns_; }
+  [[nodiscard]] std::int64_t phase_ns(plugin::StepPhase phase) const {
+    return phase_ns_[static_cast<std::size_t>(phase)];
+  }
+  // In the order of their numbers; those of this step.
+  [[nodiscard]] std::vector<Bucket> buckets() const;
+
+ private:
+  struct Slot {
+    std::int64_t bytes = 0, launched_ns = 0;
+    std::atomic<std::int64_t> finished_ns{0};
+  };
+
+  SteadyClock clock_;
+  std::int64_t start_ns_ = 0, last_ns_ = 0, data_wait_ns_ = 0;
+  std::size_t current_ = kPhases;
+  std::array<std::int64_t, kPhases> phase_ns_{};
+  std::vector<Slot> slots_ = std::vector<Slot>(kMostBuckets);
+  std::atomic<int> buckets_{0};
+};
+
+}  // namespace paceline::workload
