@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+
+#include "base/error.h"
+#include "support/thread_group.h"
+#include "workload/training/agreed_decider.h"
+#include "workload/training/fault.h"
+#include "workload/training/learning_rate.h"
+#include "workload/training/step_clock.h"
+
+namespace paceline::workload {
+namespace {
+
+TEST(LearningRate, WarmsUpLinearlyToItsBase) {
+  const ScheduleSpec schedule{.base = 0.4, .warmup_steps = 4};
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 3), 0.4);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 400), 0.4);
+}
+
+TEST(LearningRate, CosineEndsAtItsLastShareAndStaysThere) {
+  const ScheduleSpec schedule{
+      .name = "cosine", .base = 1, .warmup_steps = 10, .total_steps = 110, .last = 0.1};
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 10), 1);
+  EXPECT_NEAR(learning_rate(schedule, 60), 0.55, 1e-12);
+  EXPECT_NEAR(learning_rate(schedule, 110), 0.1, 1e-12);
+  EXPECT_NEAR(learning_rate(schedule, 500), 0.1, 1e-12);
+}
+
+TEST(LearningRate, StepsDownByItsFactor) {
+  const ScheduleSpec schedule{.name = "step", .base = 1, .step_every = 30, .gamma = 0.1};
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 29), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 30), 0.1);
+  EXPECT_NEAR(learning_rate(schedule, 65), 0.01, 1e-15);
+}
+
+TEST(Fault, ReadsEveryForm) {
+  EXPECT_EQ(parse_fault("").kind, Fault::Kind::kNone);
+  const auto kill = parse_fault("kill:rank=1,step=50");
+  EXPECT_EQ(kill.kind, Fault::Kind::kKill);
+  EXPECT_EQ(kill.rank, 1);
+  EXPECT_EQ(kill.step, 50);
+  const auto slow = parse_fault("slow=200ms:rank=3");
+  EXPECT_EQ(slow.kind, Fault::Kind::kSlow);
+  EXPECT_DOUBLE_EQ(slow.seconds, 0.2);
+  EXPECT_DOUBLE_EQ(parse_fault("slow=1.5s").seconds, 1.5);
+}
+
+TEST(Fault, RefusesEverythingElse) {
+  for (const char* text : {"die:rank=1", "kill:rank", "kill:rank=-1", "kill:node=1", "slow:rank=1",
+                           "slow=2m:rank=1", "slow=0s", "kill=3:rank=1", "kill:rank=1,step=x"})
+    EXPECT_THROW(parse_fault(text), Error) << text;
+}
+
+TEST(FaultMaker, TouchesItsOwnRankAndStepOnly) {
+  const auto fault = parse_fault("nan:rank=1,step=2");
+  EXPECT_FALSE(FaultMaker(fault, 0).poisons(2));
+  EXPECT_FALSE(FaultMaker(fault, 1).poisons(1));
+  EXPECT_TRUE(FaultMaker(fault, 1).poisons(2));
+}
+
+// Keeps what it was asked, and says what a test wants.
+class ScriptedDecider : public measure::StopDecider {
+ public:
+  [[nodiscard]] std::int64_t first_warmup_check() const override { return 3; }
+  stats::WarmupDecision warmup(std::span<const double> d, std::int64_t) override {
+    asked.insert(asked.end(), d.begin(), d.end());
+    return {stats::WarmupState::kDone, 7};
+  }
+  [[nodiscard]] std::int64_t first_stop_check(double) const override { return 5; }
+  stats::StopDecision stop(std::span<const double> d, std::int64_t) override {
+    asked.assign(d.begin(), d.end());
+    stats::StopDecision decision;
+    decision.stop = d.size() > 2;
+    decision.next_n = 11;
+    return decision;
+  }
+  std::vector<double> asked;
+};
+
+TEST(AgreedDecider, AsksRankZeroAboutTheSlowestAndTellsEverybody) {
+  std::mutex guard;
+  test::on_ranks(3, [&](plugin::RankGroup& group) {
+    ScriptedDecider own;
+    AgreedDecider agreed(own, group);
+    const double mine = 10.0 * group.rank();
+    const auto warm = agreed.warmup(std::vector{1 + mine, 30 - mine}, 0);
+    const auto first = agreed.first_stop_check(1);
+    const auto going = agreed.stop(std::vector{5 + mine, 1.0}, 0);
+    const auto done = agreed.stop(std::vector{5 + mine, 1.0, 2 + mine}, 0);
+    const std::scoped_lock lock(guard);
+    EXPECT_EQ(warm.state, stats::WarmupState::kDone);
+    EXPECT_EQ(warm.next_n, 7);
+    EXPECT_EQ(first, 5);
+    EXPECT_FALSE(going.stop);
+    EXPECT_EQ(going.next_n, 11);
+    EXPECT_TRUE(done.stop);
+    EXPECT_EQ(own.asked, group.rank() == 0 ? (std::vector{25.0, 1.0, 22.0}) : std::vector<double>{});
+  });
+}
+
+TEST(StepClock, PhasesThatRepeatAddUpAndTheWholeIsTheSum) {
+  using plugin::StepPhase;
+  StepClock clock;
+  clock.begin();
+  clock.input_here();
+  for (int micro_batch = 0; micro_batch < 3; ++micro_batch) {
+    clock.enter(StepPhase::kInput);
+    clock.enter(StepPhase::kForward);
+    clock.enter(StepPhase::kBackward);
+  }
+  clock.launched(0, 100);
+  clock.launched(1, 40);
+  clock.finished(1);
+  clock.finished(0);
+  clock.enter(StepPhase::kCommunication);
+  clock.enter(StepPhase::kOptimizer);
+  clock.enter(StepPhase::kEnd);
+  std::int64_t sum = clock.data_wait_ns();
+  for (const auto phase : {StepPhase::kInput, StepPhase::kForward, StepPhase::kBackward,
+                           StepPhase::kCommunication, StepPhase::kOptimizer})
+    sum += clock.phase_ns(phase);
+  EXPECT_LE(sum, clock.step_ns());
+  EXPECT_GT(sum, 0);
+  const auto buckets = clock.buckets();
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].bytes, 100);
+  EXPECT_LE(buckets[1].launched_ns, buckets[1].finished_ns);
+  EXPECT_LE(buckets[1].finished_ns, buckets[0].finished_ns);
+  clock.begin();
+  EXPECT_TRUE(clock.buckets().empty());
+}
+
+}  // namespace
+}  // namespace paceline::workload
