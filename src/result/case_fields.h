@@ -106,6 +106,7 @@ template <class A>
 void fields(A& a, Memory& t) {
   a("rss_before_load_bytes", t.rss_before_load_bytes), a("rss_peak_bytes", t.rss_peak_bytes);
   a("rss_peak_above_load_bytes", t.rss_peak_above_load_bytes), a("tensor_peak_bytes", t.tensor_peak_bytes);
+  a("reserved_peak_bytes", t.reserved_peak_bytes);
 }
 template <class A>
 void fields(A& a, Flops& t) {
@@ -181,6 +182,62 @@ void fields(A& a, Load& t) {
   a("slo", t.slo), a("capacity", t.capacity), a("invalid", t.invalid);
 }
 template <class A>
+void fields(A& a, StepParts& t) {
+  a("step_ns", t.step_ns), a("data_wait_ns", t.data_wait_ns), a("input_ns", t.input_ns),
+      a("forward_ns", t.forward_ns);
+  a("backward_ns", t.backward_ns), a("exposed_ns", t.exposed_ns), a("optimizer_ns", t.optimizer_ns);
+}
+template <class A>
+void fields(A& a, RankFigures& t) {
+  a("rank", t.rank), a("host", t.host), a("process_id", t.process_id), a("cpus", t.cpus),
+      a("threads", t.threads);
+  a("parts", t.parts), a("compute_ns", t.compute_ns), a("rss_peak_bytes", t.rss_peak_bytes),
+      a("slowest_steps", t.slowest_steps);
+}
+template <class A>
+void fields(A& a, EpochFigures& t) {
+  a("epoch", t.epoch), a("steps", t.steps), a("samples", t.samples), a("loss", t.loss);
+  a("accuracy", t.accuracy), a("learning_rate", t.learning_rate), a("seconds", t.seconds),
+      a("samples_per_s", t.samples_per_s);
+  a("step_p50_ns", t.step_p50_ns);
+}
+template <class A>
+void fields(A& a, BucketFigures& t) {
+  a("bytes", t.bytes), a("launched_ns", t.launched_ns), a("finished_ns", t.finished_ns);
+}
+template <class A>
+void fields(A& a, RestartFigures& t) {
+  a("cause", t.cause), a("detect_ns", t.detect_ns), a("first_step_ns", t.first_step_ns);
+  a("steps_lost", t.steps_lost), a("world_before", t.world_before), a("world_after", t.world_after);
+}
+template <class A>
+void fields(A& a, CheckpointFigures& t) {
+  a("written", t.written), a("bytes", t.bytes), a("write_ns", t.write_ns), a("blocked_ns", t.blocked_ns);
+  a("read_ns", t.read_ns), a("resumed_step", t.resumed_step);
+}
+template <class A>
+void fields(A& a, Training& t) {
+  a("backend", t.backend), a("launcher", t.launcher), a("ddp", t.ddp), a("ranks", t.ranks),
+      a("epochs", t.epochs);
+  a("parts", t.parts), a("first_loss", t.first_loss), a("last_loss", t.last_loss), a("steps", t.steps);
+  a("skipped_steps", t.skipped_steps), a("loss_scale", t.loss_scale), a("total_ns", t.total_ns);
+  a("parameters", t.parameters), a("parameter_tensors", t.parameter_tensors),
+      a("bucket_bytes", t.bucket_bytes);
+  a("buckets", t.buckets), a("collectives_per_step", t.collectives_per_step),
+      a("exposed_share", t.exposed_share);
+  a("data_wait_share", t.data_wait_share), a("straggler_index", t.straggler_index),
+      a("straggler_rank", t.straggler_rank);
+  a("sync_variation", t.sync_variation), a("loader_samples_per_s", t.loader_samples_per_s),
+      a("fingerprint", t.fingerprint);
+  a("checkpoints", t.checkpoints), a("restarts", t.restarts);
+}
+template <class A>
+void fields(A& a, Scaling& t) {
+  a("base_case_id", t.base_case_id), a("base_world", t.base_world), a("world", t.world);
+  a("efficiency", t.efficiency), a("ci_low", t.ci_low), a("ci_high", t.ci_high);
+  a("speedup", t.speedup), a("superlinear", t.superlinear);
+}
+template <class A>
 void fields(A& a, Repetition& t) {
   a("index", t.index), a("started_utc", t.started_utc), a("n", t.n), a("p50_ns", t.p50_ns),
       a("mean_ns", t.mean_ns);
@@ -192,7 +249,7 @@ void fields(A& a, Repetition& t) {
       a("elapsed_ns", t.elapsed_ns);
   a("checks", t.checks), a("foreign_cpu_frac", t.foreign_cpu_frac), a("memory", t.memory),
       a("overhead", t.overhead);
-  a("noise", t.noise), a("load", t.load);
+  a("noise", t.noise), a("load", t.load), a("training", t.training);
 }
 template <class A>
 void fields(A& a, CrossCheck& t) {
@@ -208,7 +265,8 @@ void fields(A& a, LayerRow& t) {
 }
 template <class A>
 void fields(A& a, LayerProfile& t) {
-  a("asked", t.asked), a("source", t.source), a("inferences", t.inferences), a("layers", t.layers);
+  a("asked", t.asked), a("source", t.source), a("statistic", t.statistic), a("inferences", t.inferences);
+  a("layers", t.layers);
   a("sum_ns", t.sum_ns), a("of_latency", t.of_latency), a("file", t.file), a("top", t.top);
   a("reason", t.reason);
 }
@@ -225,6 +283,7 @@ void fields(A& a, CaseResult& t) {
   a("grade", t.grade), a("grade_reasons", t.grade_reasons), a("correctness", t.correctness),
       a("precision", t.precision);
   a("headline", t.headline), a("stats", t.stats), a("throughput", t.throughput), a("load", t.load);
+  a("training", t.training), a("scaling", t.scaling);
   a("device_p50_ns", t.device_p50_ns);
   a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
   a("model_file", t.model_file), a("memory", t.memory);

@@ -9,12 +9,13 @@
 #include "result/layers.h"
 #include "result/load.h"
 #include "result/maybe.h"
+#include "result/training.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.1";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.2";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // Six or more fresh processes: claims are lawful.
@@ -159,6 +160,7 @@ struct Memory {
   Count rss_peak_bytes;             // high-water mark of the worker
   Count rss_peak_above_load_bytes;  // the headline: model + activations + engine
   Count tensor_peak_bytes;          // the engine's own allocator, where it has one
+  Count reserved_peak_bytes;        // what that held of a device's memory, what it keeps for later included
 };
 
 // How the file's numbers were made smaller. Its meaning is in docs/engines.md, "Quantisation".
@@ -265,7 +267,8 @@ struct Repetition {
   Memory memory;
   Overhead overhead;
   Noise noise;
-  std::vector<Load> load;  // one where scenario is not sync
+  std::vector<Load> load;          // one where scenario is not sync
+  std::vector<Training> training;  // one where kind is training
 };
 
 struct SamplesFile {
@@ -295,10 +298,12 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
-  std::vector<Load> load;     // one where scenario is not sync: over all repetitions
-  Estimate device_p50_ns;     // the same as the headline's on the device's own clock
-  Number first_iteration_ns;  // median over repetitions
-  Number load_ns;             // median over repetitions
+  std::vector<Load> load;          // one where scenario is not sync: over all repetitions
+  std::vector<Training> training;  // one where kind is training: over all repetitions
+  std::vector<Scaling> scaling;    // one where a training case has a base
+  Estimate device_p50_ns;          // the same as the headline's on the device's own clock
+  Number first_iteration_ns;       // median over repetitions
+  Number load_ns;                  // median over repetitions
   SpeedUp speedup;
   ModelFile model_file;
   Memory memory;  // largest over repetitions

@@ -25,8 +25,9 @@ struct RankFigures {
   std::string cpus;  // that it may use: 0-3
   std::int64_t threads = 0;
   StepParts parts;
+  Number compute_ns;  // median of a step without its exposed communication
   Count rss_peak_bytes;
-  std::int64_t slowest_steps = 0;  // how often it was the last to finish
+  std::int64_t slowest_steps = 0;  // how often the others waited for it: the largest compute time
 };
 
 // One pass over the data.
@@ -40,6 +41,31 @@ struct EpochFigures {
   Number seconds;
   Number samples_per_s;
   Number step_p50_ns;
+};
+
+// One all-reduce of gradients; times from the start of the step, medians over the timed steps of rank 0.
+struct BucketFigures {
+  std::int64_t bytes = 0;
+  Number launched_ns, finished_ns;
+};
+
+// A fault that training survived.
+struct RestartFigures {
+  std::string cause;     // with the rank, in words
+  Number detect_ns;      // from the fault to its detection, where the fault was made on purpose
+  Number first_step_ns;  // from the detection to the end of the first step afterwards
+  Count steps_lost;      // done before, to be done again
+  std::int64_t world_before = 0, world_after = 0;
+};
+
+// Checkpoints of a run; medians over them.
+struct CheckpointFigures {
+  Count written;
+  Count bytes;        // of one, all files together
+  Number write_ns;    // until it is on the disk
+  Number blocked_ns;  // that training waited for it
+  Number read_ns;     // of the one that training continued from
+  Count resumed_step;
 };
 
 struct Training {
@@ -56,12 +82,28 @@ struct Training {
   Number total_ns;      // from the first step to the last
   Count parameters, parameter_tensors;
   std::vector<std::int64_t> bucket_bytes;  // gradients of one all-reduce each
+  std::vector<BucketFigures> buckets;
   Count collectives_per_step;
-  Number exposed_share;    // of the step
-  Number straggler_index;  // median over steps of max over ranks / median over ranks of the time to the last
-                           // gradient
+  Number exposed_share;         // of the step
+  Number data_wait_share;       // of the step
+  Number straggler_index;       // median over steps of max over ranks / median over ranks of the compute time
+  Count straggler_rank;         // one that is persistently late
+  Number sync_variation;        // p95 / p50 over steps of exposed communication, mean over ranks
   Number loader_samples_per_s;  // what the loaders of all ranks could deliver
   std::string fingerprint;      // of the parameters, equal on all ranks
+  CheckpointFigures checkpoints;
+  std::vector<RestartFigures> restarts;
+};
+
+// Against the smallest world of the plan with the same work a rank (methodology: scaling efficiency).
+struct Scaling {
+  std::string base_case_id;
+  std::int64_t base_world = 1;
+  std::int64_t world = 1;
+  Number efficiency;  // T(base) / T(this), medians of the step time
+  Number ci_low, ci_high;
+  Number speedup;            // of throughput: efficiency x world / base_world
+  bool superlinear = false;  // above 1 beyond its interval: look for another cause
 };
 
 }  // namespace paceline::result

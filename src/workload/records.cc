@@ -76,6 +76,11 @@ void add_column(json& record, const OptionalColumn& column, const std::vector<re
   if (any) record[column.name] = std::move(values);
 }
 
+// Keeps what is there, and so its reason, where the record has no number.
+void read_count(const json& from, const char* key, result::Count& into) {
+  if (from.contains(key) && !from.at(key).is_null()) into = from.at(key).get<std::int64_t>();
+}
+
 void read_samples(PassReport& report, const json& from) {
   std::vector<std::int64_t> starts, durations, flags;
   read(from, "start_ns", starts);
@@ -113,8 +118,8 @@ const std::map<std::string, Apply>& appliers() {
        [](PassReport& r, const json& j) {
          read(j, "correctness", r.correctness);
          read(j, "precision", r.precision);
-         if (!j.at("tensor_peak_bytes").is_null())
-           r.tensor_peak_bytes = j.at("tensor_peak_bytes").get<std::int64_t>();
+         read_count(j, "tensor_peak_bytes", r.tensor_peak_bytes);
+         read_count(j, "reserved_peak_bytes", r.reserved_peak_bytes);
          if (!j.at("flops_per_item").is_null()) r.flops_per_item = j.at("flops_per_item").get<double>();
        }},
       {"correctness", [](PassReport& r, const json& j) { read(j, "correctness", r.correctness); }},
@@ -137,6 +142,10 @@ const std::map<std::string, Apply>& appliers() {
          read(j, "layers", r.layers);
          read(j, "source", r.layers_source);
          read(j, "inferences", r.layers_inferences);
+       }},
+      {"rank_steps",
+       [](PassReport& r, const json& j) {
+         r.rank_steps.push_back(result::rank_steps_from_json(j.at("table")));
        }},
       {"failed",
        [](PassReport& r, const json& j) {
@@ -196,11 +205,13 @@ json loaded_record(const std::vector<std::pair<std::string, std::string>>& versi
   return {{"type", "loaded"}, {"versions", versions}, {"settings", settings}};
 }
 json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision,
-                  const result::Count& tensor_peak_bytes, const result::Number& flops_per_item) {
+                  const result::Count& tensor_peak_bytes, const result::Count& reserved_peak_bytes,
+                  const result::Number& flops_per_item) {
   return {{"type", "check"},
           {"correctness", Writer::write(correctness)},
           {"precision", Writer::write(precision)},
           {"tensor_peak_bytes", tensor_peak_bytes ? json(*tensor_peak_bytes) : json(nullptr)},
+          {"reserved_peak_bytes", reserved_peak_bytes ? json(*reserved_peak_bytes) : json(nullptr)},
           {"flops_per_item", flops_per_item ? json(*flops_per_item) : json(nullptr)}};
 }
 json correctness_record(const result::Correctness& correctness) {
@@ -233,6 +244,9 @@ json layers_record(const std::vector<result::LayerRow>& layers, const std::strin
                    std::int64_t inferences) {
   return {
       {"type", "layers"}, {"layers", Writer::write(layers)}, {"source", source}, {"inferences", inferences}};
+}
+json rank_steps_record(const result::RankSteps& table) {
+  return record("rank_steps", "table", result::to_json(table));
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};

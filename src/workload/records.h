@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "result/case_result.h"
+#include "result/rank_steps.h"
 #include "result/samples.h"
 
 // What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and
@@ -50,6 +51,7 @@ struct PassReport {
   result::Correctness correctness;
   result::PrecisionReadBack precision;
   result::Count tensor_peak_bytes;
+  result::Count reserved_peak_bytes = result::Count::missing("the engine tells of no memory it reserves");
   result::Number flops_per_item;  // counted by the engine
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;
@@ -59,6 +61,7 @@ struct PassReport {
   std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
+  std::vector<result::RankSteps> rank_steps;  // train: every rank's, in the order of ranks
 };
 
 // A short-lived view of a running measurement, for people.
@@ -81,7 +84,8 @@ nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::strin
                              const std::vector<std::pair<std::string, std::string>>& settings);
 nlohmann::json check_record(const result::Correctness& correctness,
                             const result::PrecisionReadBack& precision,
-                            const result::Count& tensor_peak_bytes, const result::Number& flops_per_item);
+                            const result::Count& tensor_peak_bytes, const result::Count& reserved_peak_bytes,
+                            const result::Number& flops_per_item);
 nlohmann::json correctness_record(const result::Correctness& correctness);
 nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
@@ -89,6 +93,7 @@ nlohmann::json describe_record(const std::vector<std::string>& engines, const re
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
                              std::int64_t inferences);
+nlohmann::json rank_steps_record(const result::RankSteps& table);  // one a rank, in the order of ranks
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "result/rank_steps.h"
+
+#include "result/case_fields.h"
+
+namespace paceline::result {
+
+template <>
+struct EnumNames<StepPhase> {
+  static constexpr std::array<std::pair<StepPhase, std::string_view>, 3> kValue{
+      {{StepPhase::kWarmup, "warmup"}, {StepPhase::kTimed, "timed"}, {StepPhase::kAfter, "after"}}};
+};
+template <class A>
+void fields(A& a, BucketTimes& t) {
+  a("bytes", t.bytes), a("launch_ns", t.launch_ns), a("finish_ns", t.finish_ns);
+}
+template <class A>
+void fields(A& a, StepRow& t) {
+  a("step", t.step), a("epoch", t.epoch), a("phase", t.phase), a("start_ns", t.start_ns),
+      a("step_ns", t.step_ns);
+  a("data_wait_ns", t.data_wait_ns), a("input_ns", t.input_ns), a("forward_ns", t.forward_ns);
+  a("backward_ns", t.backward_ns), a("exposed_ns", t.exposed_ns), a("optimizer_ns", t.optimizer_ns);
+  a("loss", t.loss), a("correct", t.correct), a("judged", t.judged), a("learning_rate", t.learning_rate);
+  a("skipped", t.skipped), a("buckets", t.buckets);
+}
+template <class A>
+void fields(A& a, RankSteps& t) {
+  a("rank", t.rank), a("loader_samples_per_s", t.loader_samples_per_s), a("rows", t.rows);
+}
+
+Json to_json(const RankSteps& table) {
+  return Writer::write(table);
+}
+
+RankSteps rank_steps_from_json(const Json& json) {
+  RankSteps table;
+  Reader::read(json, "rank_steps", table);
+  return table;
+}
+
+namespace {
+
+template <typename Row>
+std::string jsonl(const std::vector<Row>& rows, const Json& first) {
+  std::string text;
+  for (const auto& row : rows) {
+    Json line = first;
+    line.update(Writer::write(row));
+    text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition) {
+  return jsonl(table.rows, {{"repetition", repetition}, {"rank", table.rank.rank}});
+}
+
+std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition) {
+  return jsonl(epochs, {{"repetition", repetition}});
+}
+
+}  // namespace paceline::result

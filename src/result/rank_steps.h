@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "result/training.h"
+
+// What one rank measured, step by step: raw data, kept as rank<k>.jsonl.
+namespace paceline::result {
+
+enum class StepPhase { kWarmup, kTimed, kAfter };  // kAfter: to finish an epoch, in no statistic
+
+// One all-reduce; times from the start of the step.
+struct BucketTimes {
+  std::int64_t bytes = 0;
+  std::int64_t launch_ns = 0;
+  std::int64_t finish_ns = 0;
+};
+
+// One optimizer step of one rank. step_ns is from taking the batch to the end of the optimizer.
+struct StepRow {
+  std::int64_t step = 0;  // since training began, also before a resume; the same on every rank
+  std::int64_t epoch = 0;
+  StepPhase phase = StepPhase::kTimed;
+  std::int64_t start_ns = 0;  // on this rank's monotonic clock
+  std::int64_t step_ns = 0;
+  std::int64_t data_wait_ns = 0, input_ns = 0, forward_ns = 0, backward_ns = 0, exposed_ns = 0,
+               optimizer_ns = 0;
+  Number loss;               // mean over the rank's samples
+  std::int64_t correct = 0;  // right first answers of `judged`
+  std::int64_t judged = 0;
+  double learning_rate = 0;
+  bool skipped = false;                // by the GradScaler
+  std::vector<BucketTimes> buckets{};  // by number
+
+  // What the others may have to wait for.
+  [[nodiscard]] std::int64_t compute_ns() const { return step_ns - exposed_ns; }
+};
+
+struct RankSteps {
+  RankFigures rank;  // who and where it is, and its memory; figures of its steps are not filled in
+  Number loader_samples_per_s;
+  std::vector<StepRow> rows;
+};
+
+// As it travels from rank to rank and to the coordinator. Reading throws Error(kData).
+nlohmann::json to_json(const RankSteps& table);
+RankSteps rank_steps_from_json(const nlohmann::json& json);
+
+// One JSON object a line and step.
+std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition);
+// One JSON object a line and epoch.
+std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition);
+
+}  // namespace paceline::result
