@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "workload/inference/inputs.h"
+#include "workload/rgb_image.h"
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -18,7 +16,6 @@
 #pragma GCC diagnostic ignored "-Wuseless-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
-#include <stb/stb_image.h>
 #include <stb/stb_image_resize.h>
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
@@ -27,9 +24,6 @@
 namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};  // torchvision's ImageNet constants
-constexpr std::array<float, 3> kDeviation{0.229F, 0.224F, 0.225F};
 
 std::vector<fs::path> image_files(const fs::path& folder) {
   std::error_code error;
@@ -52,29 +46,15 @@ std::vector<fs::path> image_files(const fs::path& folder) {
 
 // Writes one image as normalised planes of size height x width.
 void load_one(const fs::path& file, std::int64_t height, std::int64_t width, float* planes) {
-  const std::string bytes = read_file(file);
-  int w = 0, h = 0, channels = 0;
-  const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
-                            &w, &h, &channels, 3),
-      stbi_image_free);
-  if (!pixels)
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' is not a readable image: {}", file.string(), stbi_failure_reason()));
-  const double scale = static_cast<double>(std::min(height, width)) * (256.0 / 224.0) / std::min(w, h);
-  const int rw = std::max(static_cast<int>(width), static_cast<int>(std::lround(w * scale)));
-  const int rh = std::max(static_cast<int>(height), static_cast<int>(std::lround(h * scale)));
+  const RgbImage image = decode_rgb(file);
+  const double scale =
+      static_cast<double>(std::min(height, width)) * (256.0 / 224.0) / std::min(image.width, image.height);
+  const int rw = std::max(static_cast<int>(width), static_cast<int>(std::lround(image.width * scale)));
+  const int rh = std::max(static_cast<int>(height), static_cast<int>(std::lround(image.height * scale)));
   std::vector<unsigned char> resized(static_cast<std::size_t>(rw) * static_cast<std::size_t>(rh) * 3);
-  stbir_resize_uint8(pixels.get(), w, h, 0, resized.data(), rw, rh, 0, 3);
+  stbir_resize_uint8(image.pixels.data(), image.width, image.height, 0, resized.data(), rw, rh, 0, 3);
   const std::int64_t left = (rw - width) / 2, top = (rh - height) / 2;
-  for (std::int64_t c = 0; c < 3; ++c)
-    for (std::int64_t y = 0; y < height; ++y)
-      for (std::int64_t x = 0; x < width; ++x) {
-        const auto at = static_cast<std::size_t>(((y + top) * rw + x + left) * 3 + c);
-        const auto k = static_cast<std::size_t>(c);
-        planes[(c * height + y) * width + x] =
-            (static_cast<float>(resized[at]) / 255.0F - kMean[k]) / kDeviation[k];
-      }
+  write_planes(resized.data() + (top * rw + left) * 3, std::int64_t{rw} * 3, width, height, false, planes);
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ class Loader {
   // The last whole step before it: data of an unfinished one are seen again.
   void seek(const DataPosition& position);
 
-  [[nodiscard]] std::int64_t step() const;        // that the following next() brings
-  [[nodiscard]] std::int64_t epoch() const;       // of that step
-  [[nodiscard]] DataPosition position() const;    // before that step
+  [[nodiscard]] std::int64_t step() const;      // that the following next() brings
+  [[nodiscard]] std::int64_t epoch() const;     // of that step
+  [[nodiscard]] DataPosition position() const;  // before that step
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   [[nodiscard]] std::int64_t samples_per_step() const;  // of this rank
   // What the workers could have delivered: workers * samples made / time spent making them. Where they share

@@ -4,9 +4,9 @@
 
 namespace paceline::workload {
 
-// A pseudo-random order of 0 … size - 1 as a function, so that no list is kept and any place can be asked for:
-// a Feistel network over the next power of four, walked until it lands inside (Black and Rogaway, "Ciphers
-// with arbitrary finite domains", 2002).
+// A pseudo-random order of 0 … size - 1 as a function, so that no list is kept and any place can be asked
+// for: a Feistel network over the next power of four, walked until it lands inside (Black and Rogaway,
+// "Ciphers with arbitrary finite domains", 2002).
 class Permutation {
  public:
   Permutation(std::int64_t size, std::uint64_t key);

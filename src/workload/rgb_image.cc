@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "workload/rgb_image.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wuseless-cast"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#include <stb/stb_image.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace paceline::workload {
+namespace {
+
+constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};  // torchvision's ImageNet constants
+constexpr std::array<float, 3> kDeviation{0.229F, 0.224F, 0.225F};
+
+}  // namespace
+
+RgbImage decode_rgb(const std::filesystem::path& file) {
+  const std::string bytes = read_file(file);
+  int width = 0, height = 0, channels = 0;
+  const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
+                            &width, &height, &channels, 3),
+      stbi_image_free);
+  if (!pixels)
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' is not a readable image: {}", file.string(), stbi_failure_reason()));
+  const auto size = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3;
+  return {width, height, {pixels.get(), pixels.get() + size}};
+}
+
+void write_planes(const unsigned char* pixels, std::int64_t stride_bytes, std::int64_t width,
+                  std::int64_t height, bool mirrored, float* planes) {
+  for (std::size_t c = 0; c < 3; ++c)
+    for (std::int64_t y = 0; y < height; ++y) {
+      const unsigned char* row = pixels + y * stride_bytes + c;
+      for (std::int64_t x = 0; x < width; ++x) {
+        const unsigned char value = row[3 * (mirrored ? width - 1 - x : x)];
+        *planes++ = (static_cast<float>(value) / 255.0F - kMean[c]) / kDeviation[c];
+      }
+    }
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "workload/training/data/batch_layout.h"
+#include "workload/training/data/sampler.h"
+#include "workload/training/data/source.h"
+
+namespace paceline::workload {
+
+// Makes any micro-batch of a rank: number u is micro-batch u % micro_batches of step u / micro_batches. The
+// same number gives the same data, whichever thread makes it, in any order, several at once.
+class BatchMaker {
+ public:
+  BatchMaker(std::unique_ptr<Source> source, BatchLayout layout, const Sampler& sampler,
+             std::int64_t micro_batches, std::uint64_t seed);
+  [[nodiscard]] std::int64_t micro_batches() const { return micro_batches_; }
+  [[nodiscard]] std::vector<Tensor> make_buffers() const { return layout_.make_buffers(); }
+  // Stops early, between two samples, when `cancelled`.
+  void make(std::int64_t number, std::span<Tensor> buffers, const std::atomic<bool>& cancelled);
+  // Samples made a second of one thread's time; nullopt before the first.
+  [[nodiscard]] std::optional<double> samples_per_s() const;
+
+ private:
+  std::unique_ptr<Source> source_;
+  BatchLayout layout_;
+  Sampler sampler_;
+  std::int64_t micro_batches_;
+  std::uint64_t seed_;
+  std::atomic<std::int64_t> made_{0}, busy_ns_{0};
+};
+
+}  // namespace paceline::workload

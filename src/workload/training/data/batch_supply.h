@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "base/tensor.h"
+#include "workload/training/data/batch_maker.h"
+
+namespace paceline::workload {
+
+// Micro-batches in the order of their numbers. What was taken stays as it is until give_back or seek. One
+// thread takes, at most BatchMaker::micro_batches() between two give_backs.
+class BatchSupply {
+ public:
+  virtual ~BatchSupply() = default;
+  // The next one; throws what making it threw, and throws it again when it is called again.
+  virtual std::span<Tensor> take() = 0;
+  virtual void give_back() = 0;
+  virtual void seek(std::int64_t number) = 0;
+};
+
+// The first step's data, made once, again and again.
+class FixedSupply : public BatchSupply {
+ public:
+  explicit FixedSupply(BatchMaker& maker);
+  std::span<Tensor> take() override;
+  void give_back() override { taken_ = 0; }
+  void seek(std::int64_t) override { taken_ = 0; }
+
+ private:
+  std::vector<std::vector<Tensor>> batches_;
+  std::size_t taken_ = 0;
+};
+
+// Made when it is taken, by the thread that takes it.
+class DirectSupply : public BatchSupply {
+ public:
+  explicit DirectSupply(BatchMaker& maker);
+  std::span<Tensor> take() override;
+  void give_back() override {}
+  void seek(std::int64_t number) override { next_ = number; }
+
+ private:
+  BatchMaker& maker_;
+  std::vector<std::vector<Tensor>> batches_;
+  std::int64_t next_ = 0;
+};
+
+// Made ahead by threads: each takes the next number nobody has, so that a slow one holds nobody up, while
+// fewer than workers * prefetch are made or in work and not taken. The lock is never held while one is made.
+class PrefetchingSupply : public BatchSupply {
+ public:
+  PrefetchingSupply(BatchMaker& maker, std::int64_t workers, std::int64_t prefetch);
+  ~PrefetchingSupply() override;
+  std::span<Tensor> take() override;
+  void give_back() override;
+  void seek(std::int64_t number) override;
+
+ private:
+  struct Slot {
+    std::vector<Tensor> buffers;
+    bool ready = false;
+    std::exception_ptr failure;
+  };
+  Slot& slot(std::int64_t number);
+  [[nodiscard]] bool may_start() const;
+  void work(const std::stop_token& stop);
+  void make(std::int64_t number, Slot& target);
+
+  BatchMaker& maker_;
+  std::int64_t ahead_;
+  std::vector<Slot> slots_;  // a ring: number modulo size
+  std::mutex mutex_;
+  std::condition_variable_any start_, finished_;
+  std::int64_t next_ = 0;      // nobody has begun it
+  std::int64_t taken_ = 0;     // all before it were taken
+  std::int64_t returned_ = 0;  // all before it were given back
+  int busy_ = 0;
+  std::atomic<bool> cancelled_{false};
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace paceline::workload

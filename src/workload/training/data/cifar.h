@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "workload/training/data/mapped_file.h"
+
+namespace paceline::workload {
+
+// The archive as the University of Toronto publishes it.
+struct PublishedFile {
+  std::string_view name, page, url, sha256;
+  std::int64_t bytes;
+};
+inline constexpr PublishedFile kCifar100{
+    "cifar-100-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar.html",
+    "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
+    "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec", 168'513'733};
+
+// CIFAR-100's training set: records of a coarse label, a fine label, and 32 x 32 pixels as planes of red,
+// green and blue. A folder's train.bin is mapped; an archive is unpacked into this process's memory after its
+// digest was compared.
+class CifarRecords {
+ public:
+  static constexpr int kSide = 32;
+  static constexpr std::size_t kRecordBytes = 2 + 3 * kSide * kSide;
+
+  // `path`: the archive, train.bin, or a folder that holds one of them (also in cifar-100-binary). Throws
+  // Error(kIo): nothing there, with what to put where; Error(kData): another size or digest, a label
+  // above 99.
+  CifarRecords(const std::filesystem::path& path, const PublishedFile& published);
+  [[nodiscard]] std::int64_t size() const;
+  [[nodiscard]] std::int64_t fine_label(std::int64_t index) const;
+  [[nodiscard]] const unsigned char* planes(std::int64_t index) const;
+
+ private:
+  [[nodiscard]] const unsigned char* record(std::int64_t index) const;
+  void check(const std::filesystem::path& file) const;
+
+  std::unique_ptr<MappedFile> mapped_;
+  std::string unpacked_;
+  const unsigned char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace paceline::workload

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/error.h"
+#include "workload/rgb_image.h"
+#include "workload/training/data/augment.h"
+#include "workload/training/data/sources.h"
+
+namespace paceline::workload {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_picture(const fs::path& file) {
+  std::string suffix = file.extension().string();
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png";
+}
+
+[[noreturn]] void cannot_list(const fs::path& folder, const std::error_code& error) {
+  throw Error(ErrorCode::kIo,
+              fmt::format("cannot read data.path '{}': {}", folder.string(), error.message()));
+}
+
+std::vector<fs::path> folders_of(const fs::path& root) {
+  std::error_code error;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(root, error))
+    if (entry.is_directory()) folders.push_back(entry.path());
+  if (error) cannot_list(root, error);
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::vector<fs::path> pictures_below(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+    if (is_picture(entry.path())) files.push_back(entry.path());
+  if (error) cannot_list(folder, error);
+  if (files.empty())
+    throw Error(ErrorCode::kData, fmt::format("class folder '{}' holds no .jpg, .jpeg or .png file; every "
+                                              "folder in data.path is a class",
+                                              folder.string()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class ImageFolderSource : public Source {
+ public:
+  explicit ImageFolderSource(const SourceSetup& setup) : shape_(setup.shape), augment_(setup.data.augment) {
+    const auto folders = folders_of(setup.data.path);
+    check_classes(static_cast<std::int64_t>(folders.size()), setup);
+    for (std::size_t label = 0; label < folders.size(); ++label)
+      for (auto& file : pictures_below(folders[label]))
+        pictures_.push_back({std::move(file), static_cast<std::int64_t>(label)});
+  }
+
+  [[nodiscard]] std::int64_t samples() const override { return static_cast<std::int64_t>(pictures_.size()); }
+
+  void read(std::int64_t index, Draws draws, const SampleMemory& sample) const override {
+    const Picture& picture = pictures_[static_cast<std::size_t>(index)];
+    const RgbImage image = decode_rgb(picture.file);
+    const Crop crop = augment_ ? random_crop(image.width, image.height, draws)
+                               : centre_crop(image.width, image.height, shape_);
+    const bool mirrored = augment_ && draws.coin();
+    write_sample({image.pixels.data(), image.width, image.height}, crop, mirrored, shape_, sample.image);
+    if (sample.label) *sample.label = picture.label;
+  }
+
+ private:
+  struct Picture {
+    fs::path file;
+    std::int64_t label;
+  };
+
+  static void check_classes(std::int64_t have, const SourceSetup& setup) {
+    if (have == 0)
+      throw Error(ErrorCode::kData, fmt::format("data.path '{}' holds no folders; image_folder takes one "
+                                                "folder a class, pictures in it",
+                                                setup.data.path));
+    if (setup.classes > 0 && have > setup.classes)
+      throw Error(ErrorCode::kData, fmt::format("data.path '{}' holds {} class folders, the model tells {} "
+                                                "classes apart",
+                                                setup.data.path, have, setup.classes));
+  }
+
+  SampleShape shape_;
+  bool augment_;
+  std::vector<Picture> pictures_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_image_folder(const SourceSetup& setup) {
+  if (setup.data.path.empty())
+    throw Error(ErrorCode::kConfig, "data.source image_folder needs data.path: a folder of class folders");
+  return std::make_unique<ImageFolderSource>(setup);
+}
+
+}  // namespace paceline::workload

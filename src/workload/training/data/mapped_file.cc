@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/data/mapped_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/handle.h"
+
+namespace paceline::workload {
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const auto fail = [&](int why) {
+    throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path.string(), std::strerror(why)));
+  };
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0) fail(errno);
+  if (S_ISDIR(info.st_mode)) fail(EISDIR);
+  size_ = static_cast<std::size_t>(info.st_size);
+  if (size_ == 0) return;  // nothing can be mapped
+  void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED) fail(errno);
+  data_ = static_cast<const unsigned char*>(memory);
+}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<unsigned char*>(data_), size_);
+}
+
+}  // namespace paceline::workload

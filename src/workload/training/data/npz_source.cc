@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/npy.h"
+#include "workload/training/data/sources.h"
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wuseless-cast"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#include <stb/stb_image_resize.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace paceline::workload {
+namespace {
+
+template <typename To, typename From>
+std::vector<To> converted(const Tensor& tensor) {
+  const From* from = tensor.as<From>();
+  std::vector<To> to(static_cast<std::size_t>(element_count(tensor.spec().shape)));
+  std::transform(from, from + to.size(), to.begin(), [](From value) { return static_cast<To>(value); });
+  return to;
+}
+
+template <typename To>
+struct Conversion {
+  DType from;
+  std::vector<To> (*convert)(const Tensor&);
+};
+constexpr Conversion<float> kPixels[] = {{DType::kFloat32, converted<float, float>},
+                                         {DType::kFloat64, converted<float, double>},
+                                         {DType::kUInt8, converted<float, std::uint8_t>}};
+constexpr Conversion<std::int64_t> kLabels[] = {{DType::kInt64, converted<std::int64_t, std::int64_t>},
+                                                {DType::kInt32, converted<std::int64_t, std::int32_t>},
+                                                {DType::kUInt8, converted<std::int64_t, std::uint8_t>}};
+
+template <typename To, std::size_t n>
+std::vector<To> convert(const Tensor& tensor, const Conversion<To> (&conversions)[n], std::string_view wanted,
+                        const std::string& path) {
+  for (const auto& row : conversions)
+    if (row.from == tensor.spec().dtype) return row.convert(tensor);
+  throw Error(ErrorCode::kData, fmt::format("array '{}' of '{}' is {}, it should be {}", tensor.spec().name,
+                                            path, dtype_name(tensor.spec().dtype), wanted));
+}
+
+const Tensor& find_array(const std::vector<Tensor>& arrays, std::string_view name, const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& array : arrays) {
+    if (array.spec().name == name) return array;
+    names.push_back(array.spec().name);
+  }
+  throw Error(ErrorCode::kData, fmt::format("'{}' has no array '{}' (x: images, y: labels), only: {}", path,
+                                            name, fmt::join(names, ", ")));
+}
+
+// [N, C, H, W] with C of 1 or 3, [N, H, W], or [N, F] where F is a square number: grey ones.
+Shape as_planes(const Shape& shape, const std::string& path) {
+  if (shape.size() == 4 && (shape[1] == 1 || shape[1] == 3)) return shape;
+  if (shape.size() == 3) return {shape[0], 1, shape[1], shape[2]};
+  const auto side = shape.size() == 2 ? std::lround(std::sqrt(static_cast<double>(shape[1]))) : 0;
+  if (shape.size() == 2 && side * side == shape[1]) return {shape[0], 1, side, side};
+  throw Error(ErrorCode::kData,
+              fmt::format("array 'x' of '{}' has shape [{}]; it should be [N, 3, H, W], [N, 1, H, W], "
+                          "[N, H, W], or [N, F] with F a square number",
+                          path, fmt::join(shape, ", ")));
+}
+
+// Mean 0 and deviation 1 over the whole set.
+void standardise(std::vector<float>& values) {
+  double sum = 0, squares = 0;
+  for (const float value : values) sum += value, squares += static_cast<double>(value) * value;
+  const double n = static_cast<double>(std::max<std::size_t>(values.size(), 1));
+  const double mean = sum / n;
+  const double deviation = std::sqrt(std::max(squares / n - mean * mean, 0.0));
+  const double scale = deviation > 0 ? 1 / deviation : 1;
+  for (float& value : values) value = static_cast<float>((value - mean) * scale);
+}
+
+class NpzSource : public Source {
+ public:
+  explicit NpzSource(const SourceSetup& setup) : path_(setup.data.path), target_(setup.shape) {
+    const auto arrays = read_npy_or_npz(path_);
+    const Tensor& x = find_array(arrays, "x", path_);
+    pixels_ = convert(x, kPixels, "float32, float64 or uint8", path_);
+    labels_ = convert(find_array(arrays, "y", path_), kLabels, "int64, int32 or uint8", path_);
+    shape_ = as_planes(x.spec().shape, path_);
+    check(setup.classes);
+    standardise(pixels_);
+  }
+
+  [[nodiscard]] std::int64_t samples() const override { return shape_[0]; }
+
+  void read(std::int64_t index, Draws, const SampleMemory& sample) const override {
+    const std::int64_t plane = shape_[2] * shape_[3];
+    for (std::int64_t c = 0; c < target_.channels; ++c) {
+      const float* from = pixels_.data() + (index * shape_[1] + std::min(c, shape_[1] - 1)) * plane;
+      resize(from, sample.image + c * target_.height * target_.width);
+    }
+    if (sample.label) *sample.label = labels_[static_cast<std::size_t>(index)];
+  }
+
+ private:
+  void check(std::int64_t classes) const {
+    if (static_cast<std::int64_t>(labels_.size()) != shape_[0])
+      throw Error(ErrorCode::kData,
+                  fmt::format("'{}' holds {} images and {} labels", path_, shape_[0], labels_.size()));
+    for (const std::int64_t label : labels_)
+      if (label < 0 || (classes > 0 && label >= classes))
+        throw Error(ErrorCode::kData, fmt::format("'{}' holds the label {}, the model tells {} classes apart",
+                                                  path_, label, classes));
+  }
+
+  void resize(const float* from, float* to) const {
+    if (shape_[2] == target_.height && shape_[3] == target_.width)
+      return void(std::copy_n(from, shape_[2] * shape_[3], to));
+    stbir_resize_float_generic(from, static_cast<int>(shape_[3]), static_cast<int>(shape_[2]), 0, to,
+                               static_cast<int>(target_.width), static_cast<int>(target_.height), 0, 1,
+                               STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP, STBIR_FILTER_TRIANGLE,
+                               STBIR_COLORSPACE_LINEAR, nullptr);
+  }
+
+  std::string path_;
+  SampleShape target_;
+  Shape shape_;                // [N, C, H, W] of pixels_
+  std::vector<float> pixels_;  // standardised
+  std::vector<std::int64_t> labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_npz(const SourceSetup& setup) {
+  if (setup.data.path.empty())
+    throw Error(ErrorCode::kConfig, "data.source npz needs data.path: an .npz file with arrays x and y");
+  return std::make_unique<NpzSource>(setup);
+}
+
+}  // namespace paceline::workload
