@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/tensor.h"
 
 // How processes that work together find each other and talk. Implemented by plug-ins, because the wire

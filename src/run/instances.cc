@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "run/instances.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +24,6 @@
 namespace paceline::run {
 namespace {
 
-namespace fs = std::filesystem;
 using measure::HostWaitingClock;
 using measure::RequestState;
 using workload::PassSpec;
@@ -40,27 +34,6 @@ constexpr std::int64_t kLeadNs = 20'000'000;  // all instances are awake when a 
 constexpr std::int64_t kWithoutEnd = std::int64_t{1}
                                      << 24;  // slots of a round; untouched ones take no memory
 
-PassSpec instance_spec(const PassSpec& spec, std::int64_t index) {
-  PassSpec mine = spec;
-  mine.load.instance = index;
-  const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(spec.load.instances);
-  const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
-  mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
-  return mine;
-}
-
-struct Pipe {
-  FileDescriptor read_end, write_end;
-};
-Pipe record_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  Pipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-  ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
-  return pipe;
-}
-
 // One process, from its start to its end.
 class Instance {
  public:
@@ -69,7 +42,7 @@ class Instance {
         spec_file_(memory_file(workload::to_json(spec).dump())),
         pipe_(record_pipe()),
         reader_({}, {}),
-        child_({{fs::read_symlink("/proc/self/exe").string(), "worker"},
+        child_({worker_command_line(),
                 {},
                 "/proc/self/fd/1",
                 spec_file_.get(),
@@ -125,7 +98,7 @@ class Crew {
   explicit Crew(const PassSpec& spec)
       : queue_(static_cast<int>(spec.load.instances)), oom_before_(host::read_oom_counters()) {
     for (int i = 0; i < queue_.instances(); ++i) {
-      instances_.push_back(std::make_unique<Instance>(instance_spec(spec, i), queue_.file()));
+      instances_.push_back(std::make_unique<Instance>(workload::spec_of_instance(spec, i), queue_.file()));
       while (!queue_.ready(i)) {
         watch(kClosedPollMs);
         require_complete();
@@ -339,7 +312,7 @@ void run_on_instances(const PassSpec& spec, workload::RecordSink& raw, const std
 
 void serve_as_instance(const PassSpec& spec, workload::RecordSink& raw) {
   workload::TaggedSink sink(raw, spec);
-  measure::SharedQueue queue{FileDescriptor(kQueueFd)};
+  measure::SharedQueue queue{FileDescriptor(kExtraFd)};
   workload::run_instance_pass(spec, sink, queue);
 }
 

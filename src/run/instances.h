@@ -28,7 +28,7 @@ class InstanceDied : public std::exception {
 void run_on_instances(const workload::PassSpec& spec, workload::RecordSink& sink,
                       const std::atomic<bool>& interrupt);
 
-// In an instance: serves the queue at kQueueFd until it is closed.
+// In an instance: serves the queue at kExtraFd until it is closed.
 void serve_as_instance(const workload::PassSpec& spec, workload::RecordSink& sink);
 
 }  // namespace paceline::run

@@ -39,7 +39,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int queue_fd,
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int extra_fd,
                              const cpu_set_t* cpus, pid_t parent, char* const* argv, char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -53,7 +53,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   ::dup2(log_fd, STDERR_FILENO);
   if (spec_fd >= 0) ::dup2(spec_fd, kSpecFd);
   if (record_fd >= 0) ::dup2(record_fd, kRecordFd);
-  if (queue_fd >= 0) ::dup2(queue_fd, kQueueFd);
+  if (extra_fd >= 0) ::dup2(extra_fd, kExtraFd);
   if (cpus && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) ::_exit(127);
   ::execve(argv[0], argv, env);
   ::_exit(127);
@@ -80,7 +80,7 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
                 fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
   const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
   const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
-  const auto queue_fd = above_targets(request.queue_fd);
+  const auto extra_fd = above_targets(request.extra_fd);
   const cpu_set_t cpus = set_of(request.cpus);
   auto argv_text = request.argv;
   auto env_text = merged_environment(request.env);
@@ -91,7 +91,7 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   if (pid_ < 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
-    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), queue_fd.get(),
+    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(),
                request.cpus.empty() ? nullptr : &cpus, parent, argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
 }
@@ -114,6 +114,19 @@ void ChildProcess::wait() {
   while (!reaped_) {
     if (::waitpid(pid_, &status_, 0) == pid_ || errno != EINTR) reaped_ = true;
   }
+}
+
+std::vector<std::string> worker_command_line() {
+  return {std::filesystem::read_symlink("/proc/self/exe").string(), "worker"};
+}
+
+Pipe record_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  Pipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
 }
 
 FileDescriptor memory_file(const std::string& content) {

@@ -13,7 +13,7 @@ namespace paceline::run {
 
 inline constexpr int kSpecFd = 3;  // in the child
 inline constexpr int kRecordFd = 4;
-inline constexpr int kQueueFd = 5;  // of an instance
+inline constexpr int kExtraFd = 5;  // an instance's queue, the socket of the rank that serves the store
 
 struct SpawnRequest {
   std::vector<std::string> argv;           // argv[0] is the path of the executable
@@ -21,7 +21,7 @@ struct SpawnRequest {
   std::filesystem::path log;               // stdout and stderr
   int spec_fd = -1;                        // becomes kSpecFd; -1: none
   int record_fd = -1;                      // becomes kRecordFd; -1: none
-  int queue_fd = -1;                       // becomes kQueueFd; -1: none
+  int extra_fd = -1;                       // becomes kExtraFd; -1: none
   std::vector<int> cpus{};                 // the only ones it may use; empty: as this process
 };
 
@@ -46,6 +46,14 @@ class ChildProcess {
   int status_ = 0;
   bool reaped_ = false;
 };
+
+// The program that runs now, as argv of a worker.
+std::vector<std::string> worker_command_line();
+
+struct Pipe {
+  FileDescriptor read_end, write_end;  // reading does not block
+};
+Pipe record_pipe();
 
 // A readable file descriptor that holds `content` (no file on disk).
 FileDescriptor memory_file(const std::string& content);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "run/worker.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cluster/peer_failure.h"
 #include "host/oom.h"
 #include "run/instances.h"
 #include "run/spawn.h"
@@ -29,6 +29,10 @@ constexpr int kPollMs = 50;  // while a child is being stopped
 // While it measures: a record, its end or a signal wakes us; polling would disturb it.
 constexpr int kQuietPollMs = 500;
 constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
+
+// By SIGTERM, which ends a worker at once unless it has something to save.
+std::atomic<bool> asked_to_end{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 std::string read_all(int fd) {
   std::string content;
@@ -80,15 +84,6 @@ std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& r
   return verdict;
 }
 
-std::map<std::string, std::string> worker_environment(const WorkerRequest& request) {
-  const auto threads = fmt::format("{}", request.spec.settings.threads);
-  std::map<std::string, std::string> env{{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}};
-  for (const auto& [name, value] : request.env) env[name] = value;
-  // The size of the environment block shifts the stack: vary it, so that no process start is special.
-  env["PACELINE_PAD"] = std::string(static_cast<std::size_t>(SteadyClock{}.now_ns() / 1000 % 1024), 'x');
-  return env;
-}
-
 const char* code_name(ErrorCode code) {
   switch (code) {
     case ErrorCode::kUnsupported:
@@ -122,6 +117,8 @@ int run_and_report(const workload::PassSpec& spec, workload::RecordSink& sink,
     return 0;
   } catch (const InstanceDied& e) {
     sink.emit(workload::failed_record(e.verdict().code, e.verdict().reason));
+  } catch (const cluster::PeerFailure& e) {
+    sink.emit(workload::failed_record("peer", e.what()));
   } catch (const Error& e) {
     sink.emit(workload::failed_record(code_name(e.code()), e.what()));
   } catch (const std::bad_alloc&) {
@@ -143,7 +140,18 @@ class DirectSink : public workload::RecordSink {
   RecordReader& reader_;
 };
 
-WorkerOutcome finish(RecordReader& reader, std::optional<Verdict> verdict) {
+}  // namespace
+
+std::map<std::string, std::string> worker_environment(const WorkerRequest& request) {
+  const auto threads = fmt::format("{}", request.spec.settings.threads);
+  std::map<std::string, std::string> env{{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}};
+  for (const auto& [name, value] : request.env) env[name] = value;
+  // The size of the environment block shifts the stack: vary it, so that no process start is special.
+  env["PACELINE_PAD"] = std::string(static_cast<std::size_t>(SteadyClock{}.now_ns() / 1000 % 1024), 'x');
+  return env;
+}
+
+WorkerOutcome worker_outcome(RecordReader& reader, std::optional<Verdict> verdict) {
   WorkerOutcome outcome;
   outcome.ok = !verdict;
   if (verdict) {
@@ -157,31 +165,22 @@ WorkerOutcome finish(RecordReader& reader, std::optional<Verdict> verdict) {
   return outcome;
 }
 
-}  // namespace
-
 WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                          const OnProgress& on_progress) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  FileDescriptor read_end(ends[0]), write_end(ends[1]);
-  ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  Pipe pipe = record_pipe();
   const FileDescriptor spec = memory_file(workload::to_json(request.spec).dump());
   const auto oom_before = host::read_oom_counters();
   RecordReader reader(request.record_file, on_progress);
-  ChildProcess child({{fs::read_symlink("/proc/self/exe").string(), "worker"},
-                      worker_environment(request),
-                      request.log,
-                      spec.get(),
-                      write_end.get()});
-  write_end.reset();
-  auto verdict = watch(child, read_end.get(), reader, request.timeout_s, interrupt);
+  ChildProcess child(
+      {worker_command_line(), worker_environment(request), request.log, spec.get(), pipe.write_end.get()});
+  pipe.write_end.reset();
+  auto verdict = watch(child, pipe.read_end.get(), reader, request.timeout_s, interrupt);
   const bool clean =
       reader.report().done && WIFEXITED(child.wait_status()) && WEXITSTATUS(child.wait_status()) == 0;
   if (!verdict && !clean)
     verdict = explain_end(reader.report(), child.wait_status(),
                           host::oom_evidence(oom_before, host::read_oom_counters()));
-  return finish(reader, std::move(verdict));
+  return worker_outcome(reader, std::move(verdict));
 }
 
 WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt,
@@ -195,7 +194,7 @@ WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<boo
     verdict = {"interrupted", "interrupted"};
   else if (!reader.report().done)
     verdict = {reader.report().error_code, reader.report().error};
-  return finish(reader, std::move(verdict));
+  return worker_outcome(reader, std::move(verdict));
 }
 
 std::optional<PassReport> read_record_file(const fs::path& record_file) {
@@ -211,10 +210,10 @@ std::optional<PassReport> read_record_file(const fs::path& record_file) {
 }
 
 int worker_main(int spec_fd, int record_fd) {
-  static const std::atomic<bool> kNever{false};
   const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
   workload::PipeSink sink(record_fd);
-  return run_and_report(spec, sink, kNever);
+  if (!spec.train.checkpoint.dir.empty()) std::signal(SIGTERM, [](int) { asked_to_end = true; });
+  return run_and_report(spec, sink, asked_to_end);
 }
 
 }  // namespace paceline::run

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "run/record_reader.h"
+#include "run/worker_end.h"
 #include "workload/pass.h"
 #include "workload/records.h"
 
@@ -23,12 +25,14 @@ struct WorkerRequest {
 };
 
 // ok, or why not in words a person understands. reason_code: crash oom killed timeout protocol exit
-// interrupted, or what the worker reported itself: unsupported unavailable data config error.
+// interrupted peer hung (ranks.h), or what the worker reported itself: unsupported unavailable data config
+// error.
 struct WorkerOutcome {
   workload::PassReport report;
   bool ok = false;
   std::string reason_code;
   std::string reason;
+  int restarts = 0;  // of ranks, before this came of it
 };
 
 // Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and
@@ -40,6 +44,12 @@ WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& 
 // The same pass in the calling process, for people who put their own profiler or debugger in front.
 WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                              const OnProgress& on_progress);
+
+// What a worker's environment has on top of ours: threads, the case's own, a block of varying size.
+std::map<std::string, std::string> worker_environment(const WorkerRequest& request);
+
+// Keeps or drops the record file. No verdict: it went well.
+WorkerOutcome worker_outcome(RecordReader& reader, std::optional<Verdict> verdict);
 
 // A finished pass read back from its record file; nullopt when there is none or it is not complete.
 std::optional<workload::PassReport> read_record_file(const std::filesystem::path& record_file);

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/launch_place.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "base/text.h"
+
+extern char** environ;
+
+namespace paceline::cluster {
+namespace {
+
+constexpr int kDefaultPort = 29500;                  // torchrun's
+constexpr int kFirstPort = 20'000, kPorts = 12'000;  // below the ephemeral range
+constexpr long long kSpecialSteps = 4'294'967'290;   // Slurm's interactive, batch and extern steps: no ranks
+constexpr std::string_view kHowToSay = "mpirun passes it on with -x MASTER_ADDR=HOST -x MASTER_PORT=PORT";
+
+// One launcher's variables. `world` may name two, of which the first that is set counts.
+struct LauncherRow {
+  std::string_view launcher, rank, world, local_rank, local_world;
+};
+// In their order: the first row whose rank is set counts.
+constexpr std::array<LauncherRow, 5> kLaunchers{{
+    {"environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"mpich", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS,SLURM_NTASKS", "SLURM_LOCALID", ""},
+    {"kubernetes", "JOB_COMPLETION_INDEX", "WORLD_SIZE", "", ""},
+}};
+
+// Words and numbers of an environment; a variable that is set to nothing counts as unset.
+class Variables {
+ public:
+  explicit Variables(const Environment& environment) : environment_(environment) {}
+
+  [[nodiscard]] std::string text(std::string_view name) const {
+    const auto found = environment_.find(std::string(name));
+    return found == environment_.end() ? std::string() : found->second;
+  }
+  [[nodiscard]] bool has(std::string_view name) const { return !text(name).empty(); }
+
+  // The first of a comma-separated list of names that is set; its last one when none is.
+  [[nodiscard]] std::string first_set(std::string_view names) const {
+    const auto all = split(names, ',');
+    for (const auto& name : all)
+      if (has(name)) return name;
+    return all.back();
+  }
+
+  [[nodiscard]] std::optional<int> number(std::string_view name) const {
+    if (name.empty() || !has(name)) return std::nullopt;
+    const auto value = parse_int(text(name));
+    if (!value || *value < 0 || *value > std::numeric_limits<int>::max())
+      throw Error(ErrorCode::kConfig,
+                  fmt::format("{}={}: this is no rank, count or port; unset it or correct "
+                              "it",
+                              name, text(name)));
+    return static_cast<int>(*value);
+  }
+
+  [[nodiscard]] std::string shown(std::string_view name) const {
+    return fmt::format("{}={}", name, text(name));
+  }
+
+ private:
+  const Environment& environment_;
+};
+
+struct Claim {
+  LauncherRow row;
+  std::string world_name;
+  int rank = 0, world = 1;
+};
+
+// Only the processes of a step are ranks: a batch script has SLURM_PROCID=0 as well.
+bool is_slurm_step(const Variables& variables) {
+  const auto step = parse_int(variables.text("SLURM_STEP_ID"));
+  return step && *step < kSpecialSteps;
+}
+
+bool row_counts(const Variables& variables, const LauncherRow& row) {
+  if (row.launcher == "srun") return is_slurm_step(variables);
+  // An indexed Job without WORLD_SIZE need not be a training.
+  if (row.launcher == "kubernetes") return variables.has(row.rank) && variables.has(row.world);
+  return variables.has(row.rank);
+}
+
+std::optional<Claim> claim_of(const Variables& variables, const LauncherRow& row) {
+  if (!row_counts(variables, row)) return std::nullopt;
+  Claim claim{row, variables.first_set(row.world)};
+  const auto rank = variables.number(row.rank), world = variables.number(claim.world_name);
+  if (!rank || !world)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("{} is set, but {} is not; set both or neither",
+                            rank ? variables.shown(row.rank) : variables.shown(claim.world_name),
+                            rank ? claim.world_name : std::string(row.rank)));
+  claim.rank = *rank, claim.world = *world;
+  if (claim.rank >= claim.world)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("{} with {}: ranks go from 0 to {}", variables.shown(row.rank),
+                            variables.shown(claim.world_name), claim.world - 1));
+  return claim;
+}
+
+// torchrun and mpirun may themselves be tasks of a Slurm step, so only what was set by hand must agree with
+// the others.
+void check_agreement(const Variables& variables, const Claim& first, const Claim& other) {
+  const auto differ = [&](const std::string& a, const std::string& b) {
+    throw Error(ErrorCode::kConfig, fmt::format("{}, but {}: two launchers do not agree; unset the wrong one",
+                                                variables.shown(a), variables.shown(b)));
+  };
+  if (first.rank != other.rank) differ(std::string(first.row.rank), std::string(other.row.rank));
+  if (first.world != other.world) differ(first.world_name, other.world_name);
+}
+
+bool is_torchrun(const Variables& variables) {
+  return variables.has("TORCHELASTIC_RUN_ID");
+}
+
+std::optional<Claim> first_claim(const Variables& variables) {
+  std::optional<Claim> first;
+  for (const auto& row : kLaunchers) {
+    const auto claim = claim_of(variables, row);
+    if (!claim) continue;
+    if (!first) {
+      first = claim;
+      if (row.launcher != "environment" || is_torchrun(variables)) break;
+    } else {
+      check_agreement(variables, *first, *claim);
+    }
+  }
+  return first;
+}
+
+std::string launcher_name(const Variables& variables, const Claim& claim) {
+  if (claim.row.launcher != "environment") return std::string(claim.row.launcher);
+  if (is_torchrun(variables)) return "torchrun";
+  return variables.has("KUBERNETES_SERVICE_HOST") ? "kubernetes" : "environment";
+}
+
+// "2(x3),1" says how many tasks each node of a Slurm step has.
+std::optional<int> slurm_local_world(const Variables& variables) {
+  const auto groups = split(variables.text("SLURM_STEP_TASKS_PER_NODE"), ',');
+  auto node = parse_int(variables.text("SLURM_NODEID")).value_or(0);
+  for (const auto& group : groups) {
+    const auto open = group.find("(x");
+    const auto tasks = parse_int(group.substr(0, open));
+    if (!tasks) return std::nullopt;
+    const auto nodes = open == std::string::npos
+                           ? 1
+                           : parse_int(group.substr(open + 2, group.size() - open - 3)).value_or(1);
+    if (node < nodes) return static_cast<int>(*tasks);
+    node -= nodes;
+  }
+  return std::nullopt;
+}
+
+void find_neighbours(const Variables& variables, const Claim& claim, LaunchPlace& place) {
+  const auto local_rank = variables.number(claim.row.local_rank);
+  auto local_world = variables.number(claim.row.local_world);
+  if (place.launcher == "srun") local_world = slurm_local_world(variables);
+  place.local_rank = local_rank.value_or(0);
+  place.local_world = local_world.value_or(place.local_rank + 1);
+  if (place.local_rank >= place.local_world)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("{} with {}: local ranks go from 0 to {}", variables.shown(claim.row.local_rank),
+                            variables.shown(claim.row.local_world), place.local_world - 1));
+}
+
+std::string identity_of(const Variables& variables, const std::string& launcher) {
+  if (launcher == "torchrun")
+    return variables.text("TORCHELASTIC_RUN_ID") + ":" + variables.text("MASTER_PORT");
+  if (launcher == "srun") return variables.text("SLURM_JOB_ID") + "." + variables.text("SLURM_STEP_ID");
+  if (launcher == "mpirun") return variables.text("PMIX_NAMESPACE");
+  return variables.text("MASTER_ADDR") + ":" + variables.text("MASTER_PORT");
+}
+
+std::string address_of(const Variables& variables, const LaunchPlace& place) {
+  if (variables.has("MASTER_ADDR")) return variables.text("MASTER_ADDR");
+  if (place.launcher == "srun") {
+    const auto nodes = variables.first_set("SLURM_STEP_NODELIST,SLURM_JOB_NODELIST");
+    if (variables.has(nodes)) return first_host(variables.text(nodes));
+  }
+  if (place.local_world == place.world) return "127.0.0.1";
+  throw Error(ErrorCode::kConfig,
+              fmt::format("MASTER_ADDR is not set, and {} does not say which host has rank "
+                          "0; {}",
+                          place.launcher, kHowToSay));
+}
+
+int port_of(const Variables& variables, const LaunchPlace& place) {
+  if (const auto port = variables.number("MASTER_PORT")) return *port;
+  const auto job = parse_int(variables.text("SLURM_JOB_ID"));
+  if (place.launcher == "srun" && job) return static_cast<int>(kFirstPort + *job % kPorts);
+  if (place.identity.empty() || place.launcher != "mpirun") return kDefaultPort;
+  return static_cast<int>(kFirstPort + hash64(place.identity) % kPorts);
+}
+
+// torchrun's own arguments as a Kubernetes operator sets them, where no torchrun has run yet: a pod starts
+// PET_NPROC_PER_NODE ranks itself.
+std::optional<LaunchPlace> operator_place(const Variables& variables) {
+  if (!variables.has("PET_NNODES") || !variables.has("PET_NODE_RANK") || variables.has("LOCAL_RANK"))
+    return std::nullopt;
+  const int nodes = *variables.number("PET_NNODES"), node = *variables.number("PET_NODE_RANK");
+  const int ranks = variables.number("PET_NPROC_PER_NODE").value_or(1);
+  const auto endpoint = variables.has("PET_MASTER_ADDR")
+                            ? fmt::format("{}:{}", variables.text("PET_MASTER_ADDR"),
+                                          variables.number("PET_MASTER_PORT").value_or(kDefaultPort))
+                            : variables.text("PET_RDZV_ENDPOINT");
+  auto place = place_by_hand(nodes, node, ranks, endpoint);
+  place.launcher = "kubernetes";
+  return place;
+}
+
+// The rest of a node list's first name, after the bracket that begins at `open`.
+std::string in_brackets(const std::string& list, std::size_t open) {
+  const auto close = list.find(']', open);
+  if (close == std::string::npos || close == open + 1) return {};
+  const auto inside = list.substr(open + 1, close - open - 1);
+  const auto rest = list.substr(close + 1);
+  const auto number = inside.substr(0, inside.find_first_of(",-"));
+  if (!number.empty() && number.find_first_not_of("0123456789") != std::string::npos) return {};
+  return number + rest.substr(0, rest.find_first_of(",["));
+}
+
+}  // namespace
+
+Environment own_environment() {
+  Environment environment;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos)
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::string first_host(const std::string& node_list) {
+  const auto end = node_list.find_first_of(",[");
+  std::string name = node_list.substr(0, end);
+  const bool bracket = end != std::string::npos && node_list[end] == '[';
+  const std::string rest = bracket ? in_brackets(node_list, end) : "";
+  if (name.empty() || (bracket && rest.empty()))
+    throw Error(ErrorCode::kConfig,
+                fmt::format("the node list '{}' has no first host; set MASTER_ADDR", node_list));
+  return name + rest;
+}
+
+LaunchPlace place_by_hand(int nodes, int node, int ranks, const std::string& endpoint) {
+  const auto colon = endpoint.rfind(':');
+  const auto port = colon == std::string::npos ? std::optional<long long>(kDefaultPort)
+                                               : parse_int(std::string_view(endpoint).substr(colon + 1));
+  if (endpoint.empty() || colon == 0 || !port || *port < 1 || *port > 65'535)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--rdzv-endpoint '{}': give the host of node 0 and a port that is "
+                            "free there, e.g. node0:29500",
+                            endpoint));
+  if (nodes < 1 || node < 0 || node >= nodes || ranks < 1)
+    throw Error(ErrorCode::kUsage, fmt::format("--node-rank {} with --nnodes {}: nodes go from 0 to {}", node,
+                                               nodes, nodes - 1));
+  LaunchPlace place;
+  place.launcher = "by hand";
+  place.rank = node * ranks, place.ranks = ranks, place.world = nodes * ranks;
+  place.local_world = ranks;
+  place.address = endpoint.substr(0, colon), place.port = static_cast<int>(*port);
+  place.identity = endpoint;
+  return place;
+}
+
+std::optional<LaunchPlace> find_place(const Environment& environment) {
+  const Variables variables(environment);
+  if (const auto place = operator_place(variables)) return place;
+  const auto claim = first_claim(variables);
+  if (!claim) return std::nullopt;
+  LaunchPlace place;
+  place.launcher = launcher_name(variables, *claim);
+  place.rank = claim->rank, place.world = claim->world;
+  find_neighbours(variables, *claim, place);
+  place.identity = identity_of(variables, place.launcher);
+  place.address = address_of(variables, place);
+  place.port = port_of(variables, place);
+  place.agent_store = variables.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  place.attempt = variables.number("TORCHELASTIC_RESTART_COUNT").value_or(0);
+  return place;
+}
+
+plugin::Rendezvous rendezvous_of(const LaunchPlace& place, double timeout_s) {
+  plugin::Rendezvous where;
+  where.address = place.address, where.port = place.port;
+  where.serve = place.leads() && !place.agent_store;
+  where.prefix = place.agent_store ? fmt::format("/worker/attempt_{}", place.attempt) : "/paceline";
+  where.timeout_s = timeout_s;
+  return where;
+}
+
+}  // namespace paceline::cluster

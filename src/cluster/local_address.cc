@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/local_address.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "base/handle.h"
+#include "base/text.h"
+
+namespace paceline::cluster {
+namespace {
+
+constexpr std::chrono::milliseconds kRetryName{500};
+
+struct Interface {
+  std::string name, address;
+  bool loopback = false;
+};
+
+std::string text_of(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = address->sa_family == AF_INET
+                          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr)
+                          : &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  ::inet_ntop(address->sa_family, bytes, text.data(), text.size());
+  return text.data();
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+// Those that are up; addresses of version 4, which every launcher uses, before version 6.
+std::vector<Interface> interfaces() {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(raw, &::freeifaddrs);
+  std::vector<Interface> found;
+  for (const int family : {AF_INET, AF_INET6})
+    for (const ifaddrs* one = raw; one; one = one->ifa_next)
+      if (one->ifa_addr && one->ifa_addr->sa_family == family && (one->ifa_flags & IFF_UP))
+        found.push_back({one->ifa_name, text_of(one->ifa_addr), (one->ifa_flags & IFF_LOOPBACK) != 0});
+  return found;
+}
+
+std::string names_of(const std::vector<Interface>& list) {
+  std::vector<std::string> names;
+  for (const auto& one : list) names.push_back(fmt::format("{} ({})", one.name, one.address));
+  return join(names, ", ");
+}
+
+std::string address_of_interface(const std::string& name) {
+  const auto all = interfaces();
+  for (const auto& one : all)
+    if (one.name == name) return one.address;
+  throw Error(
+      ErrorCode::kConfig,
+      fmt::format("GLOO_SOCKET_IFNAME={}: this host has no such interface; it has {}", name, names_of(all)));
+}
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+// Empty with the system's words when the name is unknown.
+AddressList resolve(const std::string& host, int port, std::string& problem) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* raw = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &raw);
+  if (code != 0) problem = ::gai_strerror(code);
+  return {code == 0 ? raw : nullptr, &::freeaddrinfo};
+}
+
+// A datagram socket that is connected sends nothing, but has chosen its interface.
+std::string route_to(const std::string& host, int port) {
+  std::string problem = "no route";
+  const auto list = resolve(host, port, problem);
+  for (const addrinfo* one = list.get(); one; one = one->ai_next) {
+    const FileDescriptor socket(::socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage mine{};
+    socklen_t size = sizeof mine;
+    if (socket && ::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0 &&
+        ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&mine), &size) == 0)
+      return text_of(reinterpret_cast<const sockaddr*>(&mine));
+    problem = std::strerror(errno);
+  }
+  throw Error(ErrorCode::kConfig,
+              fmt::format("no way from this host to '{}' (port {}): {}; correct MASTER_ADDR or "
+                          "--rdzv-endpoint",
+                          host, port, problem));
+}
+
+// The store's own host may know itself as 127.0.1.1, where nobody else finds it.
+std::string only_interface() {
+  std::vector<Interface> outside;
+  for (const auto& one : interfaces())
+    if (!one.loopback && one.address.find(':') == std::string::npos) outside.push_back(one);
+  if (outside.size() == 1) return outside.front().address;
+  throw Error(
+      ErrorCode::kConfig,
+      fmt::format("the ranks are on several hosts, but the way to the store is the loopback interface; set "
+                  "GLOO_SOCKET_IFNAME to the interface that the hosts share: {}",
+                  outside.empty() ? "this host has none but loopback" : names_of(outside)));
+}
+
+}  // namespace
+
+std::string local_address(const std::string& store_address, int store_port, const std::string& interface_name,
+                          bool one_host) {
+  // gloo takes a list and prefixes; one name is what people set.
+  if (!interface_name.empty()) return address_of_interface(interface_name);
+  const auto address = route_to(store_address, store_port);
+  return one_host || !is_loopback(address) ? address : only_interface();
+}
+
+void check_resolves(const std::string& host, double timeout_s) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+  for (std::string problem; !resolve(host, 0, problem); std::this_thread::sleep_for(kRetryName))
+    if (std::chrono::steady_clock::now() >= deadline)
+      throw Error(ErrorCode::kTimeout,
+                  fmt::format("the host '{}' is unknown here: {}; set MASTER_ADDR to a name or "
+                              "address that this host resolves",
+                              host, problem));
+}
+
+}  // namespace paceline::cluster

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/roll_call.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace paceline::cluster {
+namespace {
+
+using std::chrono::milliseconds;
+using Deadline = std::chrono::steady_clock::time_point;
+
+constexpr milliseconds kFirstPause{2}, kLongestPause{200};
+constexpr double kHearingS = 2;  // how long who serves the store waits until a refusal was read
+constexpr std::string_view kRefusedKey = "roll/refused";
+
+std::string member_key(int rank) {
+  return fmt::format("roll/{}", rank);
+}
+std::string heard_key(int rank) {
+  return fmt::format("roll/heard/{}", rank);
+}
+
+Deadline after(double seconds) {
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                std::chrono::duration<double>(seconds));
+}
+
+// Asks until the answer is yes or the time is over; the pauses grow.
+template <class Question>
+bool ask_until(Deadline deadline, Question question) {
+  for (milliseconds pause = kFirstPause; !question(); pause = std::min(pause * 2, kLongestPause)) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(pause);
+  }
+  return true;
+}
+
+std::string to_text(const Member& m) {
+  return nlohmann::json{{"rank", m.rank},      {"world", m.world},     {"host", m.host},
+                        {"pid", m.process_id}, {"version", m.version}, {"plan", m.plan_hash}}
+      .dump();
+}
+
+Member from_text(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object())
+    throw Error(ErrorCode::kConfig, fmt::format("another program uses this store: it holds '{}' where a rank "
+                                                "should be; choose another port",
+                                                text.substr(0, 40)));
+  return {json.value("rank", -1), json.value("world", 0),    json.value("host", ""),
+          json.value("pid", 0),   json.value("version", ""), json.value("plan", "")};
+}
+
+// What must be equal on all ranks, and how to say that it is not.
+struct Agreement {
+  std::string_view what, advice;
+  std::string (*value)(const Member&);
+};
+const std::array<Agreement, 3> kAgreements{{
+    {"worlds of different sizes", "start every process with the same number of ranks",
+     [](const Member& m) { return fmt::format("{} ranks", m.world); }},
+    {"different versions of Paceline", "install the same one everywhere",
+     [](const Member& m) { return m.version; }},
+    {"different plans", "give every process the same plan and options",
+     [](const Member& m) { return m.plan_hash.substr(0, 12); }},
+}};
+
+// The lower rank comes first, so that both sides say the same.
+std::string disagreement(const Member& a, const Member& b) {
+  const Member &low = a.rank < b.rank ? a : b, &high = a.rank < b.rank ? b : a;
+  for (const auto& row : kAgreements)
+    if (row.value(low) != row.value(high))
+      return fmt::format("{}: {} has {}, {} has {}; {}", row.what, words(low), row.value(low), words(high),
+                         row.value(high), row.advice);
+  return {};
+}
+
+class RollCall {
+ public:
+  RollCall(plugin::Store& store, const Member& self, double timeout_s)
+      : store_(store), self_(self), timeout_s_(timeout_s) {}
+
+  std::vector<Member> run() {
+    register_self();
+    ask_until(after(timeout_s_), [&] { return look() || refused(); });
+    if (!refusal_.empty()) refuse(ErrorCode::kConfig, refusal_);
+    if (!complete()) refuse(ErrorCode::kTimeout, missing());
+    std::vector<Member> roster;
+    for (const auto& [rank, member] : present_) roster.push_back(member);
+    return roster;
+  }
+
+ private:
+  void register_self() {
+    const auto mine = to_text(self_);
+    const auto there = store_.set_if_absent(member_key(self_.rank), mine);
+    if (there != mine)
+      refuse(ErrorCode::kConfig,
+             fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
+                         self_.rank, words(from_text(there)), words(self_)));
+    present_[self_.rank] = self_;
+  }
+
+  [[nodiscard]] bool complete() const { return present_.size() == static_cast<std::size_t>(self_.world); }
+
+  // Takes note of who has come. True when all are here or one does not fit.
+  bool look() {
+    for (int rank = 0; rank < self_.world; ++rank) {
+      if (present_.contains(rank)) continue;
+      const auto text = store_.get(member_key(rank));
+      if (!text) continue;
+      const auto member = from_text(*text);
+      refusal_ = disagreement(self_, member);
+      if (!refusal_.empty()) return true;
+      present_[rank] = member;
+    }
+    return complete();
+  }
+
+  bool refused() {
+    const auto words = store_.get(std::string(kRefusedKey));
+    if (words) refusal_ = *words;
+    return words.has_value();
+  }
+
+  [[nodiscard]] std::string missing() const {
+    std::vector<std::string> absent, hosts;
+    for (int rank = 0; rank < self_.world; ++rank)
+      if (!present_.contains(rank)) absent.push_back(std::to_string(rank));
+    for (const auto& [rank, member] : present_) hosts.push_back(fmt::format("{} on {}", rank, member.host));
+    return fmt::format(
+        "missing ranks: {} (of {}, after {:g} s; here are {}); see that they start and reach the "
+        "store, or give them longer with --rdzv-timeout",
+        join(absent, ", "), self_.world, timeout_s_, join(hosts, ", "));
+  }
+
+  // The first sentence stands for all.
+  [[noreturn]] void refuse(ErrorCode code, const std::string& sentence) {
+    const auto first = store_.set_if_absent(std::string(kRefusedKey), sentence);
+    store_.set(heard_key(self_.rank), "yes");
+    if (self_.rank == 0) wait_until_heard();
+    throw Error(code, first);
+  }
+
+  // The store may end with this process; who is registered gets time to read.
+  void wait_until_heard() {
+    ask_until(after(kHearingS), [&] {
+      for (int rank = 1; rank < self_.world; ++rank)
+        if (store_.get(member_key(rank)) && !store_.get(heard_key(rank))) return false;
+      return true;
+    });
+  }
+
+  plugin::Store& store_;
+  Member self_;
+  double timeout_s_;
+  std::map<int, Member> present_;
+  std::string refusal_;
+};
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
+}
+
+Member this_process(int rank, int world, const std::string& plan_hash) {
+  return {rank, world, host_name(), ::getpid(), PACELINE_VERSION, plan_hash};
+}
+
+std::string words(const Member& member) {
+  return fmt::format("rank {} on {} (process {})", member.rank, member.host, member.process_id);
+}
+
+std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s) {
+  return RollCall(store, self, timeout_s).run();
+}
+
+}  // namespace paceline::cluster

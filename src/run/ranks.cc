@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+#include "run/ranks.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cluster/roll_call.h"
+#include "host/affinity.h"
+#include "host/oom.h"
+#include "host/system_files.h"
+#include "run/spawn.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr int kEndingPollMs = 20;
+constexpr int kQuietPollMs = 500;                 // polling would disturb what is measured
+constexpr std::int64_t kPeersNs = 1'900'000'000;  // for the others to say what they saw; then they are killed
+constexpr std::int64_t kGraceNs = 2'000'000'000;
+constexpr std::int64_t kCheckpointGraceNs = 30'000'000'000;
+constexpr std::array<std::string_view, 3> kNotAgain{"interrupted", "config", "unsupported"};
+
+// A socket that listens on a free port of this host.
+struct Listener {
+  FileDescriptor socket;
+  int port = 0;
+};
+
+Listener listen_here() {
+  Listener here{FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  if (!here.socket || ::bind(here.socket.get(), plain, size) != 0 ||
+      ::listen(here.socket.get(), SOMAXCONN) != 0 || ::getsockname(here.socket.get(), plain, &size) != 0)
+    throw Error(ErrorCode::kInternal,
+                fmt::format("cannot listen on 127.0.0.1 for the ranks: {}", std::strerror(errno)));
+  here.port = ntohs(address.sin_port);
+  return here;
+}
+
+// CPUs of each of our ranks; empty lists: not enough for each to have its own.
+std::vector<std::vector<int>> cpus_of_ranks(const RankShare& share, int threads) {
+  const auto each = static_cast<std::size_t>(std::max(1, threads));
+  const auto cpus = host::choose_cpus(static_cast<long long>(each) * share.host_ranks);
+  std::vector<std::vector<int>> all(static_cast<std::size_t>(share.count));
+  if (cpus.size() < each * static_cast<std::size_t>(share.host_ranks)) return all;
+  auto next = cpus.begin() + static_cast<std::ptrdiff_t>(each) * share.host_first;
+  for (auto& mine : all) {
+    mine.assign(next, next + static_cast<std::ptrdiff_t>(each));
+    next += static_cast<std::ptrdiff_t>(each);
+  }
+  return all;
+}
+
+std::filesystem::path log_of(const std::filesystem::path& log, int rank) {
+  return rank == 0 ? log : log.parent_path() / fmt::format("log_rank{}.txt", rank);
+}
+
+WorkerRequest request_of(const WorkerRequest& all, int rank, int local_rank, const std::vector<int>& cpus,
+                         const Listener& listener) {
+  WorkerRequest mine = all;
+  mine.log = log_of(all.log, rank);
+  if (rank != 0) mine.record_file.clear();
+  mine.spec.rank = rank;
+  mine.spec.pin_cpus = cpus;
+  auto& train = mine.spec.train;
+  if (train.device == "cuda") train.device = fmt::format("cuda:{}", local_rank);
+  auto& where = train.rendezvous;
+  if (listener.socket) {
+    where.address = "127.0.0.1", where.port = listener.port, where.serve = rank == 0;
+    where.listen_fd = rank == 0 ? kExtraFd : -1;
+  }
+  return mine;
+}
+
+// One rank, from its start to its end.
+class RankProcess {
+ public:
+  RankProcess(const WorkerRequest& request, int socket, const OnProgress& on_progress)
+      : rank_(static_cast<int>(request.spec.rank)),
+        spec_file_(memory_file(workload::to_json(request.spec).dump())),
+        pipe_(record_pipe()),
+        reader_(request.record_file,
+                [this, on_progress](const workload::ProgressRecord& p) {
+                  steps_ = std::max(steps_, p.n);
+                  if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
+                }),
+        child_({worker_command_line(), worker_environment(request), request.log, spec_file_.get(),
+                pipe_.write_end.get(), socket, request.spec.pin_cpus}) {
+    pipe_.write_end.reset();
+  }
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int records() const { return pipe_.read_end.get(); }
+  [[nodiscard]] bool running() const { return running_; }
+  [[nodiscard]] const std::optional<Verdict>& failure() const { return failure_; }
+  [[nodiscard]] RecordReader& reader() { return reader_; }
+  void signal(int signal) const {
+    if (running_) child_.signal_group(signal);
+  }
+
+  [[nodiscard]] std::int64_t failed_ns() const { return failed_ns_; }
+  // Nobody dies of a signal because a peer is gone.
+  [[nodiscard]] bool killed() const { return !running_ && WIFSIGNALED(child_.wait_status()); }
+
+  // Takes what it said, and notices its end or that it has failed.
+  void look(const host::OomCounters& oom_before, std::int64_t now_ns) {
+    take(oom_before);
+    if (failure_ && failed_ns_ == 0) failed_ns_ = now_ns;
+  }
+
+  // "in phase 'measure', after step 50"
+  [[nodiscard]] std::string position() {
+    const auto steps = steps_ > 0 ? fmt::format(", after step {}", steps_) : std::string();
+    return fmt::format("in phase '{}'{}", reader_.report().phase, steps);
+  }
+  [[nodiscard]] std::string last_step() const {
+    return steps_ > 0 ? fmt::format("; its last known step is {}", steps_) : std::string();
+  }
+
+  // What the kernel says it is doing.
+  [[nodiscard]] std::string state() const {
+    const auto stat = host::SystemFiles{}.read(fmt::format("proc/{}/stat", child_.pid())).value_or("");
+    const auto end = stat.rfind(')');
+    const char letter = end != std::string::npos && end + 2 < stat.size() ? stat[end + 2] : '?';
+    if (letter == 'T' || letter == 't') return "it is stopped by a signal (SIGSTOP or a debugger)";
+    if (letter == 'D') return "it waits for a device or file system";
+    return "it runs but does not answer";
+  }
+
+ private:
+  void take(const host::OomCounters& oom_before) {
+    if (!running_) return;
+    const bool ended = child_.ended();  // asked first: what it said before its end is in the pipe
+    take_records();
+    const auto& report = reader_.report();
+    if (!failure_ && !report.error_code.empty()) failure_ = Verdict{report.error_code, report.error};
+    if (!ended) return;
+    running_ = false;
+    const int status = child_.wait_status();
+    const bool clean = report.done && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!clean && !failure_)
+      failure_ = explain_end(report, status, host::oom_evidence(oom_before, host::read_oom_counters()));
+  }
+
+  void take_records() {
+    try {
+      reader_.drain(records());
+    } catch (const Error& e) {
+      if (!failure_) failure_ = Verdict{"protocol", fmt::format("the worker sent {}", e.what())};
+      child_.signal_group(SIGKILL);
+    }
+  }
+
+  int rank_;
+  std::int64_t steps_ = 0;
+  std::int64_t failed_ns_ = 0;
+  FileDescriptor spec_file_;
+  Pipe pipe_;
+  RecordReader reader_;
+  ChildProcess child_;
+  bool running_ = true;
+  std::optional<Verdict> failure_;
+};
+
+// All of ours, until the last has ended.
+class Ranks {
+ public:
+  Ranks(const WorkerRequest& request, const RankShare& share, const OnProgress& on_progress)
+      : world_(request.spec.world_size),
+        grace_ns_(request.spec.train.checkpoint.dir.empty() ? kGraceNs : kCheckpointGraceNs),
+        oom_before_(host::read_oom_counters()) {
+    Listener listener;
+    if (request.spec.train.rendezvous.port == 0) listener = listen_here();
+    const auto cpus = cpus_of_ranks(share, request.spec.settings.threads);
+    if (cpus.front().empty() && !share.bound) warn_of_sharing(request, share, on_progress);
+    for (int i = 0; i < share.count; ++i) {
+      const auto mine = request_of(request, share.first + i, share.host_first + i,
+                                   cpus[static_cast<std::size_t>(i)], listener);
+      processes_.push_back(
+          std::make_unique<RankProcess>(mine, mine.spec.rank == 0 ? listener.socket.get() : -1, on_progress));
+    }
+  }
+
+  // Why it did not go well; nullopt when every rank did its work.
+  std::optional<Verdict> watch(double timeout_s, const std::atomic<bool>& interrupt) {
+    deadline_ns_ = clock_.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+    while (any_running()) {
+      wait_for_news();
+      const auto now = clock_.now_ns();
+      for (auto& one : processes_) one->look(oom_before_, now);
+      if (!verdict_) judge(now, timeout_s, interrupt);
+      if (ending() && now > kill_at_ns_) kill_all();
+    }
+    if (!verdict_ && first_failure()) verdict_ = culprit();
+    return verdict_;
+  }
+
+  // Of rank 0, or of our lowest.
+  [[nodiscard]] RecordReader& reader() { return processes_.front()->reader(); }
+
+ private:
+  static void warn_of_sharing(const WorkerRequest& request, const RankShare& share, const OnProgress& tell) {
+    if (!tell) return;
+    const int threads = std::max(1, request.spec.settings.threads);
+    workload::ProgressRecord notice;
+    notice.notice = fmt::format(
+        "{} ranks of {} {} on {} CPUs: they share CPUs, so their times are no times of ranks "
+        "on cores of their own; use fewer ranks or threads",
+        share.host_ranks, threads, threads == 1 ? "thread" : "threads", host::allowed_cpus().size());
+    tell(notice);
+  }
+
+  [[nodiscard]] bool any_running() const {
+    return std::any_of(processes_.begin(), processes_.end(), [](const auto& one) { return one->running(); });
+  }
+  [[nodiscard]] bool ending() const { return kill_at_ns_ > 0; }
+  [[nodiscard]] const RankProcess* first_failure() const {
+    const auto failed = std::find_if(processes_.begin(), processes_.end(),
+                                     [](const auto& one) { return one->failure().has_value(); });
+    return failed == processes_.end() ? nullptr : failed->get();
+  }
+
+  void wait_for_news() const {
+    std::vector<pollfd> waiting;
+    for (const auto& one : processes_)
+      if (one->running()) waiting.push_back({one->records(), POLLIN, 0});
+    const int heard = ::poll(waiting.data(), waiting.size(), ending() ? kEndingPollMs : kQuietPollMs);
+    // A pipe whose process is on its way out is readable without end.
+    const bool hung_up = std::any_of(waiting.begin(), waiting.end(),
+                                     [](const pollfd& p) { return (p.revents & POLLHUP) != 0; });
+    if (heard > 0 && hung_up) ::poll(nullptr, 0, 1);
+  }
+
+  void judge(std::int64_t now, double timeout_s, const std::atomic<bool>& interrupt) {
+    if (interrupt) {
+      verdict_ = {"interrupted", "interrupted"};
+      for (auto& one : processes_) one->signal(SIGTERM);
+      kill_at_ns_ = now + grace_ns_;
+    } else if (now > deadline_ns_) {
+      verdict_ = {"timeout", fmt::format("no result within timeout_s = {:g} s; {}", timeout_s, positions())};
+      kill_at_ns_ = now;
+    } else if (!ending() && first_failure()) {
+      kill_at_ns_ = now + kPeersNs;
+    }
+  }
+
+  // Before the first kill it is still known who ran.
+  void kill_all() {
+    if (!verdict_) verdict_ = culprit();
+    for (auto& one : processes_) one->signal(SIGKILL);
+  }
+
+  [[nodiscard]] std::string positions() const {
+    std::vector<std::string> all;
+    for (const auto& one : processes_)
+      if (one->running()) all.push_back(fmt::format("rank {} was {}", one->rank(), one->position()));
+    return join(all, ", ");
+  }
+
+  [[nodiscard]] std::string name(const RankProcess& one) const {
+    return fmt::format("rank {} on {}", one.rank(), cluster::host_name());
+  }
+
+  // The first that failed by itself; else one that has said nothing while the others miss a peer.
+  [[nodiscard]] std::optional<Verdict> culprit() const {
+    std::vector<const RankProcess*> failed;
+    for (const auto& one : processes_)
+      if (one->failure()) failed.push_back(one.get());
+    if (failed.empty()) return std::nullopt;
+    const auto& first = **std::min_element(failed.begin(), failed.end(), [](const auto* a, const auto* b) {
+      return likeliness(*a) < likeliness(*b);
+    });
+    const auto silent = std::find_if(processes_.begin(), processes_.end(),
+                                     [](const auto& one) { return one->running() && !one->failure(); });
+    if (is_victim(first) && silent != processes_.end())
+      return blame(
+          **silent, "hung",
+          fmt::format("no answer to the other ranks, {}; {}", (*silent)->position(), (*silent)->state()));
+    return blame(first, first.failure()->code, first.failure()->reason);
+  }
+
+  static bool is_victim(const RankProcess& one) { return one.failure()->code == "peer"; }
+  // Smallest first.
+  static std::tuple<bool, std::int64_t, bool> likeliness(const RankProcess& failed) {
+    return {is_victim(failed), failed.failed_ns(), !failed.killed()};
+  }
+
+  [[nodiscard]] Verdict blame(const RankProcess& one, const std::string& code,
+                              const std::string& reason) const {
+    if (world_ == 1) return {code, reason};
+    const auto step = code == "hung" || code == "peer" ? std::string() : one.last_step();
+    return {code, fmt::format("{}: {}{}", name(one), reason, step)};
+  }
+
+  SteadyClock clock_;
+  std::int64_t world_;
+  std::int64_t grace_ns_;
+  host::OomCounters oom_before_;
+  std::vector<std::unique_ptr<RankProcess>> processes_;
+  std::optional<Verdict> verdict_;
+  std::int64_t deadline_ns_ = 0;
+  std::int64_t kill_at_ns_ = 0;
+};
+
+RankShare completed(RankShare share, const WorkerRequest& request) {
+  if (share.count == 0) share.count = static_cast<int>(request.spec.world_size);
+  if (share.host_ranks == 0) share.host_ranks = share.count;
+  return share;
+}
+
+bool worth_another_try(const WorkerOutcome& outcome) {
+  return !outcome.ok && std::find(kNotAgain.begin(), kNotAgain.end(), outcome.reason_code) == kNotAgain.end();
+}
+
+}  // namespace
+
+WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
+                        const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+  Ranks ranks(request, completed(share, request), on_progress);
+  auto verdict = ranks.watch(request.timeout_s, interrupt);
+  return worker_outcome(ranks.reader(), std::move(verdict));
+}
+
+WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare& share, int max_restarts,
+                                   const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+  auto outcome = run_ranks(request, share, interrupt, on_progress);
+  WorkerRequest again = request;
+  again.spec.train.checkpoint.resume = true;
+  again.spec.train.inject.clear();  // a fault on purpose comes once
+  const bool possible = !request.spec.train.checkpoint.dir.empty();
+  for (int restart = 1; possible && restart <= max_restarts && worth_another_try(outcome); ++restart) {
+    workload::ProgressRecord notice;
+    notice.notice =
+        fmt::format("restart {} of {} from the last checkpoint: {}", restart, max_restarts, outcome.reason);
+    if (on_progress) on_progress(notice);
+    outcome = run_ranks(again, share, interrupt, on_progress);
+    outcome.restarts = restart;
+  }
+  return outcome;
+}
+
+}  // namespace paceline::run

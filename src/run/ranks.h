@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+
+#include "run/worker.h"
+
+// The ranks of a training pass that this process starts: one worker each.
+namespace paceline::run {
+
+// Which of the pass's ranks (spec.world_size) are ours. The others are started by other processes of the
+// launch, on this host or elsewhere.
+struct RankShare {
+  int first = 0;       // the lowest
+  int count = 0;       // 0: all of the pass, on this host
+  int host_first = 0;  // ranks of the launch on this host that come before ours
+  int host_ranks = 0;  // all on this host, ours included; 0: count
+  bool bound = false;  // a launcher chose our CPUs: where they are too few, they are what there is
+};
+
+// Starts them, each on CPUs of its own as long as there are enough (threads = spec.settings.threads), and
+// watches them as run_worker does. Their output goes to request.log, of rank k > 0 to log_rank<k>.txt beside
+// it; rank 0's records are the report. spec.train.rendezvous says where the store is; port 0: rank 0 serves
+// it on a socket that is bound here.
+//
+// The first failure ends the others within two seconds, and the outcome names its rank, host, phase and last
+// step: the first that failed by itself; where all others only miss a peer, the one that stopped answering
+// (reason_code hung). peer: it is not one of ours. With checkpoints, SIGTERM at `interrupt` leaves the ranks
+// 30 s to write one.
+WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
+                        const std::atomic<bool>& interrupt, const OnProgress& on_progress);
+
+// The same; after a failure again from the last checkpoint, up to `max_restarts` times. Each restart is a
+// notice, and counted in the outcome.
+WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare& share, int max_restarts,
+                                   const std::atomic<bool>& interrupt, const OnProgress& on_progress);
+
+}  // namespace paceline::run
