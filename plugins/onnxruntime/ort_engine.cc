@@ -14,6 +14,7 @@
 #include "onnxruntime/node_names.h"
 #include "onnxruntime/session_options.h"
 #include "onnxruntime/tensors.h"
+#include "support/layer_medians.h"
 
 namespace paceline::ort_plugin {
 namespace {
@@ -80,14 +81,14 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
 
 void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!session_) throw Error(ErrorCode::kInternal, "bind before load");
-  if (inputs.size() != model_.inputs.size())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("the model takes {} inputs, {} given", model_.inputs.size(), inputs.size()));
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
-  const auto index = static_cast<std::size_t>(slot);
-  if (slots_.size() <= index) slots_.resize(index + 1);
-  auto& state = slots_[index];
+  slots_.bind(slot, inputs.size(), model_.inputs.size(), [&](SlotState& state) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
+    bind_inputs(state, inputs);
+  });
+}
+
+void OrtEngine::bind_inputs(SlotState& state, std::span<const TensorView> inputs) {
   const bool fixed_outputs =
       std::all_of(outputs_.begin(), outputs_.end(), [](const auto& output) { return output.allocatable(); });
   if (state.binding && fixed_outputs && same_memory(state.inputs, inputs)) return;  // read at every inference
@@ -115,15 +116,8 @@ void OrtEngine::bind_outputs(SlotState& state) {
   }
 }
 
-OrtEngine::SlotState& OrtEngine::bound(plugin::Slot slot) {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || !slots_[index].binding)
-    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
-  return slots_[index];
-}
-
 void OrtEngine::enqueue(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   translate_errors("the model cannot run on these inputs",
                    [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); });
 }
@@ -145,20 +139,25 @@ void OrtEngine::keep_outputs(SlotState& state) const {
 }
 
 std::span<const TensorView> OrtEngine::synchronize(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   if (state.views.empty()) translate_errors("cannot read the outputs", [&] { keep_outputs(state); });
   return state.views;
 }
 
-ProfiledRun OrtEngine::profiled(const SlotState& state, Ort::SessionOptions options, int times) const {
-  return mean_of(
-      profile_session(environment(), model_.file, std::move(options), times, [&](Ort::Session& session) {
-        Ort::AllocatorWithDefaultOptions allocator;
-        Ort::IoBinding binding(session);
-        for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
-        for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
-        session.Run(Ort::RunOptions(nullptr), binding);
-      }));
+std::vector<ProfiledRun> OrtEngine::profiled(const SlotState& state, Ort::SessionOptions options,
+                                             int times) const {
+  return profile_session(environment(), model_.file, std::move(options), times, [&](Ort::Session& session) {
+    Ort::AllocatorWithDefaultOptions allocator;
+    Ort::IoBinding binding(session);
+    for (const auto& input : state.inputs) binding.BindInput(input.name.c_str(), borrow(input));
+    for (const auto& output : outputs_) binding.BindOutput(output.name.c_str(), allocator.GetInfo());
+    session.Run(Ort::RunOptions(nullptr), binding);
+  });
+}
+
+ProfiledRun OrtEngine::profiled_once(const SlotState& state, Ort::SessionOptions options) const {
+  auto runs = profiled(state, std::move(options), 1);
+  return runs.empty() ? ProfiledRun{} : std::move(runs.back());
 }
 
 // Prepacked weights are missing among a node's inputs, so shapes come from a session that packs none, and
@@ -166,8 +165,8 @@ ProfiledRun OrtEngine::profiled(const SlotState& state, Ort::SessionOptions opti
 std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotState& state) const {
   auto unpacked = session_options(model_.file, model_, settings_);
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
-  const auto nodes = profiled(state, std::move(unpacked));
-  const auto timed = profiled(state, session_options(model_.file, model_, settings_));
+  const auto nodes = profiled_once(state, std::move(unpacked));
+  const auto timed = profiled_once(state, session_options(model_.file, model_, settings_));
   std::vector<plugin_support::LayerWork> layers;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     layers.push_back(work_of(nodes[i]));
@@ -183,12 +182,12 @@ std::optional<double> OrtEngine::unpadded_flops(const SlotState& state) const {
   options.SetGraphOptimizationLevel(ORT_ENABLE_EXTENDED);
   options.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
   std::vector<plugin_support::LayerWork> layers;
-  for (const auto& node : profiled(state, std::move(options))) layers.push_back(work_of(node));
+  for (const auto& node : profiled_once(state, std::move(options))) layers.push_back(work_of(node));
   return plugin_support::read_back_of(std::move(layers), "").flops;
 }
 
 plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
-  const auto& state = bound(slot);
+  const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
     auto result = plugin_support::read_back_of(
         executed_layers(state), "ONNX Runtime's profiler: types and shapes of every node's inputs");
@@ -201,15 +200,19 @@ plugin::ReadBack OrtEngine::read_back(plugin::Slot slot) {
 }
 
 plugin::LayerTimes OrtEngine::profile(plugin::Slot slot, int inferences) {
-  const auto& state = bound(slot);
+  const auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
     const NodeNames names(model_.file);
-    plugin::LayerTimes times{{}, "ONNX Runtime's profiler, in a session of its own"};
-    for (const auto& node : profiled(state, session_options(model_.file, model_, settings_), inferences)) {
-      times.layers.push_back(work_of(node).layer);
-      times.layers.back().model_layer = names.layer_of(node.name, node.op);
+    std::vector<std::vector<plugin::Layer>> runs;
+    for (const auto& nodes : profiled(state, session_options(model_.file, model_, settings_), inferences)) {
+      auto& layers = runs.emplace_back();
+      for (const auto& node : nodes) {
+        layers.push_back(work_of(node).layer);
+        layers.back().model_layer = names.layer_of(node.name, node.op);
+      }
     }
-    return times;
+    return plugin::LayerTimes{plugin_support::with_median_times(std::move(runs)),
+                              "ONNX Runtime's profiler, in a session of its own"};
   });
 }
 

@@ -9,6 +9,7 @@
 #include "onnxruntime/model_io.h"
 #include "onnxruntime/profile.h"
 #include "plugin/engine.h"
+#include "support/slots.h"
 
 namespace paceline::ort_plugin {
 
@@ -31,11 +32,12 @@ class OrtEngine : public plugin::Engine {
     std::vector<Ort::Value> outputs;  // one a model output; empty until the first inference allocated it
     std::vector<TensorView> views;    // of those outputs that are plain tensors
   };
-  SlotState& bound(plugin::Slot slot);
+  void bind_inputs(SlotState& state, std::span<const TensorView> inputs);
   void bind_outputs(SlotState& state);
   void keep_outputs(SlotState& state) const;
-  [[nodiscard]] ProfiledRun profiled(const SlotState& state, Ort::SessionOptions options,
-                                     int times = 1) const;
+  [[nodiscard]] std::vector<ProfiledRun> profiled(const SlotState& state, Ort::SessionOptions options,
+                                                  int times) const;
+  [[nodiscard]] ProfiledRun profiled_once(const SlotState& state, Ort::SessionOptions options) const;
   [[nodiscard]] std::vector<plugin_support::LayerWork> executed_layers(const SlotState& state) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 
@@ -44,7 +46,7 @@ class OrtEngine : public plugin::Engine {
   std::optional<Ort::Session> session_;
   std::vector<ModelOutput> outputs_;
   int threads_ = 0;  // as counted
-  std::vector<SlotState> slots_;
+  plugin_support::Slots<SlotState> slots_;
 };
 
 }  // namespace paceline::ort_plugin

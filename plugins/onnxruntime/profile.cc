@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -93,24 +92,6 @@ std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file,
   auto runs = runs_of_profile(read_file(session.EndProfilingAllocated(allocator).get()));
   if (runs.size() > 1) runs.erase(runs.begin());
   return runs;
-}
-
-ProfiledRun mean_of(const std::vector<ProfiledRun>& runs) {
-  if (runs.empty()) return {};
-  ProfiledRun mean = runs.back();
-  const auto alike = [&](const ProfiledRun& run) {
-    return std::equal(run.begin(), run.end(), mean.begin(), mean.end(),
-                      [](const ProfiledNode& a, const ProfiledNode& b) { return a.name == b.name; });
-  };
-  for (auto& node : mean) node.time_ns = 0;
-  double count = 0;
-  for (const auto& run : runs) {
-    if (!alike(run)) continue;
-    ++count;
-    for (std::size_t i = 0; i < run.size(); ++i) mean[i].time_ns += run[i].time_ns;
-  }
-  for (auto& node : mean) node.time_ns /= count;
-  return mean;
 }
 
 }  // namespace paceline::ort_plugin

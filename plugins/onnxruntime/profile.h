@@ -20,7 +20,4 @@ std::vector<ProfiledRun> runs_of_profile(const std::string& json);
 std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,
                                          int times, const std::function<void(Ort::Session&)>& run);
 
-// The last run, with mean times over those that ran the same nodes.
-ProfiledRun mean_of(const std::vector<ProfiledRun>& runs);
-
 }  // namespace paceline::ort_plugin

@@ -16,11 +16,13 @@
 #include "openvino/runtime_layers.h"
 #include "openvino/tensors.h"
 #include "support/engine_checks.h"
+#include "support/layer_medians.h"
 
 namespace paceline::openvino_plugin {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSuffixes{".onnx", ".xml", ".blob"};
+constexpr int kProfiledModels = 5;  // of which two may be disturbed
 
 std::string type_name(const ov::element::Type& type) {
   const auto dtype = from_openvino(type);
@@ -151,37 +153,26 @@ std::shared_ptr<ov::Model> OpenVinoEngine::read_graph() {
 
 void OpenVinoEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!compiled_) throw Error(ErrorCode::kInternal, "bind before load");
-  if (inputs.size() != model_.inputs.size())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("the model takes {} inputs, {} given", model_.inputs.size(), inputs.size()));
-  const auto index = static_cast<std::size_t>(slot);
-  if (slots_.size() <= index) slots_.resize(index + 1);
-  auto& state = slots_[index];
-  translate_errors("cannot bind the inputs", [&] {
-    if (!state.request) state.request = compiled_.create_infer_request();
-    state.views.clear();
-    state.outputs.clear();
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
-      state.request.set_input_tensor(input_order_[i], borrow(inputs[i]));
-    }
+  slots_.bind(slot, inputs.size(), model_.inputs.size(), [&](SlotState& state) {
+    translate_errors("cannot bind the inputs", [&] {
+      if (!state.request) state.request = compiled_.create_infer_request();
+      state.views.clear();
+      state.outputs.clear();
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        plugin_support::check_tensor(inputs[i], model_.inputs[i], model_.any_batch);
+        state.request.set_input_tensor(input_order_[i], borrow(inputs[i]));
+      }
+    });
   });
 }
 
-OpenVinoEngine::SlotState& OpenVinoEngine::bound(plugin::Slot slot) {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || !slots_[index].request)
-    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
-  return slots_[index];
-}
-
 void OpenVinoEngine::enqueue(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   translate_errors("the model cannot run on these inputs", [&] { state.request.infer(); });
 }
 
 std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   if (!state.views.empty() && fixed_outputs_) return state.views;
   state.outputs.clear();
   state.views.clear();
@@ -208,7 +199,7 @@ OpenVinoEngine::Profiled OpenVinoEngine::profiled(SlotState& state) {
 }
 
 plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
     auto p = profiled(state);
     p.request.infer();
@@ -218,28 +209,36 @@ plugin::ReadBack OpenVinoEngine::read_back(plugin::Slot slot) {
   });
 }
 
-// The runtime model has means over all inferences so far, in whole microseconds: what the first one took is
-// taken out.
+std::vector<plugin::Layer> OpenVinoEngine::mean_times(SlotState& state, int inferences) {
+  auto p = profiled(state);
+  const auto layers = [&] {
+    const auto runtime = p.compiled.get_runtime_model();
+    return runtime_layers(*runtime, p.graph ? *p.graph : *runtime);
+  };
+  const auto first = layers();
+  for (int i = 0; i < inferences; ++i) p.request.infer();
+  std::vector<plugin::Layer> means;
+  for (auto& work : layers()) means.push_back(std::move(work.layer));
+  const double n = inferences;
+  for (std::size_t i = 0; i < std::min(first.size(), means.size()); ++i) {
+    auto& time = means[i].time_ns;
+    if (time && first[i].layer.time_ns) time = std::max(0.0, (*time * (n + 1) - *first[i].layer.time_ns) / n);
+  }
+  return means;
+}
+
 plugin::LayerTimes OpenVinoEngine::profile(plugin::Slot slot, int inferences) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   return translate_errors("cannot profile the model", [&] {
-    auto p = profiled(state);
-    const auto layers = [&] {
-      const auto runtime = p.compiled.get_runtime_model();
-      return runtime_layers(*runtime, p.graph ? *p.graph : *runtime);
-    };
-    const auto first = layers();
-    for (int i = 0; i < inferences; ++i) p.request.infer();
-    plugin::LayerTimes times{
-        {}, "OpenVINO's performance counters, in a compiled model of its own; whole microseconds"};
-    for (auto& work : layers()) times.layers.push_back(std::move(work.layer));
-    const double n = inferences;
-    for (std::size_t i = 0; i < std::min(first.size(), times.layers.size()); ++i) {
-      auto& time = times.layers[i].time_ns;
-      if (time && first[i].layer.time_ns)
-        time = std::max(0.0, (*time * (n + 1) - *first[i].layer.time_ns) / n);
-    }
-    return times;
+    const int models = std::min(inferences, kProfiledModels);
+    std::vector<std::vector<plugin::Layer>> runs;
+    for (int i = 0; i < models; ++i)
+      runs.push_back(mean_times(state, inferences / models + (i < inferences % models ? 1 : 0)));
+    return plugin::LayerTimes{
+        plugin_support::with_median_times(std::move(runs)),
+        fmt::format("OpenVINO's performance counters, which hold means: the inferences were split over {} "
+                    "compiled models; whole microseconds",
+                    models)};
   });
 }
 

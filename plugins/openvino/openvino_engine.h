@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugin/engine.h"
+#include "support/slots.h"
 
 namespace paceline::openvino_plugin {
 
@@ -31,20 +32,22 @@ class OpenVinoEngine : public plugin::Engine {
   [[nodiscard]] bool is_compiled_file() const;
   ov::CompiledModel read_compiled(const ov::AnyMap& options);
   std::shared_ptr<ov::Model> read_graph();
-  SlotState& bound(plugin::Slot slot);
   struct Profiled {
     std::shared_ptr<ov::Model> graph;  // none for a file that was compiled before
     ov::CompiledModel compiled;
     ov::InferRequest request;
   };
   Profiled profiled(SlotState& state);
+  // Layers with their mean times over some inferences of a compiled model of its own. Its counters hold means
+  // over all inferences so far: what the first one took is taken out.
+  std::vector<plugin::Layer> mean_times(SlotState& state, int inferences);
 
   plugin::ModelSpec model_;
   plugin::EngineSettings settings_;
   ov::CompiledModel compiled_;
   std::vector<std::size_t> input_order_;  // the model's input that each of the caller's is
   bool fixed_outputs_ = true;             // their shapes do not depend on the data
-  std::vector<SlotState> slots_;
+  plugin_support::Slots<SlotState> slots_;
 };
 
 std::vector<std::pair<std::string, std::string>> library_versions();

@@ -5,12 +5,18 @@
 
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 
+#include "support/layer_medians.h"
 #include "torch/onednn_verbose.h"
 #include "torch/operator_timer.h"
 
 namespace paceline::torch_plugin {
 namespace {
+
+using plugin_support::with_median_times;
+using Runs = std::vector<std::vector<plugin::Layer>>;  // one an inference
 
 // "aten::conv2d" once more: "conv2d_1".
 class Numbering {
@@ -25,25 +31,33 @@ class Numbering {
   std::map<std::string, int> counts_;
 };
 
-void append(plugin::LayerTimes& times, const std::vector<TimedOperator>& operators) {
+std::vector<plugin::Layer> layers_of(const std::vector<TimedOperator>& operators) {
+  std::vector<plugin::Layer> layers;
   Numbering numbering;
   for (const auto& op : operators)
-    times.layers.push_back({numbering.name(op.name), op.name, op.precision, op.time_ns, {}, op.layer});
+    layers.push_back({numbering.name(op.name), op.name, op.precision, op.time_ns, {}, op.layer});
+  return layers;
 }
 
-// Means over the inferences, where each logged as many convolutions.
-void append(plugin::LayerTimes& times, const std::vector<LoggedConvolution>& logged, int inferences) {
-  const auto each = logged.size() / static_cast<std::size_t>(inferences);
-  if (each == 0 || each * static_cast<std::size_t>(inferences) != logged.size()) return;
-  for (std::size_t i = 0; i < each; ++i) {
-    double sum = 0;
-    for (std::size_t at = i; at < logged.size(); at += each) sum += logged[at].time_ns;
-    times.layers.push_back({fmt::format("convolution_{} {}", i, logged[i].shape),
-                            "oneDNN convolution",
-                            logged[i].precision,
-                            sum / inferences,
-                            {}});
-  }
+// What one of several inferences logged; all of them logged as much.
+std::vector<plugin::Layer> layers_of(std::span<const LoggedConvolution> logged) {
+  std::vector<plugin::Layer> layers;
+  for (const auto& one : logged)
+    layers.push_back({fmt::format("convolution_{} {}", layers.size(), one.shape),
+                      "oneDNN convolution",
+                      one.precision,
+                      one.time_ns,
+                      {}});
+  return layers;
+}
+
+// Empty where the log cannot be divided into so many inferences.
+Runs runs_of(std::span<const LoggedConvolution> logged, std::size_t inferences) {
+  Runs runs;
+  const auto each = logged.size() / inferences;
+  if (each == 0 || each * inferences != logged.size()) return runs;
+  for (std::size_t i = 0; i < inferences; ++i) runs.push_back(layers_of(logged.subspan(i * each, each)));
+  return runs;
 }
 
 // Whether oneDNN ran convolutions that the dispatcher did not see.
@@ -62,17 +76,18 @@ plugin::LayerTimes layer_times(const Program& program, int inferences, const std
   const bool unseen = has_unseen(timer, infer);
   std::optional<OnednnLog> log;
   if (unseen) log.emplace();
-  std::vector<std::vector<TimedOperator>> runs;
+  Runs runs;
   for (int i = 0; i < inferences; ++i) {
     infer();
-    runs.push_back(timer.take());
+    runs.push_back(layers_of(timer.take()));
   }
-  plugin::LayerTimes times{{},
+  plugin::LayerTimes times{with_median_times(std::move(runs)),
                            "LibTorch's dispatcher (RecordFunction): operators that the model calls itself"};
-  append(times, mean_of(runs));
   if (!unseen) return times;
   times.source += "; prepacked convolutions from oneDNN's log, after the others";
-  append(times, logged_convolutions(log->take()), inferences);
+  const auto logged = logged_convolutions(log->take());
+  for (auto& layer : with_median_times(runs_of(logged, static_cast<std::size_t>(inferences))))
+    times.layers.push_back(std::move(layer));
   return times;
 }
 

@@ -72,11 +72,6 @@ std::string layer_of(const std::string& weight) {
   return dot == std::string::npos ? weight : weight.substr(0, dot);
 }
 
-bool alike(const std::vector<TimedOperator>& a, const std::vector<TimedOperator>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const TimedOperator& x, const TimedOperator& y) { return x.name == y.name; });
-}
-
 }  // namespace
 
 OperatorTimer::OperatorTimer(const Weights& weights) {
@@ -100,20 +95,6 @@ std::vector<TimedOperator> OperatorTimer::take() {
 
 bool OperatorTimer::saw_onednn_convolution() const {
   return recording->onednn_convolution;
-}
-
-std::vector<TimedOperator> mean_of(const std::vector<std::vector<TimedOperator>>& runs) {
-  if (runs.empty()) return {};
-  auto mean = runs.back();
-  for (auto& op : mean) op.time_ns = 0;
-  double count = 0;
-  for (const auto& run : runs) {
-    if (!alike(run, mean)) continue;
-    ++count;
-    for (std::size_t i = 0; i < run.size(); ++i) mean[i].time_ns += run[i].time_ns;
-  }
-  for (auto& op : mean) op.time_ns /= count;
-  return mean;
 }
 
 }  // namespace paceline::torch_plugin

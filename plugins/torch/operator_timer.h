@@ -35,7 +35,4 @@ class OperatorTimer {
   std::uint64_t handle_;
 };
 
-// The last of several runs, with mean times over those that ran the same operators.
-std::vector<TimedOperator> mean_of(const std::vector<std::vector<TimedOperator>>& runs);
-
 }  // namespace paceline::torch_plugin

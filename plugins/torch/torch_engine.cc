@@ -6,24 +6,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "torch/aoti_program.h"
 #include "torch/errors.h"
 #include "torch/layer_times.h"
 #include "torch/onednn_verbose.h"
 #include "torch/program_factory.h"
+#include "torch/threads.h"
 #include "torch/versions.h"
 
 namespace paceline::torch_plugin {
 namespace {
-
-// Inter-op threads can be set once in a process, and no engine here uses them.
-void set_threads(int threads) {
-  static std::once_flag once;
-  std::call_once(once, [] { at::set_num_interop_threads(1); });
-  at::set_num_threads(threads);
-}
 
 // Convolutions from oneDNN's log where it has any, everything else from the dispatcher.
 WorkByPrecision combine(const FlopCounter& counter, const std::string& onednn_log) {
@@ -103,27 +96,16 @@ std::unique_ptr<Program> TorchEngine::build(const plugin::ModelSpec& spec, int t
 
 void TorchEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!program_) throw Error(ErrorCode::kInternal, "bind before load");
-  if (inputs.size() != inputs_.size())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("the model takes {} inputs, {} given", inputs_.size(), inputs.size()));
-  const auto index = static_cast<std::size_t>(slot);
-  if (slots_.size() <= index) slots_.resize(index + 1);
-  auto& state = slots_[index];
-  state = {};
-  const MemoryMeter::Scope scope(meter_);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    state.inputs.push_back(copy_input(inputs[i], inputs_[i], form_));
-}
-
-TorchEngine::SlotState& TorchEngine::bound(plugin::Slot slot) {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || slots_[index].inputs.empty())
-    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
-  return slots_[index];
+  slots_.bind(slot, inputs.size(), inputs_.size(), [&](SlotState& state) {
+    state = {};
+    const MemoryMeter::Scope scope(meter_);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      state.inputs.push_back(copy_input(inputs[i], inputs_[i], form_));
+  });
 }
 
 void TorchEngine::enqueue(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   try {
     program_->run(state.inputs, state.outputs);
@@ -135,13 +117,13 @@ void TorchEngine::enqueue(plugin::Slot slot) {
 }
 
 std::span<const TensorView> TorchEngine::synchronize(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   describe_outputs(state.outputs, state.views);
   return state.views;
 }
 
 plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   for (int settle = 0; settle < 2; ++settle)
     enqueue(slot);  // TorchScript observes one run and rewrites itself in the next
   state.outputs.clear();
@@ -159,7 +141,7 @@ plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
 }
 
 plugin::LayerTimes TorchEngine::profile(plugin::Slot slot, int inferences) {
-  bound(slot);
+  slots_.bound(slot);
   return layer_times(*program_, inferences, [&] { enqueue(slot); });
 }
 

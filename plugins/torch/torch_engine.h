@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plugin/engine.h"
+#include "support/slots.h"
 #include "torch/memory_meter.h"
 #include "torch/precision.h"
 #include "torch/program.h"
@@ -33,7 +34,6 @@ class TorchEngine : public plugin::Engine {
     std::vector<TensorView> views;
   };
   std::unique_ptr<Program> build(const plugin::ModelSpec& model, int threads);
-  SlotState& bound(plugin::Slot slot);
 
   std::string name_;
   Compilation compilation_;
@@ -41,7 +41,7 @@ class TorchEngine : public plugin::Engine {
   Form form_;
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<Program> program_;
-  std::vector<SlotState> slots_;
+  plugin_support::Slots<SlotState> slots_;
   MemoryMeter meter_;
 };
 

@@ -113,9 +113,9 @@ std::string layer_sum_text(const CaseResult& one) {
   const auto& profile = one.layer_profile;
   if (!profile.asked) return {};
   if (!profile.sum_ns) return "no times of layers: " + profile.reason;
-  return fmt::format("{} layers, together {}{} (means of {} inferences; {})", *profile.layers,
-                     format_duration_ns(*profile.sum_ns), of_latency_text(one), *profile.inferences,
-                     profile.source);
+  return fmt::format("{} layers, together {}{} ({}s of {} inferences; {})", *profile.layers,
+                     format_duration_ns(*profile.sum_ns), of_latency_text(one), profile.statistic,
+                     *profile.inferences, profile.source);
 }
 
 std::string_view layer_caveat() {

@@ -8,7 +8,7 @@
 // The longest layers of a case and what they add up to.
 namespace paceline::report {
 
-// "53 layers, together 10.9 ms: 102 % of the measured 10.7 ms (mean of 20 inferences under …)", or why there
+// "53 layers, together 10.9 ms: 102 % of the measured 10.7 ms (medians of 20 inferences; …)", or why there
 // are no times. Empty where none were asked for.
 std::string layer_sum_text(const result::CaseResult& one);
 

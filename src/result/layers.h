@@ -13,14 +13,15 @@ struct LayerRow {
   std::string type;         // the engine's word: QLinearConv, FullyConnected, aten::conv2d
   std::string precision;    // of its arithmetic; empty: the engine does not tell
   std::string model_layer;  // what the model calls it; empty: names do not tell
-  Number time_ns;           // mean over the inferences
+  Number time_ns;           // the profile's statistic over the inferences
   Number share;             // of the sum of all layers
 };
 
 struct LayerProfile {
   bool asked = false;
   std::string source;                                       // how it was measured, in words
-  Count inferences = Count::missing("no layer profile");    // the times are means over
+  std::string statistic = "mean";                           // of a layer's times; median in newer results
+  Count inferences = Count::missing("no layer profile");    // that it is taken over
   Count layers = Count::missing("no layer profile");        // in `file`
   Number sum_ns = Number::missing("no layer profile");      // of all layers
   Number of_latency = Number::missing("no layer profile");  // sum_ns over the measured median

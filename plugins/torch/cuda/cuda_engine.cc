@@ -47,10 +47,9 @@ plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, bool tf
   for (const auto& [operands, amount] : work)
     result.precisions.push_back({arithmetic_of(operands, tf32), amount.flops / total, amount.operators});
   if (total > 0) result.flops = total;
-  result.source = fmt::format(
-      "LibTorch's dispatcher (RecordFunction) and its TF32 switches; {} bytes reserved on the device",
-      memory.reserved_peak_bytes);
+  result.source = "LibTorch's dispatcher (RecordFunction) and its TF32 switches";
   result.peak_tensor_bytes = memory.allocated_peak_bytes;
+  result.peak_reserved_bytes = memory.reserved_peak_bytes;
   return result;
 }
 
@@ -103,25 +102,13 @@ void CudaEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
 
 void CudaEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!program_) throw Error(ErrorCode::kInternal, "bind before load");
-  if (inputs.size() != inputs_.size())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("the model takes {} inputs, {} given", inputs_.size(), inputs.size()));
-  const auto index = static_cast<std::size_t>(slot);
-  if (slots_.size() <= index) slots_.resize(index + 1);
-  auto& state = slots_[index];
   const c10::cuda::CUDAStreamGuard guard(*stream_);
-  translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
-    const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
-    if (!same_tensors) state.graph.reset();
+  slots_.bind(slot, inputs.size(), inputs_.size(), [&](SlotState& state) {
+    translate_errors(ErrorCode::kData, "the inputs cannot be copied to the device", [&] {
+      const bool same_tensors = state.copies.bind(inputs, inputs_, form_, switches_.io);
+      if (!same_tensors) state.graph.reset();
+    });
   });
-  state.has_inputs = true;
-}
-
-CudaEngine::SlotState& CudaEngine::bound(plugin::Slot slot) {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || !slots_[index].has_inputs)
-    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
-  return slots_[index];
 }
 
 void CudaEngine::launch(SlotState& state) {
@@ -131,7 +118,7 @@ void CudaEngine::launch(SlotState& state) {
 }
 
 void CudaEngine::enqueue(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model cannot run on these inputs", [&] {
@@ -143,7 +130,7 @@ void CudaEngine::enqueue(plugin::Slot slot) {
 }
 
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
@@ -156,7 +143,7 @@ std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
 
 // Operator by operator, also where inferences replay a graph: a replay shows nothing of what is in it.
 plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
-  auto& state = bound(slot);
+  auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   return translate_errors(ErrorCode::kData, "the model failed on the device", [&] {
@@ -174,11 +161,10 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
 
 // CUDA gives milliseconds as a float, with a resolution of about half a microsecond.
 std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || !slots_[index].end.isCreated()) return std::nullopt;
-  const auto& state = slots_[index];
+  const auto* state = slots_.find(slot);
+  if (!state || !state->end.isCreated()) return std::nullopt;
   return translate_errors(ErrorCode::kData, "the device's clock cannot be read",
-                          [&] { return static_cast<double>(state.begin.elapsed_time(state.end)) * 1e6; });
+                          [&] { return static_cast<double>(state->begin.elapsed_time(state->end)) * 1e6; });
 }
 
 void CudaEngine::flush_caches() {

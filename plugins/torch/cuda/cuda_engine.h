@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plugin/engine.h"
+#include "support/slots.h"
 #include "torch/cuda/device.h"
 #include "torch/cuda/graph.h"
 #include "torch/cuda/host_copies.h"
@@ -35,14 +36,12 @@ class CudaEngine : public plugin::Engine {
 
  private:
   struct SlotState {
-    bool has_inputs = false;
     HostCopies copies;
     std::vector<at::Tensor> outputs;  // on the device
     std::vector<TensorView> views;
     std::unique_ptr<at::cuda::CUDAGraph> graph;  // of `outputs` and the inputs of `copies`
     at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model; with times
   };
-  SlotState& bound(plugin::Slot slot);
   void launch(SlotState& state);
 
   std::string name_;
@@ -54,7 +53,7 @@ class CudaEngine : public plugin::Engine {
   std::optional<c10::cuda::CUDAStream> stream_;  // lanes of one process do not wait for each other
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<torch_plugin::Program> program_;
-  std::vector<SlotState> slots_;
+  plugin_support::Slots<SlotState> slots_;
   at::Tensor scratch_;  // as large as the L2 cache, once that is to be emptied
 };
 

@@ -20,6 +20,7 @@ ReportRun profiled_run() {
       {"a_very_long_name_of_a_layer_that_no_terminal_has_room_for", "Add", "fp32", "", 1.41e7, {}}};
   one.layer_profile = result::summarize_layers(rows, one.headline.p50_ns.value);
   one.layer_profile.source = "its profiler";
+  one.layer_profile.statistic = "median";
   one.layer_profile.inferences = 20;
   return run;
 }
@@ -28,7 +29,7 @@ TEST(LayerText, TheSumIsComparedWithTheMeasuredLatency) {
   const auto run = profiled_run();
   EXPECT_EQ(
       layer_sum_text(run.result.cases[0]),
-      "3 layers, together 54.1 ms, 100 % of the measured 54.1 ms (means of 20 inferences; its profiler)");
+      "3 layers, together 54.1 ms, 100 % of the measured 54.1 ms (medians of 20 inferences; its profiler)");
   EXPECT_EQ(layer_sum_text(run.result.cases[1]), "");
   result::CaseResult failed;
   failed.layer_profile.asked = true;

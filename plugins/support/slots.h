@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plugin/engine.h"
+
+namespace paceline::plugin_support {
+
+// What an engine keeps for each of its slots. A slot is there from its first successful bind on; a bind that
+// throws leaves it unbound.
+template <class State>
+class Slots {
+ public:
+  void clear() { entries_.clear(); }
+
+  // Has `fill` take `given` inputs into the slot's state, which is new or the one of the last bind. Throws
+  // Error(kUsage) when they are not as many as the model takes.
+  template <class Fill>
+  void bind(plugin::Slot slot, std::size_t given, std::size_t wanted, Fill fill) {
+    if (given != wanted)
+      throw Error(ErrorCode::kUsage, fmt::format("the model takes {} inputs, {} given", wanted, given));
+    const auto index = static_cast<std::size_t>(slot);
+    if (entries_.size() <= index) entries_.resize(index + 1);
+    if (!entries_[index]) entries_[index] = std::make_unique<Entry>();
+    Entry& entry = *entries_[index];
+    entry.bound = false;
+    fill(entry.state);
+    entry.bound = true;
+  }
+
+  // Throws Error(kInternal) for a slot without inputs.
+  State& bound(plugin::Slot slot) {
+    if (const State* state = find(slot)) return const_cast<State&>(*state);
+    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
+  }
+
+  // Null for a slot without inputs.
+  [[nodiscard]] const State* find(plugin::Slot slot) const {
+    const auto index = static_cast<std::size_t>(slot);
+    return index < entries_.size() && entries_[index] && entries_[index]->bound ? &entries_[index]->state
+                                                                                : nullptr;
+  }
+
+ private:
+  struct Entry {
+    State state{};
+    bool bound = false;
+  };
+  std::vector<std::unique_ptr<Entry>> entries_;  // a state stays where it is
+};
+
+}  // namespace paceline::plugin_support
