@@ -62,6 +62,12 @@ Driver open_driver(const char* library) {
   bind(handle, "cuMemFreeHost", d.release_pinned);
   bind(handle, "cuMemcpyHtoDAsync_v2", d.copy_to_device);
   bind(handle, "cuMemcpyDtoHAsync_v2", d.copy_to_host);
+  bind(handle, "cuStreamBeginCapture_v2", d.begin_capture);
+  bind(handle, "cuStreamEndCapture", d.end_capture);
+  bind(handle, "cuGraphInstantiateWithFlags", d.instantiate_graph);
+  bind(handle, "cuGraphLaunch", d.launch_graph);
+  bind(handle, "cuGraphExecDestroy", d.free_graph_exec);
+  bind(handle, "cuGraphDestroy", d.free_graph);
   bind(handle, "cuGetErrorString", d.error_text);
   return d;
 }
@@ -71,13 +77,17 @@ const Driver& driver() {
   return ready;
 }
 
-void check(int code, std::string_view what) {
-  if (code == 0) return;
+std::string error_words(int code) {
   const char* text = nullptr;
   (void)driver().error_text(code, &text);
+  return fmt::format("CUDA error {} ({})", code, text ? text : "unknown");
+}
+
+void check(int code, std::string_view what) {
+  if (code == 0) return;
   const bool absent = std::find(kNoDevice.begin(), kNoDevice.end(), code) != kNoDevice.end();
   throw Error(absent ? ErrorCode::kUnavailable : ErrorCode::kInternal,
-              fmt::format("{}: CUDA error {} ({})", what, code, text ? text : "unknown"));
+              fmt::format("{}: {}", what, error_words(code)));
 }
 
 }  // namespace paceline::tensorrt_plugin

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 struct CUstream_st;  // CUDA's own name for what a stream points at
@@ -12,6 +13,8 @@ using Stream = CUstream_st*;
 using DevicePointer = std::uint64_t;
 using Context = void*;
 using Event = void*;
+using Graph = void*;
+using GraphExec = void*;
 
 // The functions of the CUDA driver that the engine calls, in its own binary interface. The driver is opened
 // at run time: nothing links it, and nothing of a CUDA toolkit is needed.
@@ -36,12 +39,21 @@ struct Driver {
   int (*release_pinned)(void* memory);
   int (*copy_to_device)(DevicePointer to, const void* from, std::size_t bytes, Stream stream);
   int (*copy_to_host)(void* to, DevicePointer from, std::size_t bytes, Stream stream);
+  int (*begin_capture)(Stream stream, int mode);
+  int (*end_capture)(Stream stream, Graph* graph);
+  int (*instantiate_graph)(GraphExec* exec, Graph graph, unsigned long long flags);
+  int (*launch_graph)(GraphExec exec, Stream stream);
+  int (*free_graph_exec)(GraphExec exec);
+  int (*free_graph)(Graph graph);
   int (*error_text)(int code, const char** text);
 };
 
 // Throws Error(kUnavailable) when the machine has no such library, or one without these functions.
 Driver open_driver(const char* library);
 const Driver& driver();  // of this process; initialised
+
+// "CUDA error 900 (operation not permitted when stream is capturing)".
+std::string error_words(int code);
 
 // Throws Error(kInternal), kUnavailable for a missing device, with the driver's words: "<what>: <words>".
 void check(int code, std::string_view what);

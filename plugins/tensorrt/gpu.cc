@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;  // CUdevice_attribute
 constexpr unsigned kNonBlocking = 1;                         // of streams: does not wait for the default one
+constexpr int kCaptureThreadLocal = 1;                       // other threads may call CUDA meanwhile
 
 int device_index(const std::string& device) {
   const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
@@ -82,6 +83,11 @@ PinnedBuffer::~PinnedBuffer() {
   if (memory_) (void)driver().release_pinned(memory_);
 }
 
+HostBuffer::HostBuffer(std::size_t bytes, bool pinned)
+    : pinned_(pinned ? PinnedBuffer(bytes) : PinnedBuffer()),
+      pageable_(pinned ? nullptr : std::make_unique<std::byte[]>(at_least_one(bytes))),
+      memory_(pinned ? pinned_.get() : pageable_.get()) {}
+
 OwnedStream::OwnedStream() {
   check(driver().make_stream(&stream_, kNonBlocking), "cannot make a stream");
 }
@@ -120,6 +126,28 @@ double OwnedEvent::ns_until(const OwnedEvent& end) const {
   float ms = 0;
   check(driver().elapsed_ms(&ms, event_, end.event_), "cannot read the device's clock");
   return double{ms} * 1e6;
+}
+
+// A capture is ended whatever came of the work: the stream is of no use before.
+OwnedGraph::OwnedGraph(const OwnedStream& stream, const std::function<bool()>& work) {
+  constexpr const char* kRefusal = "the plan cannot be recorded as a CUDA graph; use cuda_graph: false";
+  check(driver().begin_capture(stream.get(), kCaptureThreadLocal), "cannot record a CUDA graph");
+  const bool enqueued = work();
+  Graph graph = nullptr;
+  int code = driver().end_capture(stream.get(), &graph);
+  if (enqueued && code == 0) code = driver().instantiate_graph(&exec_, graph, 0);
+  if (graph) (void)driver().free_graph(graph);
+  if (enqueued && code == 0) return;
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("{} ({})", kRefusal, code == 0 ? "it was not enqueued" : error_words(code)));
+}
+
+OwnedGraph::~OwnedGraph() {
+  if (exec_) (void)driver().free_graph_exec(exec_);
+}
+
+void OwnedGraph::launch(const OwnedStream& stream) const {
+  check(driver().launch_graph(exec_, stream.get()), "the model cannot run on these inputs");
 }
 
 }  // namespace paceline::tensorrt_plugin

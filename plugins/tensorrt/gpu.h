@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -53,6 +55,19 @@ class PinnedBuffer {
   void* memory_ = nullptr;
 };
 
+// Memory of the host that copies come from or go to: pinned, which the device reads and writes by itself, or
+// pageable, through which the driver copies piece by piece.
+class HostBuffer {
+ public:
+  HostBuffer(std::size_t bytes, bool pinned);
+  [[nodiscard]] void* get() const { return memory_; }
+
+ private:
+  PinnedBuffer pinned_;
+  std::unique_ptr<std::byte[]> pageable_;
+  void* memory_ = nullptr;  // of one of them
+};
+
 class OwnedStream {
  public:
   OwnedStream();
@@ -78,6 +93,21 @@ class OwnedEvent {
 
  private:
   Event event_ = nullptr;
+};
+
+// Work of a stream that was recorded, launched as one piece.
+class OwnedGraph {
+ public:
+  // Records what `work` enqueues on the stream; nothing of it runs. Throws Error(kUnsupported) when it cannot
+  // be recorded, or `work` says false.
+  OwnedGraph(const OwnedStream& stream, const std::function<bool()>& work);
+  OwnedGraph(const OwnedGraph&) = delete;
+  OwnedGraph& operator=(const OwnedGraph&) = delete;
+  ~OwnedGraph();
+  void launch(const OwnedStream& stream) const;
+
+ private:
+  GraphExec exec_ = nullptr;
 };
 
 }  // namespace paceline::tensorrt_plugin

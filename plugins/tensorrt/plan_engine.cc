@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "support/engine_checks.h"
+#include "support/layer_medians.h"
 #include "tensorrt/inspector.h"
 #include "tensorrt/library.h"
 #include "tensorrt/plan_file.h"
@@ -19,7 +20,8 @@ namespace {
 
 constexpr const char* kDevice = "device";
 constexpr const char* kIo = "io";
-constexpr std::array<std::string_view, 2> kOptions{kDevice, kIo};
+constexpr const char* kCudaGraph = "cuda_graph";
+constexpr std::array<std::string_view, 3> kOptions{kDevice, kIo, kCudaGraph};
 constexpr std::array<std::string_view, 2> kSuffixes{".plan", ".engine"};
 // The plan decides what is computed; which of these it was is read back.
 constexpr std::array<std::string_view, 5> kPrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
@@ -30,32 +32,58 @@ std::string driver_version() {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-InputsFrom inputs_from(const std::map<std::string, std::string>& options) {
-  const auto it = options.find(kIo);
-  if (it == options.end() || it->second == "device") return InputsFrom::kDevice;
-  if (it->second == "pinned") return InputsFrom::kPinned;
-  throw Error(
-      ErrorCode::kUnsupported,
-      fmt::format("io '{}': TensorRT's inputs are on the device or in pinned memory here", it->second));
+struct IoRow {
+  Io io;
+  std::string_view name, words;
+};
+constexpr std::array<IoRow, 3> kIoRows{{
+    {Io::kDevice, "device", "inputs on the device, outputs copied to pinned memory"},
+    {Io::kPinned, "pinned", "inputs and outputs copied from and to pinned memory"},
+    {Io::kPageable, "pageable", "inputs and outputs copied from and to pageable memory"},
+}};
+
+std::string io_in_words(Io io) {
+  return std::string(kIoRows.at(static_cast<std::size_t>(io)).words);
 }
 
-// Times of layers by name, summed over inferences.
-class SummedTimes : public nvinfer1::IProfiler {
+Io io_named(const std::string& name) {
+  for (const auto& row : kIoRows)
+    if (row.name == name) return row.io;
+  throw Error(ErrorCode::kUsage, fmt::format("io '{}': write device, pinned or pageable", name));
+}
+
+Launch launch_of(const std::map<std::string, std::string>& options) {
+  Launch launch;
+  if (const auto it = options.find(kIo); it != options.end()) launch.io = io_named(it->second);
+  const auto graph = options.find(kCudaGraph);
+  if (graph == options.end()) return launch;
+  launch.graph = graph->second == "true";
+  if (!launch.graph && graph->second != "false")
+    throw Error(ErrorCode::kUsage, fmt::format("cuda_graph '{}': write true or false", graph->second));
+  return launch;
+}
+
+// Times of layers in each inference, in the order in which they ended.
+class LayerClock : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* name, float ms) noexcept override {
     try {
-      sums_ns_[name] += double{ms} * 1e6;
+      runs_.back().push_back({name, "", "", double{ms} * 1e6, {}});
     } catch (...) {  // a layer without a time
     }
   }
-  void clear() { sums_ns_.clear(); }
-  [[nodiscard]] std::optional<double> mean_ns(const std::string& name, int inferences) const {
-    const auto it = sums_ns_.find(name);
-    return it == sums_ns_.end() ? std::nullopt : std::optional(it->second / inferences);
+  void clear() { runs_.clear(); }
+  void next_inference() { runs_.emplace_back(); }
+  // Of those that ran more than once in an inference the sum.
+  [[nodiscard]] std::map<std::string, double> medians_ns() {
+    std::map<std::string, double> times;
+    for (const auto& layer : plugin_support::with_median_times(std::move(runs_)))
+      times[layer.name] += *layer.time_ns;
+    return times;
   }
 
  private:
-  std::map<std::string, double> sums_ns_;
+  std::vector<std::vector<plugin::Layer>> runs_;
 };
 
 }  // namespace
@@ -71,8 +99,8 @@ plugin::EngineInfo PlanEngine::info() const {
       {"compute_capability", gpu_->capability()},
       {"profile", fmt::format("{} of {}", profile_ + 1, profiles_.size())},
       {"activation_memory_bytes", std::to_string(engine_->getDeviceMemorySizeV2())},
-      {"io", from_ == InputsFrom::kPinned ? "inputs and outputs copied, pinned memory"
-                                          : "inputs on the device, outputs copied to pinned memory"},
+      {"io", io_in_words(launch_.io)},
+      {"cuda_graph", launch_.graph ? "on" : "off"},
   };
   info.device_clock = true;
   return info;
@@ -82,7 +110,7 @@ void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   const auto file = plugin_support::model_file(model, "tensorrt", kSuffixes);
   plugin_support::check_settings(settings, "tensorrt", kPrecisions);
   plugin_support::check_options(settings.options, "tensorrt", kOptions);
-  from_ = inputs_from(settings.options);
+  launch_ = launch_of(settings.options);
   const auto bytes = read_file(file);
   check_plan(file, bytes, library());
   slots_.clear();
@@ -113,24 +141,19 @@ void PlanEngine::open_plan(const std::string& file, const std::string& bytes) {
 
 void PlanEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {
   if (!engine_) throw Error(ErrorCode::kInternal, "bind before load");
-  if (inputs.size() != model_.inputs.size())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("the model takes {} inputs, {} given", model_.inputs.size(), inputs.size()));
-  for (std::size_t i = 0; i < inputs.size(); ++i) plugin_support::check_tensor(inputs[i], model_.inputs[i]);
   gpu_->use();
-  const auto index = static_cast<std::size_t>(slot);
-  if (slots_.size() <= index) slots_.resize(index + 1);
-  if (!slots_[index])
-    slots_[index] = std::make_unique<PlanSlot>(*engine_, profile_, model_.inputs, outputs_, from_, log_);
-  slots_[index]->set_inputs(inputs);
+  slots_.bind(slot, inputs.size(), model_.inputs.size(), [&](std::unique_ptr<PlanSlot>& state) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) plugin_support::check_tensor(inputs[i], model_.inputs[i]);
+    if (!state)
+      state = std::make_unique<PlanSlot>(*engine_, profile_, model_.inputs, outputs_, launch_, log_);
+    state->set_inputs(inputs);
+  });
 }
 
 PlanSlot& PlanEngine::bound(plugin::Slot slot) {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || !slots_[index])
-    throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
+  auto& state = slots_.bound(slot);
   gpu_->use();
-  return *slots_[index];
+  return *state;
 }
 
 void PlanEngine::enqueue(plugin::Slot slot) {
@@ -150,33 +173,34 @@ std::vector<plugin_support::LayerWork> PlanEngine::layers(PlanSlot& slot) const 
 
 plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
   auto& state = bound(slot);
-  state.start();
+  state.start_without_graph();
   (void)state.wait();
   return plugin_support::read_back_of(layers(state), "TensorRT's engine inspector: type that a layer reads");
 }
 
 plugin::LayerTimes PlanEngine::profile(plugin::Slot slot, int inferences) {
   auto& state = bound(slot);
-  SummedTimes sums;
-  state.context().setProfiler(&sums);
+  LayerClock clock;
+  state.context().setProfiler(&clock);
   for (int i = -1; i < inferences; ++i) {
-    if (i == 0) sums.clear();  // the first one may still load kernels
-    state.start();
+    if (i == 0) clock.clear();  // the first one may still load kernels
+    clock.next_inference();
+    state.start_without_graph();
     (void)state.wait();
   }
   state.context().setProfiler(nullptr);
+  const auto medians = clock.medians_ns();
   plugin::LayerTimes times{{}, "TensorRT's profiler, which waits for every layer"};
   for (auto& work : layers(state)) {
-    work.layer.time_ns = sums.mean_ns(work.layer.name, inferences);
+    if (const auto it = medians.find(work.layer.name); it != medians.end()) work.layer.time_ns = it->second;
     times.layers.push_back(std::move(work.layer));
   }
   return times;
 }
 
 std::optional<double> PlanEngine::device_ns(plugin::Slot slot) const {
-  const auto index = static_cast<std::size_t>(slot);
-  if (index >= slots_.size() || !slots_[index]) return std::nullopt;
-  return slots_[index]->device_ns();
+  const auto* state = slots_.find(slot);
+  return state ? std::optional((*state)->device_ns()) : std::nullopt;
 }
 
 }  // namespace paceline::tensorrt_plugin

@@ -9,6 +9,7 @@
 
 #include "plugin/engine.h"
 #include "support/layer_work.h"
+#include "support/slots.h"
 #include "tensorrt/gpu.h"
 #include "tensorrt/message_log.h"
 #include "tensorrt/plan_shapes.h"
@@ -16,8 +17,8 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Runs a plan on a GPU. Inputs lie on the device or, with the option io, in pinned memory; outputs are copied
-// to pinned memory.
+// Runs a plan on a GPU. The options io and cuda_graph say where inputs and outputs are and how the model is
+// launched.
 class PlanEngine : public plugin::Engine {
  public:
   [[nodiscard]] plugin::EngineInfo info() const override;
@@ -43,8 +44,8 @@ class PlanEngine : public plugin::Engine {
   std::vector<ShapeProfile> profiles_;
   int profile_ = 0;  // the one that holds the shapes of this case
   std::vector<PlanOutput> outputs_;
-  InputsFrom from_ = InputsFrom::kDevice;
-  std::vector<std::unique_ptr<PlanSlot>> slots_;
+  Launch launch_;
+  plugin_support::Slots<std::unique_ptr<PlanSlot>> slots_;
 };
 
 }  // namespace paceline::tensorrt_plugin

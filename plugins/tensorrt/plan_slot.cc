@@ -12,8 +12,8 @@
 namespace paceline::tensorrt_plugin {
 
 PlanSlot::PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
-                   const std::vector<PlanOutput>& outputs, InputsFrom from, const MessageLog& log)
-    : log_(log), context_(engine.createExecutionContext()), from_(from) {
+                   const std::vector<PlanOutput>& outputs, Launch launch, const MessageLog& log)
+    : log_(log), context_(engine.createExecutionContext()), launch_(launch) {
   require(context_ != nullptr, "cannot make an execution context");
   choose_shapes(profile, inputs);
   for (const auto& input : inputs) add_input(input);
@@ -33,8 +33,8 @@ void PlanSlot::choose_shapes(int profile, const std::vector<TensorSpec>& inputs)
 }
 
 void PlanSlot::add_input(const TensorSpec& input) {
-  const auto& memory = inputs_.emplace_back(static_cast<std::size_t>(element_count(input.shape)) *
-                                            dtype_size_bytes(input.dtype));
+  const auto& memory = inputs_.emplace_back(
+      static_cast<std::size_t>(element_count(input.shape)) * dtype_size_bytes(input.dtype), launch_.io);
   require(context_->setTensorAddress(input.name.c_str(), memory.device.address()),
           fmt::format("cannot bind input '{}'", input.name));
 }
@@ -47,7 +47,7 @@ void PlanSlot::add_output(const PlanOutput& output) {
         fmt::format("the shape of output '{}' depends on the data; such models are not run on TensorRT",
                     output.name));
   TensorView view{output.name, nullptr, output.dtype, shape, {}, {}};
-  const auto& memory = outputs_.emplace_back(view.size_bytes());
+  const auto& memory = outputs_.emplace_back(view.size_bytes(), launch_.io);
   view.data = memory.host.get();
   views_.push_back(view);
   require(context_->setTensorAddress(output.name.c_str(), memory.device.address()),
@@ -57,7 +57,7 @@ void PlanSlot::add_output(const PlanOutput& output) {
 void PlanSlot::set_inputs(std::span<const TensorView> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     std::memcpy(inputs_[i].host.get(), inputs[i].data, inputs[i].size_bytes());
-  if (from_ == InputsFrom::kPinned) return;  // every inference copies them
+  if (launch_.io != Io::kDevice) return;  // every inference copies them
   send_inputs();
   stream_.wait();
 }
@@ -68,14 +68,38 @@ void PlanSlot::send_inputs() {
           "cannot copy an input to the device");
 }
 
-void PlanSlot::start() {
-  if (from_ == InputsFrom::kPinned) send_inputs();
-  begin_.record(stream_);
-  require(context_->enqueueV3(stream_.get()), "the model cannot run on these inputs");
-  end_.record(stream_);
+void PlanSlot::fetch_outputs() {
   for (const auto& output : outputs_)
     check(driver().copy_to_host(output.host.get(), output.device.get(), output.bytes, stream_.get()),
           "cannot copy an output to the host");
+}
+
+void PlanSlot::run_model() {
+  require(context_->enqueueV3(stream_.get()), "the model cannot run on these inputs");
+}
+
+// TensorRT wants one plain run with these shapes before a capture: what it does once is no part of a graph.
+void PlanSlot::record_model() {
+  run_model();
+  stream_.wait();
+  graph_.emplace(stream_, [&] { return context_->enqueueV3(stream_.get()); });
+}
+
+void PlanSlot::start() {
+  start(launch_.graph);
+}
+
+void PlanSlot::start_without_graph() {
+  start(false);
+}
+
+void PlanSlot::start(bool replay) {
+  if (launch_.io != Io::kDevice) send_inputs();
+  if (replay && !graph_) record_model();
+  begin_.record(stream_);
+  replay ? graph_->launch(stream_) : run_model();
+  end_.record(stream_);
+  fetch_outputs();
 }
 
 std::span<const TensorView> PlanSlot::wait() {

@@ -3,6 +3,7 @@
 #include <NvInfer.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,41 +15,56 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Where an inference finds its inputs: already on the device, or in pinned memory of the host.
-enum class InputsFrom { kDevice, kPinned };
+// Where an inference finds its inputs and leaves its outputs, as for LibTorch on CUDA; with kDevice the
+// outputs go to pinned memory.
+enum class Io { kDevice, kPinned, kPageable };
+
+// How a slot runs the plan.
+struct Launch {
+  Io io = Io::kDevice;
+  bool graph = false;  // the model is recorded as a CUDA graph in its first inference, then replayed
+};
 
 // One set of inputs and outputs of a plan: an execution context on a stream of its own, memory on the device
-// in use and pinned memory of the host.
+// in use and memory of the host.
 class PlanSlot {
  public:
   // Throws Error(kUnsupported) for an output whose shape only the data tell, Error(kInternal) for what the
   // library or the driver refuses.
   PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
-           const std::vector<PlanOutput>& outputs, InputsFrom from, const MessageLog& log);
+           const std::vector<PlanOutput>& outputs, Launch launch, const MessageLog& log);
   void set_inputs(std::span<const TensorView> inputs);  // copied before this returns
-  void start();  // the copy of inputs that are not on the device, the model, the copy of its outputs
+  // The copy of inputs that are not on the device, the model, the copy of its outputs. Throws
+  // Error(kUnsupported) for a plan that cannot be recorded as a graph.
+  void start();
+  void start_without_graph();  // TensorRT's profiler sees nothing of a replay
   std::span<const TensorView> wait();
   [[nodiscard]] double device_ns() const { return begin_.ns_until(end_); }  // of the model alone, after wait
   [[nodiscard]] nvinfer1::IExecutionContext& context() { return *context_; }
 
  private:
   struct Buffers {
-    explicit Buffers(std::size_t size) : bytes(size), device(size), host(size) {}
+    Buffers(std::size_t size, Io io) : bytes(size), device(size), host(size, io != Io::kPageable) {}
     std::size_t bytes;
     DeviceBuffer device;
-    PinnedBuffer host;
+    HostBuffer host;
   };
   void choose_shapes(int profile, const std::vector<TensorSpec>& inputs);
   void add_input(const TensorSpec& input);
   void add_output(const PlanOutput& output);
   void send_inputs();
+  void fetch_outputs();
+  void run_model();
+  void record_model();
+  void start(bool replay);
   void require(bool done, const std::string& what) const;
 
   const MessageLog& log_;
   OwnedStream stream_;
   std::unique_ptr<nvinfer1::IExecutionContext> context_;
   OwnedEvent begin_, end_;
-  InputsFrom from_;
+  Launch launch_;
+  std::optional<OwnedGraph> graph_;
   std::vector<Buffers> inputs_, outputs_;
   std::vector<TensorView> views_;
 };

@@ -19,6 +19,19 @@ class TensorRtRun : public Double {
                                                            const model_files_test::Settings& with = {}) {
     return error_of([&] { (void)load(shape, with); });
   }
+  // What the double counts.
+  static int live_allocations() { return ask("libcuda.so.1", "fake_live_allocations"); }
+  static int enqueued() {
+    return ask(DOUBLE_VERSION == 10 ? "libnvinfer.so.10" : "libnvinfer.so.11", "fake_enqueued");
+  }
+
+ private:
+  static int ask(const char* library, const char* function) {
+    void* handle = ::dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    const auto count = reinterpret_cast<int (*)()>(handle ? ::dlsym(handle, function) : nullptr);
+    if (!count) ADD_FAILURE() << library << " is not loaded";
+    return count ? count() : -1;
+  }
 };
 
 TEST_F(TensorRtRun, OutputsArriveOnTheHost) {
@@ -37,8 +50,64 @@ TEST_F(TensorRtRun, InputsInPinnedMemoryAreCopiedEveryTime) {
   data.push_back(tensor("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
   bind(*engine, data);
   EXPECT_THAT(run(*engine), ElementsAre(2, 4, 6, 8));
-  EXPECT_EQ(setting(*engine, "io"), "inputs and outputs copied, pinned memory");
-  EXPECT_EQ(refusal({1, 4}, {"fp32", 1, {{"io", "pageable"}}}).first, ErrorCode::kUnsupported);
+  EXPECT_EQ(setting(*engine, "io"), "inputs and outputs copied from and to pinned memory");
+  EXPECT_EQ(refusal({1, 4}, {"fp32", 1, {{"io", "fast"}}}).first, ErrorCode::kUsage);
+}
+
+TEST_F(TensorRtRun, PageableMemoryIsNoneOfTheDrivers) {
+  (void)build(kModel);
+  auto engine = load({1, 4}, {"fp32", 1, {{"io", "pageable"}}});
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
+  bind(*engine, data);
+  EXPECT_THAT(run(*engine), ElementsAre(2, 4, 6, 8));
+  EXPECT_EQ(setting(*engine, "io"), "inputs and outputs copied from and to pageable memory");
+  EXPECT_EQ(live_allocations(), 5);  // a stream, two events, input and output on the device
+}
+
+TEST_F(TensorRtRun, AGraphIsRecordedOnceAndAnswersToNewInputs) {
+  (void)build(kModel);
+  auto engine = load({1, 4}, {"fp32", 1, {{"cuda_graph", "true"}, {"io", "pinned"}}});
+  EXPECT_EQ(setting(*engine, "cuda_graph"), "on");
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
+  const int before = enqueued();
+  for (int i = 0; i < 3; ++i) {
+    data[0].as<float>()[0] = static_cast<float>(i);
+    bind(*engine, data);
+    EXPECT_THAT(run(*engine), ElementsAre(2.0F * static_cast<float>(i), 4, 6, 8)) << i;
+  }
+  EXPECT_EQ(enqueued() - before, 2);  // plainly, and while it was recorded
+  EXPECT_EQ(engine->device_ns(0), 1e6);
+  engine.reset();
+  EXPECT_EQ(live_allocations(), 0);
+}
+
+TEST_F(TensorRtRun, WithoutAGraphEveryInferenceIsEnqueued) {
+  (void)build(kModel);
+  const auto engine = load({1, 4}, {"fp32", 1, {{"cuda_graph", "false"}}});
+  EXPECT_EQ(setting(*engine, "cuda_graph"), "off");
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
+  bind(*engine, data);
+  const int before = enqueued();
+  for (int i = 0; i < 3; ++i) (void)run(*engine);
+  EXPECT_EQ(enqueued() - before, 3);
+  EXPECT_EQ(refusal({1, 4}, {"fp32", 1, {{"cuda_graph", "maybe"}}}).first, ErrorCode::kUsage);
+}
+
+TEST_F(TensorRtRun, APlanThatNoGraphHoldsIsRefusedAndTheStreamIsFreeAgain) {
+  (void)build(std::string(kModel) + "no_graph\n");
+  auto engine = load({1, 4}, {"fp32", 1, {{"cuda_graph", "true"}}});
+  std::vector<Tensor> data;
+  data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
+  bind(*engine, data);
+  const auto [code, text] = error_of([&] { (void)run(*engine); });
+  EXPECT_EQ(code, ErrorCode::kUnsupported);
+  EXPECT_THAT(text, AllOf(HasSubstr("use cuda_graph: false"), HasSubstr("the recording is broken")));
+  EXPECT_NO_THROW((void)engine->synchronize(0));
+  engine.reset();
+  EXPECT_EQ(live_allocations(), 0);
 }
 
 TEST_F(TensorRtRun, TheDevicesClockTimesTheModelAlone) {
@@ -68,18 +137,16 @@ TEST_F(TensorRtRun, SlotsDoNotShareMemory) {
 }
 
 TEST_F(TensorRtRun, EverythingGoesWithTheEngine) {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_TRUE(driver);
-  const auto live = reinterpret_cast<int (*)()>(::dlsym(driver, "fake_live_allocations"));
   (void)build(kModel);
   auto engine = load({1, 4});
   std::vector<Tensor> data;
   data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
   bind(*engine, data, 0);
   bind(*engine, data, 1);
-  EXPECT_EQ(live(), 2 * 7);  // of each: a stream, two events, input and output on the device and on the host
+  EXPECT_EQ(live_allocations(),
+            2 * 7);  // of each: a stream, two events, input and output on the device and on the host
   engine.reset();
-  EXPECT_EQ(live(), 0);
+  EXPECT_EQ(live_allocations(), 0);
 }
 
 TEST_F(TensorRtRun, TheProfileThatHoldsTheShapesIsChosen) {
@@ -167,6 +234,21 @@ TEST_F(TensorRtRun, LayersAreReadBackAndTimed) {
   EXPECT_EQ(times[0].time_ns, 250'000.0);
   EXPECT_EQ(times[0].precision, "int8");
   EXPECT_EQ(times[0].model_layer, "conv1");
+}
+
+// The first inference does not count; of the three others one was preempted.
+TEST_F(TensorRtRun, TimesOfLayersAreMedians) {
+  (void)build(std::string(kModel) + "layer_ms 50 0.5 9 0.25\n" +
+              R"(inspector {"Layers": [{"Name": "conv1"}]})" + "\n");
+  for (const char* graph : {"false", "true"}) {  // a replay tells the profiler nothing
+    const auto engine = load({1, 4}, {"fp32", 1, {{"cuda_graph", graph}}});
+    std::vector<Tensor> data;
+    data.push_back(tensor("x", {1, 4}, std::vector<float>(4, 1)));
+    bind(*engine, data);
+    const auto layers = engine->profile(0, 3).layers;
+    ASSERT_EQ(layers.size(), 1U);
+    EXPECT_EQ(layers[0].time_ns, 500'000.0) << graph;
+  }
 }
 
 TEST_F(TensorRtRun, SaysWhatItRunsOn) {

@@ -9,6 +9,12 @@
 
 namespace {
 
+constexpr int kNotWhileRecording = 900, kRecordingBroken = 901;
+
+struct Graph {
+  std::vector<std::function<void()>> work;
+};
+
 int live_allocations = 0;
 
 int allocate(void** memory, std::size_t bytes) {
@@ -63,6 +69,10 @@ int cuStreamCreate(CUstream_st** stream, unsigned) {
   return 0;
 }
 int cuStreamSynchronize(CUstream_st* stream) {
+  if (stream->recorded_from) {
+    stream->broken = true;
+    return kNotWhileRecording;
+  }
   for (const auto& work : stream->work) work();
   stream->work.clear();
   return 0;
@@ -115,8 +125,43 @@ int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, CUstre
   stream->work.emplace_back([=] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); });
   return 0;
 }
+int cuStreamBeginCapture_v2(CUstream_st* stream, int) {
+  stream->recorded_from = stream->work.size();
+  stream->broken = false;
+  return 0;
+}
+int cuStreamEndCapture(CUstream_st* stream, Graph** graph) {
+  const auto from = stream->work.begin() + static_cast<std::ptrdiff_t>(stream->recorded_from.value());
+  *graph = nullptr;
+  if (!stream->broken) {
+    *graph = new Graph{{from, stream->work.end()}};
+    ++live_allocations;
+  }
+  stream->work.erase(from, stream->work.end());
+  stream->recorded_from.reset();
+  return stream->broken ? kRecordingBroken : 0;
+}
+int cuGraphInstantiateWithFlags(Graph** exec, const Graph* graph, unsigned long long) {
+  *exec = new Graph(*graph);
+  ++live_allocations;
+  return 0;
+}
+int cuGraphLaunch(const Graph* exec, CUstream_st* stream) {
+  stream->work.insert(stream->work.end(), exec->work.begin(), exec->work.end());
+  return 0;
+}
+int cuGraphDestroy(Graph* graph) {
+  delete graph;
+  --live_allocations;
+  return 0;
+}
+int cuGraphExecDestroy(Graph* exec) {
+  return cuGraphDestroy(exec);
+}
 int cuGetErrorString(int code, const char** text) {
-  *text = code == 2 ? "out of memory" : "a made-up error";
+  *text = code == 2                  ? "out of memory"
+          : code == kRecordingBroken ? "the recording is broken"
+                                     : "a made-up error";
   return 0;
 }
 

@@ -11,7 +11,8 @@
 //   input x float -1 3 8      output y float
 //   layer conv float          unsupported NonZero nz_3 no such operator      nonsense
 //   build_error words…        load_error words…           data_dependent      inspector {"Layers": […]}
-//   profile x min 1 3 8 opt 2 3 8 max 4 3 8               (of plans: one line a profile and input)
+//   no_graph (cannot be recorded)                        layer_ms 0.25 9 … (of conv1, one an inference, then
+//   again) profile x min 1 3 8 opt 2 3 8 max 4 3 8               (of plans: one line a profile and input)
 namespace fake {
 
 inline nvinfer1::DataType type_of(const std::string& word) {

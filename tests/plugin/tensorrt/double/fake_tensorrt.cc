@@ -3,6 +3,7 @@
 // first input.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "fake_model.h"
@@ -147,7 +148,8 @@ struct Plan {
   std::vector<fake::Tensor> inputs, outputs;
   std::vector<std::map<std::string, std::map<std::string, Dims>>> profiles;  // by input, by min | opt | max
   std::string inspector, load_error;
-  bool data_dependent = false;
+  std::vector<float> layer_ms{0.25F};  // what the profiler is told, one an inference, from the start again
+  bool data_dependent = false, no_graph = false;
 
   explicit Plan(const std::string& text) {
     std::istringstream lines(text);
@@ -162,6 +164,8 @@ struct Plan {
     if (what == "inspector") inspector = fake::rest_of(words);
     if (what == "load_error") load_error = fake::rest_of(words);
     if (what == "data_dependent") data_dependent = true;
+    if (what == "no_graph") no_graph = true;
+    if (what == "layer_ms") layer_ms.assign(std::istream_iterator<float>(words), {});
     if (what == "profile") read_profile(words);
   }
   void read_profile(std::istream& words) {
@@ -178,11 +182,14 @@ struct Plan {
   static void add(Dims& dims, std::int64_t extent) { dims.d[dims.nbDims++] = extent; }
 };
 
+int enqueued = 0;  // in this process
+
 struct ExecutionContext : IExecutionContext {
   const Plan& plan;
   Dims shape{};
   std::map<std::string, void*> memory;
   IProfiler* profiler = nullptr;
+  std::size_t profiled = 0;
   explicit ExecutionContext(const Plan& of) : plan(of) {}
 
   bool setOptimizationProfileAsync(std::int32_t profile, cudaStream_t) noexcept override {
@@ -202,6 +209,11 @@ struct ExecutionContext : IExecutionContext {
     return address != nullptr;
   }
   bool enqueueV3(cudaStream_t stream) noexcept override {
+    ++enqueued;
+    if (stream->recorded_from && plan.no_graph) {
+      stream->broken = true;
+      return false;
+    }
     stream->work.emplace_back([this] { compute(); });
     return true;
   }
@@ -211,7 +223,7 @@ struct ExecutionContext : IExecutionContext {
     const auto* from = static_cast<const float*>(memory.at(plan.inputs.front().name));
     std::transform(from, from + count, static_cast<float*>(memory.at(plan.outputs.front().name)),
                    [](float value) { return 2 * value; });
-    if (profiler) profiler->reportLayerTime("conv1", 0.25F);
+    if (profiler) profiler->reportLayerTime("conv1", plan.layer_ms[profiled++ % plan.layer_ms.size()]);
   }
   void setProfiler(IProfiler* to) noexcept override { profiler = to; }
 };
@@ -273,6 +285,9 @@ struct Runtime : IRuntime {
 
 }  // namespace
 
+extern "C" int fake_enqueued() {
+  return enqueued;
+}
 extern "C" int getInferLibMajorVersion() {
   return NV_TENSORRT_MAJOR;
 }
