@@ -13,7 +13,7 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 25> kRules{{
+constexpr std::array<FindingRule, 27> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -27,6 +27,8 @@ constexpr std::array<FindingRule, 25> kRules{{
      find_not_converged},
     {"process_spread", "warning", "processes that differ more than iterations inside one do",
      find_process_spread},
+    {"build_spread", "warning", "builds of one model that differ more than processes of one build do",
+     find_build_spread},
     {"above_peak", "warning", "cases that did more FLOPs than the machine was measured to be able to",
      find_above_peak},
     {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
@@ -49,6 +51,8 @@ constexpr std::array<FindingRule, 25> kRules{{
     {"knee", "insight", "the concurrency beyond which throughput hardly grows", find_knee},
     {"layout", "insight", "instances x threads with the highest throughput, and how they scale",
      find_layouts},
+    {"builds_alike", "insight", "builds of one model that differ no more than processes do",
+     find_builds_alike},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

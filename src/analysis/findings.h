@@ -22,6 +22,10 @@ Findings find_no_claim(const result::RunResult& run);
 Findings find_batch_scaling(const result::RunResult& run);
 Findings find_memory_saving(const result::RunResult& run);
 
+// Builds of one model (findings_builds.cc)
+Findings find_build_spread(const result::RunResult& run);
+Findings find_builds_alike(const result::RunResult& run);
+
 // What to choose, and what it costs (findings_recommendation.cc)
 Findings find_recommendations(const result::RunResult& run);
 

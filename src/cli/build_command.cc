@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/numbered_build.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/command_table.h"
@@ -172,11 +175,51 @@ nlohmann::json to_json(const run::BuildOrder& order, const std::string& model, c
           {"shapes", profiles_text(order.profiles)},
           {"size_bytes", built.file.size_bytes},
           {"duration_ns", built.file.duration_ns},
+          {"sha256", sha256_file(order.file)},
           {"log", order.log.string()},
           {"versions", versions},
           {"settings", built.settings},
           {"notes", built.file.notes},
           {"quantisation", result::Writer::write(quantisation)}};
+}
+
+run::BuildOrder numbered(run::BuildOrder order, int number) {
+  order.file = numbered_build(order.file.string(), number);
+  order.log = numbered_build(order.log.string(), number);
+  return order;
+}
+
+nlohmann::json build_once(const run::BuildOrder& order, const std::string& model,
+                          const result::Quantisation& quantisation, const Console& console) {
+  const auto built = run::build_engine(engine_directory({}), order, InterruptGuard::flag());
+  console.say(fmt::format("{}: {} for {} in {}, {}, {}, in {}{}", order.file.string(), model,
+                          engine_text(order, built), order.precision,
+                          format_bytes(static_cast<double>(built.file.size_bytes)),
+                          profiles_text(order.profiles), format_duration_ns(built.file.duration_ns),
+                          quantisation_text(quantisation)));
+  for (const auto& note : built.file.notes) console.warn(note);
+  return to_json(order, model, built, quantisation);
+}
+
+// Of several builds: whether they are one file, and how to measure them.
+std::string builds_text(const nlohmann::json& builds, const config::Settings& options) {
+  std::vector<std::string> files;
+  std::set<std::string> kinds;
+  for (const auto& build : builds) {
+    files.push_back(build.at("file").get<std::string>());
+    kinds.insert(build.at("sha256").get<std::string>());
+  }
+  return fmt::format(
+      "{} builds, {}; how much they vary: paceline infer --engine {} --model {}", builds.size(),
+      kinds.size() == 1 ? "all of them the same bytes" : fmt::format("{} different files", kinds.size()),
+      options.text("engine"), join(files, ","));
+}
+
+void warn_of_shared_times(const config::Settings& options, const Console& console) {
+  if (options.integer("builds") > 1 && options.has(kTimingCache))
+    console.warn(
+        "the later builds take their times from --timing-cache and will hardly differ; leave it away to see "
+        "how builds vary");
 }
 
 }  // namespace
@@ -193,14 +236,12 @@ ExitCode build_command(const Context& context) {
   const auto output = output_of(options);
   const Source source(options, output, console);
   const auto order = order_of(options, source, output);
-  const auto built = run::build_engine(engine_directory({}), order, InterruptGuard::flag());
-  console.say(fmt::format("{}: {} for {} in {}, {}, {}, in {}{}", order.file.string(), model,
-                          engine_text(order, built), order.precision,
-                          format_bytes(static_cast<double>(built.file.size_bytes)),
-                          profiles_text(order.profiles), format_duration_ns(built.file.duration_ns),
-                          quantisation_text(source.quantisation())));
-  for (const auto& note : built.file.notes) console.warn(note);
-  if (console.json) console.result(to_json(order, model, built, source.quantisation()).dump(2) + "\n");
+  warn_of_shared_times(options, console);
+  nlohmann::json builds = nlohmann::json::array();
+  for (int number = 1; number <= options.integer("builds"); ++number)
+    builds.push_back(build_once(numbered(order, number), model, source.quantisation(), console));
+  if (builds.size() > 1) console.say(builds_text(builds, options));
+  if (console.json) console.result((builds.size() > 1 ? builds : builds.front()).dump(2) + "\n");
   return ExitCode::kOk;
 }
 

@@ -51,6 +51,16 @@ constexpr std::array kRows{
            .kinds = kCommandLine,
            .commands = kBuild,
            .help = "TensorRT: the DLA core to build for, the GPU for what it cannot do; unset: the GPU."},
+    Option{.name = "builds",
+           .type = kInteger,
+           .fallback = "1",
+           .min = 1,
+           .max = 100,
+           .kinds = kCommandLine,
+           .commands = kBuild,
+           .help =
+               "How often the file is built, each time in a process of its own: FILE.plan, FILE.build2.plan "
+               "and so on; infer with all of them tells how much builds vary."},
     Option{
         .name = "timing_cache",
         .flags = "--timingCacheFile",

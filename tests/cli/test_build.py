@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """paceline build: an ONNX file or a built-in model becomes a file that one engine loads."""
 
+import hashlib
 import json
 import unittest
 
@@ -41,6 +42,24 @@ class Build(cli.CliTest):
         done = self.infer("tiny.blob", "input:1x3x32x32", 1)
         self.assertEqual(done.code, 0, done)
         self.assertEqual(self.case()["precision"]["executed"][0]["precision"], "fp32")
+
+    def test_several_builds_are_files_of_their_own(self):
+        done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--builds", 2, "--json")
+        self.assertEqual(done.code, 0, done)
+        builds = json.loads(done.out)
+        self.assertEqual([build["file"].rsplit("/", 1)[-1] for build in builds], ["tiny.blob", "tiny.build2.blob"])
+        self.assertEqual(sorted(p.name for p in self.folder.glob("*tiny*")),
+                         ["tiny.blob", "tiny.blob.build2.log", "tiny.blob.log", "tiny.build2.blob"])
+        for build in builds:
+            digest = hashlib.sha256((self.folder / build["file"]).read_bytes()).hexdigest()
+            self.assertEqual(build["sha256"], digest)
+        self.assertIn("2 builds, ", done.err)
+        self.assertIn("paceline infer --engine openvino --model", done.err)
+
+    def test_builds_that_share_a_timing_cache_are_warned_of(self):
+        done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--builds", 2, "--timing-cache", "times")
+        self.assertNotEqual(done.code, 0, done)  # OpenVINO has none
+        self.assertIn("leave it away to see how builds vary", done.out + done.err)
 
     def test_int8_is_what_the_blob_runs(self):
         done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--precision", "int8", "--batch", 2)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/numbered_build.h"
+#include "base/units.h"
+#include "stats/variance_components.h"
+
+// Builds of one model: how much they vary beyond what processes do (methodology: builds).
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Finding;
+using result::RunResult;
+using Cases = std::vector<const CaseResult*>;
+
+constexpr double kSpreadFloor = 0.01;  // between builds; less is not worth a warning
+
+std::vector<double> process_medians(const CaseResult& one) {
+  std::vector<double> medians;
+  for (const auto& repetition : one.repetitions)
+    if (repetition.p50_ns && *repetition.p50_ns > 0) medians.push_back(*repetition.p50_ns);
+  return medians;
+}
+
+// What builds that are compared have in common.
+std::string subject_of(const CaseResult& one) {
+  result::Benchmark alike = one.benchmark;
+  alike.model = first_build(alike.model);
+  return fmt::format("{} with {} threads{}", describe_without(alike, ""), alike.threads,
+                     alike.cache_mode == "warm" ? "" : ", caches " + alike.cache_mode);
+}
+
+// Builds of one model, measured alike, the fastest first.
+struct BuildGroup {
+  std::string subject;
+  Cases builds;
+  stats::VarianceComponents variance;
+};
+
+std::optional<stats::VarianceComponents> variance_of(const Cases& builds) {
+  std::vector<std::vector<double>> medians;
+  for (const CaseResult* one : builds) medians.push_back(process_medians(*one));
+  return stats::variance_components(medians);
+}
+
+std::vector<BuildGroup> build_groups(const RunResult& run) {
+  std::map<std::string, Cases> by_subject;
+  for (const CaseResult& one : run.cases) {
+    if (!is_ok(one) || one.grade == result::Grade::kC || !one.headline.p50_ns.value) continue;
+    by_subject[subject_of(one)].push_back(&one);
+  }
+  std::vector<BuildGroup> groups;
+  for (auto& [subject, builds] : by_subject) {
+    std::sort(builds.begin(), builds.end(), [](const auto* a, const auto* b) {
+      return *a->headline.p50_ns.value < *b->headline.p50_ns.value;
+    });
+    if (const auto variance = variance_of(builds)) groups.push_back({subject, builds, *variance});
+  }
+  return groups;
+}
+
+std::string evidence_of(const BuildGroup& group) {
+  const auto& v = group.variance;
+  return fmt::format(
+      "one-way analysis of variance over the medians of {:.0f} processes: F = {:.1f}, and {:.1f} is needed",
+      v.groups_df + v.processes_df + 1, v.f, v.f_critical);
+}
+
+Finding finding_of(const BuildGroup& group, std::string text, std::string advice) {
+  Finding finding{"", "", std::move(text), evidence_of(group), std::move(advice), {}};
+  for (const CaseResult* one : group.builds) finding.case_ids.push_back(one->case_id);
+  return finding;
+}
+
+std::string medians_text(const BuildGroup& group) {
+  return fmt::format("{} to {}", format_duration_ns(*group.builds.front()->headline.p50_ns.value),
+                     format_duration_ns(*group.builds.back()->headline.p50_ns.value));
+}
+
+Finding different(const BuildGroup& group) {
+  return finding_of(
+      group,
+      fmt::format(
+          "{}: {} builds have medians of {}; between builds they vary by {}, between processes of one "
+          "build by {} (standard deviations).",
+          group.subject, group.builds.size(), medians_text(group),
+          format_percent(group.variance.between_frac), format_percent(group.variance.within_frac)),
+      fmt::format(
+          "Do not compare one build with another thing: quote the range, or ship the fastest file, {}, "
+          "and measure that.",
+          group.builds.front()->benchmark.model));
+}
+
+Finding alike(const BuildGroup& group) {
+  const auto& v = group.variance;
+  const std::string why = v.differ() ? fmt::format("which vary by {} between builds, too little to matter",
+                                                   format_percent(v.between_frac))
+                                     : "which differ no more than processes of one build do";
+  return finding_of(
+      group,
+      fmt::format("{}: {} builds have medians of {}, {}; processes vary by {} (standard deviation).",
+                  group.subject, group.builds.size(), medians_text(group), why,
+                  format_percent(v.within_frac)),
+      "");
+}
+
+bool matters(const stats::VarianceComponents& variance) {
+  return variance.differ() && variance.between_frac >= kSpreadFloor;
+}
+
+Findings with(const RunResult& run, bool that_matter, Finding (*say)(const BuildGroup&)) {
+  Findings found;
+  for (const auto& group : build_groups(run))
+    if (matters(group.variance) == that_matter) found.push_back(say(group));
+  return found;
+}
+
+}  // namespace
+
+Findings find_build_spread(const RunResult& run) {
+  return with(run, true, different);
+}
+
+Findings find_builds_alike(const RunResult& run) {
+  return with(run, false, alike);
+}
+
+}  // namespace paceline::analysis
