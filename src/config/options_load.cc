@@ -36,6 +36,12 @@ constexpr std::array kRows{
            .help =
                "Worker processes that share one queue of requests, each pinned to cores of its own and with "
                "`concurrency` lanes (closed_loop, server, offline); unset: 1, not pinned."},
+    Option{.name = "instances_per_device",
+           .type = kInteger,
+           .min = 1,
+           .max = 1024,
+           .help = "With device: cuda: instance i runs on device i divided by this; unset: 1, a device each. "
+                   "With device: cuda:0 all instances share that one."},
     Option{.name = "threads_per_instance",
            .type = kInteger,
            .form = kAxis,

@@ -16,7 +16,9 @@ struct LoadSpec {
   std::int64_t concurrency = 1;  // lanes, one engine each
   std::int64_t instances = 1;    // processes that share one queue, `concurrency` lanes each
   std::int64_t instance = -1;    // in one of them: which
-  double rate_per_s = 0;         // requests; 0: `share` of the saturation rate, which is measured first
+  std::int64_t instances_per_device =
+      0;                  // instance i is on device i / this; 0: all on the one named, or the CPU
+  double rate_per_s = 0;  // requests; 0: `share` of the saturation rate, which is measured first
   double share = 0;
   std::string arrival = "poisson";
   std::uint64_t arrival_seed = 0;

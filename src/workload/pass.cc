@@ -114,6 +114,7 @@ template <class A>
 void fields(A& a, LoadSpec& t) {
   a("scenario", t.scenario), a("concurrency", t.concurrency), a("instances", t.instances),
       a("instance", t.instance), a("rate_per_s", t.rate_per_s), a("share", t.share);
+  a("instances_per_device", t.instances_per_device);
   a("arrival", t.arrival), a("arrival_seed", t.arrival_seed), a("t_min_s", t.t_min_s),
       a("t_max_s", t.t_max_s);
   a("timeout_s", t.timeout_s), a("max_requests", t.max_requests), a("max_batch", t.max_batch),

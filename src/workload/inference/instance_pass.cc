@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "workload/inference/instance_pass.h"
 
+#include <fmt/format.h>
+
 #include "host/affinity.h"
 #include "workload/inference/lanes.h"
 
@@ -23,6 +25,17 @@ std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
 }
 
 }  // namespace
+
+PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
+  PassSpec mine = spec;
+  mine.load.instance = index;
+  const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(spec.load.instances);
+  const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
+  mine.pin_cpus.assign(first, first + static_cast<std::ptrdiff_t>(share));
+  if (spec.load.instances_per_device > 0)
+    mine.settings.options["device"] = fmt::format("cuda:{}", index / spec.load.instances_per_device);
+  return mine;
+}
 
 void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);

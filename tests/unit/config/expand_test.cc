@@ -165,6 +165,12 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("precision: tf32\n"),
             "precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
   EXPECT_EQ(reason("cuda: {cudnn_benchmark: true}\n"), "'cuda.cudnn_benchmark' is for device: cuda");
+  const std::string instances = "scenario: closed_loop\ninstances: [2]\ninstances_per_device: 2\n";
+  EXPECT_EQ(reason(instances), "'instances_per_device' is for device: cuda");
+  EXPECT_EQ(reason(instances + "device: cuda:1\n"),
+            "'device: cuda:1' is one device for all instances, so there are no instances_per_device; write "
+            "device: cuda");
+  EXPECT_EQ(reason(instances + "device: cuda\n"), "");
   EXPECT_EQ(reason("scenario: server\nserver: {load: 0.5}\n"), "");
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
