@@ -177,8 +177,9 @@ void keep_largest(Maybe<T> Struct::*field, Struct& into, const Struct& from) {
 Memory worst_memory(const std::vector<Repetition>& repetitions) {
   Memory m;
   for (const auto& r : repetitions)
-    for (auto field : {&Memory::rss_before_load_bytes, &Memory::rss_peak_bytes,
-                       &Memory::rss_peak_above_load_bytes, &Memory::tensor_peak_bytes})
+    for (auto field :
+         {&Memory::rss_before_load_bytes, &Memory::rss_peak_bytes, &Memory::rss_peak_above_load_bytes,
+          &Memory::tensor_peak_bytes, &Memory::reserved_peak_bytes})
       keep_largest(field, m, r.memory);
   return m;
 }

@@ -145,7 +145,8 @@ const std::map<std::string, Apply>& appliers() {
        }},
       {"rank_steps",
        [](PassReport& r, const json& j) {
-         r.rank_steps.push_back(result::rank_steps_from_json(j.at("table")));
+         r.rank_steps.clear();
+         for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
        }},
       {"failed",
        [](PassReport& r, const json& j) {
@@ -245,8 +246,10 @@ json layers_record(const std::vector<result::LayerRow>& layers, const std::strin
   return {
       {"type", "layers"}, {"layers", Writer::write(layers)}, {"source", source}, {"inferences", inferences}};
 }
-json rank_steps_record(const result::RankSteps& table) {
-  return record("rank_steps", "table", result::to_json(table));
+json rank_steps_record(const std::vector<std::string>& tables) {
+  json all = json::array();
+  for (const auto& text : tables) all.push_back(json::parse(text));
+  return record("rank_steps", "tables", std::move(all));
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};

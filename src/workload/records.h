@@ -93,7 +93,8 @@ nlohmann::json describe_record(const std::vector<std::string>& engines, const re
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
                              std::int64_t inferences);
-nlohmann::json rank_steps_record(const result::RankSteps& table);  // one a rank, in the order of ranks
+// `tables`: rank_steps_text() of each rank, in the order of ranks.
+nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();
 

@@ -75,7 +75,8 @@ void check(const PassSpec& spec, TaggedSink& sink) {
                                            : result::Count::missing("this engine cannot tell");
   const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
                                 : result::Number::missing("this engine cannot tell");
-  sink.emit(check_record(correctness, precision, peak, flops));
+  const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
+  sink.emit(check_record(correctness, precision, peak, reserved, flops));
 }
 
 // `device`: one a sample; a batch of iterations has none.
