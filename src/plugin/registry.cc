@@ -97,4 +97,22 @@ std::unique_ptr<Builder> LoadedPlugin::make_builder(const std::string& engine) c
                           engine, engines.empty() ? "none" : join(engines, ", ")));
 }
 
+std::unique_ptr<Trainer> LoadedPlugin::make_trainer(const std::string& device) const {
+  for (const auto& entry : plugin_->trainers)
+    if (entry.device == device) return entry.make();
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("plug-in '{}' does not train on device '{}'", file_.string(), device));
+}
+
+const BackendEntry& LoadedPlugin::backend(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& entry : plugin_->backends) {
+    if (entry.name == name) return entry;
+    names.emplace_back(entry.name);
+  }
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("plug-in '{}' has no communication library '{}'; it has: {}", file_.string(), name,
+                          names.empty() ? "none" : join(names, ", ")));
+}
+
 }  // namespace paceline::plugin

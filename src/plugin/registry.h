@@ -41,6 +41,10 @@ class LoadedPlugin {
   [[nodiscard]] std::unique_ptr<Exporter> make_exporter(const std::string& format) const;
   // Throws Error(kUnsupported) when engines of this name are not built ahead of time.
   [[nodiscard]] std::unique_ptr<Builder> make_builder(const std::string& engine) const;
+  // Throws Error(kUnsupported) when it trains on no such device.
+  [[nodiscard]] std::unique_ptr<Trainer> make_trainer(const std::string& device) const;
+  // Throws Error(kUnsupported) naming the communication libraries there are.
+  [[nodiscard]] const BackendEntry& backend(const std::string& name) const;
 
  private:
   std::filesystem::path file_;

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/training_pass.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "cluster/meeting.h"
+#include "cluster/peer_failure.h"
+#include "host/affinity.h"
+#include "host/heap.h"
+#include "host/memory.h"
+#include "host/noise.h"
+#include "host/process_clock.h"
+#include "measure/timed_loop.h"
+#include "plugin/registry.h"
+#include "result/rank_steps.h"
+#include "workload/pass_records.h"
+#include "workload/training/agreed_decider.h"
+#include "workload/training/data/loader.h"
+#include "workload/training/fault.h"
+#include "workload/training/learning_rate.h"
+#include "workload/training/step_clock.h"
+
+namespace paceline::workload {
+namespace {
+
+using plugin::StepPhase;
+using result::StepRow;
+
+constexpr double kAgreeEveryNs = 0.5e9;  // how often ranks ask each other whether to end early
+
+// Whether ranks stop before the work is done: an interrupt of one is an interrupt of all, at the same step.
+class AgreedEnd {
+ public:
+  AgreedEnd(const std::atomic<bool>& interrupt, plugin::RankGroup* group)
+      : interrupt_(interrupt), group_(group) {}
+
+  // Between two steps; the same calls on every rank.
+  void ask(std::int64_t step, std::int64_t last_step_ns) {
+    if (!group_) {
+      end_ = interrupt_.load();
+      return;
+    }
+    if (step < next_) return;
+    std::array<double, 2> words{interrupt_ ? 1.0 : 0.0,
+                                static_cast<double>(std::max<std::int64_t>(1, last_step_ns))};
+    group_->reduce_max(words);
+    next_ = step + std::max<std::int64_t>(1, std::llround(kAgreeEveryNs / words[1]));
+    if (words[0] > 0) end_ = true;
+  }
+  [[nodiscard]] const std::atomic<bool>& flag() const { return end_; }
+
+ private:
+  const std::atomic<bool>& interrupt_;
+  plugin::RankGroup* group_;
+  std::int64_t next_ = 0;
+  std::atomic<bool> end_{false};
+};
+
+class RankPass {
+ public:
+  RankPass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
+      : spec_(spec),
+        train_(spec.train),
+        sink_(sink),
+        interrupt_(interrupt),
+        plugin_(spec.plugin_file),
+        fault_(parse_fault(spec.train.inject), spec.rank) {}
+
+  void run() {
+    start();
+    if (spec_.world_size == 1 && !train_.settings.ddp.enabled) return work();
+    meet();
+    cluster::work_as_member(*met_.store, met_.self, [this] {
+      group_ = plugin_.backend(train_.backend).join(met_.store, met_.group);
+      work();
+    });
+  }
+
+ private:
+  void start();
+  void meet();
+  void work();
+  void load();
+  void measure();
+  void finish_epochs();
+  void one_step();
+  void between_steps();
+  void keep_row();
+  void compare_parameters();
+  void report();
+  [[nodiscard]] result::RankSteps steps_of_this_rank();
+  [[nodiscard]] result::Training known_here() const;
+  [[nodiscard]] std::vector<int> neighbours() const;
+
+  const PassSpec& spec_;
+  const TrainSpec& train_;
+  TaggedSink& sink_;
+  const std::atomic<bool>& interrupt_;
+  plugin::LoadedPlugin plugin_;
+  FaultMaker fault_;
+
+  SteadyClock clock_;
+  result::Repetition r_;
+  measure::Calibration calibration_;
+  std::string heap_;
+  cluster::Meeting met_;
+  std::unique_ptr<plugin::RankGroup> group_;  // none: one rank, and no DDP
+  std::unique_ptr<plugin::Trainer> trainer_;
+  std::unique_ptr<Loader> loader_;
+  std::optional<AgreedEnd> end_;
+
+  StepClock step_clock_;
+  std::int64_t step_ = 0;  // the next one
+  result::StepPhase phase_ = result::StepPhase::kWarmup;
+  bool pending_ = false;  // a step was made whose row is not kept yet
+  StepRow row_;
+  plugin::StepOutcome outcome_;
+  std::vector<StepRow> rows_;
+  std::vector<host::NoiseSnapshot> snapshots_;
+};
+
+void RankPass::start() {
+  r_.index = spec_.repetition;
+  r_.process_start_ns = host::since_process_start_ns();
+  r_.started_utc = format_utc(std::time(nullptr));
+  heap_ = host::keep_freed_memory();
+  if (!spec_.pin_cpus.empty()) host::pin_process(spec_.pin_cpus);
+  sink_.phase("calibrate");
+  calibration_ = measure::calibrate(clock_);
+}
+
+void RankPass::meet() {
+  sink_.phase("rendezvous");
+  cluster::Invitation invitation;
+  invitation.rank = static_cast<int>(spec_.rank), invitation.world = static_cast<int>(spec_.world_size);
+  invitation.where = train_.rendezvous;
+  invitation.plan_hash = train_.plan_hash;
+  invitation.local_address = train_.local_address;
+  invitation.group_timeout_s = train_.group_timeout_s;
+  met_ = cluster::meet(plugin_.backend(train_.backend), invitation);
+}
+
+void RankPass::work() {
+  end_.emplace(interrupt_, group_.get());
+  load();
+  measure();
+  finish_epochs();
+  if (end_->flag()) return;
+  compare_parameters();
+  report();
+}
+
+void RankPass::load() {
+  sink_.phase("load");
+  trainer_ = plugin_.make_trainer(train_.device);
+  host::reset_rss_peak();
+  r_.memory.rss_before_load_bytes = host::process_memory().rss_bytes;
+  const auto begin = clock_.now_ns();
+  trainer_->load(spec_.model, train_.settings, group_.get());
+  r_.load_ns = static_cast<double>(clock_.now_ns() - begin);
+  auto info = trainer_->info();
+  info.settings.emplace_back("heap", heap_);
+  sink_.emit(loaded_record(info.versions, info.settings));
+  LoaderSetup setup;
+  setup.data = train_.data;
+  setup.specs = trainer_->batch_specs();
+  setup.micro_batches = train_.settings.accumulation_steps;
+  setup.rank = static_cast<int>(spec_.rank), setup.world = static_cast<int>(spec_.world_size);
+  loader_ = std::make_unique<Loader>(setup);
+}
+
+void RankPass::one_step() {
+  row_.step = step_;
+  row_.epoch = loader_->epoch();
+  row_.phase = phase_;
+  row_.learning_rate = fault_.poisons(step_) ? std::numeric_limits<double>::quiet_NaN()
+                                             : learning_rate(train_.schedule, step_);
+  step_clock_.begin();
+  const auto batch = loader_->next();
+  step_clock_.input_here();
+  fault_.inside_step(step_);
+  outcome_ = trainer_->step(batch, row_.learning_rate, step_clock_);
+  pending_ = true;
+  ++step_;
+}
+
+void RankPass::keep_row() {
+  if (!pending_) return;
+  pending_ = false;
+  if (!std::isfinite(outcome_.loss))
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("the loss of step {} on rank {} is {}: training has diverged; lower the learning rate "
+                    "({:g}), or clip gradients",
+                    row_.step, spec_.rank, outcome_.loss, row_.learning_rate));
+  const auto& c = step_clock_;
+  row_.start_ns = c.start_ns(), row_.step_ns = c.step_ns(), row_.data_wait_ns = c.data_wait_ns();
+  row_.input_ns = c.phase_ns(StepPhase::kInput), row_.forward_ns = c.phase_ns(StepPhase::kForward);
+  row_.backward_ns = c.phase_ns(StepPhase::kBackward),
+  row_.exposed_ns = c.phase_ns(StepPhase::kCommunication);
+  row_.optimizer_ns = c.phase_ns(StepPhase::kOptimizer);
+  row_.loss = outcome_.loss, row_.correct = outcome_.correct, row_.judged = outcome_.judged;
+  row_.skipped = outcome_.skipped;
+  row_.buckets.clear();
+  for (const auto& b : c.buckets()) row_.buckets.push_back({b.bytes, b.launched_ns, b.finished_ns});
+  rows_.push_back(row_);
+}
+
+void RankPass::between_steps() {
+  keep_row();
+  end_->ask(step_, row_.step_ns);
+  if (train_.drift_check_every > 0 && step_ > 0 && step_ % train_.drift_check_every == 0)
+    compare_parameters();
+  fault_.before_step(step_);
+}
+
+std::vector<int> RankPass::neighbours() const {
+  std::vector<int> ids;
+  for (const auto& one : met_.roster)
+    if (one.host == met_.self.host) ids.push_back(one.process_id);
+  return ids;
+}
+
+void RankPass::measure() {
+  sink_.phase("measure");
+  measure::AloneDecider alone(spec_.loop.warmup, spec_.loop.stop, spec_.loop.iterations);
+  std::optional<AgreedDecider> agreed;
+  if (group_) agreed.emplace(alone, *group_);
+  measure::StopDecider& decider = agreed ? static_cast<measure::StopDecider&>(*agreed) : alone;
+  const auto snapshot = [&](result::StepPhase next) {
+    keep_row();
+    phase_ = next;
+    snapshots_.push_back(host::take_snapshot_with(neighbours()));
+  };
+  const measure::LoopHooks hooks{
+      [&](std::int64_t) { between_steps(); },
+      [&](const measure::Progress& p) { sink_.emit(progress_record(to_progress(p))); },
+      [&] { snapshot(result::StepPhase::kTimed); }, [&] { snapshot(result::StepPhase::kAfter); },
+      &end_->flag()};
+  auto config = spec_.loop;
+  config.batch = 1;
+  fault_.before_step(step_);
+  const auto loop = measure::run_timed_loop(
+      clock_, [&] { one_step(); }, config, calibration_.timer, decider, hooks);
+  if (end_->flag()) return;
+  fill_loop(r_, config, loop);
+  r_.overhead = overhead_of(calibration_, measure::calibrate(clock_), stats::median(loop.samples_ns()));
+}
+
+void RankPass::finish_epochs() {
+  const auto wanted = train_.epochs * loader_->steps_per_epoch();
+  while (step_ < wanted && !end_->flag()) {
+    between_steps();
+    one_step();
+  }
+  keep_row();
+}
+
+// Ranks that train the same model have the same parameters, to the bit.
+void RankPass::compare_parameters() {
+  if (!group_) return;
+  const auto all = group_->gather(trainer_->fingerprint());
+  std::int64_t other = -1;
+  for (std::size_t rank = 1; rank < all.size() && other < 0; ++rank)
+    if (all[rank] != all[0]) other = static_cast<std::int64_t>(rank);
+  group_->broadcast(std::as_writable_bytes(std::span(&other, 1)), 0);
+  if (other >= 0)
+    throw Error(ErrorCode::kData,
+                fmt::format("after step {} the parameters of rank {} are not those of rank 0: "
+                            "gradients were not exchanged, or memory is faulty",
+                            step_ - 1, other));
+}
+
+std::string cpus_text(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + fmt::format("{}", cpus[i]);
+    if (last > i) text += fmt::format("-{}", cpus[last]);
+    i = last;
+  }
+  return text;
+}
+
+result::RankSteps RankPass::steps_of_this_rank() {
+  result::RankSteps mine;
+  mine.rank.rank = spec_.rank;
+  mine.rank.host = cluster::host_name();
+  mine.rank.process_id = ::getpid();
+  mine.rank.cpus = cpus_text(host::current_affinity());
+  mine.rank.threads = train_.settings.threads;
+  mine.rank.rss_peak_bytes = host::process_memory().rss_peak_bytes;
+  mine.loader_samples_per_s = {loader_->deliverable_samples_per_s(), "one batch, always the same"};
+  mine.rows = std::move(rows_);
+  return mine;
+}
+
+result::Training RankPass::known_here() const {
+  const auto info = trainer_->info();
+  result::Training t;
+  t.ddp = group_ != nullptr && train_.settings.ddp.enabled;
+  t.backend = t.ddp ? train_.backend : "";
+  t.launcher = train_.launcher;
+  t.parameters = info.parameters;
+  t.parameter_tensors = info.parameter_tensors;
+  t.bucket_bytes = info.bucket_bytes;
+  t.fingerprint = trainer_->fingerprint();
+  if (outcome_.loss_scale) t.loss_scale = *outcome_.loss_scale;
+  return t;
+}
+
+void RankPass::report() {
+  sink_.phase("report");
+  finish_memory(r_.memory);
+  if (const auto peak = trainer_->info().peak_tensor_bytes) r_.memory.tensor_peak_bytes = *peak;
+  const auto mine = result::rank_steps_text(steps_of_this_rank());
+  const auto tables = group_ ? group_->gather(mine) : std::vector{mine};
+  if (spec_.rank != 0) return;
+  r_.training = {known_here()};
+  r_.noise = host::noise_over(snapshots_);
+  r_.foreign_cpu_frac = r_.noise.foreign_cpu_frac;
+  sink_.emit(rank_steps_record(tables));
+  sink_.emit(repetition_record(r_));
+}
+
+}  // namespace
+
+void run_training_pass(const PassSpec& spec, RecordSink& raw, const std::atomic<bool>& interrupt) {
+  TaggedSink sink(raw, spec);
+  RankPass(spec, sink, interrupt).run();
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Training through Paceline against Python's DistributedDataParallel: interleaved runs, ratio of median step times with its interval.
+
+usage: tools/compare_ddp.py --python VENV/bin/python [--pairs 10] [--model resnet50] [--batch 4] [--worlds 1,2] [--steps 12] [--warmup 3]
+                            [--threads 1] [--out FILE.md]
+
+Each pair is one fresh run of every rank on each side (ABBA): the same model, batch and threads a rank, SGD with momentum, gloo on the
+loopback, DDP's defaults (gradient_as_bucket_view on both sides), one fixed batch, freed memory kept. A step's time is the largest over its
+ranks, from the start of the input's fetch to the end of the optimizer. Worlds: 0 is one process without DDP.
+"""
+import argparse
+import json
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from process_pairs import RANKS, interleave, ratio
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What host/heap.cc sets.
+KEPT_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)}
+
+
+def python_rank(options):
+    """One rank in the PyTorch interpreter: prints its step times as JSON."""
+    import time
+
+    import torch
+    from torch import nn
+    from torch.nn.parallel import DistributedDataParallel
+
+    sys.path.insert(0, str(ROOT / "tools"))
+    from pytorch_models import MODELS
+
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    cpus = sorted(os.sched_getaffinity(0))
+    if options.world > 1:
+        os.sched_setaffinity(0, cpus[options.rank * options.threads:(options.rank + 1) * options.threads])
+    model = MODELS[options.model]().train()
+    if options.world > 0:
+        torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{options.port}", rank=options.rank,
+                                             world_size=options.world)
+        model = DistributedDataParallel(model, gradient_as_bucket_view=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, fused=True)
+    loss_of = nn.CrossEntropyLoss()
+    x, y = torch.randn(options.batch, 3, 224, 224), torch.randint(0, 1000, (options.batch,))
+    samples = []
+    for turn in range(1 + options.warmup + options.steps):
+        begin = time.perf_counter_ns()
+        loss = loss_of(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        loss.item()
+        end = time.perf_counter_ns()
+        if turn > options.warmup:
+            samples.append(end - begin)
+    print(json.dumps(samples), flush=True)
+    if options.world > 0:
+        torch.distributed.destroy_process_group()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run_python(args, world):
+    port = free_port()
+    env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), MKL_NUM_THREADS=str(args.threads), **KEPT_HEAP)
+    ranks = []
+    for rank in range(max(1, world)):
+        command = [args.python, __file__, "--rank", str(rank), "--world", str(world), "--port", str(port), "--model", args.model, "--batch",
+                   str(args.batch), "--threads", str(args.threads), "--warmup", str(args.warmup), "--steps", str(args.steps)]
+        ranks.append(subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    said = [rank.communicate() for rank in ranks]
+    if any(rank.returncode for rank in ranks):
+        raise SystemExit("a Python rank failed:\n" + said[0][1][-2000:])
+    times = [json.loads(out.splitlines()[-1]) for out, _ in said]
+    return statistics.median(max(step) for step in zip(*times, strict=True))
+
+
+def run_paceline(args, world):
+    with tempfile.TemporaryDirectory() as folder:
+        command = [args.paceline, "train", "--model", args.model, "--ranks", str(max(1, world)), "--batch", str(args.batch), "--threads",
+                   str(args.threads), f"--ddp.enabled={'true' if world > 0 else 'false'}", "--lr", "0.01", f"--benchmark.warmup_steps={args.warmup}",
+                   f"--benchmark.measure_steps={args.steps}", "--idle-wait-s", "0", "--allow-noisy", "--json", "--output-dir", folder]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"paceline failed ({done.returncode}):\n{done.stderr[-2000:]}")
+        return json.loads(done.stdout)["cases"][0]["headline"]["p50_ns"]["value"]
+
+
+def world_name(world):
+    return "one process, no DDP" if world == 0 else f"DDP, {world} rank{'s' if world > 1 else ''}"
+
+
+def compare(args, world):
+    sides = {"paceline": lambda: run_paceline(args, world), "Python": lambda: run_python(args, world)}
+    values = interleave(sides, args.pairs, world_name(world))
+    middle, low, high = ratio(values["paceline"], values["Python"])
+    ours = statistics.median(values["paceline"])
+    return {"world": world, "ours_ms": ours / 1e6, "theirs_ms": statistics.median(values["Python"]) / 1e6, "pairs": args.pairs,
+            "samples_per_s": args.batch * max(1, world) / ours * 1e9, "ratio": middle, "low": low, "high": high}
+
+
+def table(rows):
+    text = "| | paceline ms | samples/s | Python ms | ratio | 95 % interval | pairs |\n|---|---|---|---|---|---|---|\n"
+    for r in rows:
+        text += (f"| {world_name(r['world'])} | {r['ours_ms']:.1f} | {r['samples_per_s']:.2f} | {r['theirs_ms']:.1f} | {r['ratio']:.3f} | "
+                 f"{r['low']:.3f}–{r['high']:.3f} | {r['pairs']} |\n")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for hidden in ("--rank", "--world", "--port"):
+        parser.add_argument(hidden, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--python", help="interpreter of an environment with torch")
+    parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
+    parser.add_argument("--pairs", type=int, default=10, choices=sorted(RANKS))
+    parser.add_argument("--model", default="resnet50")
+    parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--worlds", default="0,1,2")
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1, help="a rank")
+    parser.add_argument("--out", help="Markdown table")
+    args = parser.parse_args()
+    if args.rank is not None:
+        return python_rank(args)
+    if not args.python:
+        parser.error("--python is needed: an interpreter that can import torch")
+    rows = [compare(args, int(world)) for world in args.worlds.split(",")]
+    text = table(rows)
+    print(text)
+    if args.out:
+        pathlib.Path(args.out).write_text(text)
+    slow = [r for r in rows if r["ratio"] > 1.02 or r["high"] > 1.05]
+    if slow:
+        raise SystemExit(f"{len(slow)} of {len(rows)} rows above ratio 1.02 or interval end 1.05")
+
+
+if __name__ == "__main__":
+    main()
