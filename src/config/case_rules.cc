@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "config/device.h"
 #include "config/plan_reader.h"
+#include "config/training_rules.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -29,13 +30,18 @@ Coordinates coordinates_of(const Case& item) {
   return at;
 }
 
-// As the plan says; else the first engine and the first precision.
+// As the plan says; else the first engine and the first precision, and of training the first ways of DDP.
+// Scaling over ranks has a base of its own (result/summarize_training.h).
 Coordinates baseline_of(const Workload& workload) {
   Coordinates at;
   for (const auto& [name, values] : workload.settings.all())
     if (name.starts_with("baseline.")) at[name.substr(9)] = value_text(values.front());
   if (!at.empty()) return at;
-  for (const auto& [axis, option] : {std::pair{"engine", "engines"}, {"precision", "precisions"}})
+  for (const auto& [axis, option] : {std::pair{"engine", "engines"},
+                                     {"precision", "precisions"},
+                                     {"ddp.enabled", "ddp.enabled"},
+                                     {"ddp.comm_hook", "ddp.comm_hook"},
+                                     {"ddp.bucket_cap_mb", "ddp.bucket_cap_mb"}})
     if (workload.settings.has(option)) at[axis] = value_text(workload.settings.list(option).front());
   return at;
 }
@@ -48,6 +54,8 @@ void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
   for (const auto& [name, values] : item.settings.all()) {
     const Option* option = row_of(name, kind_bit(item.kind));
     if (!option || name == "kind") continue;
+    const bool only_noted = item.kind == WorkloadKind::kTraining && name.starts_with("profiling.");
+    if (only_noted) continue;  // the case is timed without it, and says so
     if (!option->available && !is_default(*option, values))
       reasons.push_back(fmt::format("'{}: {}' is not available yet", name, value_text(values.front())));
     for (const auto& choice : option->choices)
@@ -84,9 +92,16 @@ constexpr std::array kDeviceOptions{"io", "cuda_graph"};
 
 // What only a device other than the CPU has.
 void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
+  const bool apart = item.settings.has("instances_per_device");
+  if (apart && item.settings.text("device").find(':') != std::string::npos)
+    reasons.push_back(
+        fmt::format("'device: {}' is one device for all instances, so there are no "
+                    "instances_per_device; write device: cuda",
+                    item.settings.text("device")));
   if (!runs_on_cpu(item.settings.text("engine"), item.settings.text("device"))) return;
   if (item.settings.text("precision") == "tf32")
     reasons.emplace_back("precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
+  if (apart) reasons.emplace_back("'instances_per_device' is for device: cuda");
   if (item.settings.has("cuda.cudnn_benchmark"))
     reasons.emplace_back("'cuda.cudnn_benchmark' is for device: cuda");
   for (const char* name : kDeviceOptions)
@@ -101,6 +116,12 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (runs_on_cpu(s.text("engine"), s.text("device")))
     reasons.emplace_back("'cache_mode: cold' is for device: cuda");
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
+}
+
+void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) {
+  add_model_reasons(item, reasons);
+  add_device_reasons(item, reasons);
+  add_cache_reasons(item, reasons);
 }
 
 }  // namespace
@@ -128,12 +149,10 @@ void set_baselines(const Plan& plan, std::vector<Case>& cases) {
 }
 
 std::string not_available_reason(const Case& item) {
-  if (item.kind == WorkloadKind::kTraining) return "training is not available yet";
   if (item.kind == WorkloadKind::kCollective) return "collective benchmarks are not available yet";
   std::vector<std::string> reasons;
-  add_model_reasons(item, reasons);
-  add_device_reasons(item, reasons);
-  add_cache_reasons(item, reasons);
+  if (item.kind == WorkloadKind::kTraining) reasons = training_reasons(item);
+  if (item.kind == WorkloadKind::kInference) add_inference_reasons(item, reasons);
   add_option_reasons(item, reasons);
   return join(reasons, "; ");
 }

@@ -11,6 +11,7 @@
 #include "config/case_rules.h"
 #include "config/plan.h"
 #include "config/plan_reader.h"
+#include "config/training_rules.h"
 #include "config/vocabulary.h"
 
 // From a plan to its cases: the product of the axes, in the order of the option table, values in file order.
@@ -66,7 +67,7 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 24> kNameParts{
+constexpr std::array<NamePart, 27> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
@@ -79,6 +80,9 @@ constexpr std::array<NamePart, 24> kNameParts{
      {"threads", "t", NamePart::When::kSeveral},
      {"layout", "", NamePart::When::kNotDefault},
      {"device", "", NamePart::When::kNotDefault},
+     {"ddp.enabled", "ddp=", NamePart::When::kNotDefault},
+     {"ddp.comm_hook", "", NamePart::When::kNotDefault},
+     {"ddp.bucket_cap_mb", "bucket", NamePart::When::kSeveral},
      {"io", "", NamePart::When::kNotDefault},
      {"cache_mode", "", NamePart::When::kNotDefault},
      {"cuda_graph", "cuda_graph=", NamePart::When::kNotDefault},
@@ -136,7 +140,28 @@ class Expander {
     }
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
+    if (item.kind == WorkloadKind::kTraining && repeats_another(item, at)) return std::nullopt;
     return item;
+  }
+
+  // Ways of DDP that come to the same for the ranks of the case, and options of DDP where there is none.
+  [[nodiscard]] bool repeats_another(const Case& item, const std::vector<std::size_t>& at) const {
+    const std::int64_t ranks = item.settings.integer("ranks");
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const auto& [name, values] = axes_[i];
+      if (name == "ddp.enabled" && repeats_ddp(values, at[i], ranks)) return true;
+      if (name.starts_with("ddp.") && name != "ddp.enabled" && at[i] > 0 && !runs_ddp(item)) return true;
+    }
+    return false;
+  }
+
+  static bool repeats_ddp(const std::vector<Value>& values, std::size_t at, std::int64_t ranks) {
+    const auto way = [&](std::size_t i) { return ddp_for(value_text(values[i]), ranks); };
+    if (way(at).empty())  // kept, with its reason, where the plan asks for nothing else
+      return values.size() > 1;
+    for (std::size_t i = 0; i < at; ++i)
+      if (way(i) == way(at)) return true;
+    return false;
   }
 
   static bool has_sequences(const Case& item) {
@@ -161,7 +186,7 @@ class Expander {
     std::vector<std::string> parts;
     for (const auto& part : kNameParts)
       if (shown(part, item)) {
-        std::string text = value_text(item.settings.list(part.axis).front());
+        std::string text = part.axis == "kind" ? "train" : value_text(item.settings.list(part.axis).front());
         const bool file = part.axis == "model" && !find_model(text) && find_file_type(text);
         if (file) text = text.substr(text.rfind('/') + 1);
         parts.push_back(std::string(part.prefix) + text);

@@ -19,7 +19,7 @@ std::vector<std::string> known_flags(unsigned command) {
   for (const auto& group : option_groups())
     for (const auto& option : group.options)
       if (serves(option, command))
-        for (auto& flag : flag_names(option)) flags.push_back(std::move(flag));
+        for (auto& flag : flag_names(option, command)) flags.push_back(std::move(flag));
   return flags;
 }
 
@@ -125,7 +125,7 @@ class FlagParser {
   }
 
   bool read_shorthand(const std::string& argument, const std::string& flag, const std::string& value) {
-    if (!flag.starts_with("--") || (flags_.command & (kRun | kInfer)) == 0) return false;
+    if (!flag.starts_with("--") || (flags_.command & (kRun | kInfer | kTrain)) == 0) return false;
     const Shorthand* row = find_shorthand(flag, value);
     if (!row) row = find_shorthand(undashed(flag), value);
     if (!row) return false;

@@ -27,9 +27,9 @@ std::string_view placeholder(const Option& option) {
   }
 }
 
-std::string flag_column(const Option& option) {
+std::string flag_column(const Option& option, unsigned command) {
   std::string shorts, longs;
-  const auto names = flag_names(option);
+  const auto names = flag_names(option, command);
   for (const auto& name : names) {
     if (!name.starts_with("--")) shorts += name + ", ";
   }
@@ -79,10 +79,11 @@ std::string wrapped(const std::string& head, const std::string& text) {
   return out + "\n";
 }
 
-// A plan's own keys are listed by infer and by `paceline schema`; run only says that they can be overridden.
+// A plan's own keys are listed by infer, train and `paceline schema`; run only says that they can be
+// overridden.
 bool listed_in_help(const Option& option, unsigned command) {
   if (!serves(option, command)) return false;
-  return command == kInfer || (option.kinds & kAnyKind) == 0;
+  return command == kInfer || command == kTrain || (option.kinds & kAnyKind) == 0;
 }
 
 }  // namespace
@@ -92,7 +93,8 @@ std::string render_help(unsigned command) {
   for (const auto& group : option_groups()) {
     std::string lines;
     for (const auto& option : group.options)
-      if (listed_in_help(option, command)) lines += wrapped(flag_column(option), description(option));
+      if (listed_in_help(option, command))
+        lines += wrapped(flag_column(option, command), description(option));
     if (!lines.empty()) out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", group.title, lines);
   }
   if (command == kRun)

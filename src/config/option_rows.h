@@ -12,6 +12,8 @@ std::span<const Option> quantisation_rows();  // how a model becomes int8
 std::span<const Option> load_rows();          // how work arrives
 std::span<const Option> measuring_rows();     // how it is measured
 std::span<const Option> training_rows();
+std::span<const Option> data_rows();  // of training
+std::span<const Option> rank_rows();  // where ranks run, checkpoints, faults
 std::span<const Option> collective_rows();
 std::span<const Option> plan_rows();     // plan level
 std::span<const Option> export_rows();   // of the export command

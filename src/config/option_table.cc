@@ -10,13 +10,15 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Shorthand, 10> kShorthands{{
+constexpr std::array<Shorthand, 12> kShorthands{{
     {"channels_last", "true", "layouts", "channels_last"},
     {"channels_last", "false", "layouts", "contiguous"},
     {"model.channels_last", "true", "layouts", "channels_last"},
     {"model.channels_last", "false", "layouts", "contiguous"},
     {"--channels-last", "true", "layouts", "channels_last"},
     {"--fp16", "true", "precisions", "fp16"},
+    {"--amp", "true", "precisions", "amp"},
+    {"--no-ddp", "true", "ddp.enabled", "false"},
     {"--bf16", "true", "precisions", "bf16"},
     {"--int8", "true", "precisions", "int8"},
     {"--noDataTransfers", "true", "io", "device"},
@@ -43,8 +45,9 @@ std::string dashed(std::string_view text) {
   return out;
 }
 
-bool has_flag(const Option& option, std::string_view flag) {
+bool has_flag(const Option& option, std::string_view flag, unsigned command) {
   if (listed(option.flags, flag)) return true;
+  if ((command & kTrain) != 0 && listed(dashed(option.train_flags), dashed(flag))) return true;
   if (!flag.starts_with("--")) return false;
   const std::string key = dashed(flag.substr(2));
   if (key == dashed(option.name) || listed(dashed(option.flags), "--" + key)) return true;
@@ -62,11 +65,13 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 10> kGroups{{{"What runs", workload_rows()},
+  static const std::array<OptionGroup, 12> kGroups{{{"What runs", workload_rows()},
                                                     {"How it becomes int8", quantisation_rows()},
                                                     {"How it is measured", measuring_rows()},
                                                     {"How work arrives", load_rows()},
                                                     {"Training", training_rows()},
+                                                    {"Training data", data_rows()},
+                                                    {"Ranks", rank_rows()},
                                                     {"Collectives", collective_rows()},
                                                     {"The plan as a whole", plan_rows()},
                                                     {"What is exported", export_rows()},
@@ -81,12 +86,13 @@ const Option* find_option(std::string_view key, unsigned kinds) {
 }
 
 const Option* find_flag(std::string_view flag, unsigned command) {
-  return find_if([&](const Option& o) { return serves(o, command) && has_flag(o, flag); });
+  return find_if([&](const Option& o) { return serves(o, command) && has_flag(o, flag, command); });
 }
 
 bool serves(const Option& option, unsigned command) {
   if ((option.commands & command) == 0) return false;
-  return command != kInfer || (option.kinds & (kInference | kPlanLevel | kCommandLine)) != 0;
+  const unsigned kinds = command == kInfer ? kInference : command == kTrain ? kTraining : kAnyKind;
+  return (option.kinds & (kinds | kPlanLevel | kCommandLine)) != 0;
 }
 
 std::string_view singular(const Option& option) {
@@ -98,11 +104,13 @@ std::vector<std::string> alias_names(const Option& option) {
   return names_of(option.aliases);
 }
 
-std::vector<std::string> flag_names(const Option& option) {
+std::vector<std::string> flag_names(const Option& option, unsigned command) {
   std::vector<std::string> flags{"--" + (option.name.find('.') == std::string_view::npos
                                              ? dashed(option.name)
                                              : std::string(option.name))};
   for (auto& flag : names_of(option.flags)) flags.push_back(std::move(flag));
+  if ((command & kTrain) != 0)
+    for (auto& flag : names_of(option.train_flags)) flags.push_back(std::move(flag));
   return flags;
 }
 

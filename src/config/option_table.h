@@ -58,9 +58,10 @@ struct Option {
   double max = std::numeric_limits<double>::infinity();
   std::span<const Choice> choices{};
   unsigned kinds = kInference;
-  unsigned commands = kRun | kInfer;
+  unsigned commands = kRun | kInfer | kTrain;
   // false: accepted, validated, and a case that sets it is skipped as "not available yet"
   bool available = true;
+  std::string_view train_flags{};  // more spellings, of the train command alone: --seed
   std::string_view help{};
 
   [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }
@@ -82,14 +83,15 @@ const Option* find_option(std::string_view key, unsigned kinds);
 // none.
 const Option* find_flag(std::string_view flag, unsigned command);
 
-// Whether the option's flags belong to a command: infer takes those of inference only.
+// Whether the option's flags belong to a command: infer takes those of inference only, train those of
+// training.
 bool serves(const Option& option, unsigned command);
 
 // "batch" for batch_sizes: the name of one case's value, and of the option in Case::settings.
 std::string_view singular(const Option& option);
 std::vector<std::string> alias_names(const Option& option);
-std::vector<std::string> flag_names(
-    const Option& option);  // every spelling, longest way first: --batch-sizes, --batch
+// Every spelling, longest way first: --batch-sizes, --batch. Those of one command, or of every.
+std::vector<std::string> flag_names(const Option& option, unsigned command = kAnyCommand);
 
 unsigned kind_bit(WorkloadKind kind);
 std::string_view kind_name(WorkloadKind kind);

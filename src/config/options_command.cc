@@ -9,7 +9,7 @@ namespace {
 using enum OptionType;
 using enum OptionForm;
 
-constexpr unsigned kRuns = kRun | kInfer;
+constexpr unsigned kRuns = kRun | kInfer | kTrain;
 constexpr std::array<Choice, 8> kFormats{
     {{"html"}, {"markdown"}, {"csv"}, {"json"}, {"text"}, {"pdf", false}, {"png", false}, {"svg", false}}};
 
@@ -46,8 +46,11 @@ constexpr std::array kPlanRows{
 };
 
 constexpr std::array kCommandRows{
-    Option{
-        .name = "config", .flags = "-c", .kinds = kCommandLine, .commands = kRun, .help = "The plan file."},
+    Option{.name = "config",
+           .flags = "-c",
+           .kinds = kCommandLine,
+           .commands = kRun | kTrain,
+           .help = "The plan file."},
     Option{.name = "dry_run",
            .type = kBoolean,
            .fallback = "false",

@@ -16,7 +16,7 @@ constexpr auto kPrecisionChoices = [] {
     choices[i] = {kPrecisions[i].name, kPrecisions[i].available};
   return choices;
 }();
-constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training", false}, {"collective", false}}};
+constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training"}, {"collective", false}}};
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 4> kAnswers{{{"auto"}, {"classes"}, {"tokens"}, {"none"}}};
@@ -85,6 +85,7 @@ constexpr std::array kRows{
            .unit = "tokens",
            .min = 1,
            .max = 1'000'000,
+           .kinds = kInference | kTraining,
            .help = "Tokens of one sequence, for language models only; unset: the model's own (128)."},
     Option{.name = "env",
            .form = kAxisMap,
@@ -119,6 +120,7 @@ constexpr std::array kRows{
                "On a CUDA device: the first inference records the model as a CUDA graph, the others replay "
                "it; false,true compares."},
     Option{.name = "weights",
+           .kinds = kInference | kTraining,
            .help = "A .safetensors file for a built-in model; unset: seeded random weights."},
     Option{.name = "weights_seed",
            .type = kInteger,

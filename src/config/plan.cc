@@ -132,6 +132,24 @@ class Assembler {
   std::vector<Diagnostic> problems_;
 };
 
+// torchrun's words say the world in two numbers. What is no number is left to the options to refuse.
+FlagSet with_world_size(FlagSet flags) {
+  const auto find = [&](std::string_view name) {
+    return std::find_if(flags.settings.begin(), flags.settings.end(),
+                        [&](const RawSetting& s) { return s.name == name; });
+  };
+  const auto here = find("nproc_per_node"), nodes = find("nnodes");
+  if (here == flags.settings.end() || find("gpu_counts") != flags.settings.end()) return flags;
+  const auto ranks = parse_int(here->values.front().text);
+  const auto hosts = nodes == flags.settings.end() ? 1 : parse_int(nodes->values.front().text);
+  if (!ranks || !hosts) return flags;
+  RawSetting world = *here;
+  world.name = "gpu_counts";
+  world.values = {{fmt::format("{}", *ranks * *hosts), here->place, false}};
+  flags.settings.push_back(std::move(world));
+  return flags;
+}
+
 Plan checked(Plan plan, const std::vector<Diagnostic>& problems, ErrorCode code) {
   if (!problems.empty()) throw ConfigErrors(problems, code);
   plan.settings.share();
@@ -148,7 +166,8 @@ bool same_plan(const Plan& a, const Plan& b) {
 Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides,
                     const ExtraNames& extra) {
   const YamlNode root = parse_yaml(yaml, source);
-  Assembler assembler(overrides, extra);
+  const FlagSet with_world = with_world_size(overrides);
+  Assembler assembler(with_world, extra);
   RawPlan raw = read_plan(root, assembler.problems());
   Plan plan = assembler.assemble(std::move(raw), source);
   return checked(std::move(plan), assembler.problems(), ErrorCode::kConfig);
@@ -166,10 +185,12 @@ Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, cons
 }
 
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
+  const bool trains = flags.command == kTrain;
   RawPlan raw;
-  raw.workloads.push_back({WorkloadKind::kInference, {}, {}});
-  Assembler assembler(flags, extra);
-  Plan plan = assembler.assemble(std::move(raw), "infer");
+  raw.workloads.push_back({trains ? WorkloadKind::kTraining : WorkloadKind::kInference, {}, {}});
+  const FlagSet with_world = with_world_size(flags);
+  Assembler assembler(with_world, extra);
+  Plan plan = assembler.assemble(std::move(raw), trains ? "train" : "infer");
   plan.source = "command line";
   return checked(std::move(plan), assembler.problems(), ErrorCode::kUsage);
 }
@@ -178,7 +199,7 @@ Settings command_settings(const FlagSet& flags) {
   // Mistakes in the rest of a command line that also has a plan are reported with those of the plan, all at
   // once.
   std::vector<Diagnostic> problems =
-      (flags.command & (kRun | kInfer)) != 0 ? std::vector<Diagnostic>{} : flags.problems;
+      (flags.command & (kRun | kInfer | kTrain)) != 0 ? std::vector<Diagnostic>{} : flags.problems;
   const Settings settings = build_settings(chosen(flags.settings, kCommandLine), kCommandLine, {}, problems);
   if (!problems.empty()) throw ConfigErrors(problems, ErrorCode::kUsage);
   return settings;

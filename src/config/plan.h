@@ -60,7 +60,8 @@ Plan load_plan_text(std::string_view yaml, const std::string& source, const Flag
 // Plug-in files a plan names, read leniently before validation: their engines are names the plan may use.
 // Never throws.
 std::vector<std::string> plan_plugins(const std::filesystem::path& path);
-// One inference workload from flags alone. Throws ConfigErrors(kUsage).
+// One workload from flags alone: inference, or training with the flags of kTrain. Throws
+// ConfigErrors(kUsage).
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});
 
 // Number of cases, saturating; expand() throws Error(kConfig) above kMaxCases.

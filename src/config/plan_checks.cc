@@ -13,6 +13,7 @@
 #include "config/plan_reader.h"
 #include "config/settings_builder.h"
 #include "config/slo.h"
+#include "config/training_rules.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -27,8 +28,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrdered{
     {"min_bytes", "max_bytes"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kExclusive{
-    {{"load_inputs", "image_dir"}, {"calib_data", "calib_images"}, {"arrival_rate_per_s", "server.load"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kExclusive{
+    {{"load_inputs", "image_dir"},
+     {"calib_data", "calib_images"},
+     {"arrival_rate_per_s", "server.load"},
+     {"benchmark.measure_steps", "benchmark.measure_seconds"}}};
 
 // Options of one scenario, which would be ignored in the others.
 constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
@@ -61,6 +65,7 @@ class Checker {
     check_baseline();
     check_load();
     check_cross_check();
+    check_training();
   }
 
  private:
@@ -105,8 +110,21 @@ class Checker {
   void check_device() {
     if (!settings_.has("device")) return;
     const auto& device = settings_.text("device");
+    if (kinds_ == kTraining) return check_training_device(device);
     if (!canonical_device(device))
       report("device", fmt::format("device '{}' is none of cpu, cuda, cuda:0, cuda:1, …", device));
+  }
+
+  // Ranks take the devices of their host in order.
+  void check_training_device(const std::string& device) {
+    if (device != "auto" && device != "cpu" && device != "cuda")
+      report("device",
+             fmt::format("device '{}' is none of auto, cpu, cuda; rank r of a host takes its r-th", device));
+  }
+
+  void check_training() {
+    if (kinds_ != kTraining) return;
+    for (const auto& [option, message] : training_mistakes(settings_)) report(option, message);
   }
 
   void check_models() {
@@ -164,6 +182,8 @@ class Checker {
     if (scenario == "sync" && written("instances"))
       report("instances",
              "instances are for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+    if (written("instances_per_device") && !written("instances"))
+      report("instances_per_device", "instances_per_device needs instances; add instances: [1, 2]");
     if (written("threads_per_instance") && !written("instances"))
       report("threads_per_instance", "threads_per_instance needs instances; add instances: [1, 2]");
     if (written("threads_per_instance") && differs("threads"))

@@ -229,7 +229,7 @@ void fields(A& a, Training& t) {
       a("straggler_rank", t.straggler_rank);
   a("sync_variation", t.sync_variation), a("loader_samples_per_s", t.loader_samples_per_s),
       a("fingerprint", t.fingerprint);
-  a("checkpoints", t.checkpoints), a("restarts", t.restarts);
+  a("checkpoints", t.checkpoints), a("restarts", t.restarts), a("notes", t.notes);
 }
 template <class A>
 void fields(A& a, Scaling& t) {

@@ -57,6 +57,35 @@ MetricValue stage_mean(const CaseResult& c) {
   return {{}, {}, {}, "not a stage of this case"};
 }
 
+constexpr char kNoTraining[] = "not a training case";
+constexpr double kToS = 1e-9;
+
+template <Number Training::*Field>
+MetricValue training_number(const CaseResult& c) {
+  return c.training.empty() ? MetricValue{{}, {}, {}, kNoTraining} : plain(c.training.front().*Field);
+}
+MetricValue total_s(const CaseResult& c) {
+  return c.training.empty() ? MetricValue{{}, {}, {}, kNoTraining} : plain(c.training.front().total_ns, kToS);
+}
+// Of the last epoch that has one.
+MetricValue train_accuracy(const CaseResult& c) {
+  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
+  const auto& epochs = c.training.front().epochs;
+  return epochs.empty() ? MetricValue{{}, {}, {}, "no epoch"} : plain(epochs.back().accuracy);
+}
+MetricValue efficiency(const CaseResult& c) {
+  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
+  if (c.scaling.empty()) return {{}, {}, {}, "no case of fewer ranks with the same work a rank"};
+  const Scaling& s = c.scaling.front();
+  return estimate({s.efficiency, s.ci_low, s.ci_high, 0.95, ""});
+}
+MetricValue tokens_per_s(const CaseResult& c) {
+  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
+  const auto length = c.benchmark.params.find("sequence_length");
+  if (length == c.benchmark.params.end()) return {{}, {}, {}, "the model has no tokens"};
+  return estimate(c.throughput.per_s, std::stod(length->second));
+}
+
 // Files of version 1.0 have the share alone.
 MetricValue top1_agreement(const CaseResult& c) {
   return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
@@ -66,7 +95,8 @@ constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better:
 
 constexpr std::array kMetrics{
     Metric{"p50_ms", "p50", "ms", kLow,
-           "Median latency of one inference; with six or more processes the interval is over the per-process "
+           "Median latency of one inference, or median time of one training step; with six or more processes "
+           "the interval is over the per-process "
            "medians.",
            "latency-quantiles", [](const CaseResult& c) { return estimate(c.headline.p50_ns, kToMs); }},
     Metric{"p90_ms", "p90", "ms", kLow, "90th percentile of latency over all samples (nearest rank).",
@@ -119,6 +149,9 @@ constexpr std::array kMetrics{
     Metric{"tensor_memory_mb", "tensors", "MB", kLow,
            "High-water mark of the engine's own tensor allocator during one inference.", "memory",
            [](const CaseResult& c) { return plain(c.memory.tensor_peak_bytes, kToMb); }},
+    Metric{"reserved_memory_mb", "reserved", "MB", kLow,
+           "Most memory that the engine's caching allocator held of its device during that inference.",
+           "memory", [](const CaseResult& c) { return plain(c.memory.reserved_peak_bytes, kToMb); }},
     Metric{"achieved_gflops_per_s", "achieved", "GFLOP/s", kHigh,
            "Model FLOPs per second at the median latency; in the load scenarios at the throughput.",
            "flops-and-peak",
@@ -162,6 +195,36 @@ constexpr std::array kMetrics{
     Metric{"issue_delay_p99_ms", "issue delay", "ms", kLow,
            "Server: 99th percentile of how late a free lane noticed a request; the largest of the processes.",
            kLoad, load_number_ms<&Load::issue_delay_p99_ns>},
+    Metric{"tokens_per_s", "tokens", "1/s", kHigh,
+           "Training of language models: tokens a second, throughput times the length of a sequence.",
+           "training-throughput", tokens_per_s},
+    Metric{
+        "efficiency", "efficiency", "1", kHigh,
+        "Training: median step time of the smallest world over that of this one, with the same work a rank.",
+        "scaling-efficiency", efficiency},
+    Metric{"exposed_share", "exposed", "1", kLow,
+           "Training with DDP: share of a step that waits for communication which the backward pass did not "
+           "hide.",
+           "parts-of-a-step", training_number<&Training::exposed_share>},
+    Metric{"data_wait_share", "data wait", "1", kLow, "Training: share of a step that waits for its data.",
+           "parts-of-a-step", training_number<&Training::data_wait_share>},
+    Metric{"straggler_index", "straggler", "1", kLow,
+           "Training: longest compute time of a rank over the median rank's, median over steps.",
+           "stragglers", training_number<&Training::straggler_index>},
+    Metric{"sync_variation", "sync p95/p50", "1", kLow,
+           "Training: p95 over p50 of exposed communication over the steps.", "stragglers",
+           training_number<&Training::sync_variation>},
+    Metric{"loss", "loss", "1", kLow, "Training: loss of the last step, mean over the ranks.",
+           "loss-and-accuracy-while-training", training_number<&Training::last_loss>},
+    Metric{"train_accuracy", "train accuracy", "1", kHigh,
+           "Training: share of right first answers in the last epoch, while the weights change.",
+           "loss-and-accuracy-while-training", train_accuracy},
+    Metric{"total_s", "total", "s", kLow,
+           "Training: from the start of the first step to the end of the last.", "training-throughput",
+           total_s},
+    Metric{"loader_per_s", "loader", "1/s", kHigh,
+           "Training: samples a second that the loaders of all ranks could deliver.", "training-throughput",
+           training_number<&Training::loader_samples_per_s>},
     Metric{"max_rel_err", "max error", "1", kLow,
            "Largest output difference to the FP32 reference over the reference's largest magnitude.",
            "accuracy", [](const CaseResult& c) { return plain(c.correctness.max_rel_err); }},

@@ -28,8 +28,8 @@ void fields(A& a, RankSteps& t) {
   a("rank", t.rank), a("loader_samples_per_s", t.loader_samples_per_s), a("rows", t.rows);
 }
 
-Json to_json(const RankSteps& table) {
-  return Writer::write(table);
+std::string rank_steps_text(const RankSteps& table) {
+  return Writer::write(table).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 RankSteps rank_steps_from_json(const Json& json) {

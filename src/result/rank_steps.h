@@ -45,8 +45,8 @@ struct RankSteps {
   std::vector<StepRow> rows;
 };
 
-// As it travels from rank to rank and to the coordinator. Reading throws Error(kData).
-nlohmann::json to_json(const RankSteps& table);
+// As it travels from rank to rank (one line of text) and to the coordinator. Reading throws Error(kData).
+std::string rank_steps_text(const RankSteps& table);
 RankSteps rank_steps_from_json(const nlohmann::json& json);
 
 // One JSON object a line and step.

@@ -16,7 +16,7 @@
 namespace paceline::result {
 namespace {
 
-constexpr double kPersistent = 0.01;     // probability of so many slowest steps by chance
+constexpr double kPersistent = 0.01;      // probability of so many slowest steps by chance
 constexpr double kNoticeablyLate = 1.02;  // of the median rank
 
 // The same step on every rank, in the order of ranks.
@@ -35,7 +35,8 @@ constexpr std::array<Part, 7> kParts{{{&StepRow::step_ns, &StepParts::step_ns},
                                       {&StepRow::optimizer_ns, &StepParts::optimizer_ns}}};
 
 std::vector<RankSteps> in_order(std::vector<RankSteps> ranks) {
-  std::sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.rank.rank < b.rank.rank; });
+  std::sort(ranks.begin(), ranks.end(),
+            [](const auto& a, const auto& b) { return a.rank.rank < b.rank.rank; });
   for (auto& table : ranks)
     std::stable_sort(table.rows.begin(), table.rows.end(),
                      [](const StepRow& a, const StepRow& b) { return a.step < b.step; });
@@ -43,9 +44,10 @@ std::vector<RankSteps> in_order(std::vector<RankSteps> ranks) {
 }
 
 [[noreturn]] void refuse(const RankSteps& table, std::int64_t step, const char* what) {
-  throw Error(ErrorCode::kData, fmt::format("the steps of the ranks do not fit together: rank {} {} step {}; run "
-                                            "it again, and keep the logs of its ranks if it happens again",
-                                            table.rank.rank, what, step));
+  throw Error(ErrorCode::kData,
+              fmt::format("the steps of the ranks do not fit together: rank {} {} step {}; run "
+                          "it again, and keep the logs of its ranks if it happens again",
+                          table.rank.rank, what, step));
 }
 
 // `first` and `table` are in order of steps.
@@ -87,8 +89,8 @@ double mean_over_ranks(const StepAcross& step, Get get) {
 // Position of the largest; of equals the first, so that the order in which ranks report does not matter.
 template <typename Get>
 std::size_t slowest(const StepAcross& step, Get get) {
-  const auto most = std::max_element(
-      step.begin(), step.end(), [&](const StepRow* a, const StepRow* b) { return get(*a) < get(*b); });
+  const auto most = std::max_element(step.begin(), step.end(),
+                                     [&](const StepRow* a, const StepRow* b) { return get(*a) < get(*b); });
   return static_cast<std::size_t>(most - step.begin());
 }
 
@@ -127,10 +129,10 @@ StepParts mean_parts(const std::vector<StepAcross>& timed) {
 RankFigures figures_of(const RankSteps& table, std::size_t at, const std::vector<StepAcross>& timed) {
   RankFigures figures = table.rank;
   for (const auto& part : kParts)
-    figures.parts.*part.figure = median_over(
-        timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->*part.row); });
-  figures.compute_ns = median_over(
-      timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->compute_ns()); });
+    figures.parts.*part.figure =
+        median_over(timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->*part.row); });
+  figures.compute_ns =
+      median_over(timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->compute_ns()); });
   figures.slowest_steps = std::count_if(
       timed.begin(), timed.end(), [&](const StepAcross& step) { return slowest(step, compute_of) == at; });
   return figures;
@@ -175,9 +177,17 @@ Number variation_of_exposed(const std::vector<StepAcross>& timed) {
   return stats::nearest_rank(sorted, stats::kPpmP95) / p50;
 }
 
+// All-reduces of gradients.
+Count launches_a_step(const std::vector<StepAcross>& timed) {
+  const auto n = median_over(
+      timed, [](const StepAcross& step) { return static_cast<double>(step.front()->buckets.size()); });
+  return n ? Count(std::llround(*n)) : Count::missing(n.reason());
+}
+
 void fill_communication(Training& t, const std::vector<StepAcross>& timed) {
   const auto alone = Number::missing(t.ddp ? "one rank" : "one rank without DDP");
   const bool several = t.ranks.size() > 1;
+  if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_a_step(timed);
   t.exposed_share = t.ddp ? share_of_step(timed, &StepRow::exposed_ns) : alone;
   t.sync_variation = several ? variation_of_exposed(timed) : alone;
   t.straggler_index = several ? median_over(timed, lateness) : alone;
@@ -361,13 +371,11 @@ void summarize_training(Training& training, std::vector<RankSteps> ranks, std::i
   const auto steps = aligned(ranks);
   const auto timed = timed_only(steps);
   training.ranks.clear();
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    training.ranks.push_back(figures_of(ranks[i], i, timed));
+  for (std::size_t i = 0; i < ranks.size(); ++i) training.ranks.push_back(figures_of(ranks[i], i, timed));
   training.parts = mean_parts(timed);
   training.data_wait_share = share_of_step(timed, &StepRow::data_wait_ns);
   training.buckets = bucket_figures(timed);
-  training.straggler_rank =
-      persistent_straggler(training.ranks, static_cast<std::int64_t>(timed.size()));
+  training.straggler_rank = persistent_straggler(training.ranks, static_cast<std::int64_t>(timed.size()));
   training.loader_samples_per_s = loader_rate(ranks);
   fill_communication(training, timed);
   fill_course(training, steps, samples_per_step);
@@ -382,7 +390,8 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
   for (const auto field : kSpeedFigures)
     set_median(field, combined, all, [](const Training& t) -> const Training& { return t; });
   for (const auto& part : kParts)
-    set_median(part.figure, combined.parts, all, [](const Training& t) -> const StepParts& { return t.parts; });
+    set_median(part.figure, combined.parts, all,
+               [](const Training& t) -> const StepParts& { return t.parts; });
   const auto named = [&](const Training* t) { return t->straggler_rank == combined.straggler_rank; };
   if (!std::all_of(all.begin(), all.end(), named))
     combined.straggler_rank = Count::missing("not the same rank in every repetition");
@@ -400,7 +409,8 @@ void compare_scaling(const std::vector<CaseResult*>& cases) {
   for (CaseResult* one : cases) {
     if (!is_measured_training(*one)) continue;
     const CaseResult* base = bases.at(work_of_a_rank(*one));
-    if (base->benchmark.world_size < one->benchmark.world_size) one->scaling.push_back(scaling_of(*one, *base));
+    if (base->benchmark.world_size < one->benchmark.world_size)
+      one->scaling.push_back(scaling_of(*one, *base));
   }
 }
 

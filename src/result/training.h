@@ -93,6 +93,7 @@ struct Training {
   std::string fingerprint;      // of the parameters, equal on all ranks
   CheckpointFigures checkpoints;
   std::vector<RestartFigures> restarts;
+  std::vector<std::string> notes;  // what a reader of the figures must know
 };
 
 // Against the smallest world of the plan with the same work a rank (methodology: scaling efficiency).

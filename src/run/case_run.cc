@@ -11,7 +11,9 @@
 #include "result/noise_rules.h"
 #include "result/summarize.h"
 #include "result/summarize_load.h"
+#include "result/summarize_training.h"
 #include "run/pass_factory.h"
+#include "run/train_factory.h"
 
 namespace paceline::run {
 namespace {
@@ -58,6 +60,40 @@ std::string instance_death(const std::vector<result::Repetition>& repetitions, s
   return words;
 }
 
+bool is_training(const CaseRun& run) {
+  return run.definition.kind == config::WorkloadKind::kTraining;
+}
+
+// The step tables of the ranks become figures of the repetition, and its samples.
+std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
+                                       const workload::PassReport& report) {
+  if (repetition.training.empty()) repetition.training.emplace_back();
+  result::summarize_training(repetition.training.front(), report.rank_steps,
+                             samples_per_step(run.definition));
+  run.rank_steps[repetition.index] = report.rank_steps;
+  return result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
+}
+
+void write_rank_files(const CaseRun& run) {
+  std::map<std::int64_t, std::string> ranks;
+  for (const auto& [repetition, tables] : run.rank_steps)
+    for (const auto& table : tables) ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition);
+  if (run.definition.settings.flag("benchmark.log_step_times"))
+    for (const auto& [rank, text] : ranks)
+      write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
+  std::string epochs;
+  for (const auto& r : run.result.repetitions)
+    for (const auto& training : r.training) epochs += result::epochs_jsonl(training.epochs, r.index);
+  write_file_atomic(run.dir / "metrics_epoch.jsonl", epochs);
+}
+
+void summarize_training_case(CaseRun& run) {
+  run.result.training = result::combined_training(run.result.repetitions);
+  for (auto& training : run.result.training)
+    for (auto& note : training_notes(run.definition, run.base.train.device))
+      training.notes.push_back(std::move(note));
+}
+
 std::string executed_text(const result::PrecisionReadBack& p) {
   std::string text;
   for (const auto& e : p.executed)
@@ -71,8 +107,8 @@ std::string executed_text(const result::PrecisionReadBack& p) {
 std::filesystem::path CaseRun::record_file(workload::PassKind kind, std::int64_t repetition) const {
   const auto passes = dir / "passes";
   make_directories(passes);
-  return passes / (kind == workload::PassKind::kTimed ? fmt::format("timed-{}.jsonl", repetition)
-                                                      : std::string("check.jsonl"));
+  const bool timed = kind == workload::PassKind::kTimed || kind == workload::PassKind::kTrain;
+  return passes / (timed ? fmt::format("timed-{}.jsonl", repetition) : std::string("check.jsonl"));
 }
 
 void set_passes_aside(const CaseRun& run) {
@@ -118,6 +154,7 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
   run.result.precision = report.precision;
   run.result.precision.asked = run.result.benchmark.precision;
   if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
+  run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
   if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
     run.result.flops.model_flops_per_item = report.flops_per_item;
     run.result.flops.convention =
@@ -149,19 +186,27 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
 
 void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   result::Repetition repetition = report.repetition;
-  repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
-  result::summarize_repetition(repetition, result::latencies_ns(report.samples));
-  for (auto& load : repetition.load)
-    result::summarize_load(load, run.result.benchmark.scenario, report.samples);
+  auto samples = report.samples;
+  try {
+    if (is_training(run)) samples = take_steps(run, repetition, report);
+  } catch (const Error& e) {
+    return end_case(run, "data", e.what());
+  }
+  if (!is_training(run)) {  // the check pass measured them
+    repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
+    repetition.memory.reserved_peak_bytes = run.result.memory.reserved_peak_bytes;
+  }
+  result::summarize_repetition(repetition, result::latencies_ns(samples));
+  for (auto& load : repetition.load) result::summarize_load(load, run.result.benchmark.scenario, samples);
   result::apply_noise_rules(repetition, noise_profile(run));
   std::erase_if(run.result.repetitions, [&](const auto& r) { return r.index == repetition.index; });
   std::erase_if(run.samples, [&](const auto& s) { return s.repetition == repetition.index; });
   run.result.repetitions.push_back(std::move(repetition));
-  run.samples.insert(run.samples.end(), report.samples.begin(), report.samples.end());
+  run.samples.insert(run.samples.end(), samples.begin(), samples.end());
   std::sort(run.result.repetitions.begin(), run.result.repetitions.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
   std::sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.repetition, a.rank, a.index) < std::tie(b.repetition, b.rank, b.index);
+    return std::tie(a.repetition, a.index) < std::tie(b.repetition, b.index);
   });
   for (const auto& [name, value] : report.effective_settings)  // the timed process has the last word
     run.result.effective_settings[name] = value;
@@ -175,6 +220,7 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   if (const auto died = instance_death(run.result.repetitions, report.repetition.index); !died.empty())
     end_case(run, "instance", died);
   resummarize(run);
+  if (is_training(run)) write_rank_files(run);
 }
 
 void resummarize(CaseRun& run) {
@@ -187,6 +233,7 @@ void resummarize(CaseRun& run) {
   result::summarize(run.result, run.samples, options);
   result::apply_noise_rules(run.result, noise_profile(run));
   result::apply_load_rules(run.result);
+  if (is_training(run)) summarize_training_case(run);
 }
 
 bool asks_layer_profile(const CaseRun& run) {
@@ -213,6 +260,7 @@ void apply_layer_profile(CaseRun& run, const WorkerOutcome& outcome) {
       rows, alone ? run.result.headline.p50_ns.value
                   : result::Number::missing("latencies here hold more than one inference (scenario)"));
   profile.source = outcome.report.layers_source;
+  profile.statistic = "median";
   profile.inferences = outcome.report.layers_inferences;
   profile.file = "layers.csv";
   write_file_atomic(run.dir / profile.file, result::layers_to_csv(rows));

@@ -7,6 +7,7 @@
 
 #include "config/plan.h"
 #include "result/case_result.h"
+#include "result/rank_steps.h"
 #include "result/samples.h"
 #include "run/plugin_choice.h"
 #include "run/worker.h"
@@ -20,6 +21,7 @@ struct CaseRun {
   std::filesystem::path dir;
   result::CaseResult result;
   std::vector<result::Sample> samples;
+  std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
   std::string model_file;  // what the engine reads instead of a built-in model; empty: it has the model
   bool selected = true;    // of --only
   bool ended = false;      // skipped, failed, or every repetition is there
@@ -44,7 +46,8 @@ void use_model_file(const CaseRun& run, workload::PassSpec& pass);
 // the case.
 void apply_check(CaseRun& run, const workload::PassReport& report);
 
-// Adds a finished repetition and recomputes every statistic.
+// Adds a finished repetition and recomputes every statistic. Of training it also writes what each rank
+// measured and the epochs; step tables that do not fit together end the case.
 void apply_repetition(CaseRun& run, const workload::PassReport& report);
 void resummarize(CaseRun& run);
 

@@ -11,6 +11,7 @@
 #include "config/device.h"
 #include "config/slo.h"
 #include "config/vocabulary.h"
+#include "run/train_factory.h"
 #include "stats/quantile.h"
 
 namespace paceline::run {
@@ -40,24 +41,6 @@ stats::WarmupConfig warmup_config(const Settings& s) {
   return w;
 }
 
-stats::StopConfig stop_config(const Settings& s) {
-  stats::StopConfig stop;
-  stop.confidence = s.number("confidence");
-  stop.n_min = s.integer("stop.n_min");
-  stop.n_max = s.integer("stop.n_max");
-  stop.t_min_ns = to_ns(s.number("stop.t_min_s"));
-  stop.t_max_ns = to_ns(s.number("stop.t_max_s"));
-  stop.check_growth = s.number("stop.check_growth");
-  stop.quantiles_ppm.clear();
-  for (const double p : s.numbers("stop.quantiles"))
-    stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(std::llround(p * 1e6)));
-  for (auto& row : stop.precisions)
-    row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50   ? "stop.rel_halfwidth_p50"
-                                 : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90"
-                                                             : "stop.rel_halfwidth_p99");
-  return stop;
-}
-
 measure::LoopConfig loop_config(const Settings& s) {
   measure::LoopConfig loop;
   loop.warmup = warmup_config(s);
@@ -67,11 +50,20 @@ measure::LoopConfig loop_config(const Settings& s) {
   return loop;
 }
 
+// Instances are on devices of their own where the device is called cuda: a number names one for all of them.
+std::int64_t instances_per_device(const Settings& s) {
+  if (!s.has("instances") || s.text("device").find(':') != std::string::npos ||
+      config::runs_on_cpu(s.text("engine"), s.text("device")))
+    return 0;
+  return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;
+}
+
 workload::LoadSpec load_spec(const Settings& s) {
   workload::LoadSpec load;
   load.scenario = s.text("scenario");
   if (s.has("concurrency")) load.concurrency = s.integer("concurrency");
   if (s.has("instances")) load.instances = s.integer("instances");
+  load.instances_per_device = instances_per_device(s);
   if (s.has("arrival_rate_per_s")) load.rate_per_s = s.number("arrival_rate_per_s");
   if (s.has("server.load")) load.share = s.number("server.load");
   load.arrival = s.text("server.arrival");
@@ -160,7 +152,57 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
   return options;
 }
 
+// What tells two training cases apart beside model, precision, layout, batch and ranks.
+constexpr std::array kTrainingParams{"ddp.enabled",
+                                     "ddp.comm_hook",
+                                     "ddp.bucket_cap_mb",
+                                     "ddp.gradient_as_bucket_view",
+                                     "ddp.static_graph",
+                                     "ddp.find_unused_parameters",
+                                     "ddp.broadcast_buffers",
+                                     "backend",
+                                     "training.optimizer",
+                                     "training.accumulation_steps",
+                                     "training.clip_norm",
+                                     "training.dropout",
+                                     "training.deterministic",
+                                     "data.source",
+                                     "data.workers",
+                                     "data.synthetic_fresh",
+                                     "data.image_size",
+                                     "data.augment",
+                                     "checkpoint.every_steps",
+                                     "checkpoint.async",
+                                     "inject"};
+
+// Those that are not as they are unless written.
+void add_training_params(const Case& c, result::Benchmark& benchmark) {
+  for (const std::string name : kTrainingParams) {
+    if (!c.settings.has(name)) continue;
+    const auto value = config::value_text(c.settings.list(name).front());
+    if (value != config::find_option(name, config::kTraining)->fallback) benchmark.params[name] = value;
+  }
+}
+
 }  // namespace
+
+stats::StopConfig stop_config(const Settings& s) {
+  stats::StopConfig stop;
+  stop.confidence = s.number("confidence");
+  stop.n_min = s.integer("stop.n_min");
+  stop.n_max = s.integer("stop.n_max");
+  stop.t_min_ns = to_ns(s.number("stop.t_min_s"));
+  stop.t_max_ns = to_ns(s.number("stop.t_max_s"));
+  stop.check_growth = s.number("stop.check_growth");
+  stop.quantiles_ppm.clear();
+  for (const double p : s.numbers("stop.quantiles"))
+    stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(std::llround(p * 1e6)));
+  for (auto& row : stop.precisions)
+    row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50   ? "stop.rel_halfwidth_p50"
+                                 : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90"
+                                                             : "stop.rel_halfwidth_p99");
+  return stop;
+}
 
 result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   result::CaseResult r;
@@ -178,13 +220,16 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("layout")) r.benchmark.layout = text("layout");
   if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
-  if (c.settings.has("device") && c.settings.text("device") != "cpu")
+  if (c.settings.has("device") && config::canonical_device(c.settings.text("device")) &&
+      c.settings.text("device") != "cpu")
     r.benchmark.params["device"] = *config::canonical_device(c.settings.text("device"));
   for (const auto& [name, usual] : kDeviceOptions)
     if (c.settings.has(name) && config::value_text(c.settings.list(name).front()) != usual)
       r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
+  if (c.settings.has("ranks")) r.benchmark.world_size = c.settings.integer("ranks");
+  if (c.kind == config::WorkloadKind::kTraining) add_training_params(c, r.benchmark);
   for (const char* name : {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s",
                            "server.load", "server.max_batch", "server.batch_timeout_ms"})
     if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
@@ -344,6 +389,7 @@ double timeout_of(const Case& c) {
 }
 
 double items_per_iteration(const Case& c) {
+  if (c.kind == config::WorkloadKind::kTraining) return static_cast<double>(samples_per_step(c));
   return static_cast<double>(c.settings.integer("batch"));
 }
 

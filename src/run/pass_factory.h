@@ -7,6 +7,7 @@
 #include "config/plan.h"
 #include "result/case_result.h"
 #include "run/plugin_choice.h"
+#include "stats/stop_rule.h"
 #include "workload/inference/inputs.h"
 #include "workload/pass.h"
 
@@ -55,6 +56,9 @@ workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const 
 
 // The pass that times the case's layers.
 workload::PassSpec profile_pass(const config::Case& c, const workload::PassSpec& base);
+
+// The stop rule as the options stop.* have it.
+stats::StopConfig stop_config(const config::Settings& s);
 
 std::int64_t repetitions_of(const config::Case& c);
 double timeout_of(const config::Case& c);

@@ -234,10 +234,6 @@ TEST(ModelFiles, AsTheEngineStandAlone) {
 }
 
 TEST(NotAvailable, OtherKindsExpandToSkips) {
-  const auto training = expand(plan_of("models: [resnet50]\ngpu_counts: [1, 2]\n"));
-  ASSERT_EQ(training.size(), 2U);
-  EXPECT_EQ(training[1].id, "resnet50-training-fp32-b32-r2");
-  EXPECT_EQ(training[1].not_available, "training is not available yet");
   const auto sweep =
       expand(plan_of("kind: collective\ncollectives: [all_reduce, broadcast]\nmax_bytes: 1M\n"));
   ASSERT_EQ(sweep.size(), 2U);

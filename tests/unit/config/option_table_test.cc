@@ -56,7 +56,7 @@ TEST(OptionTable, AFlagMeansOneOptionNameACommand) {
     std::map<std::string, std::set<std::string>> rows;
     for_each_option([&](const Option& option) {
       if (!serves(option, command)) return;
-      for (const auto& flag : flag_names(option)) rows[flag].insert(std::string(option.name));
+      for (const auto& flag : flag_names(option, command)) rows[flag].insert(std::string(option.name));
     });
     for (const auto& [flag, names] : rows) EXPECT_EQ(names.size(), 1U) << flag << " of command " << command;
   }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "run/train_factory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "config/training_rules.h"
+#include "config/vocabulary.h"
+#include "run/pass_factory.h"
+
+namespace paceline::run {
+namespace {
+
+using config::Case;
+using config::Settings;
+
+std::string optional_text(const Settings& s, std::string_view name) {
+  return s.has(name) ? s.text(name) : std::string();
+}
+
+std::uint64_t seed_of(const Settings& s) {
+  return static_cast<std::uint64_t>(s.integer("training.seed"));
+}
+
+bool is_adamw(const Case& c) {
+  return config::optimizer_of(c) == "adamw";
+}
+
+plugin::OptimizerSettings optimizer_settings(const Case& c) {
+  const Settings& s = c.settings;
+  plugin::OptimizerSettings o;
+  o.name = config::optimizer_of(c);
+  o.momentum = s.number("training.momentum");
+  o.nesterov = s.flag("training.nesterov");
+  const auto betas = s.numbers("training.betas");
+  o.beta1 = betas.at(0);
+  o.beta2 = betas.at(1);
+  o.eps = s.number("training.eps");
+  o.weight_decay = s.has("training.weight_decay") ? s.number("training.weight_decay")
+                   : is_adamw(c)                  ? 1e-2
+                                                  : 1e-4;
+  return o;
+}
+
+plugin::DdpSettings ddp_settings(const Case& c) {
+  const Settings& s = c.settings;
+  plugin::DdpSettings d;
+  d.enabled = config::runs_ddp(c);
+  d.bucket_cap_mb = s.number("ddp.bucket_cap_mb");
+  d.gradient_as_bucket_view = s.flag("ddp.gradient_as_bucket_view");
+  d.static_graph = s.flag("ddp.static_graph");
+  d.find_unused_parameters = s.flag("ddp.find_unused_parameters");
+  d.broadcast_buffers = s.flag("ddp.broadcast_buffers");
+  d.comm_hook = s.text("ddp.comm_hook");
+  return d;
+}
+
+plugin::TrainSettings train_settings(const Case& c, const TrainPlace& place) {
+  const Settings& s = c.settings;
+  plugin::TrainSettings t;
+  t.precision = s.text("precision");
+  t.layout = s.text("layout");
+  t.threads = s.integer("threads") > 0 ? static_cast<int>(s.integer("threads")) : place.threads;
+  t.seed = seed_of(s);
+  t.dropout = s.flag("training.dropout");
+  t.deterministic = s.flag("training.deterministic");
+  t.clip_norm = s.has("training.clip_norm") ? s.number("training.clip_norm") : 0;
+  t.accumulation_steps = static_cast<int>(s.integer("training.accumulation_steps"));
+  t.optimizer = optimizer_settings(c);
+  t.ddp = ddp_settings(c);
+  if (train_device(c, place) == "cpu") return t;
+  for (const char* name : {"training.cudnn_benchmark", "benchmark.sync_cuda"})
+    t.options[std::string(name).substr(std::string_view(name).find('.') + 1)] =
+        s.flag(name) ? "true" : "false";
+  return t;
+}
+
+workload::DataSpec data_spec(const Settings& s) {
+  workload::DataSpec d;
+  d.source = s.text("data.source");
+  d.path = optional_text(s, "data.path");
+  d.workers = s.integer("data.workers");
+  d.prefetch = s.integer("data.prefetch");
+  d.synthetic_samples = s.integer("data.synthetic_samples");
+  d.synthetic_fresh = s.flag("data.synthetic_fresh");
+  d.image_size = s.has("data.image_size") ? s.integer("data.image_size") : 0;
+  d.augment = s.flag("data.augment");
+  d.shuffle = s.flag("data.shuffle");
+  d.seed = seed_of(s);
+  return d;
+}
+
+workload::ScheduleSpec schedule_spec(const Case& c) {
+  const Settings& s = c.settings;
+  const auto count = [&](std::string_view name) { return s.has(name) ? s.integer(name) : 0; };
+  workload::ScheduleSpec schedule;
+  schedule.name = s.text("training.schedule");
+  schedule.base = s.has("training.lr") ? s.number("training.lr") : is_adamw(c) ? 1e-3 : 0.1;
+  schedule.warmup_steps = s.integer("training.lr_warmup_steps");
+  schedule.total_steps = count("training.lr_total_steps");
+  schedule.last = s.number("training.lr_final");
+  schedule.step_every = count("training.lr_step_size");
+  schedule.gamma = s.number("training.lr_gamma");
+  return schedule;
+}
+
+workload::CheckpointSpec checkpoint_spec(const Settings& s) {
+  workload::CheckpointSpec c;
+  c.dir = optional_text(s, "checkpoint.dir");
+  c.every_steps = s.integer("checkpoint.every_steps");
+  c.keep = s.integer("checkpoint.keep");
+  c.asynchronous = s.flag("checkpoint.async");
+  c.resume = s.flag("checkpoint.resume");
+  return c;
+}
+
+// A fixed warm-up; then steps, seconds, or the stop rule.
+measure::LoopConfig loop_config(const Settings& s) {
+  measure::LoopConfig loop;
+  loop.warmup.fixed_iterations = s.integer("benchmark.warmup_steps");
+  loop.warmup.mode = loop.warmup.fixed_iterations > 0 ? stats::WarmupMode::kFixed : stats::WarmupMode::kNone;
+  loop.stop = stop_config(s);
+  loop.batch = 1;
+  if (s.has("benchmark.measure_steps")) loop.iterations = s.integer("benchmark.measure_steps");
+  if (!s.has("benchmark.measure_seconds")) return loop;
+  loop.stop.n_min = 1;
+  loop.stop.quantiles_ppm.clear();  // no precision is asked for
+  loop.stop.t_min_ns = loop.stop.t_max_ns =
+      static_cast<std::int64_t>(s.number("benchmark.measure_seconds") * 1e9);
+  return loop;
+}
+
+workload::TrainSpec train_spec(const Case& c, const TrainPlace& place) {
+  const Settings& s = c.settings;
+  workload::TrainSpec t;
+  t.settings = train_settings(c, place);
+  t.device = train_device(c, place);
+  t.backend = s.text("backend") != "auto" ? s.text("backend") : t.device == "cpu" ? "gloo" : "nccl";
+  t.rendezvous.timeout_s = s.number("rdzv_timeout_s");
+  t.group_timeout_s = s.number("group_timeout_s");
+  t.plan_hash = plan_hash(c);
+  t.data = data_spec(s);
+  t.schedule = schedule_spec(c);
+  t.checkpoint = checkpoint_spec(s);
+  t.epochs = s.has("training.epochs") ? s.integer("training.epochs") : 0;
+  t.drift_check_every = s.integer("training.drift_check_every");
+  t.inject = optional_text(s, "inject");
+  return t;
+}
+
+// Asked for, and without effect on the CPU.
+std::vector<std::string> cpu_notes(const Case& c) {
+  std::vector<std::string> notes;
+  if (c.settings.flag("benchmark.sync_cuda"))
+    notes.emplace_back("benchmark.sync_cuda has no effect on the CPU: a step is over when it returns");
+  if (c.settings.integer("ranks") > 1)
+    notes.emplace_back(
+        "ranks are CPU processes over gloo: their throughput and its scaling do not speak for GPUs");
+  return notes;
+}
+
+}  // namespace
+
+std::string train_device(const Case& c, const TrainPlace& place) {
+  const auto& asked = c.settings.text("device");
+  return asked == "auto" ? place.device : asked;
+}
+
+workload::PassSpec train_pass(const Case& c, const TrainPlace& place) {
+  const Settings& s = c.settings;
+  workload::PassSpec pass;
+  pass.kind = workload::PassKind::kTrain;
+  pass.case_id = c.id;
+  pass.world_size = s.integer("ranks");
+  pass.engine = "eager";  // whose plug-in trains
+  pass.model.name = s.text("model");
+  pass.model.weights_file = optional_text(s, "weights");
+  pass.model.weights_seed = seed_of(s);
+  pass.model.inputs = config::case_inputs(c);
+  pass.batch = s.integer("batch");
+  pass.train = train_spec(c, place);
+  pass.settings.precision = pass.train.settings.precision;
+  pass.settings.layout = pass.train.settings.layout;
+  pass.settings.threads = pass.train.settings.threads;
+  pass.loop = loop_config(s);
+  return pass;
+}
+
+int threads_per_rank(const std::vector<Case>& cases, int cores, int hosts) {
+  std::int64_t most = 1;
+  for (const auto& c : cases)
+    if (c.settings.has("ranks")) most = std::max(most, (c.settings.integer("ranks") + hosts - 1) / hosts);
+  return std::max(1, static_cast<int>(cores / most));
+}
+
+std::int64_t samples_per_step(const Case& c) {
+  const Settings& s = c.settings;
+  return s.integer("batch") * s.integer("training.accumulation_steps") * s.integer("ranks");
+}
+
+std::vector<std::string> training_notes(const Case& c, const std::string& device) {
+  auto notes = device == "cpu" ? cpu_notes(c) : std::vector<std::string>{};
+  if (c.settings.flag("profiling.enabled"))
+    notes.emplace_back("profiling of training is not available yet: the steps were timed without it");
+  return notes;
+}
+
+std::string plan_hash(const Case& c) {
+  nlohmann::json all = c.env;
+  for (const auto& [name, values] : c.settings.all())
+    for (const auto& value : values) all[name].push_back(config::value_text(value));
+  return sha256_hex(all.dump()).substr(0, 16);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "result/training.h"
+#include "workload/pass.h"
+
+// From the settings of a training case to what its ranks need. Pure.
+namespace paceline::run {
+
+// What the settings leave to where the case runs.
+struct TrainPlace {
+  int threads = 1;             // of a rank, where the case does not say
+  std::string device = "cpu";  // cpu | cuda: what device: auto means here
+};
+
+// The pass of every rank but for rank, files, cores and rendezvous. The plug-in is the torch one.
+workload::PassSpec train_pass(const config::Case& c, const TrainPlace& place);
+// cpu | cuda
+std::string train_device(const config::Case& c, const TrainPlace& place);
+
+// Threads of a rank for cases that do not say: the cores of a host over the most ranks that any of these
+// cases puts on it, so that they stay the same over a sweep. At least one.
+int threads_per_rank(const std::vector<config::Case>& cases, int cores, int hosts = 1);
+
+// Samples that one step takes on all ranks together.
+std::int64_t samples_per_step(const config::Case& c);
+
+// What was asked for and has no effect here, in words; what else a reader of the figures must know.
+std::vector<std::string> training_notes(const config::Case& c, const std::string& device);
+
+// Equal where every option of the case is.
+std::string plan_hash(const config::Case& c);
+
+}  // namespace paceline::run

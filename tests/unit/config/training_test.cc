@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+
+#include "config/training_rules.h"
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> labels_of(const std::string& lines) {
+  std::vector<std::string> labels;
+  for (const auto& item : expand(plan_of("kind: training\nmodel: tiny_cnn\n" + lines))) labels.push_back(item.label);
+  return labels;
+}
+
+std::string reason_of(const std::string& lines) {
+  return expand(plan_of("kind: training\n" + lines)).at(0).not_available;
+}
+
+std::string training_mistake(const std::string& lines) {
+  return mistake_of("kind: training\nmodel: tiny_cnn\n" + lines);
+}
+
+FlagSet train_flags(std::vector<std::string> arguments) {
+  return parse_flags(arguments, kTrain);
+}
+
+TEST(TrainingPlans, NamesSayModelPrecisionBatchAndRanks) {
+  EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nprecisions: [fp32, bf16]\n"),
+              ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r2", "tiny_cnn train bf16 b32 r1",
+                          "tiny_cnn train bf16 b32 r2"));
+}
+
+TEST(TrainingPlans, DdpWithOneRankIsACaseOfItsOwn) {
+  EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {enabled: [auto, true]}\n"),
+              ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r1 ddp=true",
+                          "tiny_cnn train fp32 b32 r2"));
+  EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {enabled: [false, true]}\n"),
+              ElementsAre("tiny_cnn train fp32 b32 r1 ddp=false", "tiny_cnn train fp32 b32 r1 ddp=true",
+                          "tiny_cnn train fp32 b32 r2 ddp=true"));
+}
+
+TEST(TrainingPlans, WaysOfDdpAreForCasesThatHaveIt) {
+  EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {comm_hook: [none, bf16_compress]}\n"),
+              ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r2",
+                          "tiny_cnn train fp32 b32 r2 bf16_compress"));
+  const auto cases = expand(plan_of("kind: training\nmodel: tiny_cnn\nranks: 2\nddp: {bucket_cap_mb: [25, 1]}\n"));
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[1].baseline_id, cases[0].id);
+}
+
+TEST(TrainingPlans, OnlyWhatCannotBeIsSkipped) {
+  EXPECT_EQ(reason_of("model: tiny_cnn\nprofiling: {enabled: true, tool: nsys}\n"), "");
+  EXPECT_EQ(reason_of("model: tiny_cnn\nddp: {comm_hook: powersgd}\n"),
+            "ddp.comm_hook 'powersgd' is not available yet");
+  EXPECT_THAT(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\n"), HasSubstr("for one rank"));
+  EXPECT_THAT(reason_of("model: gpt2\ndata: {source: cifar100}\n"), HasSubstr("gpt2 takes sequences"));
+  EXPECT_THAT(reason_of("model: gpt2\nsequence_length: 4096\n"), HasSubstr("at most 1024 tokens"));
+  EXPECT_THAT(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), HasSubstr("CUDA devices"));
+  const TemporaryFile file("paceline_training.onnx");
+  EXPECT_THAT(reason_of("model: " + file.path() + "\n"), HasSubstr("training takes the built-in models"));
+}
+
+TEST(TrainingPlans, SequencesAreAnAxisOfLanguageModels) {
+  const auto cases =
+      expand(plan_of("kind: training\nmodels: [gpt2, tiny_cnn]\nsequence_lengths: [64, 128]\n"));
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_EQ(cases[0].label, "gpt2 train fp32 b32 r1 s64");
+}
+
+TEST(TrainingPlans, MistakesAreNamed) {
+  EXPECT_THAT(training_mistake("training: {optimizer: sdg}\n"), HasSubstr("did you mean 'sgd'?"));
+  EXPECT_THAT(training_mistake("training: {schedule: cosine}\n"), HasSubstr("needs training.lr_total_steps"));
+  EXPECT_THAT(training_mistake("training: {schedule: step}\n"), HasSubstr("needs training.lr_step_size"));
+  EXPECT_THAT(training_mistake("training: {betas: [0.9]}\n"), HasSubstr("two numbers"));
+  EXPECT_THAT(training_mistake("training: {nesterov: true, momentum: 0}\n"), HasSubstr("needs a momentum"));
+  EXPECT_THAT(training_mistake("data: {source: cifar10}\n"), HasSubstr("did you mean 'cifar100'?"));
+  EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
+  EXPECT_THAT(training_mistake("data: {source: npz, path: no/such.npz}\n"), HasSubstr("does not exist"));
+  EXPECT_THAT(training_mistake("checkpoint: {resume: true}\n"), HasSubstr("needs checkpoint.dir"));
+  EXPECT_THAT(training_mistake("checkpoint: {every_steps: 5}\n"), HasSubstr("needs checkpoint.dir"));
+  EXPECT_THAT(training_mistake("device: cuda:1\n"), HasSubstr("none of auto, cpu, cuda"));
+  EXPECT_THAT(training_mistake("benchmark: {measure_steps: 5, measure_seconds: 2}\n"),
+              HasSubstr("exclude each other"));
+}
+
+TEST(TrainingPlans, AnEpochHoldsAStepOfEveryCase) {
+  EXPECT_THAT(training_mistake("batch_sizes: [8, 64]\ngpu_counts: [1, 4]\ndata: {synthetic_samples: 255}\n"),
+              HasSubstr("takes 256 samples"));
+  EXPECT_TRUE(mistakes_of("kind: training\nmodel: tiny_cnn\nbatch: 64\nranks: 4\ndata: {synthetic_samples: 256}\n").empty());
+}
+
+TEST(TrainingPlans, TheOptimizerSuitsTheModel) {
+  const auto optimizer = [](const std::string& lines) {
+    return optimizer_of(expand(plan_of("kind: training\n" + lines)).at(0));
+  };
+  EXPECT_EQ(optimizer("model: resnet50\n"), "sgd");
+  EXPECT_EQ(optimizer("model: gpt2\n"), "adamw");
+  EXPECT_EQ(optimizer("model: gpt2\ntraining: {optimizer: sgd}\n"), "sgd");
+}
+
+TEST(TrainFlags, MakeATrainingWorkload) {
+  const Plan plan = plan_from_flags(train_flags({"--model", "resnet50", "--ranks", "1,2", "--batch-size", "8", "--epochs",
+                                                 "3", "--lr", "0.2", "--seed", "7", "--workers", "1", "--amp",
+                                                 "--data.source", "synthetic", "--steps", "20"}));
+  ASSERT_EQ(plan.workloads.size(), 1U);
+  const auto& w = plan.workloads[0];
+  EXPECT_EQ(w.kind, WorkloadKind::kTraining);
+  EXPECT_EQ(w.settings.texts("gpu_counts"), (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(w.settings.integer("training.epochs"), 3);
+  EXPECT_EQ(w.settings.integer("training.seed"), 7);
+  EXPECT_EQ(w.settings.integer("data.workers"), 1);
+  EXPECT_EQ(w.settings.text("precisions"), "amp");
+  EXPECT_EQ(w.settings.integer("benchmark.measure_steps"), 20);
+  EXPECT_EQ(plan.experiment_name, "train");
+}
+
+TEST(TrainFlags, TorchrunsWordsSayTheWorld) {
+  const auto ranks = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--model", "tiny_cnn"});
+    return plan_from_flags(train_flags(std::move(arguments))).workloads[0].settings.texts("gpu_counts");
+  };
+  EXPECT_THAT(ranks({"--nproc-per-node", "2", "--nnodes=3"}), ElementsAre("6"));
+  EXPECT_THAT(ranks({"--nproc_per_node=2"}), ElementsAre("2"));
+  EXPECT_THAT(ranks({"--nnodes", "2", "--ranks", "4"}), ElementsAre("4"));
+}
+
+TEST(TrainFlags, AreItsOwn) {
+  EXPECT_EQ(find_flag("--seed", kInfer)->name, "input_seed");
+  EXPECT_EQ(find_flag("--seed", kTrain)->name, "training.seed");
+  EXPECT_EQ(find_flag("--engine", kTrain), nullptr);
+  EXPECT_EQ(find_flag("--rdzv-timeout", kTrain)->name, "rdzv_timeout_s");
+  const std::string help = render_help(kTrain);
+  for (const char* flag : {"--lr X", "--epochs N", "--ranks N,…", "--inject TEXT", "--node-rank N", "-c, --config"})
+    EXPECT_THAT(help, HasSubstr(flag));
+  EXPECT_EQ(help.find("--engine"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::config

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#include "result/summarize_training.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "result/result_json.h"
+#include "result/summarize.h"
+
+namespace paceline::result {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// A step of 100 ms: wait 2, input 1, forward 30, backward 55, exposed 7, optimizer 5; a little different from
+// step to step, and `factor` times as long in its forward pass.
+StepRow row(std::int64_t step, double factor = 1) {
+  StepRow r;
+  r.step = step;
+  r.epoch = step / 10;
+  r.phase = step < 2 ? StepPhase::kWarmup : StepPhase::kTimed;
+  r.start_ns = step * 200 * kMs;
+  r.data_wait_ns = 2 * kMs;
+  r.input_ns = kMs;
+  r.forward_ns = 30 * kMs + (step % 5) * 1000 + static_cast<std::int64_t>((factor - 1) * 93 * kMs);
+  r.backward_ns = 55 * kMs;
+  r.exposed_ns = 7 * kMs;
+  r.optimizer_ns = 5 * kMs;
+  r.step_ns = r.data_wait_ns + r.input_ns + r.forward_ns + r.backward_ns + r.exposed_ns + r.optimizer_ns;
+  r.loss = 7.0 - 0.1 * static_cast<double>(step);
+  r.correct = step;
+  r.judged = 32;
+  r.learning_rate = 0.1;
+  r.buckets = {{1 << 20, 40 * kMs, 60 * kMs}, {4 << 20, 70 * kMs, 90 * kMs}};
+  return r;
+}
+
+RankSteps table(std::int64_t rank, double factor = 1, std::int64_t steps = 32) {
+  RankSteps t;
+  t.rank.rank = rank;
+  t.rank.host = "node";
+  t.loader_samples_per_s = 500.0;
+  for (std::int64_t s = 0; s < steps; ++s) t.rows.push_back(row(s, factor));
+  return t;
+}
+
+// Four ranks; rank 2 computes 10 % longer.
+std::vector<RankSteps> one_slow() {
+  return {table(0), table(1), table(2, 1.1), table(3)};
+}
+
+Training summarized(std::vector<RankSteps> ranks) {
+  Training t;
+  t.ddp = true;
+  summarize_training(t, std::move(ranks), 128);
+  return t;
+}
+
+std::string text_of(const Training& training) {
+  CaseResult c;
+  c.training = {training};
+  return to_json(c).dump();
+}
+
+TEST(SummarizeTraining, OneRankTenPercentSlowIsNamed) {
+  const Training t = summarized(one_slow());
+  EXPECT_NEAR(*t.straggler_index, 1.10, 0.01);
+  ASSERT_TRUE(t.straggler_rank);
+  EXPECT_EQ(*t.straggler_rank, 2);
+  EXPECT_EQ(t.ranks[2].slowest_steps, 30);
+  EXPECT_EQ(t.ranks[0].slowest_steps, 0);
+}
+
+TEST(SummarizeTraining, EqualRanksHaveNoStraggler) {
+  const Training t = summarized({table(0), table(1)});
+  EXPECT_DOUBLE_EQ(*t.straggler_index, 1);
+  EXPECT_FALSE(t.straggler_rank);
+  EXPECT_EQ(t.straggler_rank.reason(), "no rank is persistently late");
+}
+
+TEST(SummarizeTraining, TheOrderOfRanksDoesNotMatter) {
+  auto ranks = one_slow();
+  const auto samples = step_samples(ranks, 0);
+  const auto text = text_of(summarized(ranks));
+  std::reverse(ranks.begin(), ranks.end());
+  std::reverse(ranks[1].rows.begin(), ranks[1].rows.end());
+  EXPECT_EQ(text_of(summarized(ranks)), text);
+  EXPECT_EQ(step_samples(ranks, 0), samples);
+}
+
+TEST(SummarizeTraining, AStepTakesAsLongAsItsSlowestRank) {
+  const auto samples = step_samples(one_slow(), 3);
+  ASSERT_EQ(samples.size(), 30U);
+  for (const auto& s : samples) {
+    EXPECT_EQ(s.rank, 2);
+    EXPECT_EQ(s.repetition, 3);
+    EXPECT_EQ(s.host_ns, row(s.index + 2, 1.1).step_ns);
+    EXPECT_EQ(s.start_ns, row(s.index + 2).start_ns);
+  }
+}
+
+void expect_refused(const std::vector<RankSteps>& ranks, const char* words) {
+  try {
+    step_samples(ranks, 0);
+    FAIL() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kData);
+    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+  }
+}
+
+TEST(SummarizeTraining, StepsThatDoNotFitTogetherAreRefused) {
+  auto lacking = one_slow();
+  lacking[1].rows.erase(lacking[1].rows.begin() + 5);
+  expect_refused(lacking, "rank 1 lacks step 5");
+  auto first_lacks = one_slow();
+  first_lacks[0].rows.pop_back();
+  expect_refused(first_lacks, "rank 0 lacks step 31");
+  auto twice = one_slow();
+  twice[3].rows[8].step = 7;
+  expect_refused(twice, "rank 3 has two rows of step 7");
+  auto phases = one_slow();
+  phases[2].rows[4].phase = StepPhase::kWarmup;
+  expect_refused(phases, "rank 2 counts differently step 4");
+  expect_refused({}, "without a single step");
+}
+
+TEST(SummarizeTraining, PartsAreMediansOfTheMeanOverRanks) {
+  const Training t = summarized({table(0), table(1)});
+  EXPECT_DOUBLE_EQ(*t.parts.data_wait_ns, 2.0 * kMs);
+  EXPECT_DOUBLE_EQ(*t.parts.backward_ns, 55.0 * kMs);
+  EXPECT_DOUBLE_EQ(*t.parts.exposed_ns, 7.0 * kMs);
+  EXPECT_NEAR(*t.exposed_share, 0.07, 1e-4);
+  EXPECT_NEAR(*t.data_wait_share, 0.02, 1e-4);
+  EXPECT_DOUBLE_EQ(*t.sync_variation, 1);
+  EXPECT_DOUBLE_EQ(*t.loader_samples_per_s, 1000);
+  EXPECT_EQ(*t.collectives_per_step, 2);
+  ASSERT_EQ(t.buckets.size(), 2U);
+  EXPECT_EQ(t.buckets[1].bytes, 4 << 20);
+  EXPECT_DOUBLE_EQ(*t.buckets[1].launched_ns, 70.0 * kMs);
+}
+
+TEST(SummarizeTraining, EpochsHoldLossAccuracyAndRate) {
+  const Training t = summarized({table(0), table(1)});
+  ASSERT_EQ(t.epochs.size(), 4U);
+  const EpochFigures& second = t.epochs[1];
+  EXPECT_EQ(second.steps, 10);
+  EXPECT_EQ(second.samples, 1280);
+  EXPECT_NEAR(*second.loss, 7 - 0.1 * 14.5, 1e-12);
+  EXPECT_NEAR(*second.accuracy, 14.5 / 32, 1e-12);
+  EXPECT_NEAR(*second.seconds, 1.9, 0.001);
+  EXPECT_NEAR(*second.samples_per_s, 1280 / 1.9, 1);
+  EXPECT_EQ(t.epochs[3].steps, 2);
+  EXPECT_EQ(*t.steps, 32);
+  EXPECT_NEAR(*t.last_loss, 7 - 3.1, 1e-12);
+  EXPECT_NEAR(*t.total_ns, 31 * 200e6 + 100e6, 1e5);
+}
+
+TEST(SummarizeTraining, OneRankAloneHasNeitherCommunicationNorStraggler) {
+  Training t;
+  summarize_training(t, {table(0)}, 32);
+  EXPECT_EQ(t.exposed_share.reason(), "one rank without DDP");
+  EXPECT_EQ(t.straggler_index.reason(), "one rank without DDP");
+  EXPECT_FALSE(t.straggler_rank);
+}
+
+TEST(SummarizeTraining, ALossThatIsNoNumberIsMissing) {
+  auto ranks = one_slow();
+  for (auto& rank : ranks) rank.rows.back().loss = Number(std::nan(""));
+  EXPECT_FALSE(summarized(ranks).last_loss);
+}
+
+TEST(RankStepsText, ComesBackAsItWas) {
+  auto t = table(1);
+  t.rows[3].skipped = true;
+  const auto text = rank_steps_text(t);
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  const auto back = rank_steps_from_json(nlohmann::json::parse(text));
+  EXPECT_EQ(rank_steps_text(back), text);
+  EXPECT_EQ(back.rank.host, "node");
+  EXPECT_TRUE(back.rows[3].skipped);
+  EXPECT_EQ(back.rows[0].phase, StepPhase::kWarmup);
+  EXPECT_THROW(rank_steps_from_json(nlohmann::json::parse(R"({"rows": [{"phase": "lunch"}]})")), Error);
+}
+
+TEST(RankStepsText, OneLineAStep) {
+  const auto lines = rank_steps_jsonl(table(1), 2);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 32);
+  const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  EXPECT_EQ(first.at("rank"), 1);
+  EXPECT_EQ(first.at("repetition"), 2);
+  EXPECT_EQ(first.at("backward_ns"), 55 * kMs);
+}
+
+// A case of `world` ranks with steps of so many ms, from six processes.
+CaseResult scaled_case(std::int64_t world, double step_ms) {
+  CaseResult c;
+  c.case_id = "r" + std::to_string(world);
+  c.benchmark.id = c.case_id;
+  c.benchmark.kind = "training";
+  c.benchmark.world_size = world;
+  c.training = {{}};
+  std::vector<Sample> samples;
+  for (std::int32_t repetition = 0; repetition < 6; ++repetition) {
+    Repetition r;
+    r.index = repetition;
+    c.repetitions.push_back(r);
+    for (std::int64_t i = 0; i < 20; ++i) {
+      Sample s;
+      s.repetition = repetition;
+      s.index = i;
+      s.host_ns = std::llround(step_ms * kMs * (1 + 0.01 * repetition + 0.001 * static_cast<double>(i % 7)));
+      samples.push_back(s);
+    }
+  }
+  summarize(c, samples, {});
+  return c;
+}
+
+TEST(Scaling, EfficiencyIsAgainstTheSmallestWorldWithAnInterval) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110), four = scaled_case(4, 125);
+  compare_scaling({&four, &one, &two});
+  EXPECT_TRUE(one.scaling.empty());
+  ASSERT_EQ(four.scaling.size(), 1U);
+  const Scaling& s = four.scaling.front();
+  EXPECT_EQ(s.base_case_id, "r1");
+  EXPECT_NEAR(*s.efficiency, 0.8, 1e-6);
+  EXPECT_NEAR(*s.speedup, 3.2, 1e-5);
+  EXPECT_LT(*s.ci_low, 0.8);
+  EXPECT_GT(*s.ci_high, 0.8);
+  EXPECT_NEAR(*s.ci_low, 0.8 / 1.05, 0.03);
+  EXPECT_FALSE(s.superlinear);
+}
+
+TEST(Scaling, FasterThanIdealIsPointedOut) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 60);
+  compare_scaling({&one, &two});
+  EXPECT_TRUE(two.scaling.front().superlinear);
+}
+
+TEST(Scaling, OnlyEqualWorkIsCompared) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110), failed = scaled_case(4, 120);
+  two.benchmark.batch_per_rank = 64;
+  failed.outcome = Outcome::kFailed;
+  compare_scaling({&one, &two, &failed});
+  EXPECT_TRUE(two.scaling.empty());
+  EXPECT_TRUE(failed.scaling.empty());
+}
+
+TEST(CombinedTraining, SpeedIsTheMedianOverRepetitions) {
+  std::vector<Repetition> repetitions(3);
+  const double shares[] = {0.1, 0.3, 0.2};
+  for (std::size_t i = 0; i < 3; ++i) {
+    Training t = summarized(one_slow());
+    t.exposed_share = shares[i];
+    t.last_loss = static_cast<double>(i);
+    if (i == 1) t.straggler_rank = 0;
+    repetitions[i].training = {t};
+  }
+  const auto all = combined_training(repetitions);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_DOUBLE_EQ(*all[0].exposed_share, 0.2);
+  EXPECT_DOUBLE_EQ(*all[0].last_loss, 2);
+  EXPECT_FALSE(all[0].straggler_rank);
+  EXPECT_TRUE(combined_training({}).empty());
+}
+
+}  // namespace
+}  // namespace paceline::result

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "run/train_factory.h"
+
+#include <gtest/gtest.h>
+
+#include "run/case_run.h"
+#include "run/pass_factory.h"
+
+namespace paceline::run {
+namespace {
+
+std::vector<config::Case> cases(const std::string& lines) {
+  return config::expand(config::load_plan_text("kind: training\n" + lines, "test.yaml"));
+}
+config::Case one_case(const std::string& lines) {
+  return cases(lines).at(0);
+}
+
+TEST(TrainFactory, SettingsReachTheRanks) {
+  const auto pass = train_pass(one_case(R"(model: resnet50
+ranks: 2
+batch_size: 4
+precision: bf16
+layout: channels_last
+training: {optimizer: adamw, lr: 0.01, betas: [0.8, 0.99], seed: 7, clip_norm: 1, accumulation_steps: 3,
+           schedule: step, lr_step_size: 5, lr_gamma: 0.5, lr_warmup_steps: 2, epochs: 4, dropout: false}
+data: {source: synthetic, fresh: true, workers: 1, prefetch: 3, synthetic_samples: 640}
+ddp: {bucket_cap_mb: 10, comm_hook: fp16_compress, gradient_as_bucket_view: false}
+checkpoint: {dir: ck, every_steps: 9, keep: 3, async: true}
+rdzv_timeout_s: 5
+group_timeout_s: 11
+inject: kill:rank=1,step=50
+benchmark: {warmup_steps: 3, measure_steps: 12}
+)"),
+                               {2, "cpu"});
+  EXPECT_EQ(pass.kind, workload::PassKind::kTrain);
+  EXPECT_EQ(pass.world_size, 2);
+  EXPECT_EQ(pass.batch, 4);
+  EXPECT_EQ(pass.model.name, "resnet50");
+  EXPECT_EQ(pass.model.weights_seed, 7U);
+  EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{4, 3, 224, 224}));
+  EXPECT_EQ(pass.loop.warmup.fixed_iterations, 3);
+  EXPECT_EQ(pass.loop.iterations, 12);
+  const auto& t = pass.train;
+  EXPECT_EQ(t.settings.precision, "bf16");
+  EXPECT_EQ(t.settings.layout, "channels_last");
+  EXPECT_EQ(t.settings.threads, 2);
+  EXPECT_EQ(t.settings.accumulation_steps, 3);
+  EXPECT_DOUBLE_EQ(t.settings.clip_norm, 1);
+  EXPECT_FALSE(t.settings.dropout);
+  EXPECT_EQ(t.settings.optimizer.name, "adamw");
+  EXPECT_DOUBLE_EQ(t.settings.optimizer.beta1, 0.8);
+  EXPECT_DOUBLE_EQ(t.settings.optimizer.weight_decay, 0.01);
+  EXPECT_TRUE(t.settings.ddp.enabled);
+  EXPECT_DOUBLE_EQ(t.settings.ddp.bucket_cap_mb, 10);
+  EXPECT_EQ(t.settings.ddp.comm_hook, "fp16_compress");
+  EXPECT_FALSE(t.settings.ddp.gradient_as_bucket_view);
+  EXPECT_EQ(t.backend, "gloo");
+  EXPECT_EQ(t.schedule.name, "step");
+  EXPECT_EQ(t.schedule.step_every, 5);
+  EXPECT_EQ(t.schedule.warmup_steps, 2);
+  EXPECT_DOUBLE_EQ(t.schedule.base, 0.01);
+  EXPECT_TRUE(t.data.synthetic_fresh);
+  EXPECT_EQ(t.data.synthetic_samples, 640);
+  EXPECT_EQ(t.checkpoint.dir, "ck");
+  EXPECT_TRUE(t.checkpoint.asynchronous);
+  EXPECT_EQ(t.epochs, 4);
+  EXPECT_EQ(t.inject, "kill:rank=1,step=50");
+  EXPECT_DOUBLE_EQ(t.rendezvous.timeout_s, 5);
+  EXPECT_DOUBLE_EQ(t.group_timeout_s, 11);
+  EXPECT_EQ(samples_per_step(one_case("model: resnet50\nranks: 2\nbatch: 4\ntraining: {accumulation_steps: 3}\n")), 24);
+}
+
+TEST(TrainFactory, ASpecTravelsAsJson) {
+  auto pass = train_pass(one_case("model: gpt2\nranks: 2\nsequence_length: 32\n"), {1, "cpu"});
+  pass.train.rendezvous.port = 1234;
+  const auto json = workload::to_json(pass);
+  EXPECT_EQ(workload::to_json(workload::pass_from_json(json)), json);
+  EXPECT_EQ(json.at("kind"), "train");
+}
+
+TEST(TrainFactory, DefaultsSuitOptimizerAndWorld) {
+  const auto sgd = train_pass(one_case("model: resnet50\n"), {1, "cpu"}).train;
+  EXPECT_FALSE(sgd.settings.ddp.enabled);
+  EXPECT_DOUBLE_EQ(sgd.schedule.base, 0.1);
+  EXPECT_DOUBLE_EQ(sgd.settings.optimizer.weight_decay, 1e-4);
+  const auto adamw = train_pass(one_case("model: bert-large\n"), {1, "cpu"}).train;
+  EXPECT_DOUBLE_EQ(adamw.schedule.base, 1e-3);
+  EXPECT_TRUE(adamw.settings.options.empty());
+  const auto cuda = train_pass(one_case("model: resnet50\nranks: 2\n"), {1, "cuda"}).train;
+  EXPECT_EQ(cuda.backend, "nccl");
+  EXPECT_EQ(cuda.settings.options.at("cudnn_benchmark"), "true");
+  EXPECT_EQ(cuda.settings.options.at("sync_cuda"), "false");
+}
+
+TEST(TrainFactory, MeasuresStepsSecondsOrByTheRule) {
+  const auto loop = [](const std::string& lines) {
+    return train_pass(one_case("model: tiny_cnn\nbenchmark: " + lines + "\n"), {1, "cpu"}).loop;
+  };
+  EXPECT_EQ(loop("{measure_steps: 9}").iterations, 9);
+  const auto seconds = loop("{measure_seconds: 2.5}");
+  EXPECT_FALSE(seconds.iterations);
+  EXPECT_EQ(seconds.stop.t_min_ns, 2'500'000'000);
+  EXPECT_EQ(seconds.stop.t_max_ns, seconds.stop.t_min_ns);
+  EXPECT_TRUE(seconds.stop.quantiles_ppm.empty());
+  const auto rule = loop("{warmup_steps: 0}");
+  EXPECT_FALSE(rule.iterations);
+  EXPECT_EQ(rule.stop.t_max_ns, 300'000'000'000);
+  EXPECT_EQ(rule.warmup.mode, stats::WarmupMode::kNone);
+}
+
+TEST(TrainFactory, CoresOfARankStayTheSameOverASweep) {
+  const auto all = cases("model: tiny_cnn\ngpu_counts: [1, 2, 4]\n");
+  EXPECT_EQ(threads_per_rank(all, 8), 2);
+  EXPECT_EQ(threads_per_rank(all, 8, 2), 4);
+  EXPECT_EQ(threads_per_rank(all, 2), 1);
+  EXPECT_EQ(threads_per_rank({all[0]}, 8), 8);
+}
+
+TEST(TrainFactory, WhatHasNoEffectIsSaid) {
+  const auto c = one_case("model: tiny_cnn\nranks: 2\nbenchmark: {sync_cuda: true}\nprofiling: {enabled: true}\n");
+  const auto notes = training_notes(c, "cpu");
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_NE(notes[0].find("sync_cuda has no effect"), std::string::npos);
+  EXPECT_NE(notes[1].find("do not speak for GPUs"), std::string::npos);
+  EXPECT_NE(notes[2].find("not available yet"), std::string::npos);
+  EXPECT_EQ(training_notes(c, "cuda").size(), 1U);
+  EXPECT_TRUE(training_notes(one_case("model: tiny_cnn\n"), "cpu").empty());
+}
+
+TEST(TrainFactory, EqualCasesHaveEqualHashes) {
+  EXPECT_EQ(plan_hash(one_case("model: tiny_cnn\n")), plan_hash(one_case("model: tiny_cnn\n")));
+  EXPECT_NE(plan_hash(one_case("model: tiny_cnn\n")),
+            plan_hash(one_case("model: tiny_cnn\ntraining: {lr: 0.2}\n")));
+  EXPECT_NE(plan_hash(one_case("model: tiny_cnn\n")), plan_hash(one_case("model: tiny_cnn\nenv: {A: b}\n")));
+}
+
+TEST(TrainFactory, ResultsSayWhatWasTrained) {
+  const auto r = new_case_result(
+      one_case("model: gpt2\nranks: 2\nddp: {comm_hook: bf16_compress}\ntraining: {accumulation_steps: 2}\n"), "run");
+  EXPECT_EQ(r.benchmark.kind, "training");
+  EXPECT_EQ(r.benchmark.world_size, 2);
+  EXPECT_EQ(r.benchmark.params.at("ddp.comm_hook"), "bf16_compress");
+  EXPECT_EQ(r.benchmark.params.at("training.accumulation_steps"), "2");
+  EXPECT_EQ(r.benchmark.params.at("sequence_length"), "128");
+  EXPECT_FALSE(r.benchmark.params.contains("data.source"));
+}
+
+result::RankSteps steps_of(std::int64_t rank, std::int64_t step_ns) {
+  result::RankSteps table;
+  table.rank.rank = rank;
+  for (std::int64_t i = 0; i < 12; ++i) {
+    result::StepRow row;
+    row.step = i;
+    row.phase = i < 2 ? result::StepPhase::kWarmup : result::StepPhase::kTimed;
+    row.start_ns = i * 1'000'000'000;
+    row.step_ns = step_ns;
+    row.loss = 1.0;
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+CaseRun training_run(const std::filesystem::path& dir) {
+  CaseRun run;
+  run.definition = one_case("model: tiny_cnn\nranks: 2\nbatch: 8\nbenchmark: {measure_steps: 10}\n");
+  run.base = train_pass(run.definition, {1, "cpu"});
+  run.dir = dir;
+  run.result = new_case_result(run.definition, "run");
+  return run;
+}
+
+TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
+  const auto dir = std::filesystem::path(testing::TempDir()) / "paceline_training_case";
+  std::filesystem::create_directories(dir);
+  CaseRun run = training_run(dir);
+  workload::PassReport report;
+  report.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
+  report.repetition.training.emplace_back().ddp = true;
+  apply_repetition(run, report);
+  EXPECT_TRUE(run.result.complete);
+  EXPECT_EQ(run.result.outcome, result::Outcome::kOk);
+  ASSERT_EQ(run.samples.size(), 10U);
+  EXPECT_EQ(run.samples[0].rank, 1);
+  EXPECT_NEAR(*run.result.stats.median_ns, 110e6, 1);
+  EXPECT_NEAR(*run.result.throughput.per_s.value, 16 / 0.11, 0.01);
+  EXPECT_EQ(run.result.throughput.item, "images");
+  ASSERT_EQ(run.result.training.size(), 1U);
+  EXPECT_EQ(run.result.training[0].ranks.size(), 2U);
+  EXPECT_EQ(run.result.training[0].epochs[0].samples, 192);
+  for (const char* file : {"rank0.jsonl", "rank1.jsonl", "metrics_epoch.jsonl"})
+    EXPECT_TRUE(std::filesystem::exists(dir / file)) << file;
+  std::filesystem::remove_all(dir);
+}
+
+TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
+  CaseRun run = training_run(testing::TempDir());
+  workload::PassReport report;
+  report.rank_steps = {steps_of(0, 1), steps_of(1, 1)};
+  report.rank_steps[1].rows.pop_back();
+  apply_repetition(run, report);
+  EXPECT_EQ(run.result.outcome, result::Outcome::kFailed);
+  EXPECT_EQ(run.result.reason_code, "data");
+  EXPECT_NE(run.result.reason.find("rank 1 lacks step 11"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::run
