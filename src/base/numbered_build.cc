@@ -30,12 +30,13 @@ std::string numbered_build(std::string_view file, int number) {
 }
 
 std::string first_build(std::string_view file) {
-  const auto at = extension_at(file);
-  const auto stem = file.substr(0, at);
-  const auto mark = stem.rfind(kMark);
-  if (mark == std::string_view::npos || !is_number_above_1(stem.substr(mark + kMark.size())))
-    return std::string(file);
-  return fmt::format("{}{}", stem.substr(0, mark), file.substr(at));
+  for (const auto end : {file.size(), extension_at(file)}) {  // a name without an extension ends in the mark
+    const auto stem = file.substr(0, end);
+    const auto mark = stem.rfind(kMark);
+    if (mark != std::string_view::npos && is_number_above_1(stem.substr(mark + kMark.size())))
+      return fmt::format("{}{}", stem.substr(0, mark), file.substr(end));
+  }
+  return std::string(file);
 }
 
 }  // namespace paceline

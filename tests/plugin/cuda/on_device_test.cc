@@ -59,6 +59,7 @@ TEST_F(OnDevice, WhatRanIsReadBack) {
     EXPECT_EQ(read.precisions[0].precision, dominant);
     EXPECT_DOUBLE_EQ(read.precisions[0].flops_share, 1);
     EXPECT_GT(read.peak_tensor_bytes.value_or(0), 0);
+    EXPECT_GE(read.peak_reserved_bytes.value_or(0), read.peak_tensor_bytes.value_or(0));
   }
 }
 

@@ -63,6 +63,16 @@ TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
   EXPECT_THROW(apply_record(report, record), Error);
 }
 
+TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
+  PassReport counted, uncounted;
+  apply_record(counted, check_record({}, {}, 100, 4096, {}));
+  EXPECT_EQ(counted.tensor_peak_bytes, result::Count(100));
+  EXPECT_EQ(counted.reserved_peak_bytes, result::Count(4096));
+  apply_record(uncounted, check_record({}, {}, {}, {}, {}));
+  EXPECT_FALSE(uncounted.tensor_peak_bytes);
+  EXPECT_EQ(uncounted.reserved_peak_bytes.reason(), "the engine tells of no memory it reserves");
+}
+
 TEST(Records, LayersComeBackAsTheyWere) {
   PassReport report;
   apply_record(report, layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
