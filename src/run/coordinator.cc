@@ -20,6 +20,7 @@
 #include "host/idle_gate.h"
 #include "result/result_json.h"
 #include "result/summarize.h"
+#include "result/summarize_training.h"
 #include "run/artefacts.h"
 #include "run/case_preparation.h"
 #include "run/case_run.h"
@@ -27,7 +28,9 @@
 #include "run/cross_check.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
+#include "run/ranks.h"
 #include "run/schedule.h"
+#include "run/train_factory.h"
 #include "run/worker.h"
 
 namespace paceline::run {
@@ -47,6 +50,10 @@ std::string cpu_model(const nlohmann::json& environment) {
   return model.is_string() ? model.get<std::string>() : "unknown CPU";
 }
 
+bool trains(const CaseRun& c) {
+  return c.definition.kind == config::WorkloadKind::kTraining;
+}
+
 class Coordinator {
  public:
   Coordinator(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
@@ -63,7 +70,7 @@ class Coordinator {
   result::RunResult run() {
     start();
     for (auto& c : cases_)
-      if (!c.ended && c.selected && !interrupt_) check(c);
+      if (!c.ended && c.selected && !interrupt_ && !trains(c)) check(c);
     time_cases();
     cross_check_cases();
     profile_cases();
@@ -75,7 +82,9 @@ class Coordinator {
   [[nodiscard]] EngineHome engine_home(const std::string& engine, const std::string& device) const;
   void open_case(const config::Case& definition);
   static void choose_pinning(CaseRun& c);
+  void open_training(CaseRun& c);
   void restore(CaseRun& c);
+  void restore_repetitions(CaseRun& c);
   [[nodiscard]] bool asked_again(const CaseRun& c) const;
   void check(CaseRun& c);
   void fill_flops(CaseRun& c);
@@ -91,6 +100,7 @@ class Coordinator {
   WorkerOutcome run_pass(CaseRun& c, const workload::PassSpec& pass, bool keep_records);
   void save(CaseRun& c);
   void compare_all();
+  void compare_worlds();
   result::RunResult finish();
 
   RunSetup setup_;
@@ -140,6 +150,18 @@ EngineHome Coordinator::engine_home(const std::string& engine, const std::string
   return {{}, fmt::format("device '{}': {}", device, absent)};
 }
 
+void Coordinator::open_training(CaseRun& c) {
+  const auto& definition = c.definition;
+  const auto cores = static_cast<int>(host::allowed_cpus().size());
+  const bool cuda = !engine_home("eager", "cuda").file.empty();
+  c.base = train_pass(definition, {threads_per_rank(setup_.cases, cores), cuda ? "cuda" : "cpu"});
+  c.result.benchmark.threads = c.base.settings.threads;
+  const auto home = engine_home("eager", c.base.train.device);
+  c.base.plugin_file = home.file.string();
+  if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
+  restore_repetitions(c);
+}
+
 void Coordinator::open_case(const config::Case& definition) {
   CaseRun c;
   c.definition = definition;
@@ -148,6 +170,8 @@ void Coordinator::open_case(const config::Case& definition) {
   c.selected = setup_.only.empty() || setup_.only.contains(definition.id);
   if (!definition.not_available.empty()) {
     end_case(c, "not_available_yet", definition.not_available);
+  } else if (trains(c)) {
+    open_training(c);
   } else {
     c.base = base_pass(definition, static_cast<int>(host::allowed_cpus().size()));
     c.result.benchmark.threads = c.base.settings.threads;
@@ -196,10 +220,16 @@ void Coordinator::restore(CaseRun& c) {
   if (!checked) return;
   fill_flops(c);
   apply_check(c, *checked);
+  restore_repetitions(c);
+  keep_extras(c);
+}
+
+void Coordinator::restore_repetitions(CaseRun& c) {
+  if (setup_.previous.folder.empty() || c.ended) return;
+  if (trains(c) && asked_again(c)) return set_passes_aside(c);
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
     if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r)))
       apply_repetition(c, *report);
-  keep_extras(c);
 }
 
 // What an earlier run into this directory measured beside the repetitions.
@@ -221,6 +251,9 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
   const auto on_progress = [&](const workload::ProgressRecord& p) {
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
   };
+  if (pass.kind == PassKind::kTrain)
+    return run_ranks_restarting(request, {}, static_cast<int>(c.definition.settings.integer("max_restarts")),
+                                interrupt_, on_progress);
   const bool here = setup_.in_process && pass.kind == PassKind::kTimed;
   return here ? run_in_process(request, interrupt_, on_progress)
               : run_worker(request, interrupt_, on_progress);
@@ -319,7 +352,7 @@ void Coordinator::time_one(CaseRun& c, std::int64_t repetition, const PassInfo& 
   wait_for_quiet(c, repetition);
   if (interrupt_) return;
   auto pass = c.base;
-  pass.kind = PassKind::kTimed;
+  pass.kind = trains(c) ? PassKind::kTrain : PassKind::kTimed;
   pass.repetition = repetition;
   use_model_file(c, pass);
   observer_.pass_begins(info);
@@ -390,6 +423,7 @@ void Coordinator::profile(CaseRun& c) {
 }
 
 void Coordinator::compare_all() {
+  compare_worlds();
   for (auto& c : cases_) {
     if (!c.definition.baseline_id || c.result.repetitions.empty()) continue;
     const auto base = std::find_if(cases_.begin(), cases_.end(), [&](const CaseRun& b) {
@@ -399,6 +433,14 @@ void Coordinator::compare_all() {
     result::compare_to_baseline(c.result, base->result, c.definition.settings.number("confidence"),
                                 c.definition.settings.text("profile") == "quiet" ? 0.03 : 0.05);
   }
+}
+
+// Of training: against the case of the fewest ranks that does the same.
+void Coordinator::compare_worlds() {
+  std::vector<result::CaseResult*> worlds;
+  for (auto& c : cases_)
+    if (trains(c) && !c.result.repetitions.empty()) worlds.push_back(&c.result);
+  result::compare_scaling(worlds);
 }
 
 void Coordinator::save(CaseRun& c) {

@@ -163,7 +163,7 @@ void RankPass::work() {
 
 void RankPass::load() {
   sink_.phase("load");
-  trainer_ = plugin_.make_trainer(train_.device);
+  trainer_ = plugin_.make_trainer(train_.device.substr(0, train_.device.find(':')));
   host::reset_rss_peak();
   r_.memory.rss_before_load_bytes = host::process_memory().rss_bytes;
   const auto begin = clock_.now_ns();
