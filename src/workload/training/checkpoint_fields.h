@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "workload/training/checkpoints.h"
+#include "workload/training/train_fields.h"
+
+// Names in meta.json and in the notes of ranks, for writing and reading.
+namespace paceline::workload {
+
+template <class A>
+void fields(A& a, CheckpointPart& t) {
+  a("file", t.file), a("bytes", t.bytes), a("sha256", t.sha256);
+}
+template <class A>
+void fields(A& a, Checkpoint& t) {
+  a("step", t.state.step), a("epoch", t.state.data.epoch), a("epoch_samples", t.state.data.samples);
+  a("schedule", t.state.schedule), a("model", t.owner.model), a("plan_hash", t.owner.plan_hash);
+  a("world_size", t.owner.world), a("parts", t.parts);
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "plugin/trainer.h"
+#include "workload/training/checkpoints.h"
+
+namespace paceline::workload {
+
+// What one checkpoint cost one rank. Bytes and times are of this rank's own file.
+struct CheckpointCost {
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double stalled_ns = 0;  // training stood still for it
+  double write_ns = 0;    // Trainer::save and the flush to the disk
+  double digest_ns = 0;   // reading it again for its SHA-256
+  double total_ns = 0;    // until it was complete; on rank 0 with the other ranks' parts and meta.json
+};
+
+// Writes the checkpoints of one rank. All ranks call save at the same steps; their folder is on a file system
+// that all of them see. Each writes its part under a temporary name, flushes, renames and leaves a note of
+// its size and digest; rank 0 waits for the notes of all, writes meta.json and removes checkpoints of the
+// same owner beyond the newest `keep`. No other checkpoint is touched, whatever fails.
+//
+// Asynchronous: save returns when the trainer has written its file into the system's memory; flush, digest
+// and the rest follow on a thread of its own, one checkpoint at a time.
+class CheckpointWriter {
+ public:
+  // Rank 0 makes the folder and removes what an earlier process left unfinished: a barrier belongs between
+  // its constructor and anybody's first save. Throws Error(kIo).
+  CheckpointWriter(const CheckpointSpec& spec, CheckpointOwner owner, int rank, double peers_timeout_s);
+  ~CheckpointWriter();  // waits for the one in flight; what it fails with is lost, so call finish before
+
+  // The checkpoint that was completed: this one, or, asynchronous, the one before, if any. Throws Error(kIo):
+  // disk full and the like; Error(kTimeout): rank 0 waited in vain for a rank's part, named. Asynchronous
+  // ones throw what the one before failed with.
+  std::optional<CheckpointCost> save(plugin::Trainer& trainer, const TrainingState& state);
+
+  // Waits for the one in flight. Throws what it failed with.
+  std::optional<CheckpointCost> finish();
+
+ private:
+  void take_copy(plugin::Trainer& trainer, std::int64_t step, CheckpointCost& cost) const;
+  CheckpointCost complete(const TrainingState& state, CheckpointCost cost, std::int64_t begin_ns) const;
+  [[nodiscard]] CheckpointPart flush_part(std::int64_t step, CheckpointCost& cost) const;
+  void commit(const TrainingState& state) const;
+  [[nodiscard]] CheckpointPart wait_for_note(std::int64_t step, std::int64_t rank) const;
+  void discard_part(std::int64_t step) const;
+  void keep_newest(std::int64_t newest) const;
+
+  CheckpointSpec spec_;
+  std::filesystem::path dir_;
+  CheckpointOwner owner_;
+  int rank_;
+  double peers_timeout_s_;
+  std::future<CheckpointCost> in_flight_;
+};
+
+}  // namespace paceline::workload

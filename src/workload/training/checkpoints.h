@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/trainer.h"
+#include "workload/training/data/loader.h"
+#include "workload/training/train_spec.h"
+
+// Checkpoints as files. Each is a folder step_<n> with one file a rank (rank0.ckpt also holds what all ranks
+// share) and meta.json, which is written last: without it there is no checkpoint.
+namespace paceline::workload {
+
+inline constexpr std::string_view kCheckpointSchema = "1.0";
+
+// Who may continue a checkpoint.
+struct CheckpointOwner {
+  std::string model;
+  std::string plan_hash;
+  std::int64_t world = 1;
+};
+
+// Where training stands, beside what the trainer saves of itself.
+struct TrainingState {
+  std::int64_t step = 0;  // optimizer steps done
+  DataPosition data;
+  ScheduleSpec schedule;
+};
+
+struct CheckpointPart {
+  std::string file;  // in the checkpoint's folder
+  std::int64_t bytes = 0;
+  std::string sha256;
+};
+
+struct Checkpoint {
+  std::filesystem::path folder;
+  CheckpointOwner owner;
+  TrainingState state;
+  std::vector<CheckpointPart> parts;  // in the order of ranks
+};
+
+std::filesystem::path checkpoint_folder(const std::filesystem::path& dir, std::int64_t step);
+std::string part_name(std::int64_t rank);
+
+// Steps of the folders that look like checkpoints, newest first; empty where `dir` does not exist.
+std::vector<std::int64_t> list_checkpoints(const std::filesystem::path& dir);
+
+// meta.json alone. Throws Error(kIo, kData) with what is wrong.
+Checkpoint read_checkpoint(const std::filesystem::path& dir, std::int64_t step);
+
+// Sizes and digests of all parts. Throws Error(kData) with the first that differs.
+void verify_parts(const Checkpoint& checkpoint);
+
+struct CheckpointSearch {
+  std::optional<Checkpoint> found;
+  std::vector<std::string> refused;  // newer ones, each with the reason
+  double verify_ns = 0;              // for reading them all
+};
+
+// The newest checkpoint that is whole and the owner's. One of another number of ranks is refused unless
+// `any_world`. For rank 0; the others learn the step from it and call read_checkpoint.
+CheckpointSearch newest_good(const std::filesystem::path& dir, const CheckpointOwner& owner, bool any_world);
+
+struct RestoreCost {
+  std::int64_t bytes = 0;  // of the files that were read
+  double read_ns = 0;
+};
+
+// A rank that the checkpoint does not know (there were fewer) takes the file of rank modulo their number.
+// Throws what Trainer::restore throws.
+RestoreCost restore(plugin::Trainer& trainer, const Checkpoint& checkpoint, int rank);
+
+// The text of meta.json.
+std::string checkpoint_meta(const Checkpoint& checkpoint);
+
+}  // namespace paceline::workload
