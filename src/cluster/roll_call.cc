@@ -95,8 +95,8 @@ class RollCall {
   std::vector<Member> run() {
     register_self();
     ask_until(after(timeout_s_), [&] { return look() || refused(); });
-    if (!refusal_.empty()) refuse(ErrorCode::kConfig, refusal_);
-    if (!complete()) refuse(ErrorCode::kTimeout, missing());
+    if (!refusal_.empty()) refuse(refusal_);
+    if (!complete()) refuse(missing());
     std::vector<Member> roster;
     for (const auto& [rank, member] : present_) roster.push_back(member);
     return roster;
@@ -107,8 +107,7 @@ class RollCall {
     const auto mine = to_text(self_);
     const auto there = store_.set_if_absent(member_key(self_.rank), mine);
     if (there != mine)
-      refuse(ErrorCode::kConfig,
-             fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
+      refuse(fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
                          self_.rank, words(from_text(there)), words(self_)));
     present_[self_.rank] = self_;
   }
@@ -147,11 +146,11 @@ class RollCall {
   }
 
   // The first sentence stands for all.
-  [[noreturn]] void refuse(ErrorCode code, const std::string& sentence) {
+  [[noreturn]] void refuse(const std::string& sentence) {
     const auto first = store_.set_if_absent(std::string(kRefusedKey), sentence);
     store_.set(heard_key(self_.rank), "yes");
     if (self_.rank == 0) wait_until_heard();
-    throw Error(code, first);
+    throw Error(ErrorCode::kConfig, first);
   }
 
   // The store may end with this process; who is registered gets time to read.

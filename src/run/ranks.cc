@@ -191,8 +191,11 @@ class Ranks {
         oom_before_(host::read_oom_counters()) {
     Listener listener;
     if (request.spec.train.rendezvous.port == 0) listener = listen_here();
-    const auto cpus = cpus_of_ranks(share, request.spec.settings.threads);
-    if (cpus.front().empty() && !share.bound) warn_of_sharing(request, share, on_progress);
+    std::vector<std::vector<int>> cpus(static_cast<std::size_t>(share.count));
+    if (!request.spec.pin_cpus.empty()) {
+      cpus = cpus_of_ranks(share, request.spec.settings.threads);
+      if (cpus.front().empty() && !share.bound) warn_of_sharing(request, share, on_progress);
+    }
     for (int i = 0; i < share.count; ++i) {
       const auto mine = request_of(request, share.first + i, share.host_first + i,
                                    cpus[static_cast<std::size_t>(i)], listener);

@@ -17,10 +17,10 @@ struct RankShare {
   bool bound = false;  // a launcher chose our CPUs: where they are too few, they are what there is
 };
 
-// Starts them, each on CPUs of its own as long as there are enough (threads = spec.settings.threads), and
-// watches them as run_worker does. Their output goes to request.log, of rank k > 0 to log_rank<k>.txt beside
-// it; rank 0's records are the report. spec.train.rendezvous says where the store is; port 0: rank 0 serves
-// it on a socket that is bound here.
+// Starts them and watches them as run_worker does. With spec.pin_cpus, whichever they are, each rank gets
+// CPUs of its own, as many as spec.settings.threads, as long as there are enough. Their output goes to
+// request.log, of rank k > 0 to log_rank<k>.txt beside it; rank 0's records are the report.
+// spec.train.rendezvous says where the store is; port 0: rank 0 serves it on a socket that is bound here.
 //
 // The first failure ends the others within two seconds, and the outcome names its rank, host, phase and last
 // step: the first that failed by itself; where all others only miss a peer, the one that stopped answering

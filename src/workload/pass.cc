@@ -7,7 +7,7 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 9> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 10> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
@@ -16,7 +16,8 @@ struct EnumNames<workload::PassKind> {
        {workload::PassKind::kQuantise, "quantise"},
        {workload::PassKind::kBuild, "build"},
        {workload::PassKind::kProfile, "profile"},
-       {workload::PassKind::kTrain, "train"}}};
+       {workload::PassKind::kTrain, "train"},
+       {workload::PassKind::kStore, "store"}}};
 };
 template <>
 struct EnumNames<DType> {

@@ -25,6 +25,7 @@ enum class PassKind {
   kBuild,      // compile an ONNX file into a file of one engine's own
   kProfile,    // time every layer under the engine's profiler
   kTrain,      // one rank of a training run: its steps, timed
+  kStore,      // keeps the store of a launch open (run/store_process.h)
 };
 
 std::string pass_kind_name(PassKind kind);

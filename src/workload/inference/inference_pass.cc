@@ -164,7 +164,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
     case PassKind::kQuantise:
     case PassKind::kBuild:
     case PassKind::kTrain:
-      throw Error(ErrorCode::kInternal, "a pass that writes a file or trains is no inference");
+    case PassKind::kStore:
+      throw Error(ErrorCode::kInternal, "a pass of another kind is no inference");
   }
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/peer_failure.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "support/fake_store.h"
+
+namespace paceline::cluster {
+namespace {
+
+using test::FakeStore;
+
+Member member(int rank) {
+  return {rank, 2, "hostB", 7, "1.0", "hash"};
+}
+
+std::string peer_words(FakeStore& store, const Member& self) {
+  try {
+    work_as_member(store, self, [] { throw Error(ErrorCode::kUnavailable, "connection closed"); });
+  } catch (const PeerFailure& e) {
+    return e.what();
+  }
+  return "no PeerFailure";
+}
+
+TEST(PeerFailure, WorkThatEndsWellSaysNothing) {
+  FakeStore store;
+  work_as_member(store, member(0), [] {});
+  EXPECT_EQ(told_failure(store, 0), "");
+}
+
+TEST(PeerFailure, OwnFailuresAreToldAndPassedOn) {
+  FakeStore store;
+  EXPECT_THROW(work_as_member(store, member(1), [] { throw Error(ErrorCode::kData, "the loss is nan"); }),
+               Error);
+  EXPECT_EQ(told_failure(store, 0), "rank 1 on hostB (process 7): the loss is nan");
+  EXPECT_THROW(work_as_member(store, member(0), [] { throw std::runtime_error("later"); }),
+               std::runtime_error);
+  EXPECT_EQ(told_failure(store, 0), "rank 1 on hostB (process 7): the loss is nan");
+}
+
+TEST(PeerFailure, SurvivorsNameTheCulprit) {
+  FakeStore store;
+  tell_failure(store, member(1), "disk full");
+  const auto words = peer_words(store, member(0));
+  EXPECT_NE(words.find("rank 1 on hostB (process 7): disk full"), std::string::npos) << words;
+}
+
+TEST(PeerFailure, WithoutWordsOfTheCulpritThoseOfTheGroup) {
+  FakeStore store;
+  const auto words = peer_words(store, member(0));
+  EXPECT_NE(words.find("a peer of rank 0 is gone: connection closed"), std::string::npos) << words;
+  EXPECT_EQ(told_failure(store, 0), "");  // a victim accuses nobody
+}
+
+TEST(PeerFailure, AStoreThatIsGoneHidesNothing) {
+  FakeStore store;
+  store.break_now();
+  EXPECT_NE(peer_words(store, member(0)).find("connection closed"), std::string::npos);
+  EXPECT_THROW(work_as_member(store, member(1), [] { throw Error(ErrorCode::kData, "own"); }), Error);
+}
+
+TEST(PeerFailure, ALoneRankHasNoPeers) {
+  FakeStore store;
+  Member alone = member(0);
+  alone.world = 1;
+  EXPECT_EQ(peer_words(store, member(0)).substr(0, 6), "a peer");
+  EXPECT_THROW(
+      {
+        try {
+          work_as_member(store, alone, [] { throw Error(ErrorCode::kUnavailable, "no library"); });
+        } catch (const PeerFailure&) {
+          FAIL() << "it has no peers";
+        }
+      },
+      Error);
+}
+
+}  // namespace
+}  // namespace paceline::cluster

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/roll_call.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "support/fake_store.h"
+
+namespace paceline::cluster {
+namespace {
+
+using test::FakeStore;
+
+Member member(int rank, int world, const std::string& host = "hostA") {
+  return {rank, world, host, 100 + rank, "1.0", "hash"};
+}
+
+struct End {
+  std::vector<Member> roster;
+  std::string error;
+  ErrorCode code = ErrorCode::kInternal;
+};
+
+// Every member calls the roll on a thread of its own.
+std::vector<End> call_all(FakeStore& store, const std::vector<Member>& members, double timeout_s = 20) {
+  std::vector<End> ends(members.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        ends[i].roster = roll_call(store, members[i], timeout_s);
+      } catch (const Error& e) {
+        ends[i].error = e.what(), ends[i].code = e.code();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return ends;
+}
+
+void expect_refusal(const std::vector<End>& ends, ErrorCode code, std::initializer_list<const char*> words) {
+  for (const auto& end : ends) {
+    EXPECT_EQ(end.code, code) << end.error;
+    EXPECT_EQ(end.error, ends.front().error);
+    for (const auto* word : words) EXPECT_NE(end.error.find(word), std::string::npos) << end.error;
+  }
+}
+
+TEST(RollCall, EverybodyLearnsWhoTheOthersAre) {
+  FakeStore store;
+  for (const auto& end : call_all(store, {member(0, 3), member(1, 3, "hostB"), member(2, 3)})) {
+    ASSERT_EQ(end.error, "");
+    ASSERT_EQ(end.roster.size(), 3u);
+    for (int rank = 0; rank < 3; ++rank) {
+      const auto& one = end.roster[static_cast<std::size_t>(rank)];
+      EXPECT_EQ(one.rank, rank);
+      EXPECT_EQ(one.process_id, 100 + rank);
+    }
+    EXPECT_EQ(end.roster[1].host, "hostB");
+  }
+}
+
+TEST(RollCall, OneRankIsAlone) {
+  FakeStore store;
+  EXPECT_EQ(roll_call(store, member(0, 1), 1).size(), 1u);
+}
+
+TEST(RollCall, MissingRanksAreNamedToEverybody) {
+  FakeStore store;
+  const auto ends = call_all(store, {member(0, 6), member(1, 6), member(2, 6), member(4, 6, "hostB")}, 0.3);
+  expect_refusal(ends, ErrorCode::kConfig,
+                 {"missing ranks: 3, 5 (of 6, after 0.3 s", "4 on hostB", "--rdzv-timeout"});
+}
+
+TEST(RollCall, WorldsOfTwoSizes) {
+  FakeStore store;
+  expect_refusal(call_all(store, {member(0, 2), member(1, 3)}), ErrorCode::kConfig,
+                 {"worlds of different sizes", "rank 0 on hostA (process 100) has 2 ranks", "has 3 ranks"});
+}
+
+TEST(RollCall, TwoPlans) {
+  FakeStore store;
+  auto other = member(1, 2, "hostB");
+  other.plan_hash = "other";
+  expect_refusal(call_all(store, {member(0, 2), other}), ErrorCode::kConfig,
+                 {"different plans", "rank 1 on hostB (process 101) has other"});
+}
+
+TEST(RollCall, TwoVersions) {
+  FakeStore store;
+  auto other = member(0, 2);
+  other.version = "0.9";
+  expect_refusal(call_all(store, {other, member(1, 2)}), ErrorCode::kConfig,
+                 {"different versions", "has 0.9", "has 1.0"});
+}
+
+TEST(RollCall, TwoProcessesOfOneRank) {
+  FakeStore store;
+  auto twin = member(1, 3, "hostB");
+  twin.process_id = 9;
+  const auto ends = call_all(store, {member(0, 3), member(1, 3), twin});
+  expect_refusal(ends, ErrorCode::kConfig,
+                 {"two processes are rank 1", "hostA (process 101)", "hostB (process 9)"});
+}
+
+TEST(RollCall, AStoreOfAnotherProgram) {
+  FakeStore store;
+  store.set("roll/1", "junk");
+  expect_refusal(call_all(store, {member(0, 2)}), ErrorCode::kConfig,
+                 {"another program uses this store", "junk"});
+}
+
+TEST(RollCall, ThisProcess) {
+  const auto self = this_process(1, 2, "abc");
+  EXPECT_EQ(self.rank, 1);
+  EXPECT_FALSE(self.host.empty());
+  EXPECT_FALSE(self.version.empty());
+  EXPECT_GT(self.process_id, 0);
+}
+
+}  // namespace
+}  // namespace paceline::cluster
