@@ -136,6 +136,8 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
   if (b.scenario != "sync") add("scenario", "in scenario " + b.scenario);
   add("params", params_text(b));
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
+  if (b.kind == "training")
+    add("world_size", fmt::format("on {} rank{}", b.world_size, b.world_size == 1 ? "" : "s"));
   return join(words, " ");
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 27> kRules{{
+constexpr std::array<FindingRule, 35> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -31,6 +31,13 @@ constexpr std::array<FindingRule, 27> kRules{{
      find_build_spread},
     {"above_peak", "warning", "cases that did more FLOPs than the machine was measured to be able to",
      find_above_peak},
+    {"straggler", "warning", "a rank that the others wait for in most steps", find_stragglers},
+    {"poor_scaling", "warning", "ranks that reach less than 90 % of ideal", find_poor_scaling},
+    {"exposed_communication", "warning", "10 % and more of a step that waits for communication",
+     find_exposed_communication},
+    {"data_bound", "warning", "5 % and more of a training step that waits for data", find_data_bound},
+    {"uneven_sync", "warning", "gradient synchronisation that takes very different times", find_uneven_sync},
+    {"superlinear", "warning", "more throughput than ranks can bring", find_superlinear},
     {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
      find_precision_slowdown},
     {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",
@@ -53,6 +60,8 @@ constexpr std::array<FindingRule, 27> kRules{{
      find_layouts},
     {"builds_alike", "insight", "builds of one model that differ no more than processes do",
      find_builds_alike},
+    {"scaling", "insight", "what more ranks gain", find_good_scaling},
+    {"ddp_cost", "insight", "what DDP costs with one rank", find_ddp_cost},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

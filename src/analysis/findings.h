@@ -36,6 +36,16 @@ Findings find_met_objectives(const result::RunResult& run);
 Findings find_missed_objectives(const result::RunResult& run);
 Findings find_open_objectives(const result::RunResult& run);
 
+// Training over ranks (findings_training.cc)
+Findings find_stragglers(const result::RunResult& run);
+Findings find_exposed_communication(const result::RunResult& run);
+Findings find_data_bound(const result::RunResult& run);
+Findings find_uneven_sync(const result::RunResult& run);
+Findings find_poor_scaling(const result::RunResult& run);
+Findings find_superlinear(const result::RunResult& run);
+Findings find_good_scaling(const result::RunResult& run);
+Findings find_ddp_cost(const result::RunResult& run);
+
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const result::RunResult& run);
 Findings find_accuracy_failures(const result::RunResult& run);

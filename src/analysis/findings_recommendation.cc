@@ -70,6 +70,7 @@ Field candidates(const RunResult& run, const std::string& model) {
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.benchmark.model != model ||
         one.benchmark.scenario == "server" ||  // its throughput is what was offered
+        !one.training.empty() ||               // more ranks are no choice between ways to do the same
         !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
         !one.throughput.per_s.ci_high || !one.memory.rss_peak_above_load_bytes)
       continue;

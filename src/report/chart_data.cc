@@ -39,7 +39,8 @@ json interval(const result::Estimate& e, double scale = 1) {
 // Engine, precision and what else tells the lines of one chart apart.
 std::string series_name(const ReportCase& entry) {
   result::Benchmark b = entry.one->benchmark;
-  std::string name = b.engine + " " + b.precision;
+  const bool trains = !entry.one->training.empty();
+  std::string name = trains ? fmt::format("{} r{}", b.precision, b.world_size) : b.engine + " " + b.precision;
   if (b.layout != "contiguous") name += " " + b.layout;
   for (const auto& [key, value] : b.params) name += fmt::format(" {}={}", key, value);
   return entry.letter.empty() ? name : entry.letter + ": " + name;
@@ -128,6 +129,25 @@ std::string accuracy_text(const CaseResult& one) {
                      c.top1_agreement ? fmt::format(", top-1 {}", format_percent(*c.top1_agreement, 1)) : "");
 }
 
+// Where the time of a step goes, and how it scales; null for what did not train.
+json training_json(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
+  if (one.training.empty()) return nullptr;
+  const auto& p = one.training.front().parts;
+  json parts = json::array();
+  for (const result::Number* part :
+       {&p.data_wait_ns, &p.input_ns, &p.forward_ns, &p.backward_ns, &p.exposed_ns, &p.optimizer_ns})
+    parts.push_back(rounded(*part, kToMs));
+  json scaling = nullptr;
+  if (!one.scaling.empty()) {
+    const auto& s = one.scaling.front();
+    scaling = {{"base", s.base_case_id},
+               {"base_world", s.base_world},
+               {"efficiency", {rounded(s.efficiency), rounded(s.ci_low), rounded(s.ci_high)}}};
+  }
+  return {{"world", one.benchmark.world_size}, {"case", one.case_id}, {"parts", parts}, {"scaling", scaling}};
+}
+
 bool on_front(const ReportCase& entry) {
   const auto front = analysis::pareto_front(entry.run->result, entry.one->benchmark.model);
   return std::find(front.begin(), front.end(), entry.one) != front.end();
@@ -149,6 +169,7 @@ json case_json(const ReportCase& entry, const RenderOptions& options) {
           {"peak", rounded(one.flops.share_of_measured_peak)},
           {"accuracy", accuracy_text(one)},
           {"front", on_front(entry)},
+          {"training", training_json(entry)},
           {"samples", samples_json(entry, options)}};
 }
 

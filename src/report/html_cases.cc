@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
 #include "base/text.h"
@@ -12,6 +15,7 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/layer_text.h"
+#include "report/training_text.h"
 
 namespace paceline::report {
 namespace {
@@ -91,8 +95,9 @@ bool is_agreement(std::string_view name) {
 
 // Shares of 1 are read as percent; counts and ratios as they are.
 bool is_share(std::string_view name) {
-  return name.starts_with("share_") || name.ends_with("_frac") || name.ends_with("_fraction") ||
-         name.ends_with("_spread") || is_agreement(name);
+  return name.starts_with("share_") || name.ends_with("_share") || name == "train_accuracy" ||
+         name.ends_with("_frac") || name.ends_with("_fraction") || name.ends_with("_spread") ||
+         is_agreement(name);
 }
 
 std::string value_text(const result::Metric& one, double value) {
@@ -114,9 +119,17 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
                      value_text(one, *value.value), interval);
 }
 
+bool training_anchor(std::string_view anchor) {
+  constexpr std::array<std::string_view, 5> kAnchors{"training-throughput", "parts-of-a-step", "stragglers",
+                                                     "scaling-efficiency",
+                                                     "loss-and-accuracy-while-training"};
+  return std::find(kAnchors.begin(), kAnchors.end(), anchor) != kAnchors.end();
+}
+
 // Rows that say nothing of most cases are shown where they do.
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
+  if (training_anchor(row.anchor)) return is_training(one);
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
@@ -197,7 +210,7 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) +
          "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
          "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
-         "</div></div>\n" + layers_html(one);
+         "</div></div>\n" + training_details_html(one) + layers_html(one);
   if (!one.log_tail.empty())
     out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
   return out + "</details>\n";

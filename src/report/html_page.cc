@@ -7,6 +7,7 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/resources.h"
+#include "report/training_text.h"
 
 namespace paceline::report {
 namespace {
@@ -52,6 +53,7 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& op
                                 {"key_findings", key_findings_html(runs)},
                                 {"charts_note", charts_note()},
                                 {"main_charts", main_charts_html(runs)},
+                                {"training", training_html(runs)},
                                 {"case_table", case_table_html(runs)},
                                 {"case_details", case_details_html(runs, options)},
                                 {"more_charts", more_charts_html(runs)},

@@ -96,8 +96,9 @@ std::string peak_reading(std::span<const ReportRun> runs) {
 
 // Only where there is something to weigh: two cases of one model.
 std::string pareto_reading(std::span<const ReportRun> runs) {
-  const Cases cases =
-      having(runs, [](const CaseResult& c) { return c.headline.p50_ns.value && c.throughput.per_s.value; });
+  const Cases cases = having(runs, [](const CaseResult& c) {
+    return c.training.empty() && c.headline.p50_ns.value && c.throughput.per_s.value;
+  });
   if (cases.size() < 2) return {};
   const auto& first = *cases.front().run;
   const auto front = analysis::pareto_front(first.result, cases.front().one->benchmark.model);

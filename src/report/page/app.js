@@ -142,7 +142,7 @@
   function pareto(parent) {
     const names = distinct(data.cases.map((c) => c.series));
     for (const model of distinct(data.cases.map((c) => c.model))) {
-      const cases = data.cases.filter((c) => c.model === model && c.p50[0] !== null && c.rate[0] !== null);
+      const cases = data.cases.filter((c) => c.model === model && c.training === null && c.p50[0] !== null && c.rate[0] !== null);
       if (cases.length < 2) continue;
       const front = cases.filter((c) => c.front).sort((a, b) => a.p50[0] - b.p50[0]);
       const line = { type: "scatter", mode: "lines", x: front.map((c) => c.p50[0]), y: front.map((c) => c.rate[0]), line: { color: style("--soft"), width: 1.4, dash: "dot" }, hoverinfo: "skip", showlegend: false };
@@ -163,6 +163,56 @@
         xaxis: { title: { text: "p50, ms", standoff: 6 }, type: "log", tickvals: logTicks, ticktext: logTicks.map((tick) => Number(tick.toPrecision(1)).toString()) }, yaxis: { title: { text: data.unit, standoff: 8 }, rangemode: "tozero" },
       }, `Throughput against latency for ${model}; not beaten: ${front.map((c) => c.label).join(", ")}`);
     }
+  }
+
+  // Throughput over ranks: a line for cases that differ in nothing else, and a dotted one for as many times the throughput as ranks.
+  function scaling(parent) {
+    const trained = data.cases.filter((c) => c.training !== null && c.rate[0] !== null);
+    const isBase = (c) => trained.some((other) => other.training.scaling !== null && other.training.scaling.base === c.training.case);
+    for (const model of distinct(trained.map((c) => c.model))) {
+      const bases = trained.filter((c) => c.model === model && isBase(c));
+      if (bases.length === 0) continue;
+      const families = bases.map((base) => [base, ...trained.filter((c) => c.training.scaling !== null && c.training.scaling.base === base.training.case)]);
+      const worlds = distinct(families.flat().map((c) => c.training.world)).sort((a, b) => a - b);
+      draw(parent, families.flatMap((family, at) => familyTraces(family, at)), {
+        title: { text: escaped(model), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 },
+        showlegend: true, height: 350 + 20 * Math.ceil(families.length / 2), margin: { l: 56, r: 16, t: 34, b: 70 },
+        xaxis: { title: { text: "ranks", standoff: 6 }, tickvals: worlds, zeroline: false }, yaxis: { title: { text: data.unit, standoff: 8 }, rangemode: "tozero" },
+      }, `Throughput over ranks for ${model}: ${families.flat().map((c) => `${c.label} ${spanText(c.rate, data.unit)}`).join("; ")}`);
+    }
+  }
+
+  function familyTraces(family, at) {
+    const colour = palette()[at % palette().length];
+    const sorted = [...family].sort((a, b) => a.training.world - b.training.world);
+    const base = sorted[0], last = sorted[sorted.length - 1];
+    const ideal = (c) => (base.rate[0] * c.training.world) / base.training.world;
+    const words = (c) => `${escaped(c.label)}<br>${spanText(c.rate, data.unit)}` + (c.training.scaling === null ? "" : `<br>efficiency ${spanText(c.training.scaling.efficiency, "")}`);
+    return [
+      { type: "scatter", mode: "lines", x: [base.training.world, last.training.world], y: [base.rate[0], ideal(last)], line: { color: colour, width: 1.2, dash: "dot" }, hoverinfo: "skip", showlegend: false },
+      {
+        type: "scatter", mode: "lines+markers", name: escaped(base.label), x: sorted.map((c) => c.training.world), y: sorted.map((c) => c.rate[0]),
+        error_y: bars(sorted.map((c) => c.rate), colour), line: { color: colour, width: 1.6 }, marker: { color: colour, size: 8, symbol: symbols[at % symbols.length] },
+        text: sorted.map(words), hoverinfo: "text",
+      },
+    ];
+  }
+
+  // One bar a case, its parts in the order of the step.
+  function parts(parent) {
+    const cases = data.cases.filter((c) => c.training !== null);
+    if (cases.length === 0) return;
+    const names = ["data wait", "input", "forward", "backward", "exposed communication", "optimizer"];
+    const ticks = cases.map((_, i) => i);
+    const colours = [4, 6, 0, 5, 1, 2].map((i) => palette()[i]);
+    draw(parent, names.map((name, part) => ({
+      type: "bar", orientation: "h", name, y: ticks, x: cases.map((c) => c.training.parts[part] ?? 0), width: 0.62, marker: { color: colours[part] },
+      hovertext: cases.map((c) => `${escaped(c.label)}<br>${name}: ${shown(c.training.parts[part])} ms`), hoverinfo: "text",
+    })), {
+      barmode: "stack", showlegend: true, height: 130 + cases.length * (narrow() ? 40 : 27), xaxis: { title: { text: "ms of a step", standoff: 8 }, zeroline: false },
+      yaxis: { tickvals: ticks, ticktext: cases.map((c) => rowLabel(c) + "  "), range: [cases.length - 0.5, -0.5], zeroline: false, showgrid: false, tickfont: { size: narrow() ? 11 : 12 } },
+      margin: { l: 10, r: 20, t: 8, b: 70 },
+    }, `Parts of a step: ${cases.map((c) => `${c.label}: ${names.map((name, part) => `${name} ${shown(c.training.parts[part])} ms`).join(", ")}`).join("; ")}`);
   }
 
   function distribution(parent, c) {
@@ -195,6 +245,8 @@
     throughput: (box) => overBatch(box, "rate", data.unit),
     latency: (box) => overBatch(box, "p50", "ms"),
     pareto,
+    scaling,
+    parts,
     speedup: speedups,
     memory,
     peak,

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/case_query.h"
+#include "analysis/findings.h"
+#include "base/units.h"
+
+// Training over ranks: who waits for whom, for data, for the network, and what more ranks gain (methodology:
+// multi-rank aggregation, scaling efficiency).
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Finding;
+using result::RunResult;
+using result::Training;
+
+constexpr double kLateRank = 1.05;        // straggler index
+constexpr double kMuchExposed = 0.10;     // of a step
+constexpr double kMuchDataWait = 0.05;    // of a step
+constexpr double kUnevenSync = 1.4;       // p95 / p50 of exposed communication
+constexpr double kWorthSync = 0.05;       // of a step: below that its variation does not matter
+constexpr double kPoorEfficiency = 0.90;
+
+std::vector<const CaseResult*> trained(const RunResult& run) {
+  std::vector<const CaseResult*> cases;
+  for (const CaseResult& one : run.cases)
+    if (is_ok(one) && !one.training.empty()) cases.push_back(&one);
+  return cases;
+}
+
+const Training& training_of(const CaseResult& one) {
+  return one.training.front();
+}
+
+Finding about(const CaseResult& one, std::string text, std::string evidence, std::string advice) {
+  Finding finding;
+  finding.text = std::move(text);
+  finding.evidence = std::move(evidence);
+  finding.advice = std::move(advice);
+  finding.case_ids = {one.case_id};
+  return finding;
+}
+
+// Cases whose figure is at least the limit, largest first.
+std::vector<const CaseResult*> above(const RunResult& run, result::Number Training::*figure, double limit) {
+  auto cases = trained(run);
+  std::erase_if(cases, [&](const CaseResult* one) {
+    const auto& value = training_of(*one).*figure;
+    return !value || *value < limit;
+  });
+  std::stable_sort(cases.begin(), cases.end(), [&](const CaseResult* a, const CaseResult* b) {
+    return *(training_of(*a).*figure) > *(training_of(*b).*figure);
+  });
+  return cases;
+}
+
+Finding straggler_of(const CaseResult& one) {
+  const Training& t = training_of(one);
+  const auto late = std::find_if(t.ranks.begin(), t.ranks.end(),
+                                 [&](const auto& r) { return r.rank == *t.straggler_rank; });
+  const std::string where =
+      late == t.ranks.end() ? "" : fmt::format(" (host {}, CPUs {})", late->host, late->cpus);
+  const std::string often =
+      late == t.ranks.end()
+          ? ""
+          : fmt::format("it was the last in {} of {} timed steps of a process",
+                        late->slowest_steps,
+                        one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
+  return about(one,
+               fmt::format("{}: the others wait for rank {}{}: a step computes {:.1f} % longer on the slowest rank "
+                           "than on the median one.",
+                           one.label, *t.straggler_rank, where, (*t.straggler_index - 1) * 100),
+               often, "See what else runs on its cores or heats its device (paceline validate); until then leave it "
+                      "out.");
+}
+
+std::string range_words(const result::Scaling& s) {
+  return s.ci_low && s.ci_high ? fmt::format(" ({:.2f}–{:.2f})", *s.ci_low, *s.ci_high) : "";
+}
+
+std::string step_times(const RunResult& run, const CaseResult& one) {
+  const auto* base = find_case(run, one.scaling.front().base_case_id);
+  if (base == nullptr || !base->headline.p50_ns.value || !one.headline.p50_ns.value) return {};
+  return fmt::format("step p50 {} with {} and {} with {} ranks", format_duration_ns(*base->headline.p50_ns.value),
+                     one.scaling.front().base_world, format_duration_ns(*one.headline.p50_ns.value),
+                     one.scaling.front().world);
+}
+
+// What of a step is neither forward, backward nor optimizer, in words.
+std::string losses_text(const CaseResult& one) {
+  const Training& t = training_of(one);
+  std::string text;
+  if (t.exposed_share) text += fmt::format("; exposed communication {} of a step", format_percent(*t.exposed_share));
+  if (t.data_wait_share) text += fmt::format(", data wait {}", format_percent(*t.data_wait_share));
+  if (t.straggler_index) text += fmt::format(", straggler index {:.2f}", *t.straggler_index);
+  return text;
+}
+
+std::vector<const CaseResult*> scaled(const RunResult& run) {
+  auto cases = trained(run);
+  std::erase_if(cases, [](const CaseResult* one) { return one->scaling.empty(); });
+  return cases;
+}
+
+// Below the limit with the whole interval, where there is one.
+bool is_poor(const result::Scaling& s) {
+  return s.ci_high ? *s.ci_high < kPoorEfficiency : *s.efficiency < kPoorEfficiency;
+}
+
+std::string alone_of(const CaseResult& one) {
+  result::Benchmark b = one.benchmark;
+  b.id.clear();
+  b.params.erase("ddp.enabled");
+  return describe_without(b, "");
+}
+
+}  // namespace
+
+Findings find_stragglers(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : above(run, &Training::straggler_index, kLateRank))
+    if (training_of(*one).straggler_rank) found.push_back(straggler_of(*one));
+  return found;
+}
+
+Findings find_exposed_communication(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
+    const Training& t = training_of(*one);
+    const std::string evidence =
+        t.collectives_per_step && t.parameter_tensors
+            ? fmt::format("{} all-reduces a step in buckets ({} without buckets)", *t.collectives_per_step,
+                          *t.parameter_tensors)
+            : "";
+    found.push_back(about(*one,
+                          fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
+                                      one->label, format_percent(*t.exposed_share)),
+                          evidence,
+                          "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
+                          "ddp.bucket_cap_mb."));
+  }
+  return found;
+}
+
+Findings find_data_bound(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : above(run, &Training::data_wait_share, kMuchDataWait)) {
+    const Training& t = training_of(*one);
+    const std::string evidence =
+        t.loader_samples_per_s && one->throughput.per_s.value
+            ? fmt::format("the loaders could deliver {} {}/s, training takes {}", format_rate(*t.loader_samples_per_s),
+                          one->throughput.item, format_rate(*one->throughput.per_s.value))
+            : "";
+    found.push_back(about(*one,
+                          fmt::format("{}: {} of a step waits for its data.", one->label,
+                                      format_percent(*t.data_wait_share)),
+                          evidence, "Raise data.workers or data.prefetch, or prepare the data (data.image_size)."));
+  }
+  return found;
+}
+
+Findings find_uneven_sync(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : above(run, &Training::sync_variation, kUnevenSync)) {
+    const Training& t = training_of(*one);
+    if (!t.exposed_share || *t.exposed_share < kWorthSync) continue;
+    found.push_back(about(
+        *one, fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
+                          *t.sync_variation),
+        fmt::format("exposed communication is {} of a step", format_percent(*t.exposed_share)),
+        "Look for noise on the network and for other work on the hosts; rank<k>.jsonl has every step."));
+  }
+  return found;
+}
+
+Findings find_poor_scaling(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : scaled(run)) {
+    const auto& s = one->scaling.front();
+    if (!is_poor(s)) continue;
+    found.push_back(about(*one,
+                          fmt::format("{}: {} ranks reach {:.2f}{} of ideal over {}.", one->label, s.world,
+                                      *s.efficiency, range_words(s), s.base_world),
+                          step_times(run, *one) + losses_text(*one), ""));
+  }
+  return found;
+}
+
+Findings find_superlinear(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : scaled(run))
+    if (const auto& s = one->scaling.front(); s.superlinear)
+      found.push_back(about(*one,
+                            fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}{}).",
+                                        one->label, s.world, s.world / s.base_world, s.base_world, *s.efficiency,
+                                        range_words(s)),
+                            step_times(run, *one),
+                            "Look for another cause before believing it: caches, clocks, noise while the base ran."));
+  return found;
+}
+
+Findings find_good_scaling(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : scaled(run)) {
+    const auto& s = one->scaling.front();
+    if (is_poor(s) || s.superlinear) continue;
+    found.push_back(about(*one,
+                          fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}{}).",
+                                      one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s)),
+                          step_times(run, *one) + losses_text(*one), ""));
+  }
+  return found;
+}
+
+// One rank with DDP beside the same without.
+Findings find_ddp_cost(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* with : trained(run)) {
+    if (!training_of(*with).ddp || with->benchmark.world_size != 1 || !with->headline.p50_ns.value) continue;
+    for (const CaseResult* without : trained(run)) {
+      const bool same = !training_of(*without).ddp && without->benchmark.world_size == 1 &&
+                        alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
+      if (!same) continue;
+      const double cost = *with->headline.p50_ns.value / *without->headline.p50_ns.value - 1;
+      Finding finding = about(*with,
+                              fmt::format("DDP itself costs {:.1f} % of a step with one rank ({}).", cost * 100,
+                                          without->label),
+                              fmt::format("step p50 {} without, {} with it",
+                                          format_duration_ns(*without->headline.p50_ns.value),
+                                          format_duration_ns(*with->headline.p50_ns.value)),
+                              "");
+      finding.case_ids.push_back(without->case_id);
+      found.push_back(std::move(finding));
+    }
+  }
+  return found;
+}
+
+}  // namespace paceline::analysis

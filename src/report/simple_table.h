@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+// A table of texts in the forms that reports have. Cells are plain text; each form escapes what it must.
+namespace paceline::report {
+
+struct SimpleTable {
+  std::vector<std::string> heads;
+  std::size_t numbers_from = 1;  // columns from here on stand to the right
+  std::vector<std::vector<std::string>> rows;
+};
+
+// Two blanks before every column; lines are cut at `width`. Empty without rows, as the other forms are.
+std::string terminal_of(const SimpleTable& table, std::size_t width);
+std::string markdown_of(const SimpleTable& table);
+std::string html_of(const SimpleTable& table);
+
+}  // namespace paceline::report

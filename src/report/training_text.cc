@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+#include "report/training_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/case_query.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/escape.h"
+#include "report/html_parts.h"
+#include "report/simple_table.h"
+#include "report/text_layout.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CaseResult;
+using result::Number;
+using result::Training;
+
+constexpr std::size_t kMaxLabel = 32;  // on a terminal of 100 columns
+constexpr const char* kNone = "–";
+
+std::string share(const Number& part, const Number& whole) {
+  return part && whole && *whole > 0 ? format_percent(*part / *whole) : kNone;
+}
+std::string ms(const Number& ns) {
+  return ns ? format_ms(*ns) : kNone;
+}
+std::string significant(const Number& number) {
+  return number ? format_significant(*number) : kNone;
+}
+
+std::string efficiency_text(const CaseResult& one) {
+  if (one.scaling.empty()) return kNone;
+  const auto& s = one.scaling.front();
+  if (!s.ci_low || !s.ci_high) return fmt::format("{:.2f}", *s.efficiency);
+  return fmt::format("{:.2f} ±{:.2f}", *s.efficiency,
+                     std::max(*s.efficiency - *s.ci_low, *s.ci_high - *s.efficiency));
+}
+
+std::string speedup_text(const CaseResult& one) {
+  return one.scaling.empty() ? kNone : fmt::format("{:.2f}", *one.scaling.front().speedup);
+}
+
+// Shares of the step by part, in the order of the step.
+std::vector<std::string> part_shares(const Training& t) {
+  const auto& p = t.parts;
+  std::vector<std::string> cells;
+  for (const Number* part : {&p.data_wait_ns, &p.forward_ns, &p.backward_ns, &p.exposed_ns, &p.optimizer_ns})
+    cells.push_back(share(*part, p.step_ns));
+  if (!t.ddp) cells.at(3) = kNone;
+  return cells;
+}
+
+SimpleTable terminal_table_of(const result::RunResult& run) {
+  SimpleTable table{
+      {"training", "ranks", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"}, 1, {}};
+  for (const CaseResult& one : run.cases) {
+    if (!is_training(one)) continue;
+    const Training& t = one.training.front();
+    std::vector<std::string> row{truncate_middle(one.label, kMaxLabel),
+                                 std::to_string(one.benchmark.world_size), efficiency_text(one)};
+    for (auto& cell : part_shares(t)) row.push_back(std::move(cell));
+    row.push_back(significant(t.last_loss));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// What the charts show, and more.
+SimpleTable full_table_of(const std::vector<ReportCase>& cases) {
+  SimpleTable table{{"case", "ranks", "step p50 ms", "items/s", "speed-up", "efficiency", "data wait",
+                     "forward", "backward", "exposed", "optimizer", "straggler index", "loss", "total"},
+                    1,
+                    {}};
+  for (const ReportCase& entry : cases) {
+    const CaseResult& one = *entry.one;
+    const Training& t = one.training.front();
+    std::vector<std::string> row{
+        entry.letter.empty() ? one.label : entry.letter + ": " + one.label,
+        std::to_string(one.benchmark.world_size),
+        with_half_width(one.headline.p50_ns, 1e-6),
+        one.throughput.per_s.value ? format_rate(*one.throughput.per_s.value) : kNone,
+        speedup_text(one),
+        efficiency_text(one)};
+    for (auto& cell : part_shares(t)) row.push_back(std::move(cell));
+    row.push_back(significant(t.straggler_index));
+    row.push_back(significant(t.last_loss));
+    row.push_back(t.total_ns ? format_duration_ns(*t.total_ns) : kNone);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<ReportCase> training_cases(std::span<const ReportRun> runs) {
+  auto cases = side_by_side(runs);
+  std::erase_if(cases, [](const ReportCase& entry) { return !is_training(*entry.one); });
+  return cases;
+}
+
+// Each once.
+std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
+  std::vector<std::string> notes;
+  for (const ReportCase& entry : cases)
+    for (const auto& note : entry.one->training.front().notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return notes;
+}
+
+// Who started the ranks, over what they talk, what they train.
+std::string facts_text(const Training& t) {
+  std::string text = fmt::format("{} rank{} started by {}", t.ranks.size(), t.ranks.size() == 1 ? "" : "s",
+                                 t.launcher.empty() ? "paceline" : t.launcher);
+  if (!t.backend.empty()) text += " over " + t.backend;
+  if (t.parameters) text += fmt::format("; {} parameters", *t.parameters);
+  if (t.steps) text += fmt::format("; {} steps", *t.steps);
+  if (t.skipped_steps && *t.skipped_steps > 0)
+    text += fmt::format(", {} skipped by the scaler", *t.skipped_steps);
+  if (t.straggler_rank) text += fmt::format("; rank {} is persistently late", *t.straggler_rank);
+  return text + ".";
+}
+
+std::string collectives_text(const Training& t) {
+  if (!t.ddp || !t.collectives_per_step || !t.parameter_tensors) return {};
+  return fmt::format("{} all-reduces of gradients a step, in buckets; one a parameter would be {}.",
+                     *t.collectives_per_step, *t.parameter_tensors);
+}
+
+std::string loader_text(const CaseResult& one) {
+  const Training& t = one.training.front();
+  if (!t.loader_samples_per_s || !one.throughput.per_s.value) return {};
+  return fmt::format("The loaders could deliver {} {}/s, and training took {}.",
+                     format_rate(*t.loader_samples_per_s), one.throughput.item,
+                     format_rate(*one.throughput.per_s.value));
+}
+
+SimpleTable rank_table(const Training& t) {
+  SimpleTable table{{"host", "CPUs", "rank", "threads", "step ms", "compute ms", "data wait", "forward",
+                     "backward", "exposed", "optimizer", "last of all", "peak memory"},
+                    2,
+                    {}};
+  for (const auto& r : t.ranks)
+    table.rows.push_back({r.host, r.cpus, std::to_string(r.rank), std::to_string(r.threads),
+                          ms(r.parts.step_ns), ms(r.compute_ns), ms(r.parts.data_wait_ns),
+                          ms(r.parts.forward_ns), ms(r.parts.backward_ns), ms(r.parts.exposed_ns),
+                          ms(r.parts.optimizer_ns), fmt::format("{} steps", r.slowest_steps),
+                          r.rss_peak_bytes ? format_bytes(static_cast<double>(*r.rss_peak_bytes)) : kNone});
+  return table;
+}
+
+SimpleTable epoch_table(const Training& t) {
+  SimpleTable table{
+      {"epoch", "steps", "samples", "loss", "accuracy", "learning rate", "seconds", "samples/s"}, 0, {}};
+  for (const auto& e : t.epochs)
+    table.rows.push_back({std::to_string(e.epoch + 1), std::to_string(e.steps), std::to_string(e.samples),
+                          significant(e.loss), e.accuracy ? format_percent(*e.accuracy) : kNone,
+                          significant(e.learning_rate), significant(e.seconds),
+                          e.samples_per_s ? format_rate(*e.samples_per_s) : kNone});
+  return table;
+}
+
+SimpleTable bucket_table(const Training& t) {
+  SimpleTable table{{"bucket", "size", "launched ms", "finished ms"}, 0, {}};
+  for (std::size_t i = 0; i < t.buckets.size(); ++i)
+    table.rows.push_back({std::to_string(i + 1), format_bytes(static_cast<double>(t.buckets[i].bytes)),
+                          ms(t.buckets[i].launched_ns), ms(t.buckets[i].finished_ns)});
+  return table;
+}
+
+SimpleTable restart_table(const Training& t) {
+  SimpleTable table{{"fault", "noticed after", "first step after", "steps lost", "ranks"}, 1, {}};
+  for (const auto& r : t.restarts)
+    table.rows.push_back({r.cause, r.detect_ns ? format_duration_ns(*r.detect_ns) : kNone,
+                          r.first_step_ns ? format_duration_ns(*r.first_step_ns) : kNone,
+                          r.steps_lost ? std::to_string(*r.steps_lost) : kNone,
+                          fmt::format("{} → {}", r.world_before, r.world_after)});
+  return table;
+}
+
+std::string checkpoint_text(const Training& t) {
+  const auto& c = t.checkpoints;
+  if (!c.written) return {};
+  std::string text = fmt::format("{} checkpoint{} written", *c.written, *c.written == 1 ? "" : "s");
+  if (c.bytes) text += fmt::format(", {} each", format_bytes(static_cast<double>(*c.bytes)));
+  if (c.write_ns) text += fmt::format(", on the disk after {}", format_duration_ns(*c.write_ns));
+  if (c.blocked_ns) text += fmt::format("; training waited {} for one", format_duration_ns(*c.blocked_ns));
+  if (c.read_ns)
+    text += fmt::format("; the one continued from was read in {}", format_duration_ns(*c.read_ns));
+  return text + ".";
+}
+
+std::string paragraph(const std::string& text) {
+  return text.empty() ? "" : "<p>" + escape_html(text) + "</p>\n";
+}
+
+std::string titled(const char* title, const SimpleTable& table) {
+  const std::string html = html_of(table);
+  return html.empty() ? "" : fmt::format("<h4>{}</h4>\n{}", title, html);
+}
+
+std::string scaling_reading(const std::vector<ReportCase>& cases) {
+  const ReportCase* widest = nullptr;
+  for (const ReportCase& entry : cases)
+    if (!entry.one->scaling.empty() &&
+        (widest == nullptr || entry.one->scaling.front().world > widest->one->scaling.front().world))
+      widest = &entry;
+  if (widest == nullptr) return {};
+  const auto& s = widest->one->scaling.front();
+  return fmt::format(
+      "{}: {} times the throughput of {} rank{}, efficiency {}. The dotted line is ideal: as many "
+      "times the throughput as ranks.",
+      widest->one->label, speedup_text(*widest->one), s.base_world, s.base_world == 1 ? "" : "s",
+      efficiency_text(*widest->one));
+}
+
+std::string chart(const char* id, const char* title, const std::string& reading, const char* metric) {
+  if (reading.empty()) return {};
+  return fmt::format(
+      "<figure id=\"chart-{0}\"><h3>{1}</h3><div class=\"plots\" data-chart=\"{0}\"></div>"
+      "<figcaption>{2} {3}</figcaption></figure>\n",
+      id, title, escape_html(reading), formula_link(metric));
+}
+
+}  // namespace
+
+bool is_training(const CaseResult& one) {
+  return analysis::is_ok(one) && !one.training.empty();
+}
+
+std::string training_terminal(const result::RunResult& run, std::size_t width) {
+  const std::string table = terminal_of(terminal_table_of(run), width);
+  if (table.empty()) return {};
+  const ReportRun only{run, {}};
+  std::string out = "\n" + table;
+  for (const auto& note : notes_of(training_cases(std::span(&only, 1))))
+    for (const auto& line : wrap(printable(note), width)) out += "  " + line + "\n";
+  return out;
+}
+
+std::string training_markdown(std::span<const ReportRun> runs) {
+  const auto cases = training_cases(runs);
+  if (cases.empty()) return {};
+  std::string out = "## Training\n\n" + markdown_of(full_table_of(cases));
+  for (const auto& note : notes_of(cases)) out += "- " + escape_markdown(note) + "\n";
+  for (const ReportCase& entry : cases) {
+    const Training& t = entry.one->training.front();
+    const std::string of = entry.letter.empty() ? "" : " (run " + entry.letter + ")";
+    out += fmt::format("\n### {}{}\n\n{}\n", escape_markdown(entry.one->label), of,
+                       escape_markdown(facts_text(t)));
+    for (const auto& text : {collectives_text(t), loader_text(*entry.one), checkpoint_text(t)})
+      if (!text.empty()) out += escape_markdown(text) + "\n";
+    out += "\n" + markdown_of(rank_table(t)) + markdown_of(epoch_table(t)) + markdown_of(restart_table(t));
+  }
+  return out + "\n";
+}
+
+std::string training_html(std::span<const ReportRun> runs) {
+  const auto cases = training_cases(runs);
+  if (cases.empty()) return {};
+  std::string out = "<section id=\"training\"><h2>Training</h2>\n<div class=\"figures\">\n";
+  out += chart("scaling", "Scaling over ranks", scaling_reading(cases), "efficiency");
+  out += chart(
+      "parts", "Where the time of a step goes",
+      "Medians over steps of the mean over ranks; exposed communication is what the backward pass did not "
+      "hide, waiting for slower ranks included.",
+      "exposed_share");
+  out += "</div>\n" + html_of(full_table_of(cases));
+  for (const auto& note : notes_of(cases)) out += "<p class=\"note\">" + escape_html(note) + ".</p>\n";
+  return out + "</section>\n";
+}
+
+std::string training_details_html(const CaseResult& one) {
+  if (!is_training(one)) return {};
+  const Training& t = one.training.front();
+  return paragraph(facts_text(t)) + paragraph(collectives_text(t)) + paragraph(loader_text(one)) +
+         paragraph(checkpoint_text(t)) + titled("Ranks", rank_table(t)) + titled("Epochs", epoch_table(t)) +
+         titled("Buckets of gradients, from the start of a step", bucket_table(t)) +
+         titled("Restarts", restart_table(t));
+}
+
+}  // namespace paceline::report
