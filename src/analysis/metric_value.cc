@@ -14,6 +14,10 @@ result::CaseResult fully_measured() {
   one.headline.p50_ns = full_estimate();
   one.throughput.per_s = full_estimate();
   one.speedup.ratio = full_estimate();
+  one.training = {{}};
+  auto& scaling = one.scaling.emplace_back();
+  scaling.efficiency = 1.0, scaling.ci_low = 0.5, scaling.ci_high = 2.0;
+  one.benchmark.params["sequence_length"] = "1";
   auto& c = one.correctness;
   for (auto* share : {&c.top1, &c.top5, &c.next_token, &c.labelled.top1, &c.labelled.change})
     *share = full_estimate();

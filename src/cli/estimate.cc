@@ -50,12 +50,40 @@ double server_seconds(const config::Settings& s, double iteration) {
   return kSaturationS + std::clamp(wanted, s.number("server.t_min_s"), s.number("server.t_max_s"));
 }
 
-double measure_seconds(const config::Settings& s, double iteration) {
-  if (s.has("scenario") && s.text("scenario") == "server") return server_seconds(s, iteration);
-  if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
+double by_the_rule(const config::Settings& s, double iteration) {
   const double wanted =
       std::max(s.number("stop.t_min_s"), static_cast<double>(s.integer("stop.n_min")) * iteration);
   return std::min(wanted, std::max(s.number("stop.t_max_s"), iteration));
+}
+
+double measure_seconds(const config::Settings& s, double iteration) {
+  if (s.has("scenario") && s.text("scenario") == "server") return server_seconds(s, iteration);
+  if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
+  return by_the_rule(s, iteration);
+}
+
+// The backward pass does twice the work of the forward pass; ranks share the speed that is assumed.
+double step_seconds(const config::Case& c) {
+  return 3 * iteration_seconds(c) *
+         static_cast<double>(c.settings.integer("training.accumulation_steps") * c.settings.integer("ranks"));
+}
+
+double epochs_seconds(const config::Case& c) {
+  const auto& s = c.settings;
+  if (!s.has("training.epochs") || s.text("data.source") != "synthetic") return 0;
+  const double samples = s.number("data.synthetic_samples") * s.number("training.epochs");
+  return samples / static_cast<double>(s.integer("batch")) * 3 * iteration_seconds(c);
+}
+
+double training_pass_seconds(const config::Case& c) {
+  const auto& s = c.settings;
+  const double step = step_seconds(c);
+  const double measured = s.has("benchmark.measure_steps")
+                              ? static_cast<double>(s.integer("benchmark.measure_steps")) * step
+                          : s.has("benchmark.measure_seconds") ? s.number("benchmark.measure_seconds")
+                                                               : by_the_rule(s, step);
+  const double steps = static_cast<double>(s.integer("benchmark.warmup_steps")) * step + measured;
+  return kStartS + std::max(steps, epochs_seconds(c));
 }
 
 // The inputs run twice: for the reference, and for the check.
@@ -79,11 +107,12 @@ double profile_seconds(const config::Settings& s, double iteration) {
 
 double estimated_seconds(const config::Case& c) {
   if (!c.not_available.empty()) return 0;
+  const double repetitions =
+      c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
+  if (c.kind == config::WorkloadKind::kTraining) return repetitions * training_pass_seconds(c);
   const double iteration = iteration_seconds(c);
   const double pass =
       kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);
-  const double repetitions =
-      c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
   return kStartS + check_seconds(c.settings, iteration) + repetitions * pass +
          cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }

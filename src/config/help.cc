@@ -35,7 +35,7 @@ std::string flag_column(const Option& option, unsigned command) {
   }
   const auto familiar =
       std::find_if(names.begin() + 1, names.end(), [](const auto& n) { return n.starts_with("--"); });
-  longs = option.is_axis() && familiar != names.end() ? *familiar : names.front();
+  longs = (option.is_axis() || command == kTrain) && familiar != names.end() ? *familiar : names.front();
   const auto value = placeholder(option);
   std::string column = "  " + shorts + longs;
   if (!value.empty()) column += fmt::format(" {}{}", value, option.form == OptionForm::kAxis ? ",…" : "");

@@ -10,7 +10,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Shorthand, 12> kShorthands{{
+constexpr std::array<Shorthand, 11> kShorthands{{
     {"channels_last", "true", "layouts", "channels_last"},
     {"channels_last", "false", "layouts", "contiguous"},
     {"model.channels_last", "true", "layouts", "channels_last"},
@@ -18,7 +18,6 @@ constexpr std::array<Shorthand, 12> kShorthands{{
     {"--channels-last", "true", "layouts", "channels_last"},
     {"--fp16", "true", "precisions", "fp16"},
     {"--amp", "true", "precisions", "amp"},
-    {"--no-ddp", "true", "ddp.enabled", "false"},
     {"--bf16", "true", "precisions", "bf16"},
     {"--int8", "true", "precisions", "int8"},
     {"--noDataTransfers", "true", "io", "device"},

@@ -160,7 +160,7 @@ constexpr std::array kRankRows{
            .min = 1,
            .max = 65'536,
            .kinds = kCommandLine,
-           .commands = kTrain,
+           .commands = kRun | kTrain,
            .help = "torchrun's word: ranks on each host; the world is nnodes times this."},
     Option{.name = "nnodes",
            .type = kInteger,

@@ -85,7 +85,6 @@ constexpr std::array kRows{
            .unit = "tokens",
            .min = 1,
            .max = 1'000'000,
-           .kinds = kInference | kTraining,
            .help = "Tokens of one sequence, for language models only; unset: the model's own (128)."},
     Option{.name = "env",
            .form = kAxisMap,

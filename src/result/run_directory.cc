@@ -111,16 +111,16 @@ void RunDirectory::write_summary(const RunResult& run) const {
 
 std::string summary_csv(const RunResult& run) {
   std::string out =
-      "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,repetitions";
+      "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,world_size,repetitions";
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += '\n';
   for (const auto& c : run.cases) {
     const nlohmann::json outcome = to_json(c)["outcome"];
     out += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(),
         csv_cell(c.reason), c.outcome == Outcome::kOk ? "ABC"[static_cast<int>(c.grade)] : '-',
         csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine), c.benchmark.precision, c.benchmark.layout,
-        c.benchmark.batch_per_rank, c.benchmark.threads, c.repetitions.size());
+        c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size, c.repetitions.size());
     for (const auto& m : metrics()) {
       const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));

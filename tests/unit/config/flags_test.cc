@@ -70,7 +70,7 @@ TEST(Flags, WordsOfOtherTools) {
   EXPECT_EQ(texts_of(flags, "layouts"), (Texts{"channels_last"}));
   EXPECT_EQ(texts_of(flags, "stop.t_min_s"), (Texts{"3"}));
   EXPECT_EQ(texts_of(flags, "io"), (Texts{"device"}));
-  EXPECT_EQ(texts_of(run_flags({"--nproc_per_node=2"}), "gpu_counts"), (Texts{"2"}));
+  EXPECT_EQ(texts_of(run_flags({"--nproc_per_node=2"}), "nproc_per_node"), (Texts{"2"}));
 }
 
 TEST(Flags, ABooleanAxisStandsAloneOrTakesAList) {

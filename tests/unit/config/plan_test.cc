@@ -81,7 +81,7 @@ TEST(Plan, OverridesReachEveryWorkloadThatTakesThem) {
   EXPECT_EQ(plan.workloads[0].settings.integer("stop.n_min"), 9);
   EXPECT_EQ(plan.workloads[1].settings.integer("stop.n_min"), 9);
   EXPECT_EQ(plan.workloads[2].settings.integer("training.epochs"), 3);
-  EXPECT_FALSE(plan.workloads[2].settings.has("stop.n_min"));
+  EXPECT_EQ(plan.workloads[2].settings.integer("stop.n_min"), 9);
   EXPECT_EQ(plan.settings.text("output_dir"), "elsewhere");
   EXPECT_TRUE(plan.command_line.flag("dry_run"));
   EXPECT_FALSE(plan.command_line.flag("yes"));

@@ -12,7 +12,8 @@ using testing::HasSubstr;
 
 std::vector<std::string> labels_of(const std::string& lines) {
   std::vector<std::string> labels;
-  for (const auto& item : expand(plan_of("kind: training\nmodel: tiny_cnn\n" + lines))) labels.push_back(item.label);
+  for (const auto& item : expand(plan_of("kind: training\nmodel: tiny_cnn\n" + lines)))
+    labels.push_back(item.label);
   return labels;
 }
 
@@ -30,8 +31,8 @@ FlagSet train_flags(std::vector<std::string> arguments) {
 
 TEST(TrainingPlans, NamesSayModelPrecisionBatchAndRanks) {
   EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nprecisions: [fp32, bf16]\n"),
-              ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r2", "tiny_cnn train bf16 b32 r1",
-                          "tiny_cnn train bf16 b32 r2"));
+              ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r2",
+                          "tiny_cnn train bf16 b32 r1", "tiny_cnn train bf16 b32 r2"));
 }
 
 TEST(TrainingPlans, DdpWithOneRankIsACaseOfItsOwn) {
@@ -47,7 +48,8 @@ TEST(TrainingPlans, WaysOfDdpAreForCasesThatHaveIt) {
   EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {comm_hook: [none, bf16_compress]}\n"),
               ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r2",
                           "tiny_cnn train fp32 b32 r2 bf16_compress"));
-  const auto cases = expand(plan_of("kind: training\nmodel: tiny_cnn\nranks: 2\nddp: {bucket_cap_mb: [25, 1]}\n"));
+  const auto cases =
+      expand(plan_of("kind: training\nmodel: tiny_cnn\nranks: 2\nddp: {bucket_cap_mb: [25, 1]}\n"));
   ASSERT_EQ(cases.size(), 2U);
   EXPECT_EQ(cases[1].baseline_id, cases[0].id);
 }
@@ -90,7 +92,9 @@ TEST(TrainingPlans, MistakesAreNamed) {
 TEST(TrainingPlans, AnEpochHoldsAStepOfEveryCase) {
   EXPECT_THAT(training_mistake("batch_sizes: [8, 64]\ngpu_counts: [1, 4]\ndata: {synthetic_samples: 255}\n"),
               HasSubstr("takes 256 samples"));
-  EXPECT_TRUE(mistakes_of("kind: training\nmodel: tiny_cnn\nbatch: 64\nranks: 4\ndata: {synthetic_samples: 256}\n").empty());
+  EXPECT_TRUE(
+      mistakes_of("kind: training\nmodel: tiny_cnn\nbatch: 64\nranks: 4\ndata: {synthetic_samples: 256}\n")
+          .empty());
 }
 
 TEST(TrainingPlans, TheOptimizerSuitsTheModel) {
@@ -103,9 +107,9 @@ TEST(TrainingPlans, TheOptimizerSuitsTheModel) {
 }
 
 TEST(TrainFlags, MakeATrainingWorkload) {
-  const Plan plan = plan_from_flags(train_flags({"--model", "resnet50", "--ranks", "1,2", "--batch-size", "8", "--epochs",
-                                                 "3", "--lr", "0.2", "--seed", "7", "--workers", "1", "--amp",
-                                                 "--data.source", "synthetic", "--steps", "20"}));
+  const Plan plan = plan_from_flags(train_flags(
+      {"--model", "resnet50", "--ranks", "1,2", "--batch-size", "8", "--epochs", "3", "--lr", "0.2", "--seed",
+       "7", "--workers", "1", "--amp", "--data.source", "synthetic", "--steps", "20"}));
   ASSERT_EQ(plan.workloads.size(), 1U);
   const auto& w = plan.workloads[0];
   EXPECT_EQ(w.kind, WorkloadKind::kTraining);
@@ -126,6 +130,8 @@ TEST(TrainFlags, TorchrunsWordsSayTheWorld) {
   EXPECT_THAT(ranks({"--nproc-per-node", "2", "--nnodes=3"}), ElementsAre("6"));
   EXPECT_THAT(ranks({"--nproc_per_node=2"}), ElementsAre("2"));
   EXPECT_THAT(ranks({"--nnodes", "2", "--ranks", "4"}), ElementsAre("4"));
+  const Plan plan = plan_of("kind: training\nmodel: tiny_cnn\n", run_flags({"--nproc-per-node=2"}));
+  EXPECT_THAT(plan.workloads[0].settings.texts("gpu_counts"), ElementsAre("2"));
 }
 
 TEST(TrainFlags, AreItsOwn) {
@@ -134,7 +140,8 @@ TEST(TrainFlags, AreItsOwn) {
   EXPECT_EQ(find_flag("--engine", kTrain), nullptr);
   EXPECT_EQ(find_flag("--rdzv-timeout", kTrain)->name, "rdzv_timeout_s");
   const std::string help = render_help(kTrain);
-  for (const char* flag : {"--lr X", "--epochs N", "--ranks N,…", "--inject TEXT", "--node-rank N", "-c, --config"})
+  for (const char* flag :
+       {"--lr X", "--epochs N", "--ranks N,…", "--inject TEXT", "--node-rank N", "-c, --config"})
     EXPECT_THAT(help, HasSubstr(flag));
   EXPECT_EQ(help.find("--engine"), std::string::npos);
 }
