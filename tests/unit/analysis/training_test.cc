@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/case_query.h"
+#include "analysis/finding_table.h"
+#include "analysis/gates.h"
+#include "support/training_run.h"
+
+namespace paceline::analysis {
+namespace {
+
+using ::paceline::testing::training_run;
+using ::paceline::testing::WorldSpec;
+using result::Finding;
+using result::RunResult;
+
+std::vector<Finding> of_kind(const RunResult& run, const std::string& id) {
+  std::vector<Finding> found = find_all(run);
+  std::erase_if(found, [&](const Finding& finding) { return finding.id != id; });
+  return found;
+}
+
+std::string only_text(const RunResult& run, const std::string& id) {
+  const auto found = of_kind(run, id);
+  EXPECT_EQ(found.size(), 1U) << id;
+  return found.empty() ? "" : found.front().text;
+}
+
+void expect_says(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << text;
+}
+
+TEST(TrainingFindings, ALateRankIsNamedWithItsPlace) {
+  const auto text = only_text(training_run(), "straggler");
+  expect_says(text, "wait for rank 3 (host node-a, CPUs 3)");
+  expect_says(text, "7.");  // percent: 8 % of forward and backward, which are most of a step
+}
+
+TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
+  const auto run = training_run();
+  expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 12");
+  expect_says(only_text(run, "data_bound"), "r4: 6");
+  expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1 600 images/s");
+  expect_says(of_kind(run, "exposed_communication").front().evidence, "2 all-reduces a step in buckets (161 without");
+}
+
+TEST(TrainingFindings, ScalingIsPraisedOrWarnedOf) {
+  const auto run = training_run();
+  const auto good = only_text(run, "scaling");
+  expect_says(good, "r2: 2 ranks give 1.9");
+  expect_says(good, "efficiency 0.96");
+  expect_says(only_text(run, "poor_scaling"), "4 ranks reach 0.7");
+}
+
+TEST(TrainingFindings, DdpItselfIsPriced) {
+  expect_says(only_text(training_run(), "ddp_cost"), "DDP itself costs 0.5 % of a step with one rank");
+}
+
+TEST(TrainingFindings, MoreThanIdealIsDoubted) {
+  const auto run = training_run({{.ranks = 1, .forward_ms = 60}, {.ranks = 2, .ddp = true, .forward_ms = 30}});
+  expect_says(only_text(run, "superlinear"), "more than 2 times the work of 1");
+  EXPECT_TRUE(of_kind(run, "scaling").empty());
+}
+
+TEST(TrainingFindings, UnevenSynchronisationIsNamed) {
+  auto run = training_run({{.ranks = 2, .ddp = true, .exposed_ms = 10}});
+  expect_says(only_text(run, "uneven_sync"), "p95/p50 2.00");
+  run = training_run({{.ranks = 2, .ddp = true, .exposed_ms = 1}});
+  EXPECT_TRUE(of_kind(run, "uneven_sync").empty());
+}
+
+TEST(TrainingFindings, AQuietRunHasNone) {
+  const auto run = training_run({{.ranks = 1}});
+  for (const char* id : {"straggler", "exposed_communication", "data_bound", "uneven_sync", "poor_scaling",
+                         "superlinear", "scaling", "ddp_cost", "recommendation"})
+    EXPECT_TRUE(of_kind(run, id).empty()) << id;
+}
+
+TEST(TrainingGates, EfficiencyAtFourIsDecidedOnItsInterval) {
+  const auto run = training_run();
+  const auto verdict = [&](const char* gate) { return decide_gates({gate}, run).front().verdict; };
+  EXPECT_EQ(verdict("efficiency@4 >= 0.85"), "missed");
+  EXPECT_EQ(verdict("efficiency@2 >= 0.90"), "met");
+  EXPECT_EQ(verdict("exposed_share@4 < 0.10"), "missed");
+}
+
+TEST(TrainingWords, ACaseIsDescribedWithItsRanks) {
+  EXPECT_EQ(describe_without(training_run().cases[2].benchmark, ""), "fp32 resnet50 at batch 8 on 2 ranks");
+}
+
+}  // namespace
+}  // namespace paceline::analysis

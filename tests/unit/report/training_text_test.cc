@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "report/training_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "report/chart_data.h"
+#include "report/format_table.h"
+#include "report/simple_table.h"
+#include "report/text_layout.h"
+#include "support/sample_runs.h"
+#include "support/training_run.h"
+
+namespace paceline::report {
+namespace {
+
+void expect_has(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text.substr(0, 4000);
+}
+
+TEST(SimpleTables, HaveThreeForms) {
+  const SimpleTable table{{"name", "ms"}, 1, {{"a<b|c", "1.5"}, {"long name", "10"}}};
+  EXPECT_EQ(terminal_of(table, 40), "  name        ms\n  a<b|c      1.5\n  long name   10\n");
+  EXPECT_EQ(terminal_of(table, 8), "  name  …\n  a<b|c …\n  long n…\n");
+  EXPECT_EQ(markdown_of(table).substr(0, 28), "| name | ms |\n|:--|--:|\n| a&");
+  expect_has(html_of(table), "<td>a&lt;b|c</td><td class=\"number\">1.5</td>");
+  EXPECT_EQ(terminal_of({{"name"}, 1, {}}, 40) + markdown_of({{"name"}, 1, {}}) + html_of({{"name"}, 1, {}}), "");
+}
+
+TEST(TrainingText, TheTerminalShowsScalingAndParts) {
+  const auto text = training_terminal(testing::training_run(), 98);
+  expect_has(text, "efficiency");
+  expect_has(text, "resnet50 train fp32 b8 r2");
+  expect_has(text, "0.96 ±0.00");
+  expect_has(text, "do not speak for GPUs");
+  for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 98U) << line;
+  EXPECT_EQ(training_terminal(testing::sample_run(), 98), "");
+}
+
+TEST(TrainingText, EveryReportHasItOnlyWhereSomethingTrained) {
+  const ReportRun plain{testing::sample_run(), {}}, trained{testing::training_run(), {}};
+  for (const char* format : {"html", "markdown", "text"}) {
+    const auto render = find_format(format).render;
+    EXPECT_EQ(render(std::span(&plain, 1), {}).find("speak for GPUs"), std::string::npos) << format;
+    expect_has(render(std::span(&trained, 1), {}), "speak for GPUs");
+  }
+}
+
+TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
+  const ReportRun trained{testing::training_run(), {}};
+  const auto page = find_format("html").render(std::span(&trained, 1), {});
+  for (const char* words :
+       {"<section id=\"training\">", "data-chart=\"scaling\"", "data-chart=\"parts\"", "<h4>Ranks</h4>",
+        "<h4>Epochs</h4>", "Buckets of gradients", "one a parameter would be 161", "rank 3 is persistently late",
+        "The loaders could deliver"})
+    expect_has(page, words);
+}
+
+TEST(TrainingText, MarkdownNamesEveryRank) {
+  const ReportRun trained{testing::training_run(), {}};
+  const auto text = training_markdown(std::span(&trained, 1));
+  expect_has(text, "## Training");
+  expect_has(text, "4 ranks started by paceline over gloo");
+  expect_has(text, "| node-a | 3 | 3 | 1 |");
+}
+
+TEST(TrainingText, RestartsAndCheckpointsAreTold) {
+  auto run = testing::training_run({{.ranks = 2, .ddp = true}});
+  auto& t = run.cases[0].training.front();
+  t.restarts = {{"rank 1 was killed", 0.4e9, 12e9, 7, 2, 2}};
+  t.checkpoints.written = 3;
+  t.checkpoints.bytes = 204'000'000;
+  t.checkpoints.write_ns = 0.8e9;
+  const auto html = training_details_html(run.cases[0]);
+  expect_has(html, "<td>rank 1 was killed</td>");
+  expect_has(html, "2 → 2");
+  expect_has(html, "3 checkpoints written, 204 MB each, on the disk after 800 ms");
+}
+
+TEST(TrainingText, ChartsGetPartsAndScaling) {
+  const ReportRun trained{testing::training_run(), {}};
+  const auto data = chart_data(std::span(&trained, 1), {});
+  const auto& two = data.at("cases").at(2).at("training");
+  EXPECT_EQ(two.at("world"), 2);
+  EXPECT_EQ(two.at("parts").size(), 6U);
+  EXPECT_EQ(two.at("scaling").at("base"), "resnet50-train-fp32-b8-r1");
+  EXPECT_TRUE(data.at("cases").at(0).at("training").at("scaling").is_null());
+  EXPECT_EQ(data.at("cases").at(3).at("series"), "fp32 r4");
+}
+
+}  // namespace
+}  // namespace paceline::report
