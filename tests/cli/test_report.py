@@ -120,13 +120,13 @@ class Words(cli.CliTest):
             self.assert_error(self.run_cli("report", "-s", "run", "-f", form), 2, f"'{form}'", "not available", "html")
 
     def test_a_plan_of_things_that_come_later_is_skipped_with_reasons(self):
-        """The shape of a scaling matrix: accepted, not silently ignored."""
-        self.write("p.yaml", "experiment_name: scaling\nmodels: [resnet50]\nbatch_sizes: [64]\ngpu_counts: [1, 2]\n")
+        """Accepted, not silently ignored."""
+        self.write("p.yaml", "experiment_name: scaling\nkind: collective\nmax_bytes: 1K\ngpu_counts: [1, 2]\n")
         result = self.run_cli("run", "p.yaml", "-q")
         self.assert_code(result, 77)
         cases = self.summary()["cases"]
         self.assertEqual([(c["outcome"], c["reason_code"]) for c in cases], [("skipped", "not_available_yet")] * 2)
-        self.assertIn("training", cases[0]["reason"])
+        self.assertIn("collective", cases[0]["reason"])
 
     def test_overrides_of_a_plan(self):
         plan = self.spin_plan("batch_sizes: [1, 2, 4]")
