@@ -18,11 +18,11 @@ using result::Finding;
 using result::RunResult;
 using result::Training;
 
-constexpr double kLateRank = 1.05;        // straggler index
-constexpr double kMuchExposed = 0.10;     // of a step
-constexpr double kMuchDataWait = 0.05;    // of a step
-constexpr double kUnevenSync = 1.4;       // p95 / p50 of exposed communication
-constexpr double kWorthSync = 0.05;       // of a step: below that its variation does not matter
+constexpr double kLateRank = 1.05;      // straggler index
+constexpr double kMuchExposed = 0.10;   // of a step
+constexpr double kMuchDataWait = 0.05;  // of a step
+constexpr double kUnevenSync = 1.4;     // p95 / p50 of exposed communication
+constexpr double kWorthSync = 0.05;     // of a step: below that its variation does not matter
 constexpr double kPoorEfficiency = 0.90;
 
 std::vector<const CaseResult*> trained(const RunResult& run) {
@@ -67,15 +67,16 @@ Finding straggler_of(const CaseResult& one) {
   const std::string often =
       late == t.ranks.end()
           ? ""
-          : fmt::format("it was the last in {} of {} timed steps of a process",
-                        late->slowest_steps,
+          : fmt::format("it was the last in {} of {} timed steps of a process", late->slowest_steps,
                         one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
-  return about(one,
-               fmt::format("{}: the others wait for rank {}{}: a step computes {:.1f} % longer on the slowest rank "
-                           "than on the median one.",
-                           one.label, *t.straggler_rank, where, (*t.straggler_index - 1) * 100),
-               often, "See what else runs on its cores or heats its device (paceline validate); until then leave it "
-                      "out.");
+  return about(
+      one,
+      fmt::format("{}: the others wait for rank {}{}: a step computes {:.1f} % longer on the slowest rank "
+                  "than on the median one.",
+                  one.label, *t.straggler_rank, where, (*t.straggler_index - 1) * 100),
+      often,
+      "See what else runs on its cores or heats its device (paceline validate); until then leave it "
+      "out.");
 }
 
 std::string range_words(const result::Scaling& s) {
@@ -85,16 +86,17 @@ std::string range_words(const result::Scaling& s) {
 std::string step_times(const RunResult& run, const CaseResult& one) {
   const auto* base = find_case(run, one.scaling.front().base_case_id);
   if (base == nullptr || !base->headline.p50_ns.value || !one.headline.p50_ns.value) return {};
-  return fmt::format("step p50 {} with {} and {} with {} ranks", format_duration_ns(*base->headline.p50_ns.value),
-                     one.scaling.front().base_world, format_duration_ns(*one.headline.p50_ns.value),
-                     one.scaling.front().world);
+  return fmt::format("step p50 {} with {} and {} with {} ranks",
+                     format_duration_ns(*base->headline.p50_ns.value), one.scaling.front().base_world,
+                     format_duration_ns(*one.headline.p50_ns.value), one.scaling.front().world);
 }
 
 // What of a step is neither forward, backward nor optimizer, in words.
 std::string losses_text(const CaseResult& one) {
   const Training& t = training_of(one);
   std::string text;
-  if (t.exposed_share) text += fmt::format("; exposed communication {} of a step", format_percent(*t.exposed_share));
+  if (t.exposed_share)
+    text += fmt::format("; exposed communication {} of a step", format_percent(*t.exposed_share));
   if (t.data_wait_share) text += fmt::format(", data wait {}", format_percent(*t.data_wait_share));
   if (t.straggler_index) text += fmt::format(", straggler index {:.2f}", *t.straggler_index);
   return text;
@@ -131,17 +133,17 @@ Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
     const Training& t = training_of(*one);
-    const std::string evidence =
-        t.collectives_per_step && t.parameter_tensors
-            ? fmt::format("{} all-reduces a step in buckets ({} without buckets)", *t.collectives_per_step,
-                          *t.parameter_tensors)
-            : "";
-    found.push_back(about(*one,
-                          fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
-                                      one->label, format_percent(*t.exposed_share)),
-                          evidence,
-                          "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
-                          "ddp.bucket_cap_mb."));
+    const std::string evidence = t.collectives_per_step && t.parameter_tensors
+                                     ? fmt::format("{} all-reduces a step in buckets ({} without buckets)",
+                                                   *t.collectives_per_step, *t.parameter_tensors)
+                                     : "";
+    found.push_back(
+        about(*one,
+              fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
+                          one->label, format_percent(*t.exposed_share)),
+              evidence,
+              "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
+              "ddp.bucket_cap_mb."));
   }
   return found;
 }
@@ -150,15 +152,15 @@ Findings find_data_bound(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::data_wait_share, kMuchDataWait)) {
     const Training& t = training_of(*one);
-    const std::string evidence =
-        t.loader_samples_per_s && one->throughput.per_s.value
-            ? fmt::format("the loaders could deliver {} {}/s, training takes {}", format_rate(*t.loader_samples_per_s),
-                          one->throughput.item, format_rate(*one->throughput.per_s.value))
-            : "";
-    found.push_back(about(*one,
-                          fmt::format("{}: {} of a step waits for its data.", one->label,
-                                      format_percent(*t.data_wait_share)),
-                          evidence, "Raise data.workers or data.prefetch, or prepare the data (data.image_size)."));
+    const std::string evidence = t.loader_samples_per_s && one->throughput.per_s.value
+                                     ? fmt::format("the loaders could deliver {} {}/s, training takes {}",
+                                                   format_rate(*t.loader_samples_per_s), one->throughput.item,
+                                                   format_rate(*one->throughput.per_s.value))
+                                     : "";
+    found.push_back(about(
+        *one,
+        fmt::format("{}: {} of a step waits for its data.", one->label, format_percent(*t.data_wait_share)),
+        evidence, "Raise data.workers or data.prefetch, or prepare the data (data.image_size)."));
   }
   return found;
 }
@@ -169,8 +171,9 @@ Findings find_uneven_sync(const RunResult& run) {
     const Training& t = training_of(*one);
     if (!t.exposed_share || *t.exposed_share < kWorthSync) continue;
     found.push_back(about(
-        *one, fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
-                          *t.sync_variation),
+        *one,
+        fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
+                    *t.sync_variation),
         fmt::format("exposed communication is {} of a step", format_percent(*t.exposed_share)),
         "Look for noise on the network and for other work on the hosts; rank<k>.jsonl has every step."));
   }
@@ -194,12 +197,12 @@ Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
     if (const auto& s = one->scaling.front(); s.superlinear)
-      found.push_back(about(*one,
-                            fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}{}).",
-                                        one->label, s.world, s.world / s.base_world, s.base_world, *s.efficiency,
-                                        range_words(s)),
-                            step_times(run, *one),
-                            "Look for another cause before believing it: caches, clocks, noise while the base ran."));
+      found.push_back(about(
+          *one,
+          fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}{}).", one->label,
+                      s.world, s.world / s.base_world, s.base_world, *s.efficiency, range_words(s)),
+          step_times(run, *one),
+          "Look for another cause before believing it: caches, clocks, noise while the base ran."));
   return found;
 }
 
@@ -208,10 +211,11 @@ Findings find_good_scaling(const RunResult& run) {
   for (const CaseResult* one : scaled(run)) {
     const auto& s = one->scaling.front();
     if (is_poor(s) || s.superlinear) continue;
-    found.push_back(about(*one,
-                          fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}{}).",
-                                      one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s)),
-                          step_times(run, *one) + losses_text(*one), ""));
+    found.push_back(
+        about(*one,
+              fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}{}).",
+                          one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s)),
+              step_times(run, *one) + losses_text(*one), ""));
   }
   return found;
 }
@@ -226,13 +230,12 @@ Findings find_ddp_cost(const RunResult& run) {
                         alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
       if (!same) continue;
       const double cost = *with->headline.p50_ns.value / *without->headline.p50_ns.value - 1;
-      Finding finding = about(*with,
-                              fmt::format("DDP itself costs {:.1f} % of a step with one rank ({}).", cost * 100,
-                                          without->label),
-                              fmt::format("step p50 {} without, {} with it",
-                                          format_duration_ns(*without->headline.p50_ns.value),
-                                          format_duration_ns(*with->headline.p50_ns.value)),
-                              "");
+      Finding finding = about(
+          *with,
+          fmt::format("DDP itself costs {:.1f} % of a step with one rank ({}).", cost * 100, without->label),
+          fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
+                      format_duration_ns(*with->headline.p50_ns.value)),
+          "");
       finding.case_ids.push_back(without->case_id);
       found.push_back(std::move(finding));
     }

@@ -111,7 +111,8 @@ void RunDirectory::write_summary(const RunResult& run) const {
 
 std::string summary_csv(const RunResult& run) {
   std::string out =
-      "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,world_size,repetitions";
+      "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,world_size,"
+      "repetitions";
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += '\n';
   for (const auto& c : run.cases) {

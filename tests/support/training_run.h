@@ -93,8 +93,9 @@ inline result::CaseResult training_case(const WorldSpec& spec) {
   result::summarize(one, samples, options);
   one.training = result::combined_training(one.repetitions);
   if (spec.ranks > 1)
-    one.training.front().notes = {"ranks are CPU processes over gloo: their throughput and its scaling do not speak "
-                                  "for GPUs"};
+    one.training.front().notes = {
+        "ranks are CPU processes over gloo: their throughput and its scaling do not speak "
+        "for GPUs"};
   return one;
 }
 

@@ -43,7 +43,8 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 12");
   expect_says(only_text(run, "data_bound"), "r4: 6");
   expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1 600 images/s");
-  expect_says(of_kind(run, "exposed_communication").front().evidence, "2 all-reduces a step in buckets (161 without");
+  expect_says(of_kind(run, "exposed_communication").front().evidence,
+              "2 all-reduces a step in buckets (161 without");
 }
 
 TEST(TrainingFindings, ScalingIsPraisedOrWarnedOf) {
@@ -59,7 +60,8 @@ TEST(TrainingFindings, DdpItselfIsPriced) {
 }
 
 TEST(TrainingFindings, MoreThanIdealIsDoubted) {
-  const auto run = training_run({{.ranks = 1, .forward_ms = 60}, {.ranks = 2, .ddp = true, .forward_ms = 30}});
+  const auto run =
+      training_run({{.ranks = 1, .forward_ms = 60}, {.ranks = 2, .ddp = true, .forward_ms = 30}});
   expect_says(only_text(run, "superlinear"), "more than 2 times the work of 1");
   EXPECT_TRUE(of_kind(run, "scaling").empty());
 }

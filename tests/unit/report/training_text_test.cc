@@ -24,7 +24,8 @@ TEST(SimpleTables, HaveThreeForms) {
   EXPECT_EQ(terminal_of(table, 8), "  name  …\n  a<b|c …\n  long n…\n");
   EXPECT_EQ(markdown_of(table).substr(0, 28), "| name | ms |\n|:--|--:|\n| a&");
   expect_has(html_of(table), "<td>a&lt;b|c</td><td class=\"number\">1.5</td>");
-  EXPECT_EQ(terminal_of({{"name"}, 1, {}}, 40) + markdown_of({{"name"}, 1, {}}) + html_of({{"name"}, 1, {}}), "");
+  EXPECT_EQ(terminal_of({{"name"}, 1, {}}, 40) + markdown_of({{"name"}, 1, {}}) + html_of({{"name"}, 1, {}}),
+            "");
 }
 
 TEST(TrainingText, TheTerminalShowsScalingAndParts) {
@@ -51,8 +52,8 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
   const auto page = find_format("html").render(std::span(&trained, 1), {});
   for (const char* words :
        {"<section id=\"training\">", "data-chart=\"scaling\"", "data-chart=\"parts\"", "<h4>Ranks</h4>",
-        "<h4>Epochs</h4>", "Buckets of gradients", "one a parameter would be 161", "rank 3 is persistently late",
-        "The loaders could deliver"})
+        "<h4>Epochs</h4>", "Buckets of gradients", "one a parameter would be 161",
+        "rank 3 is persistently late", "The loaders could deliver"})
     expect_has(page, words);
 }
 

@@ -68,7 +68,9 @@ benchmark: {warmup_steps: 3, measure_steps: 12}
   EXPECT_EQ(t.inject, "kill:rank=1,step=50");
   EXPECT_DOUBLE_EQ(t.rendezvous.timeout_s, 5);
   EXPECT_DOUBLE_EQ(t.group_timeout_s, 11);
-  EXPECT_EQ(samples_per_step(one_case("model: resnet50\nranks: 2\nbatch: 4\ntraining: {accumulation_steps: 3}\n")), 24);
+  EXPECT_EQ(
+      samples_per_step(one_case("model: resnet50\nranks: 2\nbatch: 4\ntraining: {accumulation_steps: 3}\n")),
+      24);
 }
 
 TEST(TrainFactory, ASpecTravelsAsJson) {
@@ -118,7 +120,8 @@ TEST(TrainFactory, CoresOfARankStayTheSameOverASweep) {
 }
 
 TEST(TrainFactory, WhatHasNoEffectIsSaid) {
-  const auto c = one_case("model: tiny_cnn\nranks: 2\nbenchmark: {sync_cuda: true}\nprofiling: {enabled: true}\n");
+  const auto c =
+      one_case("model: tiny_cnn\nranks: 2\nbenchmark: {sync_cuda: true}\nprofiling: {enabled: true}\n");
   const auto notes = training_notes(c, "cpu");
   ASSERT_EQ(notes.size(), 3U);
   EXPECT_NE(notes[0].find("sync_cuda has no effect"), std::string::npos);
@@ -137,7 +140,8 @@ TEST(TrainFactory, EqualCasesHaveEqualHashes) {
 
 TEST(TrainFactory, ResultsSayWhatWasTrained) {
   const auto r = new_case_result(
-      one_case("model: gpt2\nranks: 2\nddp: {comm_hook: bf16_compress}\ntraining: {accumulation_steps: 2}\n"), "run");
+      one_case("model: gpt2\nranks: 2\nddp: {comm_hook: bf16_compress}\ntraining: {accumulation_steps: 2}\n"),
+      "run");
   EXPECT_EQ(r.benchmark.kind, "training");
   EXPECT_EQ(r.benchmark.world_size, 2);
   EXPECT_EQ(r.benchmark.params.at("ddp.comm_hook"), "bf16_compress");
