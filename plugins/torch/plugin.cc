@@ -3,6 +3,7 @@
 
 #include "torch/export/exporters.h"
 #include "torch/torch_engine.h"
+#include "torch/training/make.h"
 #include "torch/versions.h"
 
 namespace paceline::torch_plugin {
@@ -28,7 +29,10 @@ constexpr plugin::ExporterEntry kExporters[] = {
     {"onnx", make_onnx_exporter},
     {"torchscript", make_script_exporter},
 };
-const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch", library_versions, kEngines, kExporters};
+constexpr plugin::TrainerEntry kTrainers[] = {{"cpu", make_cpu_trainer}};
+constexpr plugin::BackendEntry kBackends[] = {{"gloo", connect_store, join_gloo}};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch", library_versions, kEngines,
+                                kExporters,          {},      kTrainers,        kBackends};
 
 }  // namespace
 }  // namespace paceline::torch_plugin

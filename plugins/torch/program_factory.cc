@@ -11,14 +11,10 @@
 #include "torch/script_program.h"
 
 namespace paceline::torch_plugin {
-namespace {
-
 void convert(Model& model, const Form& form) {
   const at::NoGradGuard no_grad;
   for (auto& [name, tensor] : named_tensors(model)) tensor.set_data(in_form(tensor, form));
 }
-
-}  // namespace
 
 bool wants_channels_last(const std::string& layout) {
   if (layout == "channels_last") return true;

@@ -51,7 +51,7 @@ at::Tensor in_form(const at::Tensor& tensor, const Form& form) {
   return result.contiguous(move ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
 }
 
-at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form& form) {
+at::Tensor borrow_input(const TensorView& view, const TensorSpec& spec) {
   if (view.name != spec.name || view.dtype != spec.dtype || !same_but_batch(view.shape, spec.shape))
     throw Error(
         ErrorCode::kUsage,
@@ -60,9 +60,12 @@ at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form
             view.name, dtype_name(view.dtype), fmt::join(view.shape, ","), spec.name, dtype_name(spec.dtype),
             fmt::join(spec.shape, ",")));
   const auto options = at::TensorOptions().dtype(to_torch(view.dtype));
-  const auto borrowed = view.strides.empty() ? at::from_blob(view.data, view.shape, options)
-                                             : at::from_blob(view.data, view.shape, view.strides, options);
-  return in_form(borrowed.clone(), form);
+  return view.strides.empty() ? at::from_blob(view.data, view.shape, options)
+                              : at::from_blob(view.data, view.shape, view.strides, options);
+}
+
+at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form& form) {
+  return in_form(borrow_input(view, spec).clone(), form);
 }
 
 at::Tensor example_input(const TensorSpec& spec, const Form& form) {

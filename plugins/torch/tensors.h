@@ -24,6 +24,10 @@ struct Form {
 // The same values in that form: integers keep their type, only 4-d tensors have channels to move.
 at::Tensor in_form(const at::Tensor& tensor, const Form& form);
 
+// The caller's data as it lies there, not copied. Error(kUsage) unless it has the name, type and shape (apart
+// from the batch) of `spec`.
+at::Tensor borrow_input(const TensorView& view, const TensorSpec& spec);
+
 // A copy of the caller's data. Error(kUsage) unless it has the name, type and shape (apart from the batch) of
 // `spec`.
 at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form& form);

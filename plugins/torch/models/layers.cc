@@ -26,7 +26,7 @@ BatchNorm2d::BatchNorm2d(std::int64_t channels)
       mean_(register_buffer("running_mean", at::empty({channels}))),
       variance_(register_buffer("running_var", at::empty({channels}))) {}
 at::Tensor BatchNorm2d::forward(const at::Tensor& x) const {
-  return at::batch_norm(x, weight_, bias_, mean_, variance_, /*training=*/false, 0.1, 1e-5, /*cudnn=*/true);
+  return at::batch_norm(x, weight_, bias_, mean_, variance_, is_training(), 0.1, 1e-5, /*cudnn=*/true);
 }
 
 Linear::Linear(std::int64_t in, std::int64_t out)
@@ -57,6 +57,10 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width)
     : weight_(parameter(*this, "weight", {rows, width})) {}
 at::Tensor Embedding::forward(const at::Tensor& ids) const {
   return at::embedding(weight_, ids);
+}
+
+at::Tensor Dropout::forward(const at::Tensor& x) const {
+  return share() > 0 ? at::dropout(x, share(), /*train=*/true) : x;
 }
 
 at::Tensor split_heads(const at::Tensor& x, std::int64_t heads) {

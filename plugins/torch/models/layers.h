@@ -27,7 +27,7 @@ class Conv2d : public torch::nn::Module {
   at::Tensor weight_, bias_;
 };
 
-// Inference only: uses the running statistics.
+// Training: statistics of the batch, and the running ones follow them (momentum 0.1). Else: the running ones.
 class BatchNorm2d : public torch::nn::Module {
  public:
   explicit BatchNorm2d(std::int64_t channels);
@@ -76,6 +76,19 @@ class Embedding : public torch::nn::Module {
 
  private:
   at::Tensor weight_;
+};
+
+// While training, drops values and scales the others up; the identity otherwise.
+class Dropout : public torch::nn::Module {
+ public:
+  explicit Dropout(double share) : share_(share) {}
+  at::Tensor forward(const at::Tensor& x) const;
+  // What is dropped now; for operators that do it themselves.
+  double share() const { return is_training() ? share_ : 0; }
+  void switch_off() { share_ = 0; }
+
+ private:
+  double share_;
 };
 
 // [N, S, width] -> [N, heads, S, width / heads], and back.

@@ -70,6 +70,8 @@ constexpr WeightRule kPeak[] = {
 
 constexpr std::string_view kBatchNormCounters[] = {"num_batches_tracked"};
 constexpr std::string_view kBertExtras[] = {"embeddings.position_ids", "cls."};
+constexpr std::string_view kMaskedLmExtras[] = {"embeddings.position_ids", "pooler.", "cls.seq_relationship",
+                                                "cls.predictions.decoder."};
 constexpr std::string_view kGpt2Extras[] = {".attn.bias", ".attn.masked_bias", "lm_head.weight"};
 
 const std::vector<ModelRow>& table() {
@@ -151,8 +153,9 @@ void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs) {
                                                describe_all(row.inputs), describe_all(inputs)));
 }
 
-std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads) {
-  const auto& row = find_model(spec.name);
+namespace {
+
+std::shared_ptr<Model> make(const ModelRow& row, const plugin::ModelSpec& spec, int threads) {
   check_inputs(row, spec.inputs);
   auto model = row.build();
   if (spec.weights_file.empty())
@@ -161,6 +164,21 @@ std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads) {
     load_weights(*model, row.checkpoint, spec.weights_file);
   model->eval();
   return model;
+}
+
+}  // namespace
+
+std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads) {
+  return make(find_model(spec.name), spec, threads);
+}
+
+std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads) {
+  auto row = find_model(spec.name);
+  if (row.name == "bert-large") {
+    row.build = build_bert_large_masked_lm;
+    row.checkpoint.ignored = kMaskedLmExtras;
+  }
+  return make(row, spec, threads);
 }
 
 }  // namespace paceline::torch_plugin

@@ -37,4 +37,7 @@ void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
 // The built-in model `spec` names, its inputs checked, its weights read or drawn.
 std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads);
 
+// The same with the head that it is trained with, where that is another one (BERT: masked tokens).
+std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads);
+
 }  // namespace paceline::torch_plugin

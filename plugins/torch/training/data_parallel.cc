@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "torch/training/data_parallel.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/autograd/engine.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "torch/training/comm_hooks.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+using Names = std::unordered_map<std::size_t, std::string>;
+using Buckets = std::vector<std::vector<std::size_t>>;
+
+constexpr std::size_t kBroadcastBytes = std::size_t{250} << 20;  // PyTorch's broadcast_bucket_size
+
+struct Caps {
+  std::int64_t first, others;
+};
+
+// As in PyTorch, a capacity of one's own holds for the first bucket too.
+Caps caps_of(const plugin::DdpSettings& settings) {
+  if (!(settings.bucket_cap_mb > 0))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("bucket_cap_mb is {}; it must be above 0", settings.bucket_cap_mb));
+  const auto cap = static_cast<std::int64_t>(settings.bucket_cap_mb * 1024 * 1024);
+  const bool is_default = cap == c10d::kDefaultBucketBytesCap;
+  return {is_default ? std::int64_t{c10d::kDefaultFirstBucketBytes} : cap, cap};
+}
+
+// Where the order of gradients will be learnt from the first step, that step has one bucket.
+std::vector<std::size_t> first_limits(const plugin::DdpSettings& settings, const Caps& caps) {
+  if (settings.static_graph || !settings.find_unused_parameters)
+    return {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())};
+  if (caps.first == caps.others) return {static_cast<std::size_t>(caps.others)};
+  return {static_cast<std::size_t>(caps.first), static_cast<std::size_t>(caps.others)};
+}
+
+Buckets assign_buckets(const std::vector<at::Tensor>& parameters, const plugin::DdpSettings& settings) {
+  auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
+      parameters, first_limits(settings, caps_of(settings)), std::vector<bool>(parameters.size(), false)));
+  std::reverse(buckets.begin(), buckets.end());  // gradients come in about the reverse order of use
+  return buckets;
+}
+
+using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+// What releases of LibTorch append to the constructor's arguments: two switches, then a list of capacities.
+template <typename... Common>
+std::shared_ptr<c10d::Reducer> construct_reducer(Common... common) {
+  using List = std::vector<std::int64_t>;
+  if constexpr (std::is_constructible_v<c10d::Reducer, Common..., bool, bool, List>)
+    return std::make_shared<c10d::Reducer>(common..., false, false, List{});
+  else if constexpr (std::is_constructible_v<c10d::Reducer, Common..., bool, bool>)
+    return std::make_shared<c10d::Reducer>(common..., false, false);
+  else
+    return std::make_shared<c10d::Reducer>(common...);
+}
+
+std::shared_ptr<c10d::Reducer> make_reducer(const std::vector<at::Tensor>& parameters, const Names& names,
+                                            const Group& group, const plugin::DdpSettings& settings) {
+  const auto caps = caps_of(settings);
+  return construct_reducer(
+      parameters, assign_buckets(parameters, settings), group, std::vector<bool>(parameters.size(), false),
+      caps.others, settings.find_unused_parameters, settings.gradient_as_bucket_view, names, caps.first);
+}
+
+std::vector<at::Tensor> detached(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> result;
+  for (const auto& tensor : tensors) result.push_back(tensor.detach());
+  return result;
+}
+
+}  // namespace
+
+DataParallel::DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings)
+    : settings_(settings), group_(c10::make_intrusive<ObservedGroup>(group)), buffers_(model.buffers()) {
+  check_comm_hook(settings.comm_hook, group);
+  Names names;
+  for (const auto& item : model.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    names[parameters_.size()] = item.key();
+    parameters_.push_back(item.value());
+  }
+  c10d::verify_params_across_processes(group_, parameters_, {});
+  share_state(model);
+  reducer_ = make_reducer(parameters_, names, group_, settings);
+  logger_ = std::make_shared<c10d::Logger>(reducer_);
+  reducer_->set_logger(logger_);
+  logger_->set_construction_data_and_log("", {}, -1, settings.broadcast_buffers, /*has_sync_bn=*/false,
+                                         settings.static_graph);
+  if (settings.static_graph) {
+    reducer_->set_static_graph();
+    logger_->set_static_graph();
+  }
+  install_comm_hook(settings.comm_hook, *reducer_, group_);
+}
+
+void DataParallel::share_state(Model& model) {
+  const at::NoGradGuard no_grad;
+  auto state = detached(model.parameters());
+  for (auto& buffer : detached(buffers_)) state.push_back(std::move(buffer));
+  c10d::broadcast_coalesced(group_, state, kBroadcastBytes, 0);
+}
+
+// Running statistics of rank 0 win, as in PyTorch.
+void DataParallel::broadcast_buffers() {
+  const at::NoGradGuard no_grad;
+  c10d::broadcast_coalesced(group_, detached(buffers_), kBroadcastBytes, 0);
+}
+
+void DataParallel::before_forward(bool sync) {
+  if (sync) {
+    logger_->set_runtime_stats_and_log();
+    reducer_->prepare_for_forward();
+  }
+  rebuilt_ |= reducer_->rebuild_buckets();
+  if (buffers_may_differ_ && settings_.broadcast_buffers && !buffers_.empty()) broadcast_buffers();
+}
+
+void DataParallel::after_forward(at::Tensor& output, bool sync) {
+  buffers_may_differ_ = sync;
+  const bool search = settings_.find_unused_parameters && !settings_.static_graph;
+  if (sync)
+    reducer_->prepare_for_backward(search ? std::vector<at::Tensor>{output} : std::vector<at::Tensor>{});
+  if (!sync || !settings_.static_graph || delay_queued_) return;
+  // In the first backward pass over a static graph, everything is reduced after the last gradient.
+  output.register_hook([this](const at::Tensor&) {
+    if (std::exchange(delay_queued_, true)) return;
+    torch::autograd::Engine::get_default_engine().queue_callback([this] { reducer_->delay_all_reduce(); });
+  });
+}
+
+std::vector<std::int64_t> DataParallel::bucket_bytes() const {
+  return logger_->get_bucket_sizes();
+}
+
+}  // namespace paceline::torch_plugin

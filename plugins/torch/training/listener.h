@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <string>
+
+namespace paceline::torch_plugin {
+
+// Waits until somebody listens on address:port. Error(kUnavailable) at once when the name does not resolve,
+// after `timeout` when nobody does.
+void wait_for_listener(const std::string& address, int port, std::chrono::milliseconds timeout);
+
+}  // namespace paceline::torch_plugin

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "torch/training/observed_group.h"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace paceline::torch_plugin {
+
+struct ObservedGroup::Watch {
+  std::mutex mutex;
+  std::condition_variable changed;
+  plugin::StepRecorder* recorder = nullptr;
+  std::size_t buckets = 0;
+  int launched = 0;
+  int finished = 0;
+
+  // The bucket's number; -1 when nobody watches.
+  int launch(std::int64_t bytes) {
+    const std::lock_guard lock(mutex);
+    if (!recorder) return -1;
+    const int bucket = launched++;
+    if (static_cast<std::size_t>(launched) == buckets) recorder->enter(plugin::StepPhase::kCommunication);
+    recorder->launched(bucket, bytes);
+    return bucket;
+  }
+  void finish(int bucket) {
+    const std::lock_guard lock(mutex);
+    if (recorder) recorder->finished(bucket);
+    ++finished;
+    changed.notify_all();
+  }
+};
+
+ObservedGroup::ObservedGroup(const TorchGroup& group)
+    : c10d::ProcessGroup(c10::intrusive_ptr<c10d::Store>(), group.rank(), group.world()),
+      watch_(std::make_shared<Watch>()) {
+  setBackend(group.device().type(), group.backend_type(), group.backend());
+  setDefaultBackend(group.backend_type());
+  setGroupName("paceline");
+}
+
+ObservedGroup::~ObservedGroup() {
+  unwatch();
+}
+
+// The Reducer's map of unused parameters holds integers: it is no bucket.
+c10::intrusive_ptr<c10d::Work> ObservedGroup::allreduce(std::vector<at::Tensor>& tensors,
+                                                        const c10d::AllreduceOptions& options) {
+  const auto& bucket = tensors.front();
+  const int number =
+      bucket.is_floating_point() ? watch_->launch(static_cast<std::int64_t>(bucket.nbytes())) : -1;
+  auto work = c10d::ProcessGroup::allreduce(tensors, options);
+  if (number >= 0) work->getFuture()->addCallback([watch = watch_, number](auto&) { watch->finish(number); });
+  return work;
+}
+
+void ObservedGroup::watch(plugin::StepRecorder& recorder, std::size_t buckets) {
+  const std::lock_guard lock(watch_->mutex);
+  watch_->recorder = &recorder;
+  watch_->buckets = buckets;
+  watch_->launched = watch_->finished = 0;
+}
+
+void ObservedGroup::settle() {
+  std::unique_lock lock(watch_->mutex);
+  watch_->changed.wait(lock, [this] { return watch_->finished == watch_->launched; });
+}
+
+void ObservedGroup::unwatch() {
+  const std::lock_guard lock(watch_->mutex);
+  watch_->recorder = nullptr;
+}
+
+int ObservedGroup::launched() const {
+  const std::lock_guard lock(watch_->mutex);
+  return watch_->launched;
+}
+
+}  // namespace paceline::torch_plugin

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/trainer.h"
+
+namespace paceline::torch_plugin {
+
+// PyTorch's rules, on ATen's fused kernels. Parameters without a gradient are left as they are.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual void step(double learning_rate) = 0;
+  // Everything but parameters that the next step depends on, in a fixed order; written through on restore.
+  [[nodiscard]] virtual std::vector<at::Tensor> state() const = 0;
+  [[nodiscard]] virtual std::string implementation() const = 0;  // the kernel's name
+};
+
+// Error(kUsage) for names other than sgd and adamw and for values out of range.
+std::unique_ptr<Optimizer> make_optimizer(const plugin::OptimizerSettings& settings,
+                                          std::vector<at::Tensor> parameters);
+
+// torch.nn.utils.clip_grad_norm_: scales all gradients so that their norm together is at most `largest`.
+void clip_gradients(const std::vector<at::Tensor>& gradients, double largest);
+
+// Of the parameters that have one.
+std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& parameters);
+
+}  // namespace paceline::torch_plugin

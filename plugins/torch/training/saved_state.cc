@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "torch/training/saved_state.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/serialize.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+
+#include "torch/errors.h"
+#include "torch/training/fingerprint.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+using torch::serialize::InputArchive;
+using torch::serialize::OutputArchive;
+
+constexpr std::int64_t kFormat = 1;
+
+std::vector<at::Tensor> tensors_of(const NamedTensors& named) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [name, tensor] : named) tensors.push_back(tensor);
+  return tensors;
+}
+
+// A list becomes <name>_0, <name>_1, …, its length and the fingerprint of its bytes.
+void write_list(OutputArchive& archive, const std::string& name, const std::vector<at::Tensor>& tensors) {
+  archive.write(name + "_count", c10::IValue(static_cast<std::int64_t>(tensors.size())));
+  archive.write(name + "_fingerprint", c10::IValue(fingerprint_of(tensors)));
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    archive.write(fmt::format("{}_{}", name, i), tensors[i].detach(), /*is_buffer=*/true);
+}
+
+void write_shared(OutputArchive& archive, const SharedState& shared) {
+  c10::List<std::string> names;
+  for (const auto& [name, tensor] : shared.weights) names.push_back(name);
+  archive.write("model", c10::IValue(shared.model));
+  archive.write("optimizer", c10::IValue(shared.optimizer));
+  archive.write("names", c10::IValue(names));
+  archive.write("steps", c10::IValue(shared.steps));
+  write_list(archive, "weight", tensors_of(shared.weights));
+  write_list(archive, "optimizer_state", shared.optimizer_state);
+}
+
+// Writes a file piece by piece; remembers why the system refused.
+class Sink {
+ public:
+  explicit Sink(const std::string& file)
+      : descriptor_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) error_ = errno;
+  }
+  ~Sink() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  std::size_t write(const void* data, std::size_t size) {
+    std::size_t done = 0;
+    while (error_ == 0 && done < size) {
+      const auto now = ::write(descriptor_, static_cast<const char*>(data) + done, size - done);
+      if (now >= 0)
+        done += static_cast<std::size_t>(now);
+      else if (errno != EINTR)
+        error_ = errno;
+    }
+    return done;
+  }
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  int descriptor_;
+  int error_ = 0;
+};
+
+void write_archive(OutputArchive& archive, Sink& sink) {
+  archive.save_to([&](const void* data, std::size_t size) { return sink.write(data, size); });
+}
+
+// A file being read; every complaint names it.
+class Source {
+ public:
+  explicit Source(const std::string& file) : file_(file) {
+    check_there();
+    guarded("cannot be read", [&] { archive_.load_from(file, at::kCPU); });
+    if (value("format").toInt() != kFormat) fail("is of another version of paceline");
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::kData, fmt::format("checkpoint '{}' {}", file_, what));
+  }
+  c10::IValue value(const std::string& key) {
+    c10::IValue result;
+    guarded("is not one of paceline's", [&] { archive_.read(key, result); });
+    return result;
+  }
+  bool has(const std::string& key) {
+    c10::IValue ignored;
+    return archive_.try_read(key, ignored);
+  }
+  std::vector<at::Tensor> list(const std::string& name) {
+    std::vector<at::Tensor> tensors(static_cast<std::size_t>(value(name + "_count").toInt()));
+    guarded("cannot be read", [&] {
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        archive_.read(fmt::format("{}_{}", name, i), tensors[i], /*is_buffer=*/true);
+    });
+    if (fingerprint_of(tensors) != value(name + "_fingerprint").toStringRef())
+      fail(fmt::format("is damaged: its {} do not have the fingerprint they were written with", name));
+    return tensors;
+  }
+
+ private:
+  void check_there() const {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file_, error)) fail("does not exist");
+  }
+  template <typename Work>
+  void guarded(const std::string& what, Work&& work) {
+    translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' {}", file_, what),
+                     std::forward<Work>(work));
+  }
+
+  std::string file_;
+  InputArchive archive_;
+};
+
+void check_same(const Source& source, const std::string& what, const std::string& there,
+                const std::string& here) {
+  if (there != here)
+    source.fail(fmt::format("is of {} '{}', this run has '{}'; continue with the same {} or start anew", what,
+                            there, here, what));
+}
+
+void check_names(Source& source, const NamedTensors& weights) {
+  const auto stored = source.value("names").toList();
+  for (std::size_t i = 0; i < std::max(stored.size(), weights.size()); ++i) {
+    const auto there = i < stored.size() ? stored.get(i).toStringRef() : std::string("nothing");
+    const auto here = i < weights.size() ? weights[i].first : std::string("nothing");
+    if (there != here) source.fail(fmt::format("holds {} where the model has {}", there, here));
+  }
+}
+
+void check_shapes(const Source& source, const std::vector<at::Tensor>& stored,
+                  const std::vector<at::Tensor>& wanted,
+                  const std::function<std::string(std::size_t)>& name) {
+  if (stored.size() != wanted.size())
+    source.fail(
+        fmt::format("holds {} tensors where this run has {}; are model, optimizer and precision the same?",
+                    stored.size(), wanted.size()));
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (stored[i].sizes() != wanted[i].sizes() || stored[i].scalar_type() != wanted[i].scalar_type())
+      source.fail(fmt::format("holds {} as {} [{}], this run needs {} [{}]", name(i),
+                              c10::toString(stored[i].scalar_type()), fmt::join(stored[i].sizes(), ","),
+                              c10::toString(wanted[i].scalar_type()), fmt::join(wanted[i].sizes(), ",")));
+}
+
+void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& into) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < into.size(); ++i) into[i].detach().copy_(from[i]);
+}
+
+}  // namespace
+
+void save_state(const std::string& file, const SharedState* shared, const RankState& rank) {
+  OutputArchive archive;
+  archive.write("format", c10::IValue(kFormat));
+  if (shared) write_shared(archive, *shared);
+  write_list(archive, "random", {rank.random});
+  write_list(archive, "rank_buffer", rank.buffers);
+  Sink sink(file);
+  try {
+    if (sink.error() == 0) write_archive(archive, sink);
+  } catch (const std::exception& e) {
+    if (sink.error() == 0)
+      throw Error(ErrorCode::kIo, fmt::format("cannot write checkpoint '{}': {}", file, reason_of(e)));
+  }
+  if (sink.error() != 0)
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write checkpoint '{}': {}", file, std::strerror(sink.error())));
+}
+
+void load_shared_state(const std::string& file, SharedState& into) {
+  Source source(file);
+  if (!source.has("model")) source.fail("holds one rank's random state only; give that of rank 0");
+  check_same(source, "model", source.value("model").toStringRef(), into.model);
+  check_same(source, "optimizer", source.value("optimizer").toStringRef(), into.optimizer);
+  check_names(source, into.weights);
+  const auto weights = source.list("weight");
+  const auto optimizer = source.list("optimizer_state");
+  check_shapes(source, weights, tensors_of(into.weights), [&](auto i) { return into.weights[i].first; });
+  check_shapes(source, optimizer, into.optimizer_state,
+               [](auto i) { return fmt::format("state {} of the optimizer", i); });
+  copy_all(weights, tensors_of(into.weights));
+  copy_all(optimizer, into.optimizer_state);
+  into.steps = source.value("steps").toInt();
+}
+
+void load_rank_state(const std::string& file, RankState& into) {
+  Source source(file);
+  const auto random = source.list("random");
+  const auto buffers = source.list("rank_buffer");
+  check_shapes(source, buffers, into.buffers, [](auto i) { return fmt::format("buffer {}", i); });
+  into.random = random.front();
+  copy_all(buffers, into.buffers);
+}
+
+}  // namespace paceline::torch_plugin

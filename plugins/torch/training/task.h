@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/engine.h"
+#include "torch/models/model.h"
+
+namespace paceline::torch_plugin {
+
+inline constexpr std::int64_t kNoTarget = -100;  // a place whose answer does not count, as in PyTorch
+
+// One micro-batch as a loss sees it.
+struct Example {
+  std::vector<at::Tensor> inputs;
+  at::Tensor targets;  // int64, the class that is right at each place; kNoTarget: none
+};
+
+// What a model is trained to do. The loss is the cross-entropy of its answers, mean over the targets.
+class Task {
+ public:
+  virtual ~Task() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // What a micro-batch consists of.
+  [[nodiscard]] virtual std::vector<TensorSpec> batch_specs(std::vector<TensorSpec> inputs) const = 0;
+  // Out of tensors as batch_specs says. `draw`: which random choices, where there are any.
+  // Error(kData) names a label or token that the model does not have.
+  [[nodiscard]] virtual Example prepare(std::vector<at::Tensor> tensors, std::uint64_t draw) const = 0;
+  // The model's scores for every class at every place that has a target.
+  [[nodiscard]] virtual at::Tensor answers(const at::Tensor& output) const { return output; }
+};
+
+// Error(kUnsupported) for models that nobody trains (single operators).
+std::unique_ptr<Task> task_of(const std::string& model, std::uint64_t seed);
+
+}  // namespace paceline::torch_plugin

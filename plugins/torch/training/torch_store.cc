@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "torch/training/torch_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <thread>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "torch/errors.h"
+#include "torch/training/listener.h"
+#include "torch/training/make.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+using std::chrono::milliseconds;
+using TcpStore = c10::intrusive_ptr<c10d::TCPStore>;
+
+milliseconds as_milliseconds(double seconds) {
+  return milliseconds(static_cast<std::int64_t>(std::max(seconds, 0.0) * 1000));
+}
+
+std::string place(const plugin::Rendezvous& where) {
+  return fmt::format("{}:{}", where.address, where.port);
+}
+
+std::vector<std::uint8_t> as_bytes(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+c10d::TCPStoreOptions options_for(const plugin::Rendezvous& where, milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(where.port);
+  options.isServer = where.serve;
+  options.waitWorkers = false;  // who is there is found out by roll call, with names
+  options.timeout = timeout;
+  if (where.serve && where.listen_fd >= 0) options.masterListenFd = where.listen_fd;
+  return options;
+}
+
+Error store_error(const plugin::Rendezvous& where, const std::exception& cause) {
+  const auto reason = reason_of(cause);
+  for (const auto* in_use : {"EADDRINUSE", "address already in use", "Address already in use"})
+    if (reason.find(in_use) != std::string::npos)
+      return {ErrorCode::kUnavailable,
+              fmt::format("port {} is in use on this machine: no store can be served there; end what listens "
+                          "on it, or choose another port",
+                          where.port)};
+  return {ErrorCode::kUnavailable, fmt::format("cannot {} the store at {}: {}",
+                                               where.serve ? "serve" : "reach", place(where), reason)};
+}
+
+// LibTorch's constructor has no limit once a connection stands: whoever accepted it may be no store. So it
+// runs on a thread of its own, which is left alone when it does not come back.
+TcpStore open(const plugin::Rendezvous& where, milliseconds timeout) {
+  std::packaged_task<TcpStore()> task([where, timeout] {
+    return c10::make_intrusive<c10d::TCPStore>(where.address, options_for(where, timeout));
+  });
+  auto opened = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (opened.wait_for(timeout + std::chrono::seconds(1)) != std::future_status::ready)
+    throw Error(
+        ErrorCode::kUnavailable,
+        fmt::format("what listens at {} does not answer as a store within {:g} s; is it the rendezvous "
+                    "port?",
+                    place(where), static_cast<double>(timeout.count()) / 1000));
+  try {
+    return opened.get();
+  } catch (const std::exception& e) {
+    throw store_error(where, e);
+  }
+}
+
+TcpStore connect(const plugin::Rendezvous& where) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto limit = as_milliseconds(where.timeout_s);
+  if (!where.serve) wait_for_listener(where.address, where.port, limit);
+  const auto used = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+  return open(where, std::max(limit - used, milliseconds(1000)));
+}
+
+}  // namespace
+
+TorchStore::TorchStore(const plugin::Rendezvous& where)
+    : where_(place(where)),
+      server_(connect(where)),
+      keys_(where.prefix.empty() ? c10::intrusive_ptr<c10d::Store>(server_)
+                                 : c10::intrusive_ptr<c10d::Store>(
+                                       c10::make_intrusive<c10d::PrefixStore>(where.prefix, server_))) {
+  server_->setTimeout(as_milliseconds(where.timeout_s));
+}
+
+template <typename Work>
+auto TorchStore::ask(Work&& work) {
+  return translate_errors(ErrorCode::kUnavailable, fmt::format("the store at {} does not answer", where_),
+                          std::forward<Work>(work));
+}
+
+void TorchStore::set(const std::string& key, const std::string& value) {
+  ask([&] { keys_->set(key, as_bytes(value)); });
+}
+
+std::optional<std::string> TorchStore::get(const std::string& key) {
+  return ask([&]() -> std::optional<std::string> {
+    if (!keys_->check({key})) return std::nullopt;
+    const auto bytes = keys_->get(key);
+    return std::string(bytes.begin(), bytes.end());
+  });
+}
+
+std::string TorchStore::set_if_absent(const std::string& key, const std::string& value) {
+  return ask([&] {
+    const auto bytes = keys_->compareSet(key, {}, as_bytes(value));
+    return std::string(bytes.begin(), bytes.end());
+  });
+}
+
+int TorchStore::port() const {
+  return server_->getPort();
+}
+
+c10::intrusive_ptr<c10d::Store> TorchStore::keys_of_next_group() {
+  return c10::make_intrusive<c10d::PrefixStore>(fmt::format("group_{}", groups_++), keys_);
+}
+
+std::shared_ptr<plugin::Store> connect_store(const plugin::Rendezvous& where) {
+  return std::make_shared<TorchStore>(where);
+}
+
+}  // namespace paceline::torch_plugin

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "torch/training/torch_trainer.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "torch/errors.h"
+#include "torch/models/layers.h"
+#include "torch/models/table.h"
+#include "torch/program_factory.h"
+#include "torch/threads.h"
+#include "torch/training/fingerprint.h"
+#include "torch/training/make.h"
+#include "torch/training/peer_errors.h"
+#include "torch/versions.h"
+
+namespace paceline::torch_plugin {
+namespace {
+
+constexpr std::uint64_t kEvaluationDraw = ~std::uint64_t{0};
+
+using plugin::StepPhase;
+
+void seed_generator(std::uint64_t seed) {
+  auto generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+at::Tensor random_state() {
+  auto generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  return generator.get_state();
+}
+
+void set_random_state(const at::Tensor& state) {
+  auto generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  generator.set_state(state);
+}
+
+void switch_dropout_off(Model& model) {
+  for (const auto& module : model.modules(/*include_self=*/false))
+    if (const auto dropout = std::dynamic_pointer_cast<Dropout>(module)) dropout->switch_off();
+}
+
+void add_up(at::Tensor& sum, const at::Tensor& value) {
+  sum = sum.defined() ? sum + value : value;
+}
+
+void check(const plugin::TrainSettings& settings) {
+  if (settings.accumulation_steps < 1)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("accumulation_steps is {}; it must be 1 or more", settings.accumulation_steps));
+  if (!(settings.clip_norm >= 0))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("clip_norm is {}; it must not be negative", settings.clip_norm));
+}
+
+const char* on_off(bool value) {
+  return value ? "on" : "off";
+}
+
+}  // namespace
+
+// What `work` throws becomes Error(kUnavailable) when a peer is the cause, else Error(kData).
+template <typename Work>
+auto TorchTrainer::guarded(const std::string& what, Work&& work) {
+  try {
+    return work();
+  } catch (const std::exception& e) {
+    if (ddp_) ddp_->unwatch();
+    if (group_) group_->abandon();
+    if (const auto* ours = dynamic_cast<const Error*>(&e)) throw *ours;
+    if (group_ && peer_failure(e)) throw group_->failed(what, e);
+    throw Error(ErrorCode::kData, fmt::format("{}: {}", what, reason_of(e)));
+  }
+}
+
+void TorchTrainer::load(const plugin::ModelSpec& model, const plugin::TrainSettings& settings,
+                        plugin::RankGroup* group) {
+  check(settings);
+  settings_ = settings;
+  options_ = parse_options(settings.options);
+  precision_ = training_precision(settings.precision, options_.emulate_16bit);
+  form_ = {at::kFloat, wants_channels_last(settings.layout)};
+  task_ = task_of(model.name, settings.seed);
+  model_name_ = model.name;
+  inputs_ = model.inputs;
+  apply_switches();
+  guarded(fmt::format("cannot prepare model '{}' for training", model.name), [&] {
+    build(model);
+    join(group);
+  });
+  seed_generator(settings.seed + static_cast<std::uint64_t>(rank()));
+}
+
+void TorchTrainer::apply_switches() const {
+  set_threads(std::max(settings_.threads, 1));
+  at::globalContext().setDeterministicAlgorithms(settings_.deterministic, /*warn_only=*/false);
+}
+
+void TorchTrainer::build(const plugin::ModelSpec& model) {
+  model_ = make_model_with_training_head(model, std::max(settings_.threads, 1));
+  static_cast<void>(batch_specs());  // refuses shapes that the task has no use for
+  convert(*model_, form_);
+  if (!settings_.dropout) switch_dropout_off(*model_);
+  train_mode();
+  parameters_ = model_->parameters();
+  for (auto& parameter : parameters_) parameter.set_requires_grad(true);
+  optimizer_ = make_optimizer(settings_.optimizer, parameters_);
+  if (settings_.precision == "amp") scaler_.emplace(options_.scaler, form_.device);
+}
+
+void TorchTrainer::train_mode() {
+  model_->train();
+  if (!options_.freeze_batch_norm) return;
+  for (const auto& module : model_->modules(/*include_self=*/false))
+    if (std::dynamic_pointer_cast<BatchNorm2d>(module)) module->eval();
+}
+
+void TorchTrainer::join(plugin::RankGroup* group) {
+  if (!group) return;
+  if (!settings_.ddp.enabled) {
+    if (group->world() == 1) return;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("ddp is off, but there are {} ranks: each would train a model of "
+                            "its own; use one rank, or switch ddp on",
+                            group->world()));
+  }
+  group_ = &as_torch_group(*group);
+  ddp_ = std::make_unique<DataParallel>(*model_, *group_, settings_.ddp);
+}
+
+std::vector<TensorSpec> TorchTrainer::batch_specs() const {
+  if (!task_) throw Error(ErrorCode::kInternal, "batch_specs before load");
+  return task_->batch_specs(inputs_);
+}
+
+std::uint64_t TorchTrainer::draw_of(int micro) const {
+  const auto batch =
+      static_cast<std::uint64_t>(steps_) * static_cast<std::uint64_t>(settings_.accumulation_steps) +
+      static_cast<std::uint64_t>(micro);
+  return (static_cast<std::uint64_t>(rank()) << 48) ^ batch;
+}
+
+Example TorchTrainer::receive(std::span<const TensorView> batch, std::uint64_t draw) const {
+  const auto specs = batch_specs();
+  std::vector<at::Tensor> tensors;
+  for (std::size_t i = 0; i < specs.size(); ++i) tensors.push_back(borrow_input(batch[i], specs[i]));
+  auto example = task_->prepare(std::move(tensors), draw);
+  for (auto& input : example.inputs) input = in_form(input, form_);
+  example.targets = example.targets.to(form_.device).flatten();
+  return example;
+}
+
+at::Tensor TorchTrainer::run_model(const Example& example) {
+  std::optional<Autocast> autocast;
+  if (precision_.autocast) autocast.emplace(precision_);
+  return model_->run(example.inputs);
+}
+
+// The mean loss of a micro-batch, in float32 whatever the precision.
+at::Tensor TorchTrainer::judge(const at::Tensor& output, const Example& example, Judged& sums) const {
+  const auto answers = task_->answers(output).flatten(0, -2).to(at::kFloat);
+  const auto loss = at::cross_entropy_loss(answers, example.targets, {}, at::Reduction::Mean, kNoTarget);
+  const at::NoGradGuard no_grad;
+  add_up(sums.loss, loss.detach());
+  add_up(sums.correct, answers.detach().argmax(-1).eq(example.targets).sum());
+  add_up(sums.targets, example.targets.ne(kNoTarget).sum());
+  ++sums.batches;
+  return loss;
+}
+
+void TorchTrainer::backward(const at::Tensor& loss) {
+  const auto share = settings_.accumulation_steps == 1 ? loss : loss / settings_.accumulation_steps;
+  (scaler_ ? scaler_->scale(share) : share).backward();
+}
+
+void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plugin::StepRecorder& recorder,
+                              Judged& sums) {
+  const bool last = micro + 1 == settings_.accumulation_steps;
+  recorder.enter(StepPhase::kInput);
+  const auto example = receive(batch, draw_of(micro));
+  recorder.enter(StepPhase::kForward);
+  if (ddp_) ddp_->before_forward(last);
+  auto output = run_model(example);
+  if (ddp_) ddp_->after_forward(output, last);
+  const auto loss = judge(output, example, sums);
+  recorder.enter(StepPhase::kBackward);
+  if (ddp_ && last) ddp_->watch(recorder);
+  backward(loss);
+}
+
+// Gradients go, so that the next backward pass writes new ones: what PyTorch's zero_grad() does. Views into
+// DDP's buckets are made anew by the Reducer.
+bool TorchTrainer::apply_gradients(double learning_rate) {
+  const auto gradients = gradients_of(parameters_);
+  const bool finite = !scaler_ || scaler_->unscale(gradients);
+  if (finite && settings_.clip_norm > 0) clip_gradients(gradients, settings_.clip_norm);
+  if (finite) optimizer_->step(learning_rate);
+  if (scaler_) scaler_->update();
+  for (auto& parameter : parameters_) parameter.mutable_grad().reset();
+  return finite;
+}
+
+plugin::StepOutcome TorchTrainer::outcome_of(const Judged& sums, bool stepped) const {
+  plugin::StepOutcome outcome;
+  outcome.loss = sums.loss.item<double>() / sums.batches;
+  outcome.correct = sums.correct.item<std::int64_t>();
+  outcome.judged = sums.targets.item<std::int64_t>();
+  outcome.skipped = !stepped;
+  if (scaler_) outcome.loss_scale = scaler_->scale();
+  return outcome;
+}
+
+plugin::StepOutcome TorchTrainer::step(std::span<const TensorView> batches, double learning_rate,
+                                       plugin::StepRecorder& recorder) {
+  const auto each = batch_specs().size();
+  if (batches.size() != each * static_cast<std::size_t>(settings_.accumulation_steps))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("a step takes {} tensors, {} given",
+                            each * static_cast<std::size_t>(settings_.accumulation_steps), batches.size()));
+  return guarded(fmt::format("step {} failed", steps_), [&] {
+    Judged sums;
+    for (int micro = 0; micro < settings_.accumulation_steps; ++micro)
+      accumulate(batches.subspan(each * static_cast<std::size_t>(micro), each), micro, recorder, sums);
+    recorder.enter(StepPhase::kOptimizer);
+    const bool stepped = apply_gradients(learning_rate);
+    const auto outcome = outcome_of(sums, stepped);
+    if (ddp_) ddp_->settle();
+    recorder.enter(StepPhase::kEnd);
+    if (ddp_) ddp_->unwatch();
+    ++steps_;
+    return outcome;
+  });
+}
+
+plugin::StepOutcome TorchTrainer::evaluate(std::span<const TensorView> batch) {
+  if (batch.size() != batch_specs().size())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("a batch has {} tensors, {} given", batch_specs().size(), batch.size()));
+  const at::NoGradGuard no_grad;
+  return translate_errors(ErrorCode::kData, "cannot evaluate the batch", [&] {
+    Judged sums;
+    const auto example = receive(batch, kEvaluationDraw);
+    model_->eval();
+    const auto output = run_model(example);
+    train_mode();
+    static_cast<void>(judge(output, example, sums));
+    auto outcome = outcome_of(sums, true);
+    outcome.loss_scale.reset();
+    return outcome;
+  });
+}
+
+// Parameters only: running statistics differ between ranks until the next forward pass, when DDP sends those
+// of rank 0.
+std::string TorchTrainer::fingerprint() const {
+  return fingerprint_of(parameters_);
+}
+
+SharedState TorchTrainer::shared_state() const {
+  SharedState state{model_name_, settings_.optimizer.name, named_tensors(*model_), optimizer_->state(),
+                    steps_};
+  if (scaler_)
+    for (const auto& tensor : scaler_->state()) state.optimizer_state.push_back(tensor);
+  return state;
+}
+
+RankState TorchTrainer::rank_state() const {
+  const bool own_buffers = ddp_ && !settings_.ddp.broadcast_buffers;
+  return {random_state(), own_buffers ? model_->buffers() : std::vector<at::Tensor>{}};
+}
+
+void TorchTrainer::save(const std::string& file, bool shared) {
+  if (!shared) return save_state(file, nullptr, rank_state());
+  const auto state = shared_state();
+  save_state(file, &state, rank_state());
+}
+
+void TorchTrainer::restore(const std::string& shared_file, const std::string& rank_file) {
+  auto shared = shared_state();
+  load_shared_state(shared_file, shared);
+  steps_ = shared.steps;
+  auto own = rank_state();
+  load_rank_state(rank_file, own);
+  translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' holds no random state", rank_file),
+                   [&] { set_random_state(own.random); });
+}
+
+plugin::TrainerInfo TorchTrainer::info() const {
+  plugin::TrainerInfo info{library_versions(), {}, 0, 0, {}, {}};
+  if (!model_) return info;
+  info.settings = {{"task", std::string(task_->name())},
+                   {"precision", settings_.precision},
+                   {"autocast", precision_.autocast ? c10::toString(precision_.dtype) : "off"},
+                   {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
+                   {"threads", std::to_string(at::get_num_threads())},
+                   {"optimizer", optimizer_->implementation()},
+                   {"dropout", on_off(settings_.dropout)},
+                   {"deterministic", on_off(at::globalContext().deterministicAlgorithms())},
+                   {"ddp", ddp_ ? fmt::format("on, {} ranks", group_->world()) : "off"}};
+  for (const auto& [name, value] : settings_.options)
+    info.settings.emplace_back(
+        name, name.find("cud") == std::string::npos ? value : value + " (no effect on a CPU)");
+  info.parameters = parameter_count(*model_);
+  info.parameter_tensors = static_cast<std::int64_t>(parameters_.size());
+  if (ddp_) {
+    info.settings.emplace_back("comm_hook", settings_.ddp.comm_hook);
+    info.settings.emplace_back("buckets_rebuilt", ddp_->rebuilt() ? "yes" : "no");
+    info.bucket_bytes = ddp_->bucket_bytes();
+  }
+  return info;
+}
+
+std::unique_ptr<plugin::Trainer> make_cpu_trainer() {
+  return std::make_unique<TorchTrainer>();
+}
+
+}  // namespace paceline::torch_plugin

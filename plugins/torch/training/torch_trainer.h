@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugin/trainer.h"
+#include "torch/models/model.h"
+#include "torch/precision.h"
+#include "torch/tensors.h"
+#include "torch/training/data_parallel.h"
+#include "torch/training/grad_scaler.h"
+#include "torch/training/optimizer.h"
+#include "torch/training/saved_state.h"
+#include "torch/training/task.h"
+#include "torch/training/trainer_options.h"
+
+namespace paceline::torch_plugin {
+
+// Trains a built-in model on the CPU, by itself or as one rank of DDP.
+class TorchTrainer : public plugin::Trainer {
+ public:
+  plugin::TrainerInfo info() const override;
+  void load(const plugin::ModelSpec& model, const plugin::TrainSettings& settings,
+            plugin::RankGroup* group) override;
+  std::vector<TensorSpec> batch_specs() const override;
+  plugin::StepOutcome step(std::span<const TensorView> batches, double learning_rate,
+                           plugin::StepRecorder& recorder) override;
+  plugin::StepOutcome evaluate(std::span<const TensorView> batch) override;
+  std::string fingerprint() const override;
+  void save(const std::string& file, bool shared) override;
+  void restore(const std::string& shared_file, const std::string& rank_file) override;
+
+ private:
+  struct Judged {                       // of one step
+    at::Tensor loss, correct, targets;  // sums over its micro-batches
+    int batches = 0;
+  };
+
+  void apply_switches() const;
+  void build(const plugin::ModelSpec& model);
+  void train_mode();
+  void join(plugin::RankGroup* group);
+  [[nodiscard]] Example receive(std::span<const TensorView> batch, std::uint64_t draw) const;
+  [[nodiscard]] at::Tensor run_model(const Example& example);
+  [[nodiscard]] at::Tensor judge(const at::Tensor& output, const Example& example, Judged& sums) const;
+  void backward(const at::Tensor& loss);
+  void accumulate(std::span<const TensorView> batch, int micro, plugin::StepRecorder& recorder, Judged& sums);
+  bool apply_gradients(double learning_rate);
+  [[nodiscard]] plugin::StepOutcome outcome_of(const Judged& sums, bool stepped) const;
+  [[nodiscard]] std::uint64_t draw_of(int micro) const;
+  template <typename Work>
+  auto guarded(const std::string& what, Work&& work);
+  [[nodiscard]] SharedState shared_state() const;
+  [[nodiscard]] RankState rank_state() const;
+  [[nodiscard]] int rank() const { return group_ ? group_->rank() : 0; }
+
+  plugin::TrainSettings settings_;
+  std::string model_name_;
+  std::vector<TensorSpec> inputs_;
+  TrainerOptions options_;
+  Precision precision_{};
+  Form form_;
+  TorchGroup* group_ = nullptr;
+  std::unique_ptr<Task> task_;
+  std::shared_ptr<Model> model_;
+  std::vector<at::Tensor> parameters_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<GradScaler> scaler_;
+  std::unique_ptr<DataParallel> ddp_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace paceline::torch_plugin
