@@ -59,7 +59,8 @@ struct Layer {
   std::string model_layer{};    // what the model calls it: "layer1.0.conv1"; empty: names do not tell
 };
 
-// Mean times of layers over some inferences, in the order of execution.
+// Times of layers in the order of execution: of each layer the median over some inferences, so that one that
+// was preempted does not count.
 struct LayerTimes {
   std::vector<Layer> layers;
   std::string source;  // how they were measured, in words
@@ -72,6 +73,8 @@ struct ReadBack {
       peak_tensor_bytes;        // high-water mark of the tensor allocator during one inference
   std::optional<double> flops;  // counted in that inference, whole batch; a multiply-add is two
   std::vector<Layer> layers{};  // in the order of execution; empty: this engine cannot tell
+  // What a caching allocator held of the device's memory then, at most: tensors and what it keeps for later.
+  std::optional<std::int64_t> peak_reserved_bytes{};
 };
 
 using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later

@@ -59,6 +59,17 @@ TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
   EXPECT_EQ(new_case_result(second, "run").benchmark.params.at("device"), "cuda:1");
 }
 
+TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
+  const auto per_device = [](const std::string& extra) {
+    return base_pass(cases("scenario: closed_loop\n" + extra).at(0), 1).load.instances_per_device;
+  };
+  EXPECT_EQ(per_device("device: cuda\ninstances: [2]\n"), 1);
+  EXPECT_EQ(per_device("device: cuda\ninstances: [4]\ninstances_per_device: 2\n"), 2);
+  EXPECT_EQ(per_device("device: cuda:1\ninstances: [2]\n"), 0);
+  EXPECT_EQ(per_device("instances: [2]\n"), 0);
+  EXPECT_EQ(per_device("device: cuda\n"), 0);
+}
+
 TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   const plugin::Manifest ort{"onnxruntime", "a.so", {"onnxruntime"}, {}, "", ""};
   const plugin::Manifest vino{"openvino", "b.so", {"openvino"}, {}, "", ""};
