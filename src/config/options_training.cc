@@ -39,7 +39,7 @@ constexpr std::array kRows{
            .kinds = kTraining,
            .help = "amp: fp16 autocast with a gradient scaler; bf16: autocast with FP32 master weights."},
     Option{.name = "batch_sizes",
-           .aliases = "batch,batch_size,data.batch_size",
+           .aliases = "batch,data.batch_size",
            .flags = "--batch,--batch-size",
            .type = kInteger,
            .form = kAxis,

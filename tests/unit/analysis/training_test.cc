@@ -42,7 +42,7 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   const auto run = training_run();
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 12");
   expect_says(only_text(run, "data_bound"), "r4: 6");
-  expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1 600 images/s");
+  expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1600 images/s");
   expect_says(of_kind(run, "exposed_communication").front().evidence,
               "2 all-reduces a step in buckets (161 without");
 }

@@ -21,7 +21,7 @@ void expect_has(const std::string& text, const std::string& words) {
 TEST(SimpleTables, HaveThreeForms) {
   const SimpleTable table{{"name", "ms"}, 1, {{"a<b|c", "1.5"}, {"long name", "10"}}};
   EXPECT_EQ(terminal_of(table, 40), "  name        ms\n  a<b|c      1.5\n  long name   10\n");
-  EXPECT_EQ(terminal_of(table, 8), "  name  …\n  a<b|c …\n  long n…\n");
+  EXPECT_EQ(terminal_of(table, 8), "  name …\n  a<b|c…\n  long …\n");
   EXPECT_EQ(markdown_of(table).substr(0, 28), "| name | ms |\n|:--|--:|\n| a&");
   expect_has(html_of(table), "<td>a&lt;b|c</td><td class=\"number\">1.5</td>");
   EXPECT_EQ(terminal_of({{"name"}, 1, {}}, 40) + markdown_of({{"name"}, 1, {}}) + html_of({{"name"}, 1, {}}),

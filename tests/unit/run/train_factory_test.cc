@@ -19,7 +19,7 @@ config::Case one_case(const std::string& lines) {
 TEST(TrainFactory, SettingsReachTheRanks) {
   const auto pass = train_pass(one_case(R"(model: resnet50
 ranks: 2
-batch_size: 4
+batch: 4
 precision: bf16
 layout: channels_last
 training: {optimizer: adamw, lr: 0.01, betas: [0.8, 0.99], seed: 7, clip_norm: 1, accumulation_steps: 3,
