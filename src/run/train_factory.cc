@@ -207,6 +207,15 @@ std::vector<std::string> training_notes(const Case& c, const std::string& device
   return notes;
 }
 
+std::string crowding_note(const result::Training& training, int cores) {
+  std::int64_t threads = 0, ranks = 0;
+  for (const auto& rank : training.ranks)
+    if (rank.host == training.ranks.front().host) threads += rank.threads, ++ranks;
+  if (threads <= cores) return {};
+  return fmt::format("{} ranks with {} threads share {} cores of one host: they take turns", ranks, threads,
+                     cores);
+}
+
 std::string plan_hash(const Case& c) {
   nlohmann::json all = c.env;
   for (const auto& [name, values] : c.settings.all())

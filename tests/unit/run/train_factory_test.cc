@@ -131,6 +131,15 @@ TEST(TrainFactory, WhatHasNoEffectIsSaid) {
   EXPECT_TRUE(training_notes(one_case("model: tiny_cnn\n"), "cpu").empty());
 }
 
+TEST(TrainFactory, MoreThreadsThanCoresAreSaid) {
+  result::Training training;
+  training.ranks.resize(3);
+  for (auto& rank : training.ranks) rank.host = "a", rank.threads = 2;
+  training.ranks[2].host = "b";
+  EXPECT_EQ(crowding_note(training, 4), "");
+  EXPECT_EQ(crowding_note(training, 3), "2 ranks with 4 threads share 3 cores of one host: they take turns");
+}
+
 TEST(TrainFactory, EqualCasesHaveEqualHashes) {
   EXPECT_EQ(plan_hash(one_case("model: tiny_cnn\n")), plan_hash(one_case("model: tiny_cnn\n")));
   EXPECT_NE(plan_hash(one_case("model: tiny_cnn\n")),
