@@ -35,6 +35,7 @@ class Gpu(cli.CliTest):
                 self.assertEqual(case["benchmark"]["cache_mode"], cache)
                 self.assertEqual(case["effective_settings"]["device"], "cuda:0")
                 self.assertGreater(case["device_p50_ns"]["value"], 0)
+                self.assertGreaterEqual(case["memory"]["reserved_peak_bytes"], case["memory"]["tensor_peak_bytes"])
                 self.assertEqual(case["precision"]["executed"][0]["precision"], case["benchmark"]["precision"])
 
     def test_a_device_too_many_is_skipped_and_named(self):
