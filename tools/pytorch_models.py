@@ -19,11 +19,10 @@ class Bottleneck(nn.Module):
             self.downsample = nn.Sequential(nn.Conv2d(inside, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width))
 
     def forward(self, x):
-        identity = x if self.downsample is None else self.downsample(x)
         y = self.relu(self.bn1(self.conv1(x)))
         y = self.relu(self.bn2(self.conv2(y)))
         y = self.bn3(self.conv3(y))
-        y += identity
+        y += x if self.downsample is None else self.downsample(x)
         return self.relu(y)
 
 

@@ -66,6 +66,14 @@ constexpr PrecisionRow kPrecisions[] = {
     {"tf32", "tf32", at::kFloat},
 };
 
+Precision find_or_explain(const std::string& name, const std::string& engine_name) {
+  try {
+    return find_precision(engine_name);
+  } catch (const Error& e) {
+    throw Error(e.code(), fmt::format("precision {}: {}", name, e.what()));
+  }
+}
+
 }  // namespace
 
 TrainerOptions parse_options(const std::map<std::string, std::string>& options) {
@@ -78,8 +86,8 @@ Precision training_precision(const std::string& name, bool emulate_16bit) {
   for (const auto& row : kPrecisions) {
     if (name != row.name) continue;
     const bool half = row.type != at::kFloat;
-    return half && emulate_16bit ? Precision{row.engine_name, row.type, true}
-                                 : find_precision(row.engine_name);
+    if (half && emulate_16bit) return {row.engine_name, row.type, true};
+    return find_or_explain(name, row.engine_name);
   }
   throw Error(ErrorCode::kUsage,
               fmt::format("unknown precision '{}' of training; there are: fp32, tf32, amp, bf16", name));

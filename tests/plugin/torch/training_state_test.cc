@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "training_driver.h"
+
+// Checkpoints: what goes on after one equals what would have gone on without it, to the bit.
+namespace paceline::torch_test {
+namespace {
+
+std::vector<double> losses(plugin::Trainer& trainer, int first, int count, int rank = 0) {
+  std::vector<double> all;
+  for (int i = first; i < first + count; ++i) {
+    std::vector<Tensor> data = samples(trainer, 100 * rank + 4 * i);
+    all.push_back(train(trainer, std::move(data), 0.02).loss);
+  }
+  return all;
+}
+
+void expect_resumes(const Training& what) {
+  const TemporaryFolder folder;
+  const auto file = folder.file("state");
+  const auto through = make_trainer(what);
+  losses(*through, 0, 3);
+  through->save(file, true);
+  const auto wanted = losses(*through, 3, 3);
+  auto other = what;
+  other.weights_seed = 99;
+  const auto resumed = make_trainer(other);
+  resumed->restore(file, file);
+  EXPECT_EQ(losses(*resumed, 3, 3), wanted);
+  EXPECT_EQ(resumed->fingerprint(), through->fingerprint());
+  EXPECT_EQ(weights_of(*resumed), weights_of(*through));
+}
+
+TEST(State, SgdWithMomentumGoesOnToTheBit) {
+  expect_resumes({});
+}
+
+TEST(State, AdamWInChannelsLastGoesOnToTheBit) {
+  Training what;
+  what.settings.optimizer.name = "adamw";
+  what.settings.layout = "channels_last";
+  expect_resumes(what);
+}
+
+TEST(State, TheScalerGoesOnToTheBit) {
+  Training what;
+  what.settings.precision = "amp";
+  what.settings.options = {{"emulate_16bit", "true"}, {"init_scale", "256"}, {"growth_interval", "2"}};
+  expect_resumes(what);
+}
+
+// With buffers that differ from rank to rank, too.
+TEST(State, TwoRanksGoOnToTheBit) {
+  for (const bool broadcast : {true, false}) {
+    const TemporaryFolder folder;
+    with_ranks(2, [&](plugin::RankGroup& group) {
+      Training what;
+      what.settings.ddp.broadcast_buffers = broadcast;
+      const auto rank = group.rank();
+      const auto own = folder.file("rank" + std::to_string(rank)), first = folder.file("rank0");
+      const auto through = make_trainer(what, &group);
+      losses(*through, 0, 3, rank);
+      through->save(own, rank == 0);
+      group.barrier();
+      const auto wanted = losses(*through, 3, 3, rank);
+      what.weights_seed = 99;
+      const auto resumed = make_trainer(what, &group);
+      resumed->restore(first, own);
+      EXPECT_EQ(losses(*resumed, 3, 3, rank), wanted);
+      EXPECT_EQ(resumed->fingerprint(), through->fingerprint());
+    });
+  }
+}
+
+class Refusals : public testing::Test {
+ protected:
+  Refusals() : file_(folder_.file("state")), trainer_(make_trainer({})) {
+    train(*trainer_, samples(*trainer_, 0), 0.02);
+    trainer_->save(file_, true);
+  }
+  void expect_refused(plugin::Trainer& trainer, const std::string& file, const std::string& words) {
+    const auto before = trainer.fingerprint();
+    const auto [code, message] = error_of([&] { trainer.restore(file, file); });
+    EXPECT_EQ(code, ErrorCode::kData) << message;
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+    EXPECT_NE(message.find(file), std::string::npos) << message;
+    EXPECT_EQ(message.find("Exception raised"), std::string::npos) << message;
+    EXPECT_EQ(trainer.fingerprint(), before);
+  }
+  void expect_refused(const std::string& file, const std::string& words) {
+    expect_refused(*trainer_, file, words);
+  }
+
+  TemporaryFolder folder_;
+  std::string file_;
+  std::unique_ptr<plugin::Trainer> trainer_;
+};
+
+TEST_F(Refusals, NoFile) {
+  expect_refused(folder_.file("nothing"), "does not exist");
+}
+
+TEST_F(Refusals, Truncated) {
+  std::filesystem::resize_file(file_, std::filesystem::file_size(file_) / 2);
+  expect_refused(file_, "cannot be read");
+}
+
+TEST_F(Refusals, NotAnArchive) {
+  std::ofstream(file_, std::ios::trunc) << "loss,accuracy\n";
+  expect_refused(file_, "cannot be read");
+}
+
+TEST_F(Refusals, Damaged) {
+  std::fstream file(file_, std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(file_) / 2);
+  file.seekg(middle);
+  const auto byte = static_cast<char>(file.get());
+  file.seekp(middle);
+  file.put(static_cast<char>(byte ^ 0x10));
+  file.close();
+  expect_refused(file_, "damaged");
+}
+
+TEST_F(Refusals, AnotherModel) {
+  expect_refused(*make_trainer({.model = "vit_b_16", .batch = 1}), file_, "model 'tiny_cnn'");
+}
+
+TEST_F(Refusals, AnotherOptimizer) {
+  plugin::TrainSettings settings;
+  settings.optimizer.name = "adamw";
+  expect_refused(*make_trainer({.settings = settings}), file_, "optimizer 'sgd'");
+  settings.optimizer.name = "sgd";
+  settings.optimizer.momentum = 0;
+  expect_refused(*make_trainer({.settings = settings}), file_, "are model, optimizer and precision the same?");
+}
+
+TEST_F(Refusals, OneRanksPartOnly) {
+  trainer_->save(file_, false);
+  expect_refused(file_, "one rank's random state only");
+}
+
+TEST_F(Refusals, NowhereToWrite) {
+  const auto [code, message] = error_of([&] { trainer_->save(folder_.file("no/such/folder"), true); });
+  EXPECT_EQ(code, ErrorCode::kIo) << message;
+  EXPECT_NE(message.find("No such file or directory"), std::string::npos) << message;
+  const auto [full, words] = error_of([&] { trainer_->save("/dev/full", true); });
+  EXPECT_EQ(full, ErrorCode::kIo) << words;
+  EXPECT_NE(words.find("No space left on device"), std::string::npos) << words;
+}
+
+}  // namespace
+}  // namespace paceline::torch_test
