@@ -13,6 +13,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cluster/meeting.h"
 #include "cluster/peer_failure.h"
@@ -26,6 +28,8 @@
 #include "result/rank_steps.h"
 #include "workload/pass_records.h"
 #include "workload/training/agreed_decider.h"
+#include "workload/training/checkpoint_writer.h"
+#include "workload/training/checkpoints.h"
 #include "workload/training/data/loader.h"
 #include "workload/training/fault.h"
 #include "workload/training/learning_rate.h"
@@ -92,8 +96,15 @@ class RankPass {
   void meet();
   void work();
   void load();
+  void tell_settings();
   void measure();
   void finish_epochs();
+  [[nodiscard]] CheckpointOwner owner() const;
+  void open_checkpoints();
+  void resume();
+  void save_checkpoint();
+  void close_checkpoints();
+  [[nodiscard]] result::CheckpointFigures checkpoint_figures();
   void one_step();
   void between_steps();
   void keep_row();
@@ -127,6 +138,10 @@ class RankPass {
   StepRow row_;
   plugin::StepOutcome outcome_;
   std::vector<StepRow> rows_;
+  std::optional<CheckpointWriter> checkpoints_;
+  std::vector<CheckpointCost> written_;
+  std::int64_t saved_step_ = -1;
+  result::CheckpointFigures figures_;
   std::vector<host::NoiseSnapshot> snapshots_;
 };
 
@@ -156,6 +171,7 @@ void RankPass::work() {
   load();
   measure();
   finish_epochs();
+  close_checkpoints();
   if (end_->flag()) return;
   compare_parameters();
   report();
@@ -169,15 +185,96 @@ void RankPass::load() {
   const auto begin = clock_.now_ns();
   trainer_->load(spec_.model, train_.settings, group_.get());
   r_.load_ns = static_cast<double>(clock_.now_ns() - begin);
-  auto info = trainer_->info();
-  info.settings.emplace_back("heap", heap_);
-  sink_.emit(loaded_record(info.versions, info.settings));
+  tell_settings();
   LoaderSetup setup;
   setup.data = train_.data;
   setup.specs = trainer_->batch_specs();
   setup.micro_batches = train_.settings.accumulation_steps;
   setup.rank = static_cast<int>(spec_.rank), setup.world = static_cast<int>(spec_.world_size);
   loader_ = std::make_unique<Loader>(setup);
+  if (!train_.checkpoint.dir.empty()) open_checkpoints();
+}
+
+void RankPass::tell_settings() {
+  auto info = trainer_->info();
+  info.settings.emplace_back("heap", heap_);
+  sink_.emit(loaded_record(info.versions, info.settings));
+}
+
+// What must be the same for training to go on: not how long, how often saved, on how many ranks or threads.
+CheckpointOwner RankPass::owner() const {
+  const auto& s = train_.settings;
+  const auto same = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", spec_.model.name, s.precision, s.optimizer.name,
+                                s.accumulation_steps, s.seed, s.dropout, train_.data.source, train_.data.path,
+                                train_.data.shuffle);
+  return {spec_.model.name, sha256_hex(same).substr(0, 16), spec_.world_size};
+}
+
+void RankPass::open_checkpoints() {
+  if (train_.checkpoint.resume) resume();
+  checkpoints_.emplace(train_.checkpoint, owner(), static_cast<int>(spec_.rank), train_.group_timeout_s);
+  if (group_) group_->barrier();  // nobody writes before rank 0 has tidied up
+}
+
+// Rank 0 looks for the newest good one, so that all take the same.
+void RankPass::resume() {
+  std::int64_t step = -1;
+  if (spec_.rank == 0) {
+    const auto search = newest_good(train_.checkpoint.dir, owner(), true);
+    for (const auto& refused : search.refused) sink_.emit(notice_record("checkpoint refused: " + refused));
+    if (search.found)
+      step = search.found->state.step;
+    else
+      sink_.emit(notice_record(
+          fmt::format("no checkpoint in '{}': training begins at step 0", train_.checkpoint.dir)));
+  }
+  if (group_) group_->broadcast(std::as_writable_bytes(std::span(&step, 1)), 0);
+  if (step < 0) return;
+  const auto checkpoint = read_checkpoint(train_.checkpoint.dir, step);
+  const auto cost = restore(*trainer_, checkpoint, static_cast<int>(spec_.rank));
+  step_ = checkpoint.state.step;
+  if (checkpoint.owner.world == spec_.world_size)
+    loader_->seek(step_);
+  else
+    loader_->seek(checkpoint.state.data);
+  figures_.read_ns = cost.read_ns;
+  figures_.resumed_step = step_;
+  if (spec_.rank == 0)
+    sink_.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
+                                         step_, checkpoint.owner.world)));
+}
+
+void RankPass::save_checkpoint() {
+  if (!checkpoints_ || saved_step_ == step_) return;
+  saved_step_ = step_;
+  if (const auto cost = checkpoints_->save(*trainer_, {step_, loader_->position(), train_.schedule}))
+    written_.push_back(*cost);
+}
+
+void RankPass::close_checkpoints() {
+  if (!checkpoints_) return;
+  save_checkpoint();
+  if (const auto cost = checkpoints_->finish()) written_.push_back(*cost);
+}
+
+// Times of this rank, bytes of all. Collective.
+result::CheckpointFigures RankPass::checkpoint_figures() {
+  auto figures = figures_;
+  const auto median_of = [&](auto get) {
+    std::vector<double> values;
+    for (const auto& cost : written_) values.push_back(get(cost));
+    return values.empty() ? result::Number::missing("no checkpoint was written")
+                          : result::Number(stats::median(values));
+  };
+  figures.written = static_cast<std::int64_t>(written_.size());
+  figures.write_ns = median_of([](const auto& c) { return c.total_ns; });
+  figures.blocked_ns = median_of([](const auto& c) { return c.stalled_ns; });
+  const auto mine = written_.empty() ? std::int64_t{0} : written_.back().bytes;
+  const auto all = group_ ? group_->gather(fmt::format("{}", mine)) : std::vector{fmt::format("{}", mine)};
+  std::int64_t bytes = 0;
+  for (const auto& text : all) bytes += parse_int(text).value_or(0);
+  if (bytes > 0) figures.bytes = bytes;
+  return figures;
 }
 
 void RankPass::one_step() {
@@ -222,6 +319,8 @@ void RankPass::between_steps() {
   end_->ask(step_, row_.step_ns);
   if (train_.drift_check_every > 0 && step_ > 0 && step_ % train_.drift_check_every == 0)
     compare_parameters();
+  const auto every = train_.checkpoint.every_steps;
+  if (checkpoints_ && every > 0 && step_ > 0 && step_ % every == 0) save_checkpoint();
   fault_.before_step(step_);
 }
 
@@ -325,10 +424,13 @@ void RankPass::report() {
   sink_.phase("report");
   finish_memory(r_.memory);
   if (const auto peak = trainer_->info().peak_tensor_bytes) r_.memory.tensor_peak_bytes = *peak;
+  const auto checkpoints = checkpoint_figures();
   const auto mine = result::rank_steps_text(steps_of_this_rank());
   const auto tables = group_ ? group_->gather(mine) : std::vector{mine};
   if (spec_.rank != 0) return;
+  tell_settings();  // buckets are rebuilt after the first step
   r_.training = {known_here()};
+  if (checkpoints_) r_.training.front().checkpoints = checkpoints;
   r_.noise = host::noise_over(snapshots_);
   r_.foreign_cpu_frac = r_.noise.foreign_cpu_frac;
   sink_.emit(rank_steps_record(tables));
