@@ -110,8 +110,7 @@ CheckpointSearch newest_good(const fs::path& dir, const CheckpointOwner& owner, 
       search.found = std::move(checkpoint);
       break;
     } catch (const Error& error) {
-      search.refused.push_back(
-          fmt::format("checkpoint '{}' not used: {}", checkpoint_folder(dir, step).string(), error.what()));
+      search.refused.push_back(fmt::format("'{}': {}", checkpoint_folder(dir, step).string(), error.what()));
     }
   }
   search.verify_ns = static_cast<double>(SteadyClock{}.now_ns() - begin);

@@ -57,7 +57,7 @@ void verify_parts(const Checkpoint& checkpoint);
 
 struct CheckpointSearch {
   std::optional<Checkpoint> found;
-  std::vector<std::string> refused;  // newer ones, each with the reason
+  std::vector<std::string> refused;  // newer ones: folder and reason
   double verify_ns = 0;              // for reading them all
 };
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "workload/training/data/cifar.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+
+#include <optional>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/file.h"
+#include "base/handle.h"
 #include "workload/training/data/tar_gz.h"
 
 namespace paceline::workload {
@@ -13,40 +18,47 @@ namespace {
 
 constexpr unsigned char kFineLabels = 100;
 
-[[noreturn]] void nothing_at(const fs::path& path, const PublishedFile& published) {
+[[noreturn]] void nothing_at(const fs::path& path, const PublishedFile& published, std::string_view why) {
   throw Error(ErrorCode::kIo,
-              fmt::format("no CIFAR-100 at '{}': fetch {} ({}) and give it, or the folder it unpacks to, as "
-                          "data.path",
-                          path.string(), published.url, published.page));
+              fmt::format("no CIFAR-100 at '{}'{}: put {} (published at {}) there, or give it, or the folder "
+                          "it unpacks to, as data.path",
+                          path.string(), why, published.name, published.page));
 }
 
 // What there is of the data set, best first.
-fs::path find_file(const fs::path& path, const PublishedFile& published) {
+std::optional<fs::path> find_file(const fs::path& path, const PublishedFile& published) {
   std::error_code ignored;
   if (fs::is_regular_file(path, ignored)) return path;
   for (const fs::path& below :
        {fs::path("train.bin"), fs::path("cifar-100-binary") / "train.bin", fs::path(published.name)})
     if (fs::is_regular_file(path / below, ignored)) return path / below;
-  nothing_at(path, published);
+  return std::nullopt;
 }
 
-void check_archive(const fs::path& file, const PublishedFile& published) {
-  const auto bytes = static_cast<std::int64_t>(fs::file_size(file));
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kData, fmt::format("'{}' is not {} as published at {}: {}; fetch it again",
-                                              file.string(), published.name, published.page, what));
-  };
-  if (bytes != published.bytes) refuse(fmt::format("{} bytes instead of {}", bytes, published.bytes));
-  if (const auto digest = sha256_file(file); digest != published.sha256)
-    refuse(fmt::format("its SHA-256 is {} instead of {}", digest, published.sha256));
+// Held by one process at a time.
+FileDescriptor lock_folder(const fs::path& folder) {
+  FileDescriptor lock(::open((folder / "fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (lock) ::flock(lock.get(), LOCK_EX);
+  return lock;
+}
+
+void fetch_and_unpack(const fs::path& folder, const PublishedFile& published,
+                      const std::vector<FetchTool>& tools) {
+  if (!fs::exists(folder / published.name)) fetch_published(published, folder, tools);
+  check_published(folder / published.name, published);
+  make_directories(folder / "cifar-100-binary");
+  write_file_atomic(folder / "cifar-100-binary" / "train.bin",
+                    read_tar_gz_member(folder / published.name, "train.bin"));
 }
 
 }  // namespace
 
 CifarRecords::CifarRecords(const fs::path& path, const PublishedFile& published) {
-  const fs::path file = find_file(path, published);
+  const auto found = find_file(path, published);
+  if (!found) nothing_at(path, published, "");
+  const fs::path& file = *found;
   if (file.extension() == ".gz" || file.extension() == ".tgz") {
-    check_archive(file, published);
+    check_published(file, published);
     unpacked_ = read_tar_gz_member(file, "train.bin");
     data_ = reinterpret_cast<const unsigned char*>(unpacked_.data());
     bytes_ = unpacked_.size();
@@ -85,6 +97,19 @@ std::int64_t CifarRecords::fine_label(std::int64_t index) const {
 
 const unsigned char* CifarRecords::planes(std::int64_t index) const {
   return record(index) + 2;
+}
+
+fs::path cached_cifar100(const fs::path& folder, const PublishedFile& published,
+                         const std::vector<FetchTool>& tools) {
+  try {
+    make_directories(folder);
+    const FileDescriptor lock = lock_folder(folder);
+    const auto found = find_file(folder, published);
+    if (!found || found->filename() == published.name) fetch_and_unpack(folder, published, tools);
+  } catch (const Error& error) {
+    nothing_at(folder, published, fmt::format(" ({})", error.what()));
+  }
+  return folder;
 }
 
 }  // namespace paceline::workload

@@ -5,17 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "workload/training/data/mapped_file.h"
+#include "workload/training/data/published_file.h"
 
 namespace paceline::workload {
 
 // The archive as the University of Toronto publishes it.
-struct PublishedFile {
-  std::string_view name, page, url, sha256;
-  std::int64_t bytes;
-};
 inline constexpr PublishedFile kCifar100{
     "cifar-100-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar.html",
     "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
@@ -46,5 +43,10 @@ class CifarRecords {
   const unsigned char* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+// `folder` with CIFAR-100 in it: fetched and unpacked there unless it is. Several processes may call this at
+// once. Throws Error(kIo) when it cannot be had, with what to put where.
+std::filesystem::path cached_cifar100(const std::filesystem::path& folder, const PublishedFile& published,
+                                      const std::vector<FetchTool>& tools = kFetchTools);
 
 }  // namespace paceline::workload

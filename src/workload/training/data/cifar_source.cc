@@ -61,8 +61,9 @@ std::unique_ptr<Source> make_cifar100(const SourceSetup& setup) {
     throw Error(ErrorCode::kConfig,
                 fmt::format("data.source cifar100 has {} classes, the model tells {} apart", kClasses,
                             setup.classes));
-  const std::filesystem::path path =
-      setup.data.path.empty() ? cache_dir() : std::filesystem::path(setup.data.path);
+  const std::filesystem::path path = setup.data.path.empty()
+                                         ? cached_cifar100(cache_dir() / "data", kCifar100)
+                                         : std::filesystem::path(setup.data.path);
   return std::make_unique<CifarSource>(setup, path);
 }
 
