@@ -31,6 +31,7 @@ std::string commands_markdown();  // docs/reference/commands.md
 // One file each.
 ExitCode run_command(const Context& context);  // run, benchmark
 ExitCode infer_command(const Context& context);
+ExitCode train_command(const Context& context);
 ExitCode validate_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);

@@ -13,6 +13,7 @@
 #include "cli/estimate.h"
 #include "cli/exit_rules.h"
 #include "cli/interrupts.h"
+#include "cli/launched_run.h"
 #include "cli/plugins.h"
 #include "cli/progress_view.h"
 #include "cli/run_output.h"
@@ -22,6 +23,8 @@
 #include "host/environment.h"
 #include "result/run_directory.h"
 #include "run/coordinator.h"
+#include "run/follower.h"
+#include "run/launch.h"
 #include "run/pass_factory.h"
 
 namespace paceline::cli {
@@ -133,44 +136,81 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
                 "--cross-check needs fresh processes, and --in-process has none; leave one of them out");
 }
 
+// Everything that is known before the first process starts.
+struct Planned {
+  config::Settings options;
+  DescribedPlugins plugins;
+  config::Plan plan;
+  std::vector<config::Case> cases;
+  std::vector<std::string> gates;
+  std::set<std::string> only;
+};
+
+Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
+  Planned p{options, describe_plugins(plugin_files(flags, options)), {}, {}, {}, {}};
+  const bool from_flags =
+      flags.command == config::kInfer ||
+      (flags.command == config::kTrain && !options.has("config") && flags.positionals.empty());
+  p.plan = read_plan(flags, options, from_flags, extra_names(p.plugins));
+  check_size(p.plan, options);
+  p.cases = config::expand(p.plan);
+  p.gates = expectations(p.plan, p.cases);
+  check_in_process(p.plan, p.cases);
+  p.only = selected_cases(p.cases, options.texts("only"));
+  return p;
+}
+
+run::RunSetup setup_of(const Planned& p, const Context& context) {
+  return {p.plan,
+          p.cases,
+          p.only,
+          p.plan.settings.flag("in_process"),
+          wants_peaks(p.plan),
+          engine_directory(p.plugins),
+          suite(),
+          context.command_line,
+          host::capture_environment(context.command_line),
+          {}};
+}
+
+// The process that writes the run: the only one, or the one that leads a launch.
+ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console) {
+  const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
+  result::RunDirectory directory(run_folder(p.plan, p.options), files);
+  if (p.options.has("resume") && fs::exists(directory.summary_path()))
+    setup.previous = result::read_run(directory.path());
+  if (setup.launch) setup.launch->name_run(directory.path().filename().string());
+  ProgressView view(console);
+  auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag());
+  return finish_run(result, directory, console,
+                    {p.gates, p.options.has("junit") ? p.options.text("junit") : "",
+                     p.plan.settings.flag("allow_noisy"), InterruptGuard::flag()});
+}
+
+ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
+  ProgressView view(console);
+  const bool well = run::follow_plan(setup, view, InterruptGuard::flag());
+  return InterruptGuard::flag() ? ExitCode::kInterrupted : well ? ExitCode::kOk : ExitCode::kWorkloadFailed;
+}
+
 ExitCode execute(const Context& context, unsigned command) {
   const auto flags = config::parse_flags(context.arguments, command);
   const auto options = config::command_settings(flags);
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
   const InterruptGuard guard;
-  const auto plugins = describe_plugins(plugin_files(flags, options));
-  const auto plan = read_plan(flags, options, command == config::kInfer, extra_names(plugins));
-  check_size(plan, options);
-  const auto cases = config::expand(plan);
-  const auto gates = expectations(plan, cases);
-  check_in_process(plan, cases);
-  const auto only = selected_cases(cases, options.texts("only"));
+  // A training that does not say how many ranks it has takes all that were launched.
+  auto place = command == config::kTrain ? launch_place(flags, options) : std::nullopt;
+  const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
   if (options.flag("dry_run")) {
-    console.result(dry_run_text(cases));
+    console.result(dry_run_text(planned.cases));
     return ExitCode::kOk;
   }
-
-  result::StoredRun previous;
-  const auto files = cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
-  result::RunDirectory directory(run_folder(plan, options), files);
-  if (options.has("resume") && fs::exists(directory.summary_path()))
-    previous = result::read_run(directory.path());
-  ProgressView view(console);
-  run::RunSetup setup{plan,
-                      cases,
-                      only,
-                      plan.settings.flag("in_process"),
-                      wants_peaks(plan),
-                      engine_directory(plugins),
-                      suite(),
-                      context.command_line,
-                      host::capture_environment(context.command_line),
-                      std::move(previous)};
-  auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag());
-  return finish_run(result, directory, console,
-                    {gates, options.has("junit") ? options.text("junit") : "",
-                     plan.settings.flag("allow_noisy"), InterruptGuard::flag()});
+  if (command == config::kRun && any_training(planned.cases)) place = launch_place(flags, options);
+  if (!place) return write_run(planned, setup_of(planned, context), console);
+  return run_launched(*place, setup_of(planned, context), [&](const run::RunSetup& setup) {
+    return place->leads() ? write_run(planned, setup, console) : follow_run(setup, console);
+  });
 }
 
 }  // namespace
@@ -180,6 +220,9 @@ ExitCode run_command(const Context& context) {
 }
 ExitCode infer_command(const Context& context) {
   return execute(context, config::kInfer);
+}
+ExitCode train_command(const Context& context) {
+  return execute(context, config::kTrain);
 }
 
 }  // namespace paceline::cli

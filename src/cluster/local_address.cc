@@ -66,7 +66,7 @@ std::string names_of(const std::vector<Interface>& list) {
 std::string address_of_interface(const std::string& name) {
   const auto all = interfaces();
   for (const auto& one : all)
-    if (one.name == name) return one.address;
+    if (one.name == name || one.address == name) return one.address;
   throw Error(
       ErrorCode::kConfig,
       fmt::format("GLOO_SOCKET_IFNAME={}: this host has no such interface; it has {}", name, names_of(all)));

@@ -16,9 +16,10 @@ constexpr double kPatienceS = 1;  // for the culprit to say it first
 
 }  // namespace
 
-void tell_failure(plugin::Store& store, const Member& member, const std::string& reason) noexcept {
+void tell_failure(plugin::Store& store, const Member& member, const std::string& reason,
+                  const std::string& prefix) noexcept {
   try {
-    store.set_if_absent(std::string(kKey), fmt::format("{}: {}", words(member), reason));
+    store.set_if_absent(prefix + std::string(kKey), fmt::format("{}: {}", words(member), reason));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see the header
   }
 }

@@ -18,8 +18,9 @@ class PeerFailure : public Error {
 };
 
 // Says on the store why a rank failed by itself; the first to do so is believed. A store that is gone is no
-// reason to fail once more.
-void tell_failure(plugin::Store& store, const Member& member, const std::string& reason) noexcept;
+// reason to fail once more. `prefix`: of the keys of the group, where `store` has them below others.
+void tell_failure(plugin::Store& store, const Member& member, const std::string& reason,
+                  const std::string& prefix = "") noexcept;
 
 // What was told, in words; empty when nobody did within `patience_s`.
 std::string told_failure(plugin::Store& store, double patience_s) noexcept;

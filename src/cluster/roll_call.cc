@@ -89,8 +89,8 @@ std::string disagreement(const Member& a, const Member& b) {
 
 class RollCall {
  public:
-  RollCall(plugin::Store& store, const Member& self, double timeout_s)
-      : store_(store), self_(self), timeout_s_(timeout_s) {}
+  RollCall(plugin::Store& store, const Member& self, double timeout_s, int ranks)
+      : store_(store), self_(self), timeout_s_(timeout_s), ranks_(ranks) {}
 
   std::vector<Member> run() {
     register_self();
@@ -104,12 +104,16 @@ class RollCall {
 
  private:
   void register_self() {
-    const auto mine = to_text(self_);
-    const auto there = store_.set_if_absent(member_key(self_.rank), mine);
-    if (there != mine)
-      refuse(fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
-                         self_.rank, words(from_text(there)), words(self_)));
-    present_[self_.rank] = self_;
+    for (int i = 0; i < ranks_; ++i) {
+      Member mine = self_;
+      mine.rank += i;
+      const auto text = to_text(mine);
+      const auto there = store_.set_if_absent(member_key(mine.rank), text);
+      if (there != text)
+        refuse(fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
+                           mine.rank, words(from_text(there)), words(mine)));
+      present_[mine.rank] = mine;
+    }
   }
 
   [[nodiscard]] bool complete() const { return present_.size() == static_cast<std::size_t>(self_.world); }
@@ -148,7 +152,7 @@ class RollCall {
   // The first sentence stands for all.
   [[noreturn]] void refuse(const std::string& sentence) {
     const auto first = store_.set_if_absent(std::string(kRefusedKey), sentence);
-    store_.set(heard_key(self_.rank), "yes");
+    for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
     if (self_.rank == 0) wait_until_heard();
     throw Error(ErrorCode::kConfig, first);
   }
@@ -165,6 +169,7 @@ class RollCall {
   plugin::Store& store_;
   Member self_;
   double timeout_s_;
+  int ranks_;
   std::map<int, Member> present_;
   std::string refusal_;
 };
@@ -184,8 +189,8 @@ std::string words(const Member& member) {
   return fmt::format("rank {} on {} (process {})", member.rank, member.host, member.process_id);
 }
 
-std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s) {
-  return RollCall(store, self, timeout_s).run();
+std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks) {
+  return RollCall(store, self, timeout_s, ranks).run();
 }
 
 }  // namespace paceline::cluster

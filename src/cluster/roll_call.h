@@ -28,6 +28,7 @@ std::string words(const Member& member);
 // Throws Error(kConfig) for two ranks of one number, another world size, version or plan, and Error(kTimeout)
 // naming the ranks that are missing after `timeout_s`. Whoever finds a fault tells the others, so that all
 // end with the same sentence at once.
-std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s);
+// `ranks`: how many this process stands for, `self` the first.
+std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks = 1);
 
 }  // namespace paceline::cluster

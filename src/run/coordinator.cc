@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "config/device.h"
 #include "config/vocabulary.h"
-#include "host/accelerators.h"
 #include "host/affinity.h"
 #include "host/idle_gate.h"
 #include "result/result_json.h"
@@ -26,11 +25,12 @@
 #include "run/case_run.h"
 #include "run/check_files.h"
 #include "run/cross_check.h"
+#include "run/launch.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
 #include "run/ranks.h"
 #include "run/schedule.h"
-#include "run/train_factory.h"
+#include "run/train_here.h"
 #include "run/worker.h"
 
 namespace paceline::run {
@@ -79,7 +79,6 @@ class Coordinator {
 
  private:
   void start();
-  [[nodiscard]] EngineHome engine_home(const std::string& engine, const std::string& device) const;
   void open_case(const config::Case& definition);
   static void choose_pinning(CaseRun& c);
   void open_training(CaseRun& c);
@@ -90,6 +89,8 @@ class Coordinator {
   void fill_flops(CaseRun& c);
   void fill_peak(CaseRun& c);
   void recheck_peaks();
+  [[nodiscard]] std::vector<TimedSlot> order() const;
+  [[nodiscard]] bool still_to_do(const TimedSlot& slot) const;
   void time_cases();
   void keep_extras(CaseRun& c) const;
   void profile_cases();
@@ -112,6 +113,7 @@ class Coordinator {
   PeakTable peaks_;
   std::vector<CaseRun> cases_;
   result::RunResult run_;
+  std::size_t pass_number_ = 0;  // of the timed pass that runs, in the order of all
 };
 
 void Coordinator::start() {
@@ -142,23 +144,16 @@ void Coordinator::start() {
   directory_.write_summary(run_);
 }
 
-EngineHome Coordinator::engine_home(const std::string& engine, const std::string& device) const {
-  const auto home = setup_.engines.find(engine, device);
-  if (home.file.empty() || device == "cpu") return home;
-  const auto absent = host::no_nvidia_device_reason(host::SystemFiles());
-  if (absent.empty()) return home;
-  return {{}, fmt::format("device '{}': {}", device, absent)};
-}
-
 void Coordinator::open_training(CaseRun& c) {
-  const auto& definition = c.definition;
-  const auto cores = static_cast<int>(host::allowed_cpus().size());
-  const bool cuda = !engine_home("eager", "cuda").file.empty();
-  c.base = train_pass(definition, {threads_per_rank(setup_.cases, cores), cuda ? "cuda" : "cpu"});
+  const Launch* launch = setup_.launch;
+  const auto here = train_here(c.definition, setup_.cases, setup_.engines, launch ? launch->hosts() : 1);
+  c.base = here.pass;
   c.result.benchmark.threads = c.base.settings.threads;
-  const auto home = engine_home("eager", c.base.train.device);
-  c.base.plugin_file = home.file.string();
-  if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
+  if (!here.unavailable.empty()) end_case(c, "unavailable", here.unavailable);
+  if (launch && c.base.world_size > launch->place().world)
+    end_case(c, "unavailable",
+             fmt::format("{} ranks are asked for, and {} has started {}", c.base.world_size,
+                         launch->place().launcher, launch->place().world));
   restore_repetitions(c);
 }
 
@@ -177,7 +172,7 @@ void Coordinator::open_case(const config::Case& definition) {
     c.result.benchmark.threads = c.base.settings.threads;
     describe_given_file(c);
     const auto device = *config::canonical_device(definition.settings.text("device"));
-    const auto home = engine_home(c.base.engine, device);
+    const auto home = engine_home(setup_.engines, c.base.engine, device);
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
     choose_pinning(c);
@@ -251,6 +246,8 @@ WorkerOutcome Coordinator::run_pass(CaseRun& c, const workload::PassSpec& pass, 
   const auto on_progress = [&](const workload::ProgressRecord& p) {
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
   };
+  if (pass.kind == PassKind::kTrain && setup_.launch)
+    return setup_.launch->run_pass(pass_number_, request, interrupt_, on_progress);
   if (pass.kind == PassKind::kTrain)
     return run_ranks_restarting(request, {}, static_cast<int>(c.definition.settings.integer("max_restarts")),
                                 interrupt_, on_progress);
@@ -370,24 +367,37 @@ void Coordinator::time_one(CaseRun& c, std::int64_t repetition, const PassInfo& 
   save(c);
 }
 
-void Coordinator::time_cases() {
+// Every process of a launch has the same order, whichever cases have ended here.
+std::vector<TimedSlot> Coordinator::order() const {
+  if (setup_.launch) return launch_order(setup_.cases, setup_.only, setup_.launch->order_seed());
   std::vector<std::int64_t> repetitions;
   for (const auto& c : cases_)
     repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
-  auto slots = interleaved_order(repetitions, hash64(run_.run_id));
-  std::erase_if(slots, [&](const TimedSlot& slot) {
-    const auto& have = cases_[slot.case_index].result.repetitions;
-    return std::any_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
-  });
+  return interleaved_order(repetitions, hash64(run_.run_id));
+}
+
+bool Coordinator::still_to_do(const TimedSlot& slot) const {
+  const auto& have = cases_[slot.case_index].result.repetitions;
+  return !cases_[slot.case_index].ended &&
+         std::none_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
+}
+
+void Coordinator::time_cases() {
+  const auto slots = order();
+  const auto count = static_cast<std::size_t>(
+      std::count_if(slots.begin(), slots.end(), [&](const auto& slot) { return still_to_do(slot); }));
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
-  for (std::size_t i = 0; i < slots.size() && !interrupt_; ++i) {
-    CaseRun& c = cases_[slots[i].case_index];
-    if (c.ended) continue;
+  std::size_t done = 0;
+  for (pass_number_ = 0; pass_number_ < slots.size() && !interrupt_; ++pass_number_) {
+    const auto& slot = slots[pass_number_];
+    CaseRun& c = cases_[slot.case_index];
+    if (!still_to_do(slot)) continue;
     const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
-    const double left = i == 0 ? 0 : seconds / static_cast<double>(i) * static_cast<double>(slots.size() - i);
-    time_one(c, slots[i].repetition,
-             {i + 1, slots.size(), c.result.label, "timed", slots[i].repetition, left});
+    const double left =
+        done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(count - done);
+    ++done;
+    time_one(c, slot.repetition, {done, count, c.result.label, "timed", slot.repetition, left});
   }
 }
 

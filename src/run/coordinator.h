@@ -13,6 +13,8 @@
 
 namespace paceline::run {
 
+class Launch;
+
 struct RunSetup {
   config::Plan plan;
   std::vector<config::Case> cases;
@@ -25,6 +27,8 @@ struct RunSetup {
   nlohmann::json environment;
   // Of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise.
   result::StoredRun previous;
+  // This process is one of a launch: its ranks alone are started here. Null: all ranks are.
+  Launch* launch = nullptr;
 };
 
 // Runs the cases of a plan: checks, then timed passes interleaved over cases, each in a fresh worker. After

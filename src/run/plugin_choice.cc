@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "config/vocabulary.h"
+#include "host/accelerators.h"
 #include "run/spawn.h"
 #include "run/worker.h"
 
@@ -58,6 +59,14 @@ EngineHome EngineDirectory::find(const std::string& engine, const std::string& d
       fmt::format(
           "no plug-in here brings engine '{}' (looked in {}); reinstall, or give one with --plugin FILE.so",
           engine, plugin::plugin_dir().string())};
+}
+
+EngineHome engine_home(const EngineDirectory& engines, const std::string& engine, const std::string& device) {
+  const auto home = engines.find(engine, device);
+  if (home.file.empty() || device == "cpu") return home;
+  const auto absent = host::no_nvidia_device_reason(host::SystemFiles());
+  if (absent.empty()) return home;
+  return {{}, fmt::format("device '{}': {}", device, absent)};
 }
 
 PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>& interrupt, double timeout_s,

@@ -32,6 +32,9 @@ class EngineDirectory {
   std::map<std::string, std::filesystem::path> extra_;
 };
 
+// The same, and whether this machine has the device.
+EngineHome engine_home(const EngineDirectory& engines, const std::string& engine, const std::string& device);
+
 // Asks a plug-in file, in a worker process, which engines it has. Throws Error(kUnavailable) when it cannot
 // be loaded.
 struct PluginDescription {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "run/pass_factory.h"
 
 namespace paceline::run {
 
@@ -25,6 +26,14 @@ std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repeti
       if (r < repetitions[c]) slots.push_back({c, r});
   }
   return slots;
+}
+
+std::vector<TimedSlot> launch_order(const std::vector<config::Case>& cases, const std::set<std::string>& only,
+                                    std::uint64_t seed) {
+  std::vector<std::int64_t> repetitions;
+  for (const auto& c : cases)
+    repetitions.push_back(only.empty() || only.contains(c.id) ? repetitions_of(c) : 0);
+  return interleaved_order(repetitions, seed);
 }
 
 }  // namespace paceline::run

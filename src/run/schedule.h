@@ -2,7 +2,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
+
+#include "config/plan.h"
 
 namespace paceline::run {
 
@@ -15,5 +19,9 @@ struct TimedSlot {
 // order that the next repetition reverses, so that a slow drift of the machine cancels in each pair of
 // repetitions. repetitions[i] is the count of case i.
 std::vector<TimedSlot> interleaved_order(const std::vector<std::int64_t>& repetitions, std::uint64_t seed);
+
+// The same of all cases of a plan that `only` names (empty: all), whatever becomes of them.
+std::vector<TimedSlot> launch_order(const std::vector<config::Case>& cases, const std::set<std::string>& only,
+                                    std::uint64_t seed);
 
 }  // namespace paceline::run

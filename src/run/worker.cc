@@ -17,6 +17,7 @@
 #include "host/oom.h"
 #include "run/instances.h"
 #include "run/spawn.h"
+#include "run/store_process.h"
 #include "run/worker_end.h"
 #include "workload/run_pass.h"
 
@@ -102,6 +103,7 @@ const char* code_name(ErrorCode code) {
 
 void run_any_pass(const workload::PassSpec& spec, workload::RecordSink& sink,
                   const std::atomic<bool>& interrupt) {
+  if (spec.kind == workload::PassKind::kStore) return serve_store_process(spec);
   const bool timed = spec.kind == workload::PassKind::kTimed;
   if (timed && spec.load.instance >= 0) return serve_as_instance(spec, sink);
   if (timed && spec.load.instances > 1) return run_on_instances(spec, sink, interrupt);
@@ -213,6 +215,8 @@ int worker_main(int spec_fd, int record_fd) {
   const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
   workload::PipeSink sink(record_fd);
   if (!spec.train.checkpoint.dir.empty()) std::signal(SIGTERM, [](int) { asked_to_end = true; });
+  // A scheduler signals every process of a job; the store is needed until the last has ended.
+  if (spec.kind == workload::PassKind::kStore) std::signal(SIGTERM, SIG_IGN);
   return run_and_report(spec, sink, asked_to_end);
 }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "cli/launched_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "cli/interrupts.h"
+#include "run/launch.h"
+#include "run/store_process.h"
+#include "run/train_here.h"
+
+namespace paceline::cli {
+namespace {
+
+// A launcher that looks every tenth of a second must see the culprit first.
+constexpr std::chrono::milliseconds kAfterThePeer{1500};
+
+const config::RawSetting* find_setting(const config::FlagSet& flags, std::string_view name) {
+  const auto found = std::find_if(flags.settings.begin(), flags.settings.end(),
+                                  [&](const auto& setting) { return setting.name == name; });
+  return found == flags.settings.end() ? nullptr : &*found;
+}
+
+// The most ranks that the command line asks for; 0: it does not say.
+int ranks_asked(const config::FlagSet& flags) {
+  const auto* setting = find_setting(flags, "gpu_counts");
+  long long most = 0;
+  if (setting)
+    for (const auto& value : setting->values) most = std::max(most, parse_int(value.text).value_or(0));
+  return static_cast<int>(most);
+}
+
+int ranks_per_host(const config::FlagSet& flags, const config::Settings& options, int hosts) {
+  if (options.has("nproc_per_node")) return static_cast<int>(options.integer("nproc_per_node"));
+  const int ranks = ranks_asked(flags);
+  if (ranks % hosts != 0)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--ranks {} cannot be spread evenly over --nnodes {}", ranks, hosts));
+  return std::max(1, ranks / hosts);
+}
+
+// Every process of the launch must run the same.
+std::string hash_of(const run::RunSetup& setup) {
+  std::string text = config::effective_yaml(setup.plan);
+  for (const auto& id : setup.only) text += "\nonly " + id;
+  return sha256_hex(text);
+}
+
+run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::RunSetup& setup) {
+  const auto first = std::find_if(setup.cases.begin(), setup.cases.end(),
+                                  [](const auto& c) { return c.kind == config::WorkloadKind::kTraining; });
+  const auto here = run::train_here(*first, setup.cases, setup.engines);
+  if (!here.unavailable.empty()) throw Error(ErrorCode::kUnavailable, here.unavailable);
+  return {here.pass.plugin_file, here.pass.train.backend,
+          cluster::rendezvous_of(place, here.pass.train.rendezvous.timeout_s), "/dev/null"};
+}
+
+// torchrun's own form; it shows the call stack of the rank that failed first.
+void write_error_file(const std::string& reason) {
+  const char* file = std::getenv("TORCHELASTIC_ERROR_FILE");
+  if (!file || !*file) return;
+  const nlohmann::json extra{{"timestamp", fmt::format("{}", std::time(nullptr))}, {"py_callstack", reason}};
+  const nlohmann::json error{{"message", {{"message", reason}, {"extraInfo", extra}}}};
+  try {
+    write_file_atomic(file, error.dump());
+  } catch (
+      const Error&) {  // NOLINT(bugprone-empty-catch): the launcher's convenience; the failure itself is told
+  }
+}
+
+void tell_launcher(const run::Launch& launch) {
+  if (!launch.failure() || InterruptGuard::flag()) return;
+  if (launch.failure()->reason_code == "peer")
+    std::this_thread::sleep_for(kAfterThePeer);
+  else
+    write_error_file(launch.failure()->reason);
+}
+
+}  // namespace
+
+std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
+                                                 const config::Settings& options) {
+  if (flags.command != config::kTrain && flags.command != config::kRun) return std::nullopt;
+  if (options.has("interface")) ::setenv("GLOO_SOCKET_IFNAME", options.text("interface").c_str(), 1);
+  const int hosts = static_cast<int>(options.integer("nnodes"));
+  if (hosts == 1) return cluster::find_place(cluster::own_environment());
+  return cluster::place_by_hand(hosts, static_cast<int>(options.integer("node_rank")),
+                                ranks_per_host(flags, options, hosts),
+                                options.has("rdzv_endpoint") ? options.text("rdzv_endpoint") : "");
+}
+
+config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet flags) {
+  const bool says = find_setting(flags, "gpu_counts") || find_setting(flags, "nproc_per_node") ||
+                    find_setting(flags, "config") || find_setting(flags, "resume") ||
+                    !flags.positionals.empty();
+  if (says || flags.command != config::kTrain) return flags;
+  config::RawSetting world;
+  world.name = "gpu_counts", world.written = place.launcher, world.on_command_line = true;
+  world.values.push_back({fmt::format("{}", place.world), {}, false});
+  flags.settings.push_back(std::move(world));
+  return flags;
+}
+
+bool any_training(const std::vector<config::Case>& cases) {
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const auto& c) { return c.kind == config::WorkloadKind::kTraining; });
+}
+
+ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
+                      const std::function<ExitCode(const run::RunSetup&)>& work) {
+  const auto request = store_request(place, setup);
+  run::StoreProcess store(request, InterruptGuard::flag());
+  run::Launch launch(place, store, request.where.timeout_s, hash_of(setup));
+  setup.launch = &launch;
+  auto code = ExitCode::kOk;
+  try {
+    code = work(setup);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kUnavailable || place.leads()) throw;
+    throw Error(ErrorCode::kTimeout, fmt::format("rank 0 is gone: {}", e.what()));
+  }
+  if (place.leads()) launch.finish();
+  tell_launcher(launch);
+  return code;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "run/follower.h"
+
+#include "base/file.h"
+#include "run/launch.h"
+#include "run/pass_factory.h"
+#include "run/schedule.h"
+#include "run/train_here.h"
+
+namespace paceline::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Follower {
+ public:
+  Follower(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt)
+      : setup_(setup), launch_(*setup.launch), observer_(observer), interrupt_(interrupt) {}
+
+  bool run() {
+    const auto slots = launch_order(setup_.cases, setup_.only, launch_.order_seed());
+    auto pass = launch_.wait_for(0, interrupt_);
+    while (pass) {
+      if (*pass < slots.size()) take_part(*pass, slots[*pass]);
+      pass = launch_.wait_for(*pass + 1, interrupt_);
+    }
+    launch_.finish();
+    return all_well_;
+  }
+
+ private:
+  void take_part(std::size_t pass, const TimedSlot& slot) {
+    const auto& definition = setup_.cases[slot.case_index];
+    if (!launch_.takes_part(definition.settings.integer("ranks"))) return;
+    const auto here = train_here(definition, setup_.cases, setup_.engines, launch_.hosts());
+    WorkerRequest request{here.pass, definition.env, log_of(definition), {}, timeout_of(definition)};
+    request.spec.repetition = slot.repetition;
+    const auto outcome = launch_.run_pass(pass, request, interrupt_, {});
+    if (outcome.ok || interrupt_) return;
+    all_well_ = false;
+    observer_.warning(definition.label + ": " + outcome.reason);
+  }
+
+  [[nodiscard]] fs::path log_of(const config::Case& definition) const {
+    const auto folder = fs::path(setup_.plan.settings.text("output_dir")) / setup_.plan.experiment_name /
+                        launch_.run_name() /
+                        (setup_.cases.size() == 1 ? fs::path() : fs::path("cases") / definition.id);
+    make_directories(folder);
+    return folder / "log.txt";
+  }
+
+  const RunSetup& setup_;
+  Launch& launch_;
+  RunObserver& observer_;
+  const std::atomic<bool>& interrupt_;
+  bool all_well_ = true;
+};
+
+}  // namespace
+
+bool follow_plan(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt) {
+  return Follower(setup, observer, interrupt).run();
+}
+
+}  // namespace paceline::run

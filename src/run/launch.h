@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cluster/launch_place.h"
+#include "cluster/roll_call.h"
+#include "plugin/rank_group.h"
+#include "run/worker.h"
+
+// One process of a launch that a launcher, or a person on each host, has started. The one with rank 0 leads:
+// it walks through the plan, and says on the store which pass it is at. The others follow.
+namespace paceline::run {
+
+class Launch {
+ public:
+  // Calls the roll of all processes: throws what cluster::roll_call throws. `store` is that of
+  // rendezvous_of(place), and outlives this.
+  Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash);
+
+  [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
+  [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
+  // Of the order of passes: the same in every process.
+  [[nodiscard]] std::uint64_t order_seed() const;
+  // Of the leader; the others may ask.
+  void name_run(const std::string& run_id) { store_.set("run", run_id); }
+  [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
+
+  // Starts our ranks of pass number `pass`. The leader's call makes the others start theirs. A follower's
+  // ranks are ended when the leader has gone on without them. Ranks of ours that fail by themselves are named
+  // on the store.
+  WorkerOutcome run_pass(std::size_t pass, WorkerRequest request, const std::atomic<bool>& interrupt,
+                         const OnProgress& on_progress);
+  [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
+  // The last outcome of ours that was none of success.
+  [[nodiscard]] const std::optional<WorkerOutcome>& failure() const { return failure_; }
+
+  // A follower waits until the leader is at `pass` or beyond, without using the CPU. Where it is then;
+  // nullopt: at the end, or `interrupt`. Throws Error(kUnavailable) when the leader is gone.
+  std::optional<std::size_t> wait_for(std::size_t pass, const std::atomic<bool>& interrupt);
+
+  // The leader says that it is at the end, and waits a little for the others, who say that they leave.
+  void finish() noexcept;
+
+ private:
+  WorkerOutcome run_ours(const WorkerRequest& request, std::size_t pass, const std::atomic<bool>& interrupt,
+                         const OnProgress& on_progress);
+  [[nodiscard]] std::optional<std::size_t> leader_at();
+  [[nodiscard]] bool is_behind(std::size_t pass);
+  void tell(std::size_t pass, const WorkerOutcome& outcome);
+
+  cluster::LaunchPlace place_;
+  plugin::Store& store_;
+  double timeout_s_;
+  cluster::Member self_;
+  std::optional<WorkerOutcome> failure_;
+};
+
+}  // namespace paceline::run
