@@ -297,10 +297,11 @@ void RankPass::keep_row() {
   pending_ = false;
   if (!std::isfinite(outcome_.loss))
     throw Error(
-        ErrorCode::kData,
+        ErrorCode::kInternal,
         fmt::format("the loss of step {} on rank {} is {}: training has diverged; lower the learning rate "
                     "({:g}), or clip gradients",
-                    row_.step, spec_.rank, outcome_.loss, row_.learning_rate));
+                    row_.step, spec_.rank, std::isnan(outcome_.loss) ? "not a number" : "infinite",
+                    learning_rate(train_.schedule, row_.step)));
   const auto& c = step_clock_;
   row_.start_ns = c.start_ns(), row_.step_ns = c.step_ns(), row_.data_wait_ns = c.data_wait_ns();
   row_.input_ns = c.phase_ns(StepPhase::kInput), row_.forward_ns = c.phase_ns(StepPhase::kForward);
