@@ -233,10 +233,7 @@ void RankPass::resume() {
   const auto checkpoint = read_checkpoint(train_.checkpoint.dir, step);
   const auto cost = restore(*trainer_, checkpoint, static_cast<int>(spec_.rank));
   step_ = checkpoint.state.step;
-  if (checkpoint.owner.world == spec_.world_size)
-    loader_->seek(step_);
-  else
-    loader_->seek(checkpoint.state.data);
+  loader_->seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
   figures_.read_ns = cost.read_ns;
   figures_.resumed_step = step_;
   if (spec_.rank == 0)
