@@ -210,7 +210,8 @@ std::string builds_text(const nlohmann::json& builds, const config::Settings& op
     kinds.insert(build.at("sha256").get<std::string>());
   }
   return fmt::format(
-      "{} builds, {}; how much they vary: paceline infer --engine {} --model {}", builds.size(),
+      "{} builds, {}; how much they vary: paceline infer --engine {} --model {}, with --shapes and --batch",
+      builds.size(),
       kinds.size() == 1 ? "all of them the same bytes" : fmt::format("{} different files", kinds.size()),
       options.text("engine"), join(files, ","));
 }
