@@ -373,7 +373,7 @@ void RankPass::compare_parameters() {
     if (all[rank] != all[0]) other = static_cast<std::int64_t>(rank);
   group_->broadcast(std::as_writable_bytes(std::span(&other, 1)), 0);
   if (other >= 0)
-    throw Error(ErrorCode::kData,
+    throw Error(ErrorCode::kInternal,
                 fmt::format("after step {} the parameters of rank {} are not those of rank 0: "
                             "gradients were not exchanged, or memory is faulty",
                             step_ - 1, other));
