@@ -209,9 +209,9 @@
       type: "bar", orientation: "h", name, y: ticks, x: cases.map((c) => c.training.parts[part] ?? 0), width: 0.62, marker: { color: colours[part] },
       hovertext: cases.map((c) => `${escaped(c.label)}<br>${name}: ${shown(c.training.parts[part])} ms`), hoverinfo: "text",
     })), {
-      barmode: "stack", showlegend: true, height: 130 + cases.length * (narrow() ? 40 : 27), xaxis: { title: { text: "ms of a step", standoff: 8 }, zeroline: false },
+      barmode: "stack", showlegend: true, legend: { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom", traceorder: "normal", font: { size: 12 }, itemclick: false, itemdoubleclick: false }, height: 150 + cases.length * (narrow() ? 40 : 27), xaxis: { title: { text: "ms of a step", standoff: 8 }, zeroline: false },
       yaxis: { tickvals: ticks, ticktext: cases.map((c) => rowLabel(c) + "  "), range: [cases.length - 0.5, -0.5], zeroline: false, showgrid: false, tickfont: { size: narrow() ? 11 : 12 } },
-      margin: { l: 10, r: 20, t: 8, b: 70 },
+      margin: { l: 10, r: 20, t: 8, b: 90 },
     }, `Parts of a step: ${cases.map((c) => `${c.label}: ${names.map((name, part) => `${name} ${shown(c.training.parts[part])} ms`).join(", ")}`).join("; ")}`);
   }
 
