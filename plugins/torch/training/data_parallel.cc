@@ -116,7 +116,14 @@ void DataParallel::broadcast_buffers() {
   c10d::broadcast_coalesced(group_, detached(buffers_), kBroadcastBytes, 0);
 }
 
-void DataParallel::before_forward(bool sync) {
+// PyTorch cannot begin a static graph without an exchange: its first passes all exchange, which gives the
+// same sum.
+bool DataParallel::exchanges(bool sync) const {
+  return sync || (settings_.static_graph && !delay_queued_);
+}
+
+void DataParallel::before_forward(bool last) {
+  const bool sync = exchanges(last);
   if (sync) {
     logger_->set_runtime_stats_and_log();
     reducer_->prepare_for_forward();
@@ -125,12 +132,13 @@ void DataParallel::before_forward(bool sync) {
   if (buffers_may_differ_ && settings_.broadcast_buffers && !buffers_.empty()) broadcast_buffers();
 }
 
-void DataParallel::after_forward(at::Tensor& output, bool sync) {
+void DataParallel::after_forward(at::Tensor& output, bool last) {
+  const bool sync = exchanges(last);
   buffers_may_differ_ = sync;
   const bool search = settings_.find_unused_parameters && !settings_.static_graph;
   if (sync)
     reducer_->prepare_for_backward(search ? std::vector<at::Tensor>{output} : std::vector<at::Tensor>{});
-  if (!sync || !settings_.static_graph || delay_queued_) return;
+  if (!settings_.static_graph || delay_queued_) return;
   // In the first backward pass over a static graph, everything is reduced after the last gradient.
   output.register_hook([this](const at::Tensor&) {
     if (std::exchange(delay_queued_, true)) return;

@@ -20,10 +20,10 @@ class DataParallel {
   // Gives everybody rank 0's parameters and buffers. Error(kUsage) for settings that do not exist.
   DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings);
 
-  // Around every forward pass of training. `sync`: the backward pass that follows exchanges gradients; the
-  // others of an accumulated step add theirs up locally.
-  void before_forward(bool sync);
-  void after_forward(at::Tensor& output, bool sync);
+  // Around every forward pass of training. `last` of its step: the backward pass that follows exchanges
+  // gradients; the others of an accumulated step add theirs up locally.
+  void before_forward(bool last);
+  void after_forward(at::Tensor& output, bool last);
 
   // Between before_forward(true) and the backward pass: whom to tell of buckets.
   void watch(plugin::StepRecorder& recorder) { group_->watch(recorder, bucket_bytes().size()); }
@@ -36,6 +36,7 @@ class DataParallel {
  private:
   void share_state(Model& model);
   void broadcast_buffers();
+  [[nodiscard]] bool exchanges(bool sync) const;
 
   plugin::DdpSettings settings_;
   c10::intrusive_ptr<ObservedGroup> group_;

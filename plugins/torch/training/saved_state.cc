@@ -47,7 +47,8 @@ void write_shared(OutputArchive& archive, const SharedState& shared) {
   write_list(archive, "optimizer_state", shared.optimizer_state);
 }
 
-// Writes a file piece by piece; remembers why the system refused.
+// Writes a file piece by piece; remembers why the system refused, and takes the rest as if nothing had been:
+// the archive's writer ends the process when a write fails.
 class Sink {
  public:
   explicit Sink(const std::string& file)
@@ -59,7 +60,7 @@ class Sink {
   }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
-  std::size_t write(const void* data, std::size_t size) {
+  void write(const void* data, std::size_t size) {
     std::size_t done = 0;
     while (error_ == 0 && done < size) {
       const auto now = ::write(descriptor_, static_cast<const char*>(data) + done, size - done);
@@ -68,7 +69,6 @@ class Sink {
       else if (errno != EINTR)
         error_ = errno;
     }
-    return done;
   }
   [[nodiscard]] int error() const { return error_; }
 
@@ -78,7 +78,10 @@ class Sink {
 };
 
 void write_archive(OutputArchive& archive, Sink& sink) {
-  archive.save_to([&](const void* data, std::size_t size) { return sink.write(data, size); });
+  archive.save_to([&](const void* data, std::size_t size) {
+    sink.write(data, size);
+    return size;
+  });
 }
 
 // A file being read; every complaint names it.

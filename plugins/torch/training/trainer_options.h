@@ -10,10 +10,10 @@ namespace paceline::torch_plugin {
 
 // TrainSettings::options of this trainer.
 struct TrainerOptions {
-  ScalerSettings scaler;         // init_scale, growth_interval
+  ScalerSettings scaler;           // init_scale, growth_interval
   bool freeze_batch_norm = false;  // running statistics are used while training, and stay
-  bool emulate_16bit = false;    // amp and bf16 also where the CPU has no such arithmetic: right, but slow
-  bool cudnn_benchmark = false;  // these two are taken and have no effect on a CPU
+  bool emulate_16bit = false;      // amp and bf16 also where the CPU has no such arithmetic: right, but slow
+  bool cudnn_benchmark = false;    // these two are taken and have no effect on a CPU
   bool sync_cuda = false;
 };
 

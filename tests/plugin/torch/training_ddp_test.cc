@@ -20,7 +20,8 @@ struct Variant {
 };
 
 // Sample ranges: both halves of a step are what the single process sees, micro-batch by micro-batch.
-std::vector<Tensor> data_of(const plugin::Trainer& trainer, int step, int rank, int world, int micro_batches) {
+std::vector<Tensor> data_of(const plugin::Trainer& trainer, int step, int rank, int world,
+                            int micro_batches) {
   const auto batch = trainer.batch_specs()[0].shape[0];
   std::vector<Tensor> data;
   for (int micro = 0; micro < micro_batches; ++micro) {
@@ -82,14 +83,14 @@ TEST(Ddp, OptionsInPairsEqualOneProcess) {
     bool broadcast, view;
   };
   constexpr Row kRows[] = {
-      {25, "contiguous", 0, 0, true, true},          {0.01, "channels_last", 0.5, 0.9, true, true},
-      {0.01, "contiguous", 0, 0.9, false, false},    {25, "channels_last", 0.5, 0, false, false},
-      {0.01, "channels_last", 0, 0, false, true},    {25, "contiguous", 0.5, 0.9, false, true},
-      {25, "channels_last", 0, 0.9, true, false},    {0.01, "contiguous", 0.5, 0, true, false},
+      {25, "contiguous", 0, 0, true, true},       {0.01, "channels_last", 0.5, 0.9, true, true},
+      {0.01, "contiguous", 0, 0.9, false, false}, {25, "channels_last", 0.5, 0, false, false},
+      {0.01, "channels_last", 0, 0, false, true}, {25, "contiguous", 0.5, 0.9, false, true},
+      {25, "channels_last", 0, 0.9, true, false}, {0.01, "contiguous", 0.5, 0, true, false},
   };
   for (const auto& row : kRows) {
-    Variant v{fmt::format("cap {}, {}, clip {}, momentum {}, broadcast {}, view {}", row.cap, row.layout, row.clip,
-                          row.momentum, row.broadcast, row.view)};
+    Variant v{fmt::format("cap {}, {}, clip {}, momentum {}, broadcast {}, view {}", row.cap, row.layout,
+                          row.clip, row.momentum, row.broadcast, row.view)};
     v.settings.ddp.bucket_cap_mb = row.cap;
     v.settings.layout = row.layout;
     v.settings.clip_norm = row.clip;
@@ -135,7 +136,8 @@ TEST(Ddp, EverybodyStartsWithRankZerosWeights) {
   with_ranks(2, [](plugin::RankGroup& group) {
     const auto seed = static_cast<std::uint64_t>(group.rank() + 1);
     const auto trainer = make_trainer({.weights_seed = seed, .settings = separable()}, &group);
-    EXPECT_EQ(trainer->fingerprint(), make_trainer({.weights_seed = 1, .settings = separable()})->fingerprint());
+    EXPECT_EQ(trainer->fingerprint(),
+              make_trainer({.weights_seed = 1, .settings = separable()})->fingerprint());
   });
 }
 

@@ -12,7 +12,6 @@
 namespace paceline::torch_test {
 namespace {
 
-
 double seconds_of(const auto& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
@@ -71,14 +70,16 @@ TEST(Store, PortInUse) {
   const Listener listener;
   auto where = at("127.0.0.1", listener.port, 10);
   where.serve = true;
-  expect_unavailable([&] { gloo().connect(where); }, {"port " + std::to_string(listener.port) + " is in use"});
+  expect_unavailable([&] { gloo().connect(where); },
+                     {"port " + std::to_string(listener.port) + " is in use"});
 }
 
 TEST(Store, NobodyThere) {
   Listener listener;
   ::close(listener.descriptor);
   const auto seconds = seconds_of([&] {
-    expect_unavailable([&] { gloo().connect(at("127.0.0.1", listener.port, 1)); }, {"127.0.0.1:" + std::to_string(listener.port), "after 1 s"});
+    expect_unavailable([&] { gloo().connect(at("127.0.0.1", listener.port, 1)); },
+                       {"127.0.0.1:" + std::to_string(listener.port), "after 1 s"});
   });
   EXPECT_GE(seconds, 0.7);
   EXPECT_LE(seconds, 1.9);  // a whole second attempt would be twice the limit
@@ -86,14 +87,16 @@ TEST(Store, NobodyThere) {
 
 TEST(Store, NameThatDoesNotResolve) {
   const auto seconds = seconds_of([&] {
-    expect_unavailable([&] { gloo().connect(at("no-such-host.invalid", 29500, 60)); }, {"no-such-host.invalid:29500", "does not resolve"});
+    expect_unavailable([&] { gloo().connect(at("no-such-host.invalid", 29500, 60)); },
+                       {"no-such-host.invalid:29500", "does not resolve"});
   });
   EXPECT_LE(seconds, 30);
 }
 
 TEST(Store, SomethingElseListens) {
   const Listener mute;
-  expect_unavailable([&] { gloo().connect(at("127.0.0.1", mute.port, 1)); }, {"127.0.0.1:" + std::to_string(mute.port)});
+  expect_unavailable([&] { gloo().connect(at("127.0.0.1", mute.port, 1)); },
+                     {"127.0.0.1:" + std::to_string(mute.port)});
 }
 
 TEST(Group, MovesBytesNumbersAndTexts) {
@@ -107,7 +110,8 @@ TEST(Group, MovesBytesNumbersAndTexts) {
     group.reduce_max(numbers);
     EXPECT_EQ(numbers, (std::vector<double>{2, 0}));
     const auto texts = group.gather(std::string(static_cast<std::size_t>(group.rank()), 'x'));
-    EXPECT_EQ(texts, group.rank() == 0 ? (std::vector<std::string>{"", "x", "xx"}) : std::vector<std::string>{});
+    EXPECT_EQ(texts,
+              group.rank() == 0 ? (std::vector<std::string>{"", "x", "xx"}) : std::vector<std::string>{});
   });
 }
 

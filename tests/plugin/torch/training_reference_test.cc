@@ -8,8 +8,8 @@
 #include "base/random.h"
 #include "training_driver.h"
 
-// ResNet-50 with batch statistics on two ranks, against what PyTorch's own DistributedDataParallel gave from the
-// same weights and batches: data/ddp_resnet50.json, written by tools/ddp_reference.py.
+// ResNet-50 with batch statistics on two ranks, against what PyTorch's own DistributedDataParallel gave from
+// the same weights and batches: data/ddp_resnet50.json, written by tools/ddp_reference.py.
 namespace paceline::torch_test {
 namespace {
 
@@ -57,7 +57,8 @@ void expect_same_tensors(const nlohmann::json& wanted, const Weights& weights) {
     const std::string name = wanted[i].at("name");
     const double norm = wanted[i].at("norm"), largest = wanted[i].at("largest");
     EXPECT_NEAR(norm_of(weights[i]), norm, kTolerance * norm) << name;
-    for (const auto& [place, value] : wanted[i].at("values").get<std::vector<std::pair<std::size_t, double>>>())
+    for (const auto& [place, value] :
+         wanted[i].at("values").get<std::vector<std::pair<std::size_t, double>>>())
       EXPECT_NEAR(weights[i].at(place), value, kTolerance * largest) << name << "[" << place << "]";
   }
 }
@@ -78,7 +79,8 @@ TEST(DdpReference, ResNet50TrainsAsInPython) {
           EXPECT_NEAR(loss, wanted, kTolerance * wanted) << "rank " << rank << ", step " << step;
         }
         if (rank != 0) return;
-        EXPECT_EQ(trainer->info().bucket_bytes, reference.at("bucket_bytes").get<std::vector<std::int64_t>>());
+        EXPECT_EQ(trainer->info().bucket_bytes,
+                  reference.at("bucket_bytes").get<std::vector<std::int64_t>>());
         expect_same_tensors(reference.at("tensors"), weights_of(*trainer));
       },
       60);

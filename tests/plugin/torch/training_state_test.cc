@@ -135,7 +135,8 @@ TEST_F(Refusals, AnotherOptimizer) {
   expect_refused(*make_trainer({.settings = settings}), file_, "optimizer 'sgd'");
   settings.optimizer.name = "sgd";
   settings.optimizer.momentum = 0;
-  expect_refused(*make_trainer({.settings = settings}), file_, "are model, optimizer and precision the same?");
+  expect_refused(*make_trainer({.settings = settings}), file_,
+                 "are model, optimizer and precision the same?");
 }
 
 TEST_F(Refusals, OneRanksPartOnly) {

@@ -26,7 +26,8 @@ Weights gradient_of(const Weights& before, const Weights& after) {
 
 double norm_of(const Weights& weights) {
   double sum = 0;
-  for (const auto& tensor : weights) sum = std::inner_product(tensor.begin(), tensor.end(), tensor.begin(), sum);
+  for (const auto& tensor : weights)
+    sum = std::inner_product(tensor.begin(), tensor.end(), tensor.begin(), sum);
   return std::sqrt(sum);
 }
 
@@ -81,8 +82,8 @@ TEST(Trainer, TellsThePartsOfAStep) {
   for (auto& tensor : samples(*trainer, 4)) data.push_back(std::move(tensor));
   Diary diary;
   train(*trainer, std::move(data), 0.1, &diary);
-  EXPECT_EQ(diary.lines(), (std::vector<std::string>{"input", "forward", "backward", "input", "forward", "backward",
-                                                     "optimizer", "end"}));
+  EXPECT_EQ(diary.lines(), (std::vector<std::string>{"input", "forward", "backward", "input", "forward",
+                                                     "backward", "optimizer", "end"}));
 }
 
 TEST(Trainer, ReportsWhatIsInEffect) {
@@ -196,7 +197,9 @@ TEST(Trainer, Bf16StaysNearFp32) {
 TEST(Trainer, AmpScalesSkipsAndGrows) {
   auto settings = separable();
   settings.precision = "amp";
-  settings.options = {{"freeze_batch_norm", "true"}, {"emulate_16bit", "true"}, {"init_scale", "1024"},
+  settings.options = {{"freeze_batch_norm", "true"},
+                      {"emulate_16bit", "true"},
+                      {"init_scale", "1024"},
                       {"growth_interval", "2"}};
   const auto trainer = make_trainer({.settings = settings});
   EXPECT_EQ(train(*trainer, samples(*trainer, 0), 0.01).loss_scale, 1024);
@@ -219,27 +222,39 @@ TEST(Trainer, RefusesSettingsThatDoNotExist) {
     expect_error(code, [&] { make_trainer({.settings = settings}); }, {words});
   };
   const auto usage = ErrorCode::kUsage;
-  refused(usage, [](auto& s) { s.optimizer.name = "adagrad"; }, "sgd, adamw");
-  refused(usage, [](auto& s) { s.optimizer.momentum = 1; }, "momentum is 1");
-  refused(usage, [](auto& s) { s.precision = "fp8"; }, "fp32, tf32, amp, bf16");
-  refused(usage, [](auto& s) { s.layout = "nhwc"; }, "contiguous, channels_last");
-  refused(usage, [](auto& s) { s.accumulation_steps = 0; }, "accumulation_steps is 0");
-  refused(usage, [](auto& s) { s.clip_norm = -1; }, "clip_norm is -1");
-  refused(usage, [](auto& s) { s.options["speed"] = "fast"; }, "no option 'speed'");
-  refused(usage, [](auto& s) { s.options["init_scale"] = "big"; }, "init_scale is 'big'");
-  refused(ErrorCode::kUnsupported, [](auto& s) { s.precision = "tf32"; }, "NVIDIA GPUs");
+  refused(
+      usage, [](auto& s) { s.optimizer.name = "adagrad"; }, "sgd, adamw");
+  refused(
+      usage, [](auto& s) { s.optimizer.momentum = 1; }, "momentum is 1");
+  refused(
+      usage, [](auto& s) { s.precision = "fp8"; }, "fp32, tf32, amp, bf16");
+  refused(
+      usage, [](auto& s) { s.layout = "nhwc"; }, "contiguous, channels_last");
+  refused(
+      usage, [](auto& s) { s.accumulation_steps = 0; }, "accumulation_steps is 0");
+  refused(
+      usage, [](auto& s) { s.clip_norm = -1; }, "clip_norm is -1");
+  refused(
+      usage, [](auto& s) { s.options["speed"] = "fast"; }, "no option 'speed'");
+  refused(
+      usage, [](auto& s) { s.options["init_scale"] = "big"; }, "init_scale is 'big'");
+  refused(
+      ErrorCode::kUnsupported, [](auto& s) { s.precision = "tf32"; }, "NVIDIA GPUs");
 }
 
 TEST(Trainer, RefusesModelsAndDataItCannotUse) {
   expect_error(ErrorCode::kUnsupported, [&] { make_trainer({.model = "peak_gemm"}); }, {"resnet50"});
-  expect_error(ErrorCode::kUsage, [&] { make_trainer({.model = "gpt2", .batch = 1, .length = 1}); }, {"2 or more"});
+  expect_error(ErrorCode::kUsage, [&] { make_trainer({.model = "gpt2", .batch = 1, .length = 1}); },
+               {"2 or more"});
   const auto trainer = make_trainer({});
   auto foreign = samples(*trainer, 0);
   foreign[1].as<std::int64_t>()[2] = 10;
-  expect_error(ErrorCode::kData, [&] { train(*trainer, std::move(foreign), 0.1); }, {"label 10 at position 2", "10 (0 to 9)"});
+  expect_error(ErrorCode::kData, [&] { train(*trainer, std::move(foreign), 0.1); },
+               {"label 10 at position 2", "10 (0 to 9)"});
   auto short_of_one = samples(*trainer, 0);
   short_of_one.pop_back();
-  expect_error(ErrorCode::kUsage, [&] { train(*trainer, std::move(short_of_one), 0.1); }, {"takes 2 tensors, 1 given"});
+  expect_error(ErrorCode::kUsage, [&] { train(*trainer, std::move(short_of_one), 0.1); },
+               {"takes 2 tensors, 1 given"});
   EXPECT_GT(train(*trainer, samples(*trainer, 0), 0.1).loss, 0);  // goes on
 }
 
