@@ -119,17 +119,22 @@ std::string metric_row(const result::Metric& one, const MetricValue& value) {
                      value_text(one, *value.value), interval);
 }
 
-bool training_anchor(std::string_view anchor) {
-  constexpr std::array<std::string_view, 5> kAnchors{"training-throughput", "parts-of-a-step", "stragglers",
-                                                     "scaling-efficiency",
-                                                     "loss-and-accuracy-while-training"};
-  return std::find(kAnchors.begin(), kAnchors.end(), anchor) != kAnchors.end();
+// Headings of docs/metrics.md whose figures training has, and those that only inference has.
+constexpr std::array<std::string_view, 5> kOfTraining{"training-throughput", "parts-of-a-step", "stragglers",
+                                                      "scaling-efficiency",
+                                                      "loss-and-accuracy-while-training"};
+constexpr std::array<std::string_view, 4> kOfInference{"accuracy", "agreement", "change-of-accuracy",
+                                                       "model-file"};
+
+bool among(std::span<const std::string_view> anchors, std::string_view anchor) {
+  return std::find(anchors.begin(), anchors.end(), anchor) != anchors.end();
 }
 
 // Rows that say nothing of most cases are shown where they do.
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
-  if (training_anchor(row.anchor)) return is_training(one);
+  if (among(kOfTraining, row.anchor)) return is_training(one);
+  if (among(kOfInference, row.anchor)) return !is_training(one);
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
@@ -207,10 +212,10 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
-  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) +
+  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) + training_details_html(one) +
          "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
          "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
-         "</div></div>\n" + training_details_html(one) + layers_html(one);
+         "</div></div>\n" + layers_html(one);
   if (!one.log_tail.empty())
     out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
   return out + "</details>\n";
