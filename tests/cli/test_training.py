@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""Training as its results show it: steps of all ranks, files, losses that repeat. No test says anything about speed."""
+
+import json
+import math
+import unittest
+
+from paceline_cli import CliTest, case_dir, case_of, main, read_csv
+
+STEPS, WARMUP = 6, 2
+
+
+def rows_of(folder, rank):
+    return [json.loads(line) for line in (folder / f"rank{rank}.jsonl").read_text().splitlines()]
+
+
+class Training(CliTest):
+    def train(self, *lines, model="tiny_cnn", ranks="[2]", code=0, arguments=()):
+        plan = self.write("train.yaml", "\n".join([
+            "kind: training", f"models: [{model}]", "batch_sizes: [4]", f"gpu_counts: {ranks}", "threads: 1",
+            f"benchmark: {{warmup_steps: {WARMUP}, measure_steps: {STEPS}}}", "idle_wait_s: 0", "allow_noisy: true", *lines]) + "\n")
+        result = self.run_cli("run", plan, *arguments)
+        self.assert_code(result, code)
+        return result
+
+
+class Steps(Training):
+    def test_a_step_takes_as_long_as_its_slowest_rank(self):
+        self.train()
+        run, case = self.only_run(), self.summary()["cases"][0]
+        folder = case_dir(run, case["case_id"])
+        ranks = [rows_of(folder, rank) for rank in (0, 1)]
+        self.assertEqual([len(rows) for rows in ranks], [1 + WARMUP + STEPS] * 2)
+        timed = [[r for r in rows if r["phase"] == "timed"] for rows in ranks]
+        samples = read_csv(folder / "samples.csv")
+        self.assertEqual(len(samples), STEPS)
+        for sample, *both in zip(samples, *timed, strict=True):
+            self.assertEqual(len({r["step"] for r in both}), 1)
+            slowest = max(both, key=lambda r: r["step_ns"])
+            self.assertEqual(int(sample["host_ns"]), slowest["step_ns"])
+        for row in timed[0] + timed[1]:
+            parts = sum(row[f"{part}_ns"] for part in ("data_wait", "input", "forward", "backward", "exposed", "optimizer"))
+            self.assertLessEqual(parts, row["step_ns"])
+            self.assertGreater(parts, 0.9 * row["step_ns"])
+            self.assertTrue(math.isfinite(row["loss"]))
+
+    def test_the_result_says_what_ddp_did(self):
+        self.train()
+        case = self.summary()["cases"][0]
+        training = case["training"][0]
+        self.assertEqual(case["benchmark"]["kind"], "training")
+        self.assertEqual(case["benchmark"]["world_size"], 2)
+        self.assertTrue(training["ddp"])
+        self.assertEqual(training["backend"], "gloo")
+        self.assertEqual(sum(training["bucket_bytes"]), 4 * training["parameters"])
+        self.assertEqual(training["collectives_per_step"], len(training["bucket_bytes"]))
+        self.assertLess(training["collectives_per_step"], training["parameter_tensors"])
+        self.assertEqual([r["rank"] for r in training["ranks"]], [0, 1])
+        self.assertEqual(len({r["process_id"] for r in training["ranks"]}), 2)
+        self.assertTrue(training["fingerprint"])
+        self.assertEqual(case["throughput"]["item"], "images")
+
+    def test_the_losses_repeat_and_depend_on_the_seed(self):
+        losses = []
+        for seed, below in ((1, "a"), (1, "b"), (2, "c")):
+            self.train(f"training: {{seed: {seed}}}", arguments=("--output-dir", below))
+            run = self.only_run(below)
+            folder = case_dir(run, self.summary(run)["cases"][0]["case_id"])
+            losses.append([[r["loss"] for r in rows_of(folder, rank)] for rank in (0, 1)])
+        self.assertEqual(losses[0], losses[1])
+        self.assertNotEqual(losses[0], losses[2])
+        self.assertNotEqual(losses[0][0], losses[0][1], "both ranks saw the same data")
+
+
+class Worlds(Training):
+    def test_a_sweep_over_ranks_is_compared_with_its_smallest_world(self):
+        self.train(ranks="[1, 2]")
+        summary = self.summary()
+        two = case_of(summary, world_size=2)
+        one = case_of(summary, world_size=1)
+        self.assertFalse(one["training"][0]["ddp"])
+        self.assertEqual(one["training"][0]["bucket_bytes"], [])
+        scaling = two["scaling"][0]
+        self.assertEqual(scaling["base_case_id"], one["case_id"])
+        ratio = one["headline"]["p50_ns"]["value"] / two["headline"]["p50_ns"]["value"]
+        self.assertAlmostEqual(scaling["efficiency"], ratio, places=6)
+        self.assertEqual({c["benchmark"]["threads"] for c in summary["cases"]}, {1})
+
+    def test_ddp_with_one_rank_is_a_case_of_its_own(self):
+        self.train("ddp: {enabled: true}", ranks="[1]")
+        training = self.summary()["cases"][0]["training"][0]
+        self.assertTrue(training["ddp"])
+        self.assertEqual(sum(training["bucket_bytes"]), 4 * training["parameters"])
+
+
+class Epochs(Training):
+    def test_epochs_are_finished_and_written_line_by_line(self):
+        self.train("training: {epochs: 3}", "data: {synthetic_samples: 40}")
+        run = self.only_run()
+        case = self.summary()["cases"][0]
+        lines = [json.loads(line) for line in (case_dir(run, case["case_id"]) / "metrics_epoch.jsonl").read_text().splitlines()]
+        self.assertEqual([line["epoch"] for line in lines], [0, 1, 2])
+        self.assertEqual([line["steps"] for line in lines], [5, 5, 5])  # 40 samples, 4 a rank and step
+        self.assertEqual([line["samples"] for line in lines], [40, 40, 40])
+        self.assertEqual(case["stats"]["n"], STEPS)
+
+
+class Checkpoints(Training):
+    def losses(self, below, rank=0):
+        run = self.only_run(below)
+        folder = case_dir(run, self.summary(run)["cases"][0]["case_id"])
+        return {r["step"]: r["loss"] for r in rows_of(folder, rank)}
+
+    def test_an_interrupted_and_an_uninterrupted_run_have_the_same_losses(self):
+        saved = self.folder / "saved"
+        self.train(arguments=("--output-dir", "whole", "--benchmark.measure_steps=12"))
+        self.train(f"checkpoint: {{dir: {saved}, every_steps: 4}}", arguments=("--output-dir", "first"))
+        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", arguments=("--output-dir", "second"))
+        whole, first, second = (self.losses(below) for below in ("whole", "first", "second"))
+        self.assertEqual(min(second), max(first) + 1, str(result))
+        joined = {**first, **second}
+        self.assertEqual({step: joined[step] for step in whole}, whole)
+
+    def test_a_damaged_checkpoint_is_refused_and_the_one_before_used(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}, every_steps: 4, keep: 3}}", arguments=("--output-dir", "first"))
+        newest = sorted(saved.glob("step_*"), key=lambda p: int(p.name.split("_")[1]))[-1]
+        part = newest / "rank1.ckpt"
+        part.write_bytes(part.read_bytes()[:-7])
+        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", arguments=("--output-dir", "second"))
+        self.assertIn("refused", result.out + result.err)
+        self.assertEqual(min(self.losses("second")), 8)
+
+    def test_a_checkpoint_of_another_model_is_not_used(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}}}", arguments=("--output-dir", "first"))
+        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {optimizer: adamw}",
+                            arguments=("--output-dir", "second"))
+        self.assertIn("refused", result.out + result.err)
+        self.assertEqual(min(self.losses("second")), 0)
+
+
+class Failures(Training):
+    def reason(self):
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["outcome"], "failed")
+        return case["reason"]
+
+    def test_a_loss_that_is_no_number_names_step_and_rank(self):
+        self.train("inject: 'nan:rank=1,step=4'", code=5)
+        self.assertIn("rank 1", self.reason())
+        self.assertIn("step 5", self.reason())
+
+    def test_a_killed_rank_is_named(self):
+        self.train("inject: 'kill:rank=1,step=4'", code=5)
+        self.assertIn("rank 1", self.reason())
+
+    def test_a_data_set_smaller_than_one_step(self):
+        result = self.train("data: {synthetic_samples: 7}", code=2)
+        self.assertIn("7", result.err)
+
+
+if __name__ == "__main__":
+    main()
