@@ -158,9 +158,9 @@ class FlagParser {
     const auto nearest = flag.size() <= 80 ? nearest_name(flag, known_flags(flags_.command)) : std::nullopt;
     report(flag, "unknown option" +
                      (nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("; see --help")));
-    if (!has_value && next_ < arguments_.size() && looks_like_value(arguments_[next_]) &&
-        next_ + 1 < arguments_.size())
-      ++next_;
+    // What follows is its value, unless it may be the plan.
+    const bool last = next_ + 1 == arguments_.size() && flags_.command != kTrain;
+    if (!has_value && next_ < arguments_.size() && looks_like_value(arguments_[next_]) && !last) ++next_;
   }
 
   void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,

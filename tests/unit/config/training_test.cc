@@ -134,6 +134,13 @@ TEST(TrainFlags, TorchrunsWordsSayTheWorld) {
   EXPECT_THAT(plan.workloads[0].settings.texts("gpu_counts"), ElementsAre("2"));
 }
 
+TEST(TrainFlags, TheValueOfAnUnknownFlagIsNoPlan) {
+  const auto flags = train_flags({"--modle", "tiny_cnn"});
+  EXPECT_TRUE(flags.positionals.empty());
+  ASSERT_EQ(flags.problems.size(), 1U);
+  EXPECT_THAT(flags.problems[0].text(), HasSubstr("did you mean '--model'?"));
+}
+
 TEST(TrainFlags, AreItsOwn) {
   EXPECT_EQ(find_flag("--seed", kInfer)->name, "input_seed");
   EXPECT_EQ(find_flag("--seed", kTrain)->name, "training.seed");
