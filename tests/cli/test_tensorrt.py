@@ -87,10 +87,9 @@ class Options(WithTensorRt):
         self.assertEqual(json.loads(done.out)["settings"]["profiles"], "2")
 
     def test_several_builds(self):
-        done = self.plan("tiny_cnn", "--out", "m.plan", "--builds", "2", "--timing-cache", "times", "--json")
+        done = self.plan("tiny_cnn", "--out", "m.plan", "--builds", "2", "--json")
         self.assert_code(done, 0)
         self.assertEqual([build["file"].rsplit("/", 1)[-1] for build in json.loads(done.out)], ["m.plan", "m.build2.plan"])
-        self.assertIn("leave it away to see how builds vary", done.err)
         self.assertTrue((self.folder / "m.build2.plan").exists())
 
     def test_a_library_that_is_not_tensorrt_says_so(self):
