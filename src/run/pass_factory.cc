@@ -222,7 +222,8 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
   if (c.settings.has("device") && config::canonical_device(c.settings.text("device")) &&
       c.settings.text("device") != "cpu")
-    r.benchmark.params["device"] = *config::canonical_device(c.settings.text("device"));
+    r.benchmark.params["device"] =
+        instances_per_device(c.settings) > 0 ? "cuda" : *config::canonical_device(c.settings.text("device"));
   for (const auto& [name, usual] : kDeviceOptions)
     if (c.settings.has(name) && config::value_text(c.settings.list(name).front()) != usual)
       r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
@@ -230,8 +231,9 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   if (c.settings.has("ranks")) r.benchmark.world_size = c.settings.integer("ranks");
   if (c.kind == config::WorkloadKind::kTraining) add_training_params(c, r.benchmark);
-  for (const char* name : {"instances", "threads_per_instance", "concurrency", "arrival_rate_per_s",
-                           "server.load", "server.max_batch", "server.batch_timeout_ms"})
+  for (const char* name :
+       {"instances", "instances_per_device", "threads_per_instance", "concurrency", "arrival_rate_per_s",
+        "server.load", "server.max_batch", "server.batch_timeout_ms"})
     if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
   for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
   r.repetitions_planned = repetitions_of(c);

@@ -68,6 +68,12 @@ TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
   EXPECT_EQ(per_device("device: cuda:1\ninstances: [2]\n"), 0);
   EXPECT_EQ(per_device("instances: [2]\n"), 0);
   EXPECT_EQ(per_device("device: cuda\n"), 0);
+  const auto device = [](const std::string& extra) {
+    return new_case_result(cases("scenario: closed_loop\ninstances: [2]\n" + extra).at(0), "run")
+        .benchmark.params.at("device");
+  };
+  EXPECT_EQ(device("device: cuda\n"), "cuda");  // several
+  EXPECT_EQ(device("device: cuda:1\n"), "cuda:1");
 }
 
 TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
