@@ -35,15 +35,14 @@ class Slots {
 
   // Throws Error(kInternal) for a slot without inputs.
   State& bound(plugin::Slot slot) {
-    if (const State* state = find(slot)) return const_cast<State&>(*state);
+    if (Entry* entry = bound_entry(slot)) return entry->state;
     throw Error(ErrorCode::kInternal, fmt::format("slot {} has no inputs: bind comes first", slot));
   }
 
   // Null for a slot without inputs.
   [[nodiscard]] const State* find(plugin::Slot slot) const {
-    const auto index = static_cast<std::size_t>(slot);
-    return index < entries_.size() && entries_[index] && entries_[index]->bound ? &entries_[index]->state
-                                                                                : nullptr;
+    const Entry* entry = bound_entry(slot);
+    return entry ? &entry->state : nullptr;
   }
 
  private:
@@ -51,6 +50,12 @@ class Slots {
     State state{};
     bool bound = false;
   };
+  Entry* bound_entry(plugin::Slot slot) const {
+    const auto index = static_cast<std::size_t>(slot);
+    const bool there = index < entries_.size() && entries_[index] && entries_[index]->bound;
+    return there ? entries_[index].get() : nullptr;
+  }
+
   std::vector<std::unique_ptr<Entry>> entries_;  // a state stays where it is
 };
 
