@@ -196,8 +196,8 @@ ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
 ExitCode execute(const Context& context, unsigned command) {
   const auto flags = config::parse_flags(context.arguments, command);
   const auto options = config::command_settings(flags);
-  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
-                                       options.flag("no_color"));
+  Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                 options.flag("no_color"));
   const InterruptGuard guard;
   // A training that does not say how many ranks it has takes all that were launched.
   auto place = command == config::kTrain ? launch_place(flags, options) : std::nullopt;
@@ -208,6 +208,7 @@ ExitCode execute(const Context& context, unsigned command) {
   }
   if (command == config::kRun && any_training(planned.cases)) place = launch_place(flags, options);
   if (!place) return write_run(planned, setup_of(planned, context), console);
+  console.terminal = false;  // mpirun gives its ranks one, and shows what they say as lines
   return run_launched(*place, setup_of(planned, context), [&](const run::RunSetup& setup) {
     return place->leads() ? write_run(planned, setup, console) : follow_run(setup, console);
   });

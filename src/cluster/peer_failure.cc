@@ -16,10 +16,9 @@ constexpr double kPatienceS = 1;  // for the culprit to say it first
 
 }  // namespace
 
-void tell_failure(plugin::Store& store, const Member& member, const std::string& reason,
-                  const std::string& prefix) noexcept {
+void tell_failure(plugin::Store& store, const std::string& sentence, const std::string& prefix) noexcept {
   try {
-    store.set_if_absent(prefix + std::string(kKey), fmt::format("{}: {}", words(member), reason));
+    store.set_if_absent(prefix + std::string(kKey), sentence);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see the header
   }
 }
@@ -44,15 +43,14 @@ void work_as_member(plugin::Store& store, const Member& self, const std::functio
     throw;
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kUnavailable || self.world == 1) {
-      tell_failure(store, self, e.what());
+      tell_failure(store, fmt::format("{}: {}", words(self), e.what()));
       throw;
     }
     const auto told = told_failure(store, kPatienceS);
-    throw PeerFailure(told.empty()
-                          ? fmt::format("a peer of rank {} is gone: {}", self.rank, e.what())
-                          : fmt::format("ended with its peers, of which the first to fail was {}", told));
+    throw PeerFailure(told.empty() ? fmt::format("a peer of rank {} is gone: {}", self.rank, e.what())
+                                   : told);
   } catch (const std::exception& e) {
-    tell_failure(store, self, e.what());
+    tell_failure(store, fmt::format("{}: {}", words(self), e.what()));
     throw;
   }
 }

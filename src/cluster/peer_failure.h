@@ -17,10 +17,10 @@ class PeerFailure : public Error {
   explicit PeerFailure(const std::string& message) : Error(ErrorCode::kUnavailable, message) {}
 };
 
-// Says on the store why a rank failed by itself; the first to do so is believed. A store that is gone is no
-// reason to fail once more. `prefix`: of the keys of the group, where `store` has them below others.
-void tell_failure(plugin::Store& store, const Member& member, const std::string& reason,
-                  const std::string& prefix = "") noexcept;
+// Says on the store which rank failed by itself, and why; the first to do so is believed. A store that is
+// gone is no reason to fail once more. `prefix`: of the keys of the group, where `store` has them below
+// others.
+void tell_failure(plugin::Store& store, const std::string& sentence, const std::string& prefix = "") noexcept;
 
 // What was told, in words; empty when nobody did within `patience_s`.
 std::string told_failure(plugin::Store& store, double patience_s) noexcept;

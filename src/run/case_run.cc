@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "base/file.h"
-#include "host/affinity.h"
 #include "result/noise_rules.h"
 #include "result/summarize.h"
 #include "result/summarize_load.h"
@@ -90,11 +89,10 @@ void write_rank_files(const CaseRun& run) {
 
 void summarize_training_case(CaseRun& run) {
   run.result.training = result::combined_training(run.result.repetitions);
-  const auto cores = static_cast<int>(host::allowed_cpus().size());
   for (auto& training : run.result.training) {
     for (auto& note : training_notes(run.definition, run.base.train.device))
       training.notes.push_back(std::move(note));
-    if (auto crowded = crowding_note(training, cores); !crowded.empty())
+    if (auto crowded = crowding_note(training); !crowded.empty())
       training.notes.push_back(std::move(crowded));
   }
 }

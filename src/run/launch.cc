@@ -131,7 +131,7 @@ bool Launch::is_behind(std::size_t pass) {
 // Before rank 0's worker gives up waiting for a reason.
 void Launch::tell(std::size_t pass, const WorkerOutcome& outcome) {
   if (outcome.reason_code == "peer" || outcome.reason_code == "interrupted") return;
-  cluster::tell_failure(store_, self_, outcome.reason, pass_folder(pass) + "/");
+  cluster::tell_failure(store_, outcome.reason, pass_folder(pass) + "/");
 }
 
 std::optional<std::size_t> Launch::wait_for(std::size_t pass, const std::atomic<bool>& interrupt) {

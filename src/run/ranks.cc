@@ -310,8 +310,8 @@ class Ranks {
 
   [[nodiscard]] Verdict blame(const RankProcess& one, const std::string& code,
                               const std::string& reason) const {
-    if (world_ == 1) return {code, reason};
-    const auto step = code == "hung" || code == "peer" ? std::string() : one.last_step();
+    if (world_ == 1 || code == "peer") return {code, reason};
+    const auto step = code == "hung" ? std::string() : one.last_step();
     return {code, fmt::format("{}: {}{}", name(one), reason, step)};
   }
 

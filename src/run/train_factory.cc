@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/sha256.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
+#include "host/system_files.h"
 #include "run/pass_factory.h"
 
 namespace paceline::run {
@@ -207,13 +209,17 @@ std::vector<std::string> training_notes(const Case& c, const std::string& device
   return notes;
 }
 
-std::string crowding_note(const result::Training& training, int cores) {
+std::string crowding_note(const result::Training& training) {
   std::int64_t threads = 0, ranks = 0;
-  for (const auto& rank : training.ranks)
-    if (rank.host == training.ranks.front().host) threads += rank.threads, ++ranks;
-  if (threads <= cores) return {};
+  std::set<int> cores;
+  for (const auto& rank : training.ranks) {
+    if (rank.host != training.ranks.front().host) continue;
+    threads += rank.threads, ++ranks;
+    for (const int cpu : host::parse_cpu_list(rank.cpus)) cores.insert(cpu);
+  }
+  if (cores.empty() || threads <= static_cast<std::int64_t>(cores.size())) return {};
   return fmt::format("{} ranks with {} threads share {} cores of one host: they take turns", ranks, threads,
-                     cores);
+                     cores.size());
 }
 
 std::string plan_hash(const Case& c) {

@@ -31,8 +31,8 @@ std::int64_t samples_per_step(const config::Case& c);
 // What was asked for and has no effect here, in words; what else a reader of the figures must know.
 std::vector<std::string> training_notes(const config::Case& c, const std::string& device);
 
-// That the ranks of rank 0's host have more threads than the host has cores; empty: they have not.
-std::string crowding_note(const result::Training& training, int cores);
+// That the ranks of rank 0's host have more threads than they have cores together; empty: they have not.
+std::string crowding_note(const result::Training& training);
 
 // Equal where every option of the case is.
 std::string plan_hash(const config::Case& c);

@@ -134,10 +134,14 @@ TEST(TrainFactory, WhatHasNoEffectIsSaid) {
 TEST(TrainFactory, MoreThreadsThanCoresAreSaid) {
   result::Training training;
   training.ranks.resize(3);
-  for (auto& rank : training.ranks) rank.host = "a", rank.threads = 2;
+  for (auto& rank : training.ranks) rank.host = "a", rank.threads = 2, rank.cpus = "0-1";
+  training.ranks[1].cpus = "2-3";
   training.ranks[2].host = "b";
-  EXPECT_EQ(crowding_note(training, 4), "");
-  EXPECT_EQ(crowding_note(training, 3), "2 ranks with 4 threads share 3 cores of one host: they take turns");
+  EXPECT_EQ(crowding_note(training), "");
+  training.ranks[1].cpus = "1-2";
+  EXPECT_EQ(crowding_note(training), "2 ranks with 4 threads share 3 cores of one host: they take turns");
+  for (auto& rank : training.ranks) rank.cpus.clear();  // the kernel does not tell
+  EXPECT_EQ(crowding_note(training), "");
 }
 
 TEST(TrainFactory, EqualCasesHaveEqualHashes) {
