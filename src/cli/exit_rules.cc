@@ -35,7 +35,7 @@ constexpr std::array kRows{
 
 // A failed case by its reason: the user's file, a failed gate, or the workload itself.
 ExitCode failed_code(const std::string& reason_code) {
-  if (reason_code == "data" || reason_code == "config") return ExitCode::kUsage;
+  if (reason_code == "data" || reason_code == "io" || reason_code == "config") return ExitCode::kUsage;
   if (reason_code == "accuracy" || reason_code == "precision") return ExitCode::kGateFailed;
   return ExitCode::kWorkloadFailed;
 }

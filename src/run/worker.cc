@@ -93,6 +93,8 @@ const char* code_name(ErrorCode code) {
       return "unavailable";
     case ErrorCode::kData:
       return "data";
+    case ErrorCode::kIo:
+      return "io";
     case ErrorCode::kUsage:
     case ErrorCode::kConfig:
       return "config";
