@@ -120,6 +120,18 @@ std::string alone_of(const CaseResult& one) {
   return describe_without(b, "");
 }
 
+// Of a step: over process pairs where there are enough, else the plain difference and that it is no claim.
+std::string cost_text(const CaseResult& with, const CaseResult& without) {
+  const auto percent = [](double ratio) { return (1 / ratio - 1) * 100; };
+  const auto& ratio = with.speedup.ratio;
+  const bool paired = with.speedup.baseline_case_id == without.case_id && ratio.ci_low && ratio.ci_high;
+  if (paired)
+    return fmt::format("{:.1f} % of a step ({:.1f} to {:.1f} %, {} process pairs)", percent(*ratio.value),
+                       percent(*ratio.ci_high), percent(*ratio.ci_low), with.speedup.pairs);
+  return fmt::format("{:.1f} % of a step, no claim (fewer than six process pairs),",
+                     percent(*without.headline.p50_ns.value / *with.headline.p50_ns.value));
+}
+
 }  // namespace
 
 Findings find_stragglers(const RunResult& run) {
@@ -229,10 +241,9 @@ Findings find_ddp_cost(const RunResult& run) {
       const bool same = !training_of(*without).ddp && without->benchmark.world_size == 1 &&
                         alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
       if (!same) continue;
-      const double cost = *with->headline.p50_ns.value / *without->headline.p50_ns.value - 1;
       Finding finding = about(
           *with,
-          fmt::format("DDP itself costs {:.1f} % of a step with one rank ({}).", cost * 100, without->label),
+          fmt::format("DDP itself costs {} with one rank ({}).", cost_text(*with, *without), without->label),
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
                       format_duration_ns(*with->headline.p50_ns.value)),
           "");

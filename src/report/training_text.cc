@@ -21,7 +21,7 @@ using result::CaseResult;
 using result::Number;
 using result::Training;
 
-constexpr std::size_t kMaxLabel = 32;  // on a terminal of 100 columns
+constexpr std::size_t kMaxLabel = 35;  // on a terminal of 100 columns
 constexpr const char* kNone = "–";
 
 std::string share(const Number& part, const Number& whole) {
@@ -57,13 +57,11 @@ std::vector<std::string> part_shares(const Training& t) {
 }
 
 SimpleTable terminal_table_of(const result::RunResult& run) {
-  SimpleTable table{
-      {"training", "ranks", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"}, 1, {}};
+  SimpleTable table{{"training", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"}, 1, {}};
   for (const CaseResult& one : run.cases) {
     if (!is_training(one)) continue;
     const Training& t = one.training.front();
-    std::vector<std::string> row{truncate_middle(one.label, kMaxLabel),
-                                 std::to_string(one.benchmark.world_size), efficiency_text(one)};
+    std::vector<std::string> row{truncate_middle(one.label, kMaxLabel), efficiency_text(one)};
     for (auto& cell : part_shares(t)) row.push_back(std::move(cell));
     row.push_back(significant(t.last_loss));
     table.rows.push_back(std::move(row));

@@ -56,7 +56,11 @@ TEST(TrainingFindings, ScalingIsPraisedOrWarnedOf) {
 }
 
 TEST(TrainingFindings, DdpItselfIsPriced) {
-  expect_says(only_text(training_run(), "ddp_cost"), "DDP itself costs 0.5 % of a step with one rank");
+  auto run = training_run();
+  expect_says(only_text(run, "ddp_cost"), "DDP itself costs 0.5 % of a step, no claim");
+  result::compare_to_baseline(run.cases[1], run.cases[0]);
+  expect_says(only_text(run, "ddp_cost"),
+              "DDP itself costs 0.5 % of a step (0.5 to 0.5 %, 6 process pairs) with one");
 }
 
 TEST(TrainingFindings, MoreThanIdealIsDoubted) {
