@@ -22,14 +22,6 @@ using torch_plugin::translate_errors;
 
 constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites itself in the next
 
-// Both in every case: their defaults differ, and differ between releases.
-void apply(const Switches& switches) {
-  auto& context = at::globalContext();
-  context.setAllowTF32CuBLAS(switches.tf32);
-  context.setAllowTF32CuDNN(switches.tf32);
-  context.setBenchmarkCuDNN(switches.cudnn_benchmark);
-}
-
 // The dispatcher sees float32 operands; that their products are rounded is a switch.
 std::string arithmetic_of(const std::string& operands, bool tf32) {
   return operands == "fp32" && tf32 ? "tf32" : operands;

@@ -2,6 +2,8 @@
 #include "plugin/plugin.h"
 
 #include "torch/cuda/cuda_engine.h"
+#include "torch/cuda/cuda_training.h"
+#include "torch/training/make.h"
 #include "torch/versions.h"
 
 namespace paceline::cuda_plugin {
@@ -18,7 +20,13 @@ constexpr plugin::EngineEntry kEngines[] = {
     {"eager", "LibTorch on CUDA, operator by operator", make_eager},
     {"torchscript", "LibTorch on CUDA, traced, frozen and optimised for inference", make_torchscript},
 };
-const plugin::Plugin kPlugin = {plugin::kAbiVersion, "cuda", torch_plugin::library_versions, kEngines};
+constexpr plugin::TrainerEntry kTrainers[] = {{"cuda", make_cuda_trainer}};
+constexpr plugin::BackendEntry kBackends[] = {
+    {"nccl", torch_plugin::connect_store, join_nccl},
+    {"gloo", torch_plugin::connect_store, torch_plugin::join_gloo},
+};
+const plugin::Plugin kPlugin = {
+    plugin::kAbiVersion, "cuda", torch_plugin::library_versions, kEngines, {}, {}, kTrainers, kBackends};
 
 }  // namespace
 }  // namespace paceline::cuda_plugin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "torch/cuda/switches.h"
 
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -94,6 +95,13 @@ Switches choose_switches(const std::string& precision, const std::map<std::strin
   Switches switches{row.precision, row.tf32};
   for (const auto& [name, value] : options) apply_option(switches, name, value);
   return switches;
+}
+
+void apply(const Switches& switches) {
+  auto& context = at::globalContext();
+  context.setAllowTF32CuBLAS(switches.tf32);
+  context.setAllowTF32CuDNN(switches.tf32);
+  context.setBenchmarkCuDNN(switches.cudnn_benchmark);
 }
 
 }  // namespace paceline::cuda_plugin

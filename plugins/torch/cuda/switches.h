@@ -26,4 +26,8 @@ struct Switches {
 Switches choose_switches(const std::string& precision, const std::map<std::string, std::string>& options,
                          int capability);
 
+// Sets LibTorch's switches for the process, both of TF32 in every case: their defaults differ, and differ
+// between releases.
+void apply(const Switches& switches);
+
 }  // namespace paceline::cuda_plugin

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -75,13 +76,14 @@ void wait_for_listener(const std::string& address, int port, milliseconds timeou
   for (;;) {
     const int error = try_all(addresses, deadline);
     if (error == 0) return;
-    if (left_until(deadline) <= kRetryEvery)
+    const auto left = left_until(deadline);
+    if (left == milliseconds{0})
       throw Error(
           ErrorCode::kUnavailable,
           fmt::format("nobody serves a store at {}:{}: {} after {:g} s; is rank 0 running, and is this "
                       "its address?",
                       address, port, std::strerror(error), static_cast<double>(timeout.count()) / 1000));
-    std::this_thread::sleep_for(kRetryEvery);
+    std::this_thread::sleep_for(std::min(kRetryEvery, left));
   }
 }
 

@@ -171,6 +171,7 @@ void save_state(const std::string& file, const SharedState* shared, const RankSt
   OutputArchive archive;
   archive.write("format", c10::IValue(kFormat));
   if (shared) write_shared(archive, *shared);
+  archive.write("rank", c10::IValue(rank.rank));
   write_list(archive, "random", {rank.random});
   write_list(archive, "rank_buffer", rank.buffers);
   Sink sink(file);
@@ -206,6 +207,7 @@ void load_rank_state(const std::string& file, RankState& into) {
   const auto random = source.list("random");
   const auto buffers = source.list("rank_buffer");
   check_shapes(source, buffers, into.buffers, [](auto i) { return fmt::format("buffer {}", i); });
+  into.rank = source.value("rank").toInt();
   into.random = random.front();
   copy_all(buffers, into.buffers);
 }

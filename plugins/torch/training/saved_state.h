@@ -20,6 +20,7 @@ struct SharedState {
 
 // What is a rank's own.
 struct RankState {
+  std::int64_t rank = 0;
   at::Tensor random;                // state of the generator
   std::vector<at::Tensor> buffers;  // where DDP does not keep them equal
 };

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "torch/training/torch_trainer.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <mutex>
 
+#include "base/random.h"
 #include "torch/errors.h"
 #include "torch/models/layers.h"
 #include "torch/models/table.h"
 #include "torch/program_factory.h"
 #include "torch/threads.h"
 #include "torch/training/fingerprint.h"
-#include "torch/training/make.h"
 #include "torch/training/peer_errors.h"
 #include "torch/versions.h"
 
@@ -25,20 +24,12 @@ constexpr std::uint64_t kEvaluationDraw = ~std::uint64_t{0};
 
 using plugin::StepPhase;
 
-void seed_generator(std::uint64_t seed) {
-  auto generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  generator.set_current_seed(seed);
-}
-
-at::Tensor random_state() {
-  auto generator = at::detail::getDefaultCPUGenerator();
+at::Tensor random_state(at::Generator generator) {
   const std::lock_guard lock(generator.mutex());
   return generator.get_state();
 }
 
-void set_random_state(const at::Tensor& state) {
-  auto generator = at::detail::getDefaultCPUGenerator();
+void set_random_state(at::Generator generator, const at::Tensor& state) {
   const std::lock_guard lock(generator.mutex());
   generator.set_state(state);
 }
@@ -86,12 +77,10 @@ void TorchTrainer::load(const plugin::ModelSpec& model, const plugin::TrainSetti
   check(settings);
   settings_ = settings;
   options_ = parse_options(settings.options);
-  precision_ = training_precision(settings.precision, options_.emulate_16bit);
-  form_ = {at::kFloat, wants_channels_last(settings.layout)};
   task_ = task_of(model.name, settings.seed);
   model_name_ = model.name;
   inputs_ = model.inputs;
-  apply_switches();
+  open_device(group);
   guarded(fmt::format("cannot prepare model '{}' for training", model.name), [&] {
     build(model);
     join(group);
@@ -99,9 +88,19 @@ void TorchTrainer::load(const plugin::ModelSpec& model, const plugin::TrainSetti
   seed_generator(settings.seed + static_cast<std::uint64_t>(rank()));
 }
 
-void TorchTrainer::apply_switches() const {
+// A rank's device is that of its group.
+void TorchTrainer::open_device(plugin::RankGroup* group) {
   set_threads(std::max(settings_.threads, 1));
   at::globalContext().setDeterministicAlgorithms(settings_.deterministic, /*warn_only=*/false);
+  const auto wanted = group ? as_torch_group(*group).device().str() : options_.device;
+  form_ = {at::kFloat, wants_channels_last(settings_.layout), device_->open(wanted, settings_, options_)};
+  precision_ = device_->precision(settings_.precision, options_);
+}
+
+void TorchTrainer::seed_generator(std::uint64_t seed) const {
+  auto generator = device_->generator();
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
 }
 
 void TorchTrainer::build(const plugin::ModelSpec& model) {
@@ -158,6 +157,13 @@ Example TorchTrainer::receive(std::span<const TensorView> batch, std::uint64_t d
   return example;
 }
 
+// A phase of a device that works on its own begins when it was told; with sync_cuda, when what came before is
+// done.
+void TorchTrainer::enter(plugin::StepRecorder& recorder, StepPhase phase) const {
+  if (options_.sync_cuda) device_->synchronize();
+  recorder.enter(phase);
+}
+
 at::Tensor TorchTrainer::run_model(const Example& example) {
   std::optional<Autocast> autocast;
   if (precision_.autocast) autocast.emplace(precision_);
@@ -184,14 +190,14 @@ void TorchTrainer::backward(const at::Tensor& loss) {
 void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plugin::StepRecorder& recorder,
                               Judged& sums) {
   const bool last = micro + 1 == settings_.accumulation_steps;
-  recorder.enter(StepPhase::kInput);
+  enter(recorder, StepPhase::kInput);
   const auto example = receive(batch, draw_of(micro));
-  recorder.enter(StepPhase::kForward);
+  enter(recorder, StepPhase::kForward);
   if (ddp_) ddp_->before_forward(last);
   auto output = run_model(example);
   if (ddp_) ddp_->after_forward(output, last);
   const auto loss = judge(output, example, sums);
-  recorder.enter(StepPhase::kBackward);
+  enter(recorder, StepPhase::kBackward);
   if (ddp_ && last) ddp_->watch(recorder);
   backward(loss);
 }
@@ -229,10 +235,11 @@ plugin::StepOutcome TorchTrainer::step(std::span<const TensorView> batches, doub
     Judged sums;
     for (int micro = 0; micro < settings_.accumulation_steps; ++micro)
       accumulate(batches.subspan(each * static_cast<std::size_t>(micro), each), micro, recorder, sums);
-    recorder.enter(StepPhase::kOptimizer);
+    enter(recorder, StepPhase::kOptimizer);
     const bool stepped = apply_gradients(learning_rate);
     const auto outcome = outcome_of(sums, stepped);
     if (ddp_) ddp_->settle();
+    device_->synchronize();
     recorder.enter(StepPhase::kEnd);
     if (ddp_) ddp_->unwatch();
     ++steps_;
@@ -274,7 +281,8 @@ SharedState TorchTrainer::shared_state() const {
 
 RankState TorchTrainer::rank_state() const {
   const bool own_buffers = ddp_ && !settings_.ddp.broadcast_buffers;
-  return {random_state(), own_buffers ? model_->buffers() : std::vector<at::Tensor>{}};
+  return {rank(), random_state(device_->generator()),
+          own_buffers ? model_->buffers() : std::vector<at::Tensor>{}};
 }
 
 void TorchTrainer::save(const std::string& file, bool shared) {
@@ -289,14 +297,17 @@ void TorchTrainer::restore(const std::string& shared_file, const std::string& ra
   steps_ = shared.steps;
   auto own = rank_state();
   load_rank_state(rank_file, own);
+  // A rank that was not there before has no state of its own, and must not draw what another draws.
+  if (own.rank != rank()) return seed_generator(mix64(settings_.seed ^ draw_of(0)));
   translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' holds no random state", rank_file),
-                   [&] { set_random_state(own.random); });
+                   [&] { set_random_state(device_->generator(), own.random); });
 }
 
 plugin::TrainerInfo TorchTrainer::info() const {
   plugin::TrainerInfo info{library_versions(), {}, 0, 0, {}, {}};
   if (!model_) return info;
   info.settings = {{"task", std::string(task_->name())},
+                   {"device", form_.device.str()},
                    {"precision", settings_.precision},
                    {"autocast", precision_.autocast ? c10::toString(precision_.dtype) : "off"},
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
@@ -305,9 +316,9 @@ plugin::TrainerInfo TorchTrainer::info() const {
                    {"dropout", on_off(settings_.dropout)},
                    {"deterministic", on_off(at::globalContext().deterministicAlgorithms())},
                    {"ddp", ddp_ ? fmt::format("on, {} ranks", group_->world()) : "off"}};
-  for (const auto& [name, value] : settings_.options)
-    info.settings.emplace_back(
-        name, name.find("cud") == std::string::npos ? value : value + " (no effect on a CPU)");
+  for (const auto& [name, value] : settings_.options) info.settings.emplace_back(name, value);
+  for (auto& setting : device_->settings()) info.settings.push_back(std::move(setting));
+  info.peak_tensor_bytes = device_->peak_tensor_bytes();
   info.parameters = parameter_count(*model_);
   info.parameter_tensors = static_cast<std::int64_t>(parameters_.size());
   if (ddp_) {
@@ -316,10 +327,6 @@ plugin::TrainerInfo TorchTrainer::info() const {
     info.bucket_bytes = ddp_->bucket_bytes();
   }
   return info;
-}
-
-std::unique_ptr<plugin::Trainer> make_cpu_trainer() {
-  return std::make_unique<TorchTrainer>();
 }
 
 }  // namespace paceline::torch_plugin

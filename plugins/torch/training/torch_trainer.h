@@ -17,12 +17,14 @@
 #include "torch/training/saved_state.h"
 #include "torch/training/task.h"
 #include "torch/training/trainer_options.h"
+#include "torch/training/training_device.h"
 
 namespace paceline::torch_plugin {
 
-// Trains a built-in model on the CPU, by itself or as one rank of DDP.
+// Trains a built-in model, by itself or as one rank of DDP.
 class TorchTrainer : public plugin::Trainer {
  public:
+  explicit TorchTrainer(std::unique_ptr<TrainingDevice> device) : device_(std::move(device)) {}
   plugin::TrainerInfo info() const override;
   void load(const plugin::ModelSpec& model, const plugin::TrainSettings& settings,
             plugin::RankGroup* group) override;
@@ -40,7 +42,9 @@ class TorchTrainer : public plugin::Trainer {
     int batches = 0;
   };
 
-  void apply_switches() const;
+  void open_device(plugin::RankGroup* group);
+  void seed_generator(std::uint64_t seed) const;
+  void enter(plugin::StepRecorder& recorder, plugin::StepPhase phase) const;
   void build(const plugin::ModelSpec& model);
   void train_mode();
   void join(plugin::RankGroup* group);
@@ -58,6 +62,7 @@ class TorchTrainer : public plugin::Trainer {
   [[nodiscard]] RankState rank_state() const;
   [[nodiscard]] int rank() const { return group_ ? group_->rank() : 0; }
 
+  std::unique_ptr<TrainingDevice> device_;
   plugin::TrainSettings settings_;
   std::string model_name_;
   std::vector<TensorSpec> inputs_;

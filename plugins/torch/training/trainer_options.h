@@ -13,8 +13,9 @@ struct TrainerOptions {
   ScalerSettings scaler;           // init_scale, growth_interval
   bool freeze_batch_norm = false;  // running statistics are used while training, and stay
   bool emulate_16bit = false;      // amp and bf16 also where the CPU has no such arithmetic: right, but slow
-  bool cudnn_benchmark = false;    // these two are taken and have no effect on a CPU
-  bool sync_cuda = false;
+  bool cudnn_benchmark = false;    // cuDNN tries its algorithms; no effect on a CPU, like the next
+  bool sync_cuda = false;          // waits for the device between the parts of a step
+  std::string device;              // without a group: cuda:N; empty: the first
 };
 
 // Error(kUsage) for unknown names and values that are none.

@@ -35,13 +35,17 @@ std::string device_problem() {
   return absent.empty() ? loading_problem() : absent;
 }
 
+const plugin::LoadedPlugin& cuda_plugin() {
+  return attempt().plugin.value();
+}
+
 std::unique_ptr<plugin::Engine> load_on_device(const torch_test::Case& c, Options options) {
   options.try_emplace("device", "cuda:0");
   plugin::ModelSpec spec;
   spec.name = c.model;
   spec.inputs = torch_test::inputs_of(c.model, c.batch, c.length);
   spec.weights_seed = c.seed;
-  auto engine = attempt().plugin.value().make_engine(c.engine);
+  auto engine = cuda_plugin().make_engine(c.engine);
   engine->load(spec, {c.precision, c.layout, c.threads, std::move(options)});
   return engine;
 }

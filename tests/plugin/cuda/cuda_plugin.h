@@ -16,6 +16,9 @@ std::string loading_problem();
 // Why nothing can run on a GPU here; empty when it can.
 std::string device_problem();
 
+// The plug-in, once it is known that it loads.
+const plugin::LoadedPlugin& cuda_plugin();
+
 using Options = std::map<std::string, std::string>;
 
 // The case on the first device, or on the one that the options name.

@@ -144,6 +144,14 @@ Weights weights_of(plugin::Trainer& trainer) {
   return weights;
 }
 
+std::vector<unsigned char> random_state_in(const std::string& file) {
+  torch::serialize::InputArchive archive;
+  archive.load_from(file);
+  at::Tensor state;
+  archive.read("random_0", state, true);
+  return {state.data_ptr<unsigned char>(), state.data_ptr<unsigned char>() + state.numel()};
+}
+
 double difference(const Weights& a, const Weights& b) {
   if (a.size() != b.size()) return INFINITY;
   double worst = 0;

@@ -54,6 +54,8 @@ plugin::StepOutcome evaluate(plugin::Trainer& trainer, std::vector<Tensor> data)
 // Parameters, then buffers.
 using Weights = std::vector<std::vector<float>>;
 Weights weights_of(plugin::Trainer& trainer);
+// The state of the random generator that a checkpoint of one rank holds.
+std::vector<unsigned char> random_state_in(const std::string& file);
 // The largest |a - b| of a tensor over the largest |b| of it, the worst tensor.
 double difference(const Weights& a, const Weights& b);
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "training_driver.h"
 
@@ -74,6 +75,26 @@ TEST(State, TwoRanksGoOnToTheBit) {
       EXPECT_EQ(resumed->fingerprint(), through->fingerprint());
     });
   }
+}
+
+// After a checkpoint of one rank, a second one draws numbers of its own, and the first goes on.
+TEST(State, ARankThatWasNotThereDrawsForItself) {
+  const TemporaryFolder folder;
+  const auto file = folder.file("state");
+  make_trainer({})->save(file, true);
+  std::vector<unsigned char> states[2];
+  std::mutex turn;  // the ranks of this test share one generator
+  with_ranks(2, [&](plugin::RankGroup& group) {
+    const auto trainer = make_trainer({}, &group);
+    group.barrier();
+    const std::lock_guard lock(turn);
+    const auto own = folder.file("own" + std::to_string(group.rank()));
+    trainer->restore(file, file);
+    trainer->save(own, false);
+    states[group.rank()] = random_state_in(own);
+  });
+  EXPECT_EQ(states[0], random_state_in(file));
+  EXPECT_NE(states[0], states[1]);
 }
 
 class Refusals : public testing::Test {

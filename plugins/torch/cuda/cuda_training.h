@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <memory>
+
+#include "plugin/rank_group.h"
+#include "plugin/trainer.h"
+
+// What the plug-in's table names of training.
+namespace paceline::cuda_plugin {
+
+std::unique_ptr<plugin::Trainer> make_cuda_trainer();
+
+// A group on NCCL, one device a rank. Error(kUnavailable) names who did not come.
+std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> store,
+                                             const plugin::GroupSpec& spec);
+
+}  // namespace paceline::cuda_plugin

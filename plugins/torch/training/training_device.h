@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <ATen/core/Generator.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/trainer.h"
+#include "torch/precision.h"
+#include "torch/training/trainer_options.h"
+
+namespace paceline::torch_plugin {
+
+// What training does differently from one kind of device to another.
+class TrainingDevice {
+ public:
+  virtual ~TrainingDevice() = default;
+  // Takes the device `wanted` ("cuda:1"; empty: the first) and sets what the settings decide for the whole
+  // process.
+  virtual at::Device open(const std::string& wanted, const plugin::TrainSettings& settings,
+                          const TrainerOptions& options) = 0;
+  // After open. Error(kUnsupported) when this device cannot do it.
+  [[nodiscard]] virtual Precision precision(const std::string& name, const TrainerOptions& options) const = 0;
+  [[nodiscard]] virtual at::Generator generator() const = 0;  // what dropout draws from
+  virtual void synchronize() const {}
+  [[nodiscard]] virtual std::optional<std::int64_t> peak_tensor_bytes() const { return std::nullopt; }
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
+};
+
+}  // namespace paceline::torch_plugin
