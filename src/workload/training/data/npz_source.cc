@@ -116,8 +116,10 @@ class NpzSource : public Source {
                   fmt::format("'{}' holds {} images and {} labels", path_, shape_[0], labels_.size()));
     for (const std::int64_t label : labels_)
       if (label < 0 || (classes > 0 && label >= classes))
-        throw Error(ErrorCode::kData, fmt::format("'{}' holds the label {}, the model tells {} classes apart",
-                                                  path_, label, classes));
+        throw Error(
+            ErrorCode::kData,
+            fmt::format("'{}' holds the label {}; labels start at 0{}", path_, label,
+                        classes > 0 ? fmt::format(", the model tells {} classes apart", classes) : ""));
   }
 
   void resize(const float* from, float* to) const {

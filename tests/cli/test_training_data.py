@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Training on real files: scikit-learn's digits as its PyPI package ships them, pictures in folders, and what is said of files that are
+missing or damaged."""
+
+import gzip
+import json
+import os
+import struct
+import unittest
+import zipfile
+import zlib
+from pathlib import Path
+
+import paceline_cli as cli
+from test_accuracy import npy_bytes
+
+DIGITS = Path(os.environ.get("PACELINE_PYTHON_PACKAGES", "")) / "sklearn/datasets/data/digits.csv.gz"
+
+
+def png(width, height, colour):
+    """A picture of one colour."""
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = (b"\0" + bytes(colour) * width) * height
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class TrainingData(cli.CliTest):
+    def train(self, source, path, *arguments, batch=4, code=0, env=None):
+        given = ["--data.path", str(path)] if path else []
+        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", batch, "--threads", "1", "--steps", "4", "--warmup-steps", "1",
+                              "--idle-wait-s", "0", "--allow-noisy", "-q", "--data.source", source, *given, *arguments, env=env)
+        self.assert_code(result, code)
+        return result
+
+    def case(self):
+        return self.summary()["cases"][0]
+
+    def reason(self):
+        self.assertEqual(self.case()["outcome"], "failed")
+        return self.case()["reason"]
+
+    def write_npz(self, x, y):
+        path = self.folder / "set.npz"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.npy", x)
+            if y is not None:
+                archive.writestr("y.npy", y)
+        return path
+
+
+class Digits(TrainingData):
+    def setUp(self):
+        super().setUp()
+        if not DIGITS.is_file():
+            raise unittest.SkipTest("no package with labelled pictures: scripts/setup.sh --checks installs scikit-learn's")
+        rows = [[int(float(v)) for v in line.split(",")] for line in gzip.decompress(DIGITS.read_bytes()).decode().splitlines()]
+        self.count = len(rows)
+        pixels = [v for row in rows for v in row[:64]]
+        self.set = self.write_npz(npy_bytes(pixels, (len(rows), 8, 8), "|u1", "B"),
+                                  npy_bytes([row[64] for row in rows], (len(rows),), "<i8", "q"))
+
+    def test_accuracy_rises_on_two_ranks(self):
+        self.train("npz", self.set, "--ranks", "2", "--epochs", "3", "--lr", "0.01", batch=16)
+        epochs = [json.loads(line) for line in (self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()]
+        self.assertEqual([e["samples"] for e in epochs], [self.count // 32 * 32] * 3)
+        self.assertLess(epochs[0]["accuracy"], epochs[1]["accuracy"])
+        self.assertGreater(epochs[2]["accuracy"], 0.9)
+        self.assertLess(epochs[2]["loss"], epochs[0]["loss"] / 2)
+
+
+class Pictures(TrainingData):
+    def setUp(self):
+        super().setUp()
+        for place, colour in enumerate(((200, 30, 30), (30, 30, 200))):
+            for number in range(12):
+                file = self.folder / f"pictures/class{place}/{number}.png"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(png(40 + number, 50, colour))
+
+    def test_folders_are_classes(self):
+        self.train("image_folder", self.folder / "pictures", "--epochs", "15", "--lr", "0.003")
+        epochs = [json.loads(line) for line in (self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()]
+        self.assertEqual([e["samples"] for e in epochs], [24] * 15)
+        self.assertGreater(epochs[-1]["accuracy"], 0.9, [e["accuracy"] for e in epochs])  # red or blue
+        self.assertGreater(self.case()["training"][0]["loader_samples_per_s"], 0)
+
+    def test_a_picture_that_cannot_be_read_is_named(self):
+        (self.folder / "pictures/class1/3.png").write_bytes(b"no picture")
+        for workers in ("0", "2"):
+            with self.subTest(workers=workers):
+                self.train("image_folder", self.folder / "pictures", "--data.workers", workers, "--steps", "20", "--output-dir", workers, code=2)
+                case = self.summary(self.only_run(workers))["cases"][0]
+                self.assertEqual(case["outcome"], "failed")
+                self.assertIn("class1/3.png", case["reason"])
+
+    def test_more_samples_a_step_than_there_are(self):
+        self.train("image_folder", self.folder / "pictures", "--ranks", "2", batch=16, code=2)
+        self.assertIn("24 samples", self.reason())
+        self.assertIn("takes 32", self.reason())
+
+
+class Refusals(TrainingData):
+    def test_cifar_that_is_not_there_and_cannot_be_fetched(self):
+        tools = self.folder / "no_tools"
+        tools.mkdir()
+        self.train("cifar100", None, code=2, env={"PATH": str(tools)})
+        for word in ("cifar-100-binary.tar.gz", "https://www.cs.toronto.edu/", str(self.folder / "cache"), "data.path"):
+            self.assertIn(word, self.reason())
+
+    def test_an_archive_that_is_not_the_published_one(self):
+        archive = self.folder / "cifar-100-binary.tar.gz"
+        archive.write_bytes(gzip.compress(b"something else"))
+        self.train("cifar100", archive, code=2)
+        self.assertIn("168513733", self.reason())
+
+    def test_labels_beyond_the_model(self):
+        self.train("npz", self.write_npz(npy_bytes([0] * 80, (20, 4), "|u1", "B"), npy_bytes([11] * 20, (20,), "<i8", "q")), code=2)
+        self.assertIn("11", self.reason())
+
+    def test_an_archive_without_labels(self):
+        self.train("npz", self.write_npz(npy_bytes([0] * 80, (20, 4), "|u1", "B"), None), code=2)
+        self.assertIn("no array 'y'", self.reason())
+
+    def test_tokens_for_a_model_of_images(self):
+        tokens = self.folder / "a.bin"
+        tokens.write_bytes(bytes(200))
+        self.train("token_file", tokens, code=77)
+        self.assertIn("token_file", self.case()["reason"])
+
+
+if __name__ == "__main__":
+    cli.main()
