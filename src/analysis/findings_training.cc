@@ -80,7 +80,7 @@ Finding straggler_of(const CaseResult& one) {
 }
 
 std::string range_words(const result::Scaling& s) {
-  return s.ci_low && s.ci_high ? fmt::format(" ({:.2f}–{:.2f})", *s.ci_low, *s.ci_high) : "";
+  return s.ci_low && s.ci_high ? fmt::format(" ({:.2f}–{:.2f})", *s.ci_low, *s.ci_high) : " (no interval)";
 }
 
 std::string step_times(const RunResult& run, const CaseResult& one) {
