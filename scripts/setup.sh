@@ -10,7 +10,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--core] [--checks]
   --core    without LibTorch, ONNX Runtime, OpenVINO: the tool builds, but has no engine
-  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema, OpenCV, Python of the engines
+  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema, OpenCV, Python of the engines, Open MPI, Slurm
 environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (holds include/ and lib/); so does an active virtual environment with torch
              ONNXRUNTIME_ROOT=DIR     use this ONNX Runtime (holds include/ and lib/)
              OPENVINO_ROOT=DIR        use this OpenVINO: the folder of its wheel, or of its archive
@@ -30,7 +30,8 @@ done
 packages=(g++ cmake ninja-build ccache pkg-config libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev
   libboost-dev libzip-dev zlib1g-dev libstb-dev libonnx-dev
   libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev)
-check_packages=(clang-format clang-tidy-19 clang-14 libclang-rt-14-dev chromium python3-jsonschema libopencv-dnn-dev)
+check_packages=(clang-format clang-tidy-19 clang-14 libclang-rt-14-dev chromium python3-jsonschema libopencv-dnn-dev
+  openmpi-bin slurm-wlm munge iproute2)
 
 say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
+
+import socket
+import subprocess
+import tempfile
+import time
+
+from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, need_program, torchrun
+from paceline_cli import BINARY, main
+
+FOREVER = 10_000_000  # steps
+BY_HAND = "by hand"
+
+
+class ByHand(TrainingTest):
+    """One command a host; here both on this one."""
+
+    def start_host(self, node, port, *arguments, nodes=2, **options):
+        return self.start_training("--nnodes", nodes, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}", "--nproc-per-node", 1, *arguments,
+                                   **options)
+
+    def both(self, first=(), second=(), **options):
+        port = free_port()
+        hosts = [self.start_host(0, port, *first, **options), self.start_host(1, port, *second, **options)]
+        return [self.finish(host) for host in hosts]
+
+    def test_two_commands_are_one_training(self):
+        for result in self.both():
+            self.assert_code(result, 0)
+        self.assert_ranks(self.training_of(), BY_HAND)
+        self.assertTrue((self.only_run() / "log_rank1.txt").exists())
+
+    def test_smaller_worlds_of_a_sweep_leave_ranks_waiting(self):
+        plan = self.write("sweep.yaml", "kind: training\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\nrepetitions: 2\n"
+                                        "idle_wait_s: 0\nallow_noisy: true\nbenchmark: {warmup_steps: 1, measure_steps: 5}\n")
+        port = free_port()
+        hosts = [self.start("train", "-c", plan, "--nnodes", 2, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}") for node in (0, 1)]
+        for host in hosts:
+            self.assert_code(self.finish(host), 0)
+        cases = {c["benchmark"]["world_size"]: c for c in self.summary()["cases"]}
+        for ranks in (1, 2):
+            self.assertEqual(cases[ranks]["outcome"], "ok", cases[ranks]["reason"])
+            self.assertEqual(len(cases[ranks]["training"][0]["ranks"]), ranks)
+        self.assertEqual(cases[3]["outcome"], "skipped")
+        self.assertIn("3 ranks are asked for", cases[3]["reason"])
+
+    def test_different_plans_are_refused_before_the_first_step(self):
+        for result in self.both(second=["--lr", "0.2"]):
+            self.assert_code(result, 2)
+            self.assertIn("different plans: rank 0 on ", result.err)
+        self.assert_nothing_ran()
+
+    def test_missing_ranks_are_named_in_time(self):
+        begin = time.monotonic()
+        result = self.finish(self.start_host(0, free_port(), "--rdzv-timeout", 1))
+        self.assert_code(result, 2)
+        self.assertIn("missing ranks: 1 (of 2, after 1 s", result.err)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assert_nothing_ran()
+
+    def test_two_processes_of_one_rank(self):
+        port = free_port()
+        results = [self.finish(p) for p in [self.start_host(node, port, nodes=3) for node in (0, 1, 1)]]
+        for result in results:
+            self.assert_code(result, 2)
+            self.assertIn("two processes are rank 1: ", result.err)
+        self.assertEqual(len({result.err for result in results}), 1)
+
+    def test_an_endpoint_that_nobody_serves(self):
+        port = free_port()
+        result = self.finish(self.start_host(1, port, "--rdzv-timeout", 1))
+        self.assert_code(result, 5)
+        self.assertIn(f"127.0.0.1:{port}", result.err)
+
+    def test_a_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            result = self.finish(self.start_host(0, port, "--rdzv-timeout", 5))
+        self.assert_code(result, 5)
+        self.assertIn(f"port {port} is in use", result.err)
+
+    def test_unknown_hosts_and_wrong_words(self):
+        result = self.train("--nnodes", 2, "--node-rank", 1, "--rdzv-endpoint", "no-such-host.invalid:29500")
+        self.assert_code(result, 5)
+        self.assertIn("no-such-host.invalid", result.err)
+        self.assert_error(self.train("--nnodes", 2, "--node-rank", 2, "--rdzv-endpoint", "a:1"), 2, "--node-rank 2 with --nnodes 2")
+        self.assert_error(self.train("--nnodes", 2, "--node-rank", 1), 2, "--rdzv-endpoint")
+
+    def test_a_killed_rank_on_the_other_host_is_named(self):
+        results = self.both(["--inject", "kill:rank=1,step=5"], ["--inject", "kill:rank=1,step=5"])
+        self.assertEqual([r.code for r in results], [5, 5])
+        case = self.failed_case()
+        self.assertIn("rank 1 on ", case["reason"])
+        self.assertIn("SIGKILL", case["reason"])
+
+
+class Environment(TrainingTest):
+    def test_contradictions_are_named(self):
+        place = {"RANK": "0", "WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+        self.assert_error(self.train(env=place), 2, "RANK=0", "OMPI_COMM_WORLD_RANK=1")
+        self.assert_error(self.train(env={"RANK": "0"}), 2, "RANK=0", "WORLD_SIZE is not")
+        self.assert_nothing_ran()
+
+    def test_a_batch_script_is_no_rank(self):
+        self.assert_code(self.train(env={"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}), 0)
+        self.assertEqual(len(self.training_of()["ranks"]), 1)
+
+    def test_variables_by_hand(self):
+        place = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        processes = [self.start_training(env={**place, "RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2"}) for rank in (0, 1)]
+        for process in processes:
+            self.assert_code(self.finish(process), 0)
+        self.assert_ranks(self.training_of(), "environment")
+
+
+class Mpirun(TrainingTest):
+    def mpirun(self, *arguments, **options):
+        program = need_program("mpirun")
+        command = [program, "--oversubscribe", "-np", 2]
+        return self.launch(command, *arguments, env=MPI_ENV, **options)
+
+    def test_two_ranks(self):
+        code, text = self.finish_launch(self.mpirun())
+        self.assertEqual(code, 0, text)
+        self.assert_ranks(self.training_of(), "mpirun")
+
+    def test_a_killed_rank_is_named(self):
+        process = self.mpirun("--inject", "kill:rank=1,step=5")
+        code, text = self.finish_launch(process)
+        self.assertNotEqual(code, 0)
+        self.assertIn("rank 1 on ", text)
+        self.assertIn("SIGKILL", text)
+        self.assert_nothing_left(process)
+
+
+class Torchrun(TrainingTest):
+    def torchrun(self, *arguments, options=(), **more):
+        return self.launch([torchrun(), "--standalone", "--nproc-per-node", 2, *options, "--no-python"], *arguments, **more)
+
+    def test_two_ranks(self):
+        code, text = self.finish_launch(self.torchrun())
+        self.assertEqual(code, 0, text)
+        self.assert_ranks(self.training_of(), "torchrun")
+
+    def test_the_rank_that_failed_first_is_the_root_cause(self):
+        process = self.torchrun("--inject", "kill:rank=1,step=5")
+        code, text = self.finish_launch(process)
+        self.assertNotEqual(code, 0)
+        root = text.split("Root Cause", 1)[1]
+        self.assertIn("rank      : 1", root)
+        self.assertIn("SIGKILL", root)
+        self.assert_nothing_left(process)
+
+    def test_restarted_ranks_go_on_from_the_checkpoint(self):
+        code, text = self.finish_launch(self.torchrun("--inject", "kill:rank=1,step=25", "--checkpoint.dir", "saved", "--checkpoint.every-steps", 10,
+                                                      options=["--max-restarts", 1], steps=40))
+        self.assertEqual(code, 0, text)
+        runs = sorted(p.parent for p in self.folder.glob("results/*/*/plan.yaml"))
+        self.assertEqual(len(runs), 2)
+        self.assert_ranks(self.training_of(runs[1]), "torchrun")
+
+
+class Slurm(TrainingTest):
+    lab = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.lab = SlurmLab(tempfile.mkdtemp(prefix="paceline-slurm-"))
+        cls.addClassCleanup(cls.lab.end)
+
+    # Fake nodes have names that do not resolve.
+    HERE = {"MASTER_ADDR": "127.0.0.1"}
+
+    def srun(self, *arguments, **options):
+        return self.launch(["srun", "-N", 2, "-n", 2, "--kill-on-bad-exit=1"], *arguments, env={**self.lab.env, **self.HERE}, **options)
+
+    def test_srun_on_two_nodes(self):
+        code, text = self.finish_launch(self.srun())
+        self.assertEqual(code, 0, text)
+        self.assert_ranks(self.training_of(), "srun")
+
+    def test_names_that_do_not_resolve_are_told_at_once(self):
+        begin = time.monotonic()
+        process = self.launch(["srun", "-N", 2, "-n", 2, "--kill-on-bad-exit=1"], env=self.lab.env)
+        code, text = self.finish_launch(process)
+        self.assertNotEqual(code, 0)
+        self.assertIn("the host 'n1' is unknown here", text)
+        self.assertLess(time.monotonic() - begin, 40)
+
+    def test_sbatch(self):
+        script = self.write("job.sh", "#!/bin/bash\nexport MASTER_ADDR=127.0.0.1\n"
+                                      f"srun --kill-on-bad-exit=1 {BINARY} train --model tiny_cnn --batch 8 --steps 5 --warmup-steps 1 --threads 1"
+                                      " --repetitions 1 --idle-wait-s 0 --allow-noisy\n")
+        done = subprocess.run(["sbatch", "--wait", "-N", "2", "--ntasks-per-node=1", "-o", self.folder / "job.txt", script], check=False,
+                              capture_output=True, text=True, timeout=120, env={**self.env, **self.lab.env}, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr + (self.folder / "job.txt").read_text(encoding="utf-8"))
+        self.assert_ranks(self.training_of(), "srun")
+
+    def test_a_killed_rank_is_named(self):
+        code, text = self.finish_launch(self.srun("--inject", "kill:rank=1,step=5"))
+        self.assertNotEqual(code, 0)
+        self.assertIn("rank 1 on ", text)
+
+
+class Namespaces(TrainingTest):
+    """Two hosts with names, addresses and a network of their own."""
+
+    def setUp(self):
+        super().setUp()
+        self.lab = NetworkLab()
+        self.addCleanup(self.lab.end)
+        self.port = 29_500
+
+    def start_host(self, k, *arguments, **options):
+        return self.launch(self.lab.on(k), "--nnodes", 2, "--node-rank", k, "--rdzv-endpoint", f"{self.lab.address(0)}:{self.port}",
+                           "--nproc-per-node", 1, *arguments, **options)
+
+    def both(self, *arguments, **options):
+        return [self.start_host(k, *arguments, **options) for k in (0, 1)]
+
+    def finish_well(self, processes):
+        for process in processes:
+            code, text = self.finish_launch(process)
+            self.assertEqual(code, 0, text)
+
+    def test_two_hosts(self):
+        self.finish_well(self.both())
+        training = self.training_of()
+        self.assert_ranks(training, BY_HAND)
+        self.assertEqual([r["host"] for r in training["ranks"]], ["node0", "node1"])
+
+    def test_a_slow_link_shows_in_the_step(self):
+        self.lab.slow("10mbit")
+        self.finish_well(self.both(steps=5))
+        training = self.training_of()
+        # 100 kB of gradients at 10 Mbit/s take 80 ms, of which the limiter lets 16 kB through at once.
+        self.assertGreater(training["parts"]["exposed_ns"], 40e6)
+
+    def test_a_lost_link_ends_both_hosts(self):
+        processes = self.both("--group-timeout-s", 3, steps=FOREVER)
+        for process in processes:
+            self.wait_for_steps(process, ranks=1)
+        begin = time.monotonic()
+        self.lab.cut(1)
+        for process in processes:
+            code, text = self.finish_launch(process, timeout=120)
+            self.assertEqual(code, 5, text)
+            self.assert_nothing_left(process)
+        self.assertLess(time.monotonic() - begin, 90)
+        self.assertIn("did not answer within the group's timeout", self.failed_case()["reason"])
+
+    def test_torchrun_on_two_hosts(self):
+        program = torchrun()
+        command = [program, "--nnodes", 2, "--nproc-per-node", 1, "--rdzv-backend", "c10d", "--rdzv-id", "j1", "--rdzv-endpoint",
+                   f"{self.lab.address(0)}:29400", "--no-python"]
+        processes = [self.launch([*self.lab.on(k), *command]) for k in (0, 1)]
+        self.finish_well(processes)
+        self.assert_ranks(self.training_of(), "torchrun")
+
+
+if __name__ == "__main__":
+    main()
