@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <exception>
+#include <future>
+#include <optional>
 #include <thread>
 
 namespace paceline::cluster {
@@ -13,6 +15,18 @@ namespace {
 constexpr std::string_view kKey = "failed";
 constexpr std::chrono::milliseconds kPause{50};
 constexpr double kPatienceS = 1;  // for the culprit to say it first
+constexpr std::chrono::seconds kStoreAnswers{3};
+
+// What `ask` returns; nullopt when it has not by then: a read from a host that is cut off may last for
+// minutes, and is left to a thread that ends with the process.
+template <class Ask>
+auto soon(const std::shared_ptr<plugin::Store>& store, Ask ask) {
+  std::packaged_task<decltype(ask(*store))()> task([store, ask] { return ask(*store); });
+  auto answer = task.get_future();
+  std::thread(std::move(task)).detach();
+  return answer.wait_for(kStoreAnswers) == std::future_status::ready ? std::optional(answer.get())
+                                                                     : std::nullopt;
+}
 
 }  // namespace
 
@@ -36,21 +50,26 @@ std::string told_failure(plugin::Store& store, double patience_s) noexcept {
   }
 }
 
-void work_as_member(plugin::Store& store, const Member& self, const std::function<void()>& work) {
+void work_as_member(const std::shared_ptr<plugin::Store>& store, const Member& self,
+                    const std::function<void()>& work) {
+  const auto tell = [&](const std::string& reason) {
+    soon(store, [sentence = fmt::format("{}: {}", words(self), reason)](plugin::Store& s) {
+      tell_failure(s, sentence);
+      return true;
+    });
+  };
   try {
     work();
-  } catch (const PeerFailure&) {
-    throw;
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kUnavailable || self.world == 1) {
-      tell_failure(store, fmt::format("{}: {}", words(self), e.what()));
+      tell(e.what());
       throw;
     }
-    const auto told = told_failure(store, kPatienceS);
+    const auto told = soon(store, [](plugin::Store& s) { return told_failure(s, kPatienceS); }).value_or("");
     throw PeerFailure(told.empty() ? fmt::format("a peer of rank {} is gone: {}", self.rank, e.what())
                                    : told);
   } catch (const std::exception& e) {
-    tell_failure(store, fmt::format("{}: {}", words(self), e.what()));
+    tell(e.what());
     throw;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ void tell_failure(plugin::Store& store, const std::string& sentence, const std::
 std::string told_failure(plugin::Store& store, double patience_s) noexcept;
 
 // Does a rank's work in its group. What the group throws (Error(kUnavailable)) becomes a PeerFailure with the
-// culprit's own words; any other exception is told to the others and passed on.
-void work_as_member(plugin::Store& store, const Member& self, const std::function<void()>& work);
+// culprit's own words; any other exception is told to the others and passed on. A store that does not answer,
+// because the network is down, holds neither up for long.
+void work_as_member(const std::shared_ptr<plugin::Store>& store, const Member& self,
+                    const std::function<void()>& work);
 
 }  // namespace paceline::cluster

@@ -157,8 +157,9 @@ class RollCall {
     throw Error(ErrorCode::kConfig, first);
   }
 
-  // The store may end with this process; who is registered gets time to read.
+  // The store may end with this process; who is registered gets time to read, and a twin of one of them.
   void wait_until_heard() {
+    std::this_thread::sleep_for(kLongestPause * 2);
     ask_until(after(kHearingS), [&] {
       for (int rank = 1; rank < self_.world; ++rank)
         if (store_.get(member_key(rank)) && !store_.get(heard_key(rank))) return false;

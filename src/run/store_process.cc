@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "base/error.h"
@@ -23,6 +25,8 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxMessage = 1 << 16;
 constexpr int kPollMs = 200;
+constexpr double kAnswerS = 10;  // an answer takes microseconds, or the network is down
+constexpr const char* kMute = "the store does not answer: its host or the network is down";
 
 bool send_message(int socket, const json& message) {
   const auto text = message.dump();
@@ -101,16 +105,18 @@ StoreProcess::StoreProcess(const StoreRequest& request, const std::atomic<bool>&
               sockets_.theirs.get()}) {
   sockets_.theirs.reset();
   records_.write_end.reset();
-  const auto opened = answer();
+  const auto opened = answer(std::numeric_limits<double>::infinity());  // it limits itself
   if (!opened) throw Error(interrupt_ ? ErrorCode::kUnavailable : ErrorCode::kTimeout, last_words());
   port_ = opened->at("port");
 }
 
-std::optional<json> StoreProcess::answer() {
+std::optional<json> StoreProcess::answer(double timeout_s) {
+  const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     pollfd waiting{sockets_.ours.get(), POLLIN, 0};
     if (::poll(&waiting, 1, kPollMs) > 0) return receive_message(sockets_.ours.get());
-    if (interrupt_) return std::nullopt;
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    if (interrupt_ || waited.count() > timeout_s) return std::nullopt;
   }
 }
 
@@ -129,8 +135,10 @@ std::string StoreProcess::last_words() {
 
 json StoreProcess::ask(const json& question) {
   const std::lock_guard lock(mutex_);
-  const auto reply = send_message(sockets_.ours.get(), question) ? answer() : std::nullopt;
-  if (!reply) throw Error(ErrorCode::kUnavailable, last_words());
+  if (mute_) throw Error(ErrorCode::kUnavailable, kMute);
+  const auto reply = send_message(sockets_.ours.get(), question) ? answer(kAnswerS) : std::nullopt;
+  mute_ = !reply && !child_.ended();
+  if (!reply) throw Error(ErrorCode::kUnavailable, mute_ ? kMute : last_words());
   if (reply->contains("error")) throw Error(ErrorCode::kUnavailable, reply->at("error"));
   return *reply;
 }

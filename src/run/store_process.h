@@ -37,7 +37,7 @@ class StoreProcess : public plugin::Store {
   };
   static Sockets message_sockets();
   nlohmann::json ask(const nlohmann::json& question);
-  [[nodiscard]] std::optional<nlohmann::json> answer();
+  [[nodiscard]] std::optional<nlohmann::json> answer(double timeout_s);
   [[nodiscard]] std::string last_words();
 
   std::mutex mutex_;
@@ -46,6 +46,7 @@ class StoreProcess : public plugin::Store {
   FileDescriptor spec_file_;
   Pipe records_;
   ChildProcess child_;
+  bool mute_ = false;  // it has not answered in time: whatever comes now is no answer to what was asked
   int port_ = 0;
 };
 

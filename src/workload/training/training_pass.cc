@@ -85,7 +85,7 @@ class RankPass {
     start();
     if (spec_.world_size == 1 && !train_.settings.ddp.enabled) return work();
     meet();
-    cluster::work_as_member(*met_.store, met_.self, [this] {
+    cluster::work_as_member(met_.store, met_.self, [this] {
       group_ = plugin_.backend(train_.backend).join(met_.store, met_.group);
       work();
     });
