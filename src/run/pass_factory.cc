@@ -230,7 +230,10 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   if (c.settings.has("sequence_length"))
     r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
   if (c.settings.has("ranks")) r.benchmark.world_size = c.settings.integer("ranks");
-  if (c.kind == config::WorkloadKind::kTraining) add_training_params(c, r.benchmark);
+  if (c.kind == config::WorkloadKind::kTraining) {
+    add_training_params(c, r.benchmark);
+    r.flops = training_flops(c);
+  }
   for (const char* name :
        {"instances", "instances_per_device", "threads_per_instance", "concurrency", "arrival_rate_per_s",
         "server.load", "server.max_batch", "server.batch_timeout_ms"})

@@ -202,6 +202,17 @@ std::int64_t samples_per_step(const Case& c) {
   return s.integer("batch") * s.integer("training.accumulation_steps") * s.integer("ranks");
 }
 
+result::Flops training_flops(const Case& c) {
+  result::Flops flops;
+  flops.peak_measured_flops_per_s = result::Number::missing("the peak is not measured for training");
+  const auto* model = config::find_model(c.settings.text("model"));
+  if (!model || !model->forward_macs) return flops;
+  const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;
+  flops.model_flops_per_item = 3 * 2.0 * static_cast<double>(model->forward_macs(length));
+  flops.convention = "3 x forward: 2 x MAC of convolutions and matrix products, the backward pass twice that";
+  return flops;
+}
+
 std::vector<std::string> training_notes(const Case& c, const std::string& device) {
   auto notes = device == "cpu" ? cpu_notes(c) : std::vector<std::string>{};
   if (c.settings.flag("profiling.enabled"))

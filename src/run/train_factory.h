@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/plan.h"
-#include "result/training.h"
+#include "result/case_result.h"
 #include "workload/pass.h"
 
 // From the settings of a training case to what its ranks need. Pure.
@@ -27,6 +27,9 @@ int threads_per_rank(const std::vector<config::Case>& cases, int cores, int host
 
 // Samples that one step takes on all ranks together.
 std::int64_t samples_per_step(const config::Case& c);
+
+// Of one sample and step: the forward pass, and a backward pass of twice its work.
+result::Flops training_flops(const config::Case& c);
 
 // What was asked for and has no effect here, in words; what else a reader of the figures must know.
 std::vector<std::string> training_notes(const config::Case& c, const std::string& device);

@@ -161,6 +161,8 @@ TEST(TrainFactory, ResultsSayWhatWasTrained) {
   EXPECT_EQ(r.benchmark.params.at("training.accumulation_steps"), "2");
   EXPECT_EQ(r.benchmark.params.at("sequence_length"), "128");
   EXPECT_FALSE(r.benchmark.params.contains("data.source"));
+  EXPECT_DOUBLE_EQ(*new_case_result(one_case("model: resnet50\n"), "run").flops.model_flops_per_item,
+                   6 * 4'089'184'256.0);
 }
 
 result::RankSteps steps_of(std::int64_t rank, std::int64_t step_ns) {
@@ -202,6 +204,8 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   EXPECT_NEAR(*run.result.stats.median_ns, 110e6, 1);
   EXPECT_NEAR(*run.result.throughput.per_s.value, 16 / 0.11, 0.01);
   EXPECT_EQ(run.result.throughput.item, "images");
+  EXPECT_NEAR(*run.result.flops.achieved_flops_per_s, *run.result.flops.model_flops_per_item * 16 / 0.11,
+              1e6);
   ASSERT_EQ(run.result.training.size(), 1U);
   EXPECT_EQ(run.result.training[0].ranks.size(), 2U);
   EXPECT_EQ(run.result.training[0].epochs[0].samples, 192);
