@@ -109,7 +109,7 @@ pip_wheels() {
   local command=$1
   shift
   python3 -m pip --disable-pip-version-check --no-input "$command" --no-cache-dir --no-deps --only-binary=:all: \
-    --python-version "$WHEEL_PYTHON" "$@"
+    --python-version "$WHEEL_PYTHON" "$@"   # the last one counts
 }
 
 unpack_torch() {
@@ -117,7 +117,7 @@ unpack_torch() {
   say "unpacking LibTorch (1.3 GB, log: .deps/torch.log): $TORCH_WHEELS"
   rm -rf .deps/torch.partial
   # shellcheck disable=SC2086
-  logged torch pip_wheels install --target .deps/torch.partial $TORCH_WHEELS
+  logged torch pip_wheels install --python-version "$TORCH_PYTHON" --target .deps/torch.partial $TORCH_WHEELS
   is_torch .deps/torch.partial/torch || fail "the wheels hold no LibTorch; see .deps/torch.log"
   put_in_place .deps/torch "$TORCH_WHEELS"
 }
@@ -200,6 +200,42 @@ set_up_check_packages() {
   fi
 }
 
+# PyTorch's wheel links CUDA libraries that torchrun never calls: empty ones of their names will do. Python must then leave
+# missing functions unresolved.
+make_torchrun() {
+  local folder=$1 name
+  mkdir -p "$folder/stubs"
+  for name in libcudnn.so.9 libcufile.so.0 libcusparse.so.12 libcufft.so.12 libcusparseLt.so.0 libnccl.so.2 libcublas.so.13 \
+    libcublasLt.so.13 libnvrtc.so.13 libcusolver.so.12; do
+    echo | gcc -shared -x c - -o "$folder/stubs/$name" -Wl,-soname,$name || return 1
+  done
+  echo 'NVSHMEM { global: *; };' > "$folder/nvshmem.map"   # the one variable among the functions
+  echo 'int nvshmem_selected_device_transport; void nvshmem_init(void) {}' | gcc -shared -fPIC -x c - \
+    -o "$folder/stubs/libnvshmem_host.so.3" -Wl,-soname,libnvshmem_host.so.3 -Wl,--version-script="$folder/nvshmem.map" || return 1
+  cat > "$folder/torchrun" <<'TEXT'
+#!/bin/sh
+here=$(cd "$(dirname "$0")" && pwd)
+export PYTHONPATH="$here/../torch:$here/python" LD_LIBRARY_PATH="$here/stubs"
+exec python3 -c 'import os, sys; sys.setdlopenflags(os.RTLD_LAZY); from torch.distributed.run import main; main()' "$@"
+TEXT
+  chmod +x "$folder/torchrun"
+}
+
+# For tests of launchers; without it they say that they are skipped.
+set_up_torchrun() {
+  [ $checks = 1 ] && [ $core = 0 ] && [ -d .deps/torch ] || return 0
+  complete .deps/torchrun "$TORCHRUN_WHEELS" && return
+  rm -rf .deps/torchrun.partial
+  # shellcheck disable=SC2086
+  if python3 -m pip --disable-pip-version-check --no-input install --no-cache-dir --no-deps --target .deps/torchrun.partial/python \
+    $TORCHRUN_WHEELS > .deps/torchrun.log 2>&1 && make_torchrun .deps/torchrun.partial &&
+    .deps/torchrun.partial/torchrun --help >> .deps/torchrun.log 2>&1; then
+    put_in_place .deps/torchrun "$TORCHRUN_WHEELS"
+  else
+    say "without torchrun: it does not start with this python3 (.deps/torchrun.log); its tests will be skipped"
+  fi
+}
+
 extract_plotly() {
   python3 - "$1" <<'PY'
 import pathlib, sys, zipfile
@@ -228,4 +264,5 @@ set_up_torch
 set_up_engine onnxruntime "${ONNXRUNTIME_ROOT:-}" .deps/onnxruntime
 set_up_engine openvino "${OPENVINO_ROOT:-}" .deps/openvino/openvino
 set_up_check_packages
+set_up_torchrun
 set_up_plotly
