@@ -80,7 +80,7 @@ Finding straggler_of(const CaseResult& one) {
 }
 
 std::string range_words(const result::Scaling& s) {
-  return s.ci_low && s.ci_high ? fmt::format(" ({:.2f}–{:.2f})", *s.ci_low, *s.ci_high) : " (no interval)";
+  return s.ci_low && s.ci_high ? fmt::format("{:.2f}–{:.2f}", *s.ci_low, *s.ci_high) : "no interval";
 }
 
 std::string step_times(const RunResult& run, const CaseResult& one) {
@@ -198,7 +198,7 @@ Findings find_poor_scaling(const RunResult& run) {
     const auto& s = one->scaling.front();
     if (!is_poor(s)) continue;
     found.push_back(about(*one,
-                          fmt::format("{}: {} ranks reach {:.2f}{} of ideal over {}.", one->label, s.world,
+                          fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label, s.world,
                                       *s.efficiency, range_words(s), s.base_world),
                           step_times(run, *one) + losses_text(*one), ""));
   }
@@ -209,12 +209,13 @@ Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
     if (const auto& s = one->scaling.front(); s.superlinear)
-      found.push_back(about(
-          *one,
-          fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}{}).", one->label,
-                      s.world, s.world / s.base_world, s.base_world, *s.efficiency, range_words(s)),
-          step_times(run, *one),
-          "Look for another cause before believing it: caches, clocks, noise while the base ran."));
+      found.push_back(
+          about(*one,
+                fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}, {}).",
+                            one->label, s.world, s.world / s.base_world, s.base_world, *s.efficiency,
+                            range_words(s)),
+                step_times(run, *one),
+                "Look for another cause before believing it: caches, clocks, noise while the base ran."));
   return found;
 }
 
@@ -225,7 +226,7 @@ Findings find_good_scaling(const RunResult& run) {
     if (is_poor(s) || s.superlinear) continue;
     found.push_back(
         about(*one,
-              fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}{}).",
+              fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}, {}).",
                           one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s)),
               step_times(run, *one) + losses_text(*one), ""));
   }
