@@ -6,9 +6,10 @@
 namespace paceline::cuda_plugin {
 
 std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store>, const plugin::GroupSpec&) {
-  throw Error(ErrorCode::kUnsupported,
-              "this plug-in was built without NCCL: put nccl.h (2.23 or later) into the CUDA toolkit's include "
-              "folder and build again");
+  throw Error(
+      ErrorCode::kUnsupported,
+      "this plug-in was built without NCCL: put nccl.h (2.23 or later) into the CUDA toolkit's include "
+      "folder and build again");
 }
 
 }  // namespace paceline::cuda_plugin
