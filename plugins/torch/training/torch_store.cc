@@ -99,7 +99,10 @@ auto TorchStore::ask(Work&& work) {
 }
 
 void TorchStore::set(const std::string& key, const std::string& value) {
-  ask([&] { keys_->set(key, as_bytes(value)); });
+  ask([&] {
+    keys_->set(key, as_bytes(value));
+    keys_->check({key});  // is answered after it, and set alone does not wait for the server
+  });
 }
 
 std::optional<std::string> TorchStore::get(const std::string& key) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "training_driver.h"
 
@@ -189,6 +192,23 @@ TEST(Ddp, SaysThatAPeerHasGoneInTheMiddleOfAStep) {
     expect_error(ErrorCode::kUnavailable, [&] { train(*trainer, samples(*trainer, 0), 0.05); },
                  {"step 1 failed: another rank's process has ended"});
   });
+}
+
+TEST(Ddp, SaysThatAPeerIsSilentInTheMiddleOfAStep) {
+  std::atomic<bool> over = false;
+  with_ranks(
+      2,
+      [&](plugin::RankGroup& group) {
+        const auto trainer = make_trainer({.settings = separable()}, &group);
+        if (group.rank() == 1) {
+          while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          return;
+        }
+        expect_error(ErrorCode::kUnavailable, [&] { train(*trainer, samples(*trainer, 0), 0.05); },
+                     {"step 0 failed: another rank did not answer within the group's timeout"});
+        over = true;
+      },
+      1);
 }
 
 }  // namespace
