@@ -203,7 +203,7 @@ ExitCode execute(const Context& context, unsigned command) {
   auto place = command == config::kTrain ? launch_place(flags, options) : std::nullopt;
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
   if (options.flag("dry_run")) {
-    console.result(dry_run_text(planned.cases));
+    if (!place || place->leads()) console.result(dry_run_text(planned.cases));
     return ExitCode::kOk;
   }
   if (command == config::kRun && any_training(planned.cases)) place = launch_place(flags, options);

@@ -387,6 +387,9 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
     if (!r.training.empty()) all.push_back(&r.training.front());
   if (all.empty()) return {};
   Training combined = *all.back();
+  combined.restarts.clear();
+  for (const auto* one : all)
+    combined.restarts.insert(combined.restarts.end(), one->restarts.begin(), one->restarts.end());
   for (const auto field : kSpeedFigures)
     set_median(field, combined, all, [](const Training& t) -> const Training& { return t; });
   for (const auto& part : kParts)

@@ -28,7 +28,7 @@
 #include "run/launch.h"
 #include "run/pass_factory.h"
 #include "run/peak.h"
-#include "run/ranks.h"
+#include "run/restarts.h"
 #include "run/schedule.h"
 #include "run/train_here.h"
 #include "run/worker.h"

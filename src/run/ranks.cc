@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -34,7 +33,6 @@ constexpr int kQuietPollMs = 500;                 // polling would disturb what 
 constexpr std::int64_t kPeersNs = 1'900'000'000;  // for the others to say what they saw; then they are killed
 constexpr std::int64_t kGraceNs = 2'000'000'000;
 constexpr std::int64_t kCheckpointGraceNs = 30'000'000'000;
-constexpr std::array<std::string_view, 3> kNotAgain{"interrupted", "config", "unsupported"};
 
 // A socket that listens on a free port of this host.
 struct Listener {
@@ -102,6 +100,7 @@ class RankProcess {
         reader_(request.record_file,
                 [this, on_progress](const workload::ProgressRecord& p) {
                   steps_ = std::max(steps_, p.n);
+                  if (!p.notice.empty()) told_ns_ = SteadyClock{}.now_ns();
                   if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
                 }),
         child_({worker_command_line(), worker_environment(request), request.log, spec_file_.get(),
@@ -119,6 +118,7 @@ class RankProcess {
   }
 
   [[nodiscard]] std::int64_t failed_ns() const { return failed_ns_; }
+  [[nodiscard]] std::int64_t told_ns() const { return told_ns_; }  // its last notice
   // Nobody dies of a signal because a peer is gone.
   [[nodiscard]] bool killed() const { return !running_ && WIFSIGNALED(child_.wait_status()); }
 
@@ -174,6 +174,7 @@ class RankProcess {
   int rank_;
   std::int64_t steps_ = 0;
   std::int64_t failed_ns_ = 0;
+  std::int64_t told_ns_ = 0;
   FileDescriptor spec_file_;
   Pipe pipe_;
   RecordReader reader_;
@@ -216,6 +217,14 @@ class Ranks {
     }
     if (!verdict_ && first_failure()) verdict_ = culprit();
     return verdict_;
+  }
+
+  void add_times(WorkerOutcome& outcome) const {
+    for (const auto& one : processes_) {
+      if (one->rank() == blamed_) outcome.fault_ns = one->told_ns();
+      const bool first = outcome.noticed_ns == 0 || one->failed_ns() < outcome.noticed_ns;
+      if (one->failed_ns() > 0 && first) outcome.noticed_ns = one->failed_ns();
+    }
   }
 
   // Of rank 0, or of our lowest.
@@ -285,7 +294,7 @@ class Ranks {
   }
 
   // The first that failed by itself; else one that has said nothing while the others miss a peer.
-  [[nodiscard]] std::optional<Verdict> culprit() const {
+  [[nodiscard]] std::optional<Verdict> culprit() {
     std::vector<const RankProcess*> failed;
     for (const auto& one : processes_)
       if (one->failure()) failed.push_back(one.get());
@@ -308,8 +317,8 @@ class Ranks {
     return {is_victim(failed), failed.failed_ns(), !failed.killed()};
   }
 
-  [[nodiscard]] Verdict blame(const RankProcess& one, const std::string& code,
-                              const std::string& reason) const {
+  [[nodiscard]] Verdict blame(const RankProcess& one, const std::string& code, const std::string& reason) {
+    blamed_ = one.rank();
     if (world_ == 1 || code == "peer") return {code, reason};
     const auto step = code == "hung" ? std::string() : one.last_step();
     return {code, fmt::format("{}: {}{}", name(one), reason, step)};
@@ -321,6 +330,7 @@ class Ranks {
   host::OomCounters oom_before_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::optional<Verdict> verdict_;
+  int blamed_ = -1;  // rank
   std::int64_t deadline_ns_ = 0;
   std::int64_t kill_at_ns_ = 0;
 };
@@ -331,34 +341,14 @@ RankShare completed(RankShare share, const WorkerRequest& request) {
   return share;
 }
 
-bool worth_another_try(const WorkerOutcome& outcome) {
-  return !outcome.ok && std::find(kNotAgain.begin(), kNotAgain.end(), outcome.reason_code) == kNotAgain.end();
-}
-
 }  // namespace
 
 WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
                         const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
   Ranks ranks(request, completed(share, request), on_progress);
   auto verdict = ranks.watch(request.timeout_s, interrupt);
-  return worker_outcome(ranks.reader(), std::move(verdict));
-}
-
-WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare& share, int max_restarts,
-                                   const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
-  auto outcome = run_ranks(request, share, interrupt, on_progress);
-  WorkerRequest again = request;
-  again.spec.train.checkpoint.resume = true;
-  again.spec.train.inject.clear();  // a fault on purpose comes once
-  const bool possible = !request.spec.train.checkpoint.dir.empty();
-  for (int restart = 1; possible && restart <= max_restarts && worth_another_try(outcome); ++restart) {
-    workload::ProgressRecord notice;
-    notice.notice =
-        fmt::format("restart {} of {} from the last checkpoint: {}", restart, max_restarts, outcome.reason);
-    if (on_progress) on_progress(notice);
-    outcome = run_ranks(again, share, interrupt, on_progress);
-    outcome.restarts = restart;
-  }
+  auto outcome = worker_outcome(ranks.reader(), std::move(verdict));
+  ranks.add_times(outcome);
   return outcome;
 }
 

@@ -29,9 +29,4 @@ struct RankShare {
 WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
                         const std::atomic<bool>& interrupt, const OnProgress& on_progress);
 
-// The same; after a failure again from the last checkpoint, up to `max_restarts` times. Each restart is a
-// notice, and counted in the outcome.
-WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare& share, int max_restarts,
-                                   const std::atomic<bool>& interrupt, const OnProgress& on_progress);
-
 }  // namespace paceline::run

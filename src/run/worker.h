@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -32,7 +33,9 @@ struct WorkerOutcome {
   bool ok = false;
   std::string reason_code;
   std::string reason;
-  int restarts = 0;  // of ranks, before this came of it
+  // Of ranks that failed, on SteadyClock; 0: not known. When the one to blame announced a fault on purpose,
+  // and when the first failure was noticed.
+  std::int64_t fault_ns = 0, noticed_ns = 0;
 };
 
 // Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and

@@ -96,9 +96,15 @@ class Faults(TrainingTest):
                             "--max-restarts", 1, steps=40)
         self.assert_code(result, 0)
         self.assertIn("restart 1 of 1 from the last checkpoint: rank 1 on ", result.out + result.err)
-        self.training_of()
+        restart, = self.training_of()["restarts"]
+        self.assertIn("rank 1 on ", restart["cause"])
+        self.assertGreater(restart["detect_ns"], 0)
+        self.assertGreater(restart["first_step_ns"], restart["detect_ns"])
+        self.assertEqual((restart["world_before"], restart["world_after"]), (2, 2))
         rows = [json.loads(line) for line in (self.only_run() / "rank0.jsonl").read_text(encoding="utf-8").splitlines()]
-        self.assertGreaterEqual(min(r["step"] for r in rows), 10)
+        first = min(r["step"] for r in rows)
+        self.assertGreaterEqual(first, 10)
+        self.assertEqual(restart["steps_lost"], 25 - first)
 
     def test_without_a_checkpoint_there_is_no_restart(self):
         result = self.train("--ranks", 2, "--inject", "kill:rank=1,step=5", "--max-restarts", 3)

@@ -30,6 +30,11 @@ class FakeStore : public plugin::Store {
     return values_.try_emplace(key, value).first->second;
   }
   [[nodiscard]] int port() const override { return 1; }
+  // A copy of everything that is there.
+  [[nodiscard]] std::map<std::string, std::string> values() const {
+    const std::lock_guard lock(mutex_);
+    return values_;
+  }
   void break_now() {
     const std::lock_guard lock(mutex_);
     broken_ = true;
@@ -40,7 +45,7 @@ class FakeStore : public plugin::Store {
     if (broken_) throw Error(ErrorCode::kUnavailable, "the store does not answer");
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::string> values_;
   bool broken_ = false;
 };

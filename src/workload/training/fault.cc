@@ -82,6 +82,10 @@ FaultMaker::~FaultMaker() {
   if (spinner_.joinable()) spinner_.join();
 }
 
+bool FaultMaker::strikes(std::int64_t step) const {
+  return mine_ && step == fault_.step && (fault_.kind == Kind::kKill || fault_.kind == Kind::kStop);
+}
+
 void FaultMaker::before_step(std::int64_t step) {
   if (!mine_ || step < fault_.step) return;
   if (step == fault_.step && fault_.kind == Kind::kKill) ::kill(::getpid(), SIGKILL);

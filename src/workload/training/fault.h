@@ -28,6 +28,8 @@ class FaultMaker {
   ~FaultMaker();
   FaultMaker(const FaultMaker&) = delete;
   FaultMaker& operator=(const FaultMaker&) = delete;
+  // kill and stop: the process has no step after this one.
+  [[nodiscard]] bool strikes(std::int64_t step) const;
   void before_step(std::int64_t step);
   void inside_step(std::int64_t step) const;  // slow
   // nan: this step's learning rate is not a number, so the next loss is none either.

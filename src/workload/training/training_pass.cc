@@ -107,6 +107,7 @@ class RankPass {
   [[nodiscard]] result::CheckpointFigures checkpoint_figures();
   void one_step();
   void between_steps();
+  void make_fault();
   void keep_row();
   void compare_parameters();
   void report();
@@ -264,7 +265,7 @@ result::CheckpointFigures RankPass::checkpoint_figures() {
                           : result::Number(stats::median(values));
   };
   figures.written = static_cast<std::int64_t>(written_.size());
-  figures.write_ns = median_of([](const auto& c) { return c.total_ns; });
+  figures.write_ns = median_of([](const auto& c) { return c.write_ns; });
   figures.blocked_ns = median_of([](const auto& c) { return c.stalled_ns; });
   const auto mine = written_.empty() ? std::int64_t{0} : written_.back().bytes;
   const auto all = group_ ? group_->gather(fmt::format("{}", mine)) : std::vector{fmt::format("{}", mine)};
@@ -312,6 +313,13 @@ void RankPass::keep_row() {
   rows_.push_back(row_);
 }
 
+// Who watches the ranks learns the moment: how long it takes to notice is a figure.
+void RankPass::make_fault() {
+  if (fault_.strikes(step_))
+    sink_.emit(notice_record(fmt::format("rank {}: fault on purpose before step {}", spec_.rank, step_)));
+  fault_.before_step(step_);
+}
+
 void RankPass::between_steps() {
   keep_row();
   end_->ask(step_, row_.step_ns);
@@ -319,7 +327,7 @@ void RankPass::between_steps() {
     compare_parameters();
   const auto every = train_.checkpoint.every_steps;
   if (checkpoints_ && every > 0 && step_ > 0 && step_ % every == 0) save_checkpoint();
-  fault_.before_step(step_);
+  make_fault();
 }
 
 std::vector<int> RankPass::neighbours() const {
@@ -347,7 +355,7 @@ void RankPass::measure() {
       &end_->flag()};
   auto config = spec_.loop;
   config.batch = 1;
-  fault_.before_step(step_);
+  make_fault();
   const auto loop = measure::run_timed_loop(
       clock_, [&] { one_step(); }, config, calibration_.timer, decider, hooks);
   if (end_->flag()) return;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "run/restarts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "workload/training/fault.h"
+
+namespace paceline::run {
+namespace {
+
+using result::Count;
+using result::Number;
+
+constexpr std::array<std::string_view, 3> kNotAgain{"interrupted", "config", "unsupported"};
+
+bool worth_another_try(const WorkerOutcome& outcome) {
+  return !outcome.ok && std::find(kNotAgain.begin(), kNotAgain.end(), outcome.reason_code) == kNotAgain.end();
+}
+
+// The step that a fault on purpose came before: none after it was done.
+Count step_of_fault(const WorkerRequest& request, const WorkerOutcome& outcome) {
+  if (request.spec.train.inject.empty() || outcome.fault_ns == 0)
+    return Count::missing("the last step before the fault is not known");
+  return workload::parse_fault(request.spec.train.inject).step;
+}
+
+// Known when the ranks failed; what came afterwards is added by `add_return`.
+result::RestartFigures figures_of_failure(const WorkerRequest& request, const WorkerOutcome& outcome) {
+  result::RestartFigures figures;
+  figures.cause = outcome.reason;
+  figures.detect_ns = outcome.fault_ns > 0 && outcome.noticed_ns > outcome.fault_ns
+                          ? Number(static_cast<double>(outcome.noticed_ns - outcome.fault_ns))
+                          : Number::missing("the moment of the fault is not known");
+  figures.first_step_ns = Number::missing("the ranks failed again");
+  figures.steps_lost = Count::missing("the ranks failed again");
+  figures.world_before = figures.world_after = request.spec.world_size;
+  return figures;
+}
+
+// All ranks are on this machine, so their clocks are ours.
+void add_return(result::RestartFigures& figures, const Count& fault_step, std::int64_t noticed_ns,
+                const workload::PassReport& report) {
+  if (report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return;
+  const auto& first = report.rank_steps.front().rows.front();
+  figures.first_step_ns = static_cast<double>(first.start_ns + first.step_ns - noticed_ns);
+  figures.steps_lost = fault_step;
+  if (fault_step) figures.steps_lost = std::max<std::int64_t>(0, *fault_step - first.step);
+}
+
+void tell(const OnProgress& on_progress, int restart, int max_restarts, const std::string& reason) {
+  workload::ProgressRecord notice;
+  notice.notice = fmt::format("restart {} of {} from the last checkpoint: {}", restart, max_restarts, reason);
+  if (on_progress) on_progress(notice);
+}
+
+}  // namespace
+
+WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare& share, int max_restarts,
+                                   const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+  auto outcome = run_ranks(request, share, interrupt, on_progress);
+  WorkerRequest again = request;
+  again.spec.train.checkpoint.resume = true;
+  std::vector<result::RestartFigures> restarts;
+  if (request.spec.train.checkpoint.dir.empty()) return outcome;
+  for (int restart = 1; restart <= max_restarts && worth_another_try(outcome); ++restart) {
+    tell(on_progress, restart, max_restarts, outcome.reason);
+    restarts.push_back(figures_of_failure(request, outcome));
+    const auto fault_step = step_of_fault(again, outcome);
+    const auto noticed_ns = outcome.noticed_ns;
+    again.spec.train.inject.clear();  // a fault on purpose comes once
+    outcome = run_ranks(again, share, interrupt, on_progress);
+    if (outcome.ok) add_return(restarts.back(), fault_step, noticed_ns, outcome.report);
+  }
+  auto& training = outcome.report.repetition.training;
+  if (!restarts.empty() && !training.empty()) training.front().restarts = std::move(restarts);
+  return outcome;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "run/schedule.h"
+#include "support/fake_store.h"
+
+namespace paceline::run {
+namespace {
+
+using test::FakeStore;
+
+const std::atomic<bool> kNever{false};
+
+cluster::LaunchPlace place(int rank, int ranks = 1, int world = 2) {
+  cluster::LaunchPlace p;
+  p.launcher = "test", p.identity = "launch-7";
+  p.rank = rank, p.ranks = ranks, p.world = world, p.local_world = ranks;
+  return p;
+}
+
+// Leader and follower have called the roll on one store.
+struct Pair {
+  FakeStore store;
+  std::unique_ptr<Launch> leader, follower;
+  explicit Pair(int ranks = 1) {
+    std::thread other(
+        [&] { follower = std::make_unique<Launch>(place(ranks, ranks, 2 * ranks), store, 20, "plan"); });
+    leader = std::make_unique<Launch>(place(0, ranks, 2 * ranks), store, 20, "plan");
+    other.join();
+  }
+};
+
+TEST(Launch, ProcessesOfSeveralRanksAnswerForAll) {
+  const Pair pair(3);
+  EXPECT_EQ(pair.leader->hosts(), 2);
+  EXPECT_TRUE(pair.store.values().contains("roll/5"));
+}
+
+TEST(Launch, OrderAndNameAreTheSameForAll) {
+  Pair pair;
+  EXPECT_EQ(pair.leader->order_seed(), pair.follower->order_seed());
+  pair.leader->name_run("20260101T000000Z-0000");
+  EXPECT_EQ(pair.follower->run_name(), "20260101T000000Z-0000");
+}
+
+TEST(Launch, SmallerWorldsLeaveTheHigherRanksOut) {
+  const Pair pair;
+  EXPECT_TRUE(pair.leader->takes_part(1));
+  EXPECT_FALSE(pair.follower->takes_part(1));
+  EXPECT_TRUE(pair.follower->takes_part(2));
+}
+
+TEST(Launch, AFollowerWaitsForItsPassAndSkipsWhatIsPast) {
+  Pair pair;
+  std::thread leader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    pair.store.set("pass", "3");
+  });
+  EXPECT_EQ(pair.follower->wait_for(0, kNever), 3u);
+  leader.join();
+  EXPECT_EQ(pair.follower->wait_for(3, kNever), 3u);
+}
+
+TEST(Launch, TheEndIsSaidAndAnswered) {
+  Pair pair;
+  std::thread leader([&] { pair.leader->finish(); });
+  EXPECT_FALSE(pair.follower->wait_for(0, kNever));
+  pair.follower->finish();
+  leader.join();
+}
+
+TEST(Launch, AnInterruptEndsTheWait) {
+  Pair pair;
+  const std::atomic<bool> now{true};
+  EXPECT_FALSE(pair.follower->wait_for(0, now));
+}
+
+TEST(Launch, AFollowerWithoutLeaderSaysSo) {
+  Pair pair;
+  pair.store.break_now();
+  EXPECT_THROW(pair.follower->wait_for(0, kNever), Error);
+  pair.follower->finish();  // nobody to say it to
+}
+
+TEST(LaunchOrder, HoldsEveryCaseThatIsNamed) {
+  const auto cases = config::expand(
+      config::load_plan_text("kind: training\nmodels: [tiny_cnn, resnet50]\nrepetitions: 2\n", "test.yaml"));
+  EXPECT_EQ(launch_order(cases, {}, 1).size(), 4u);
+  const auto only_b = launch_order(cases, {cases[1].id}, 1);
+  ASSERT_EQ(only_b.size(), 2u);
+  EXPECT_EQ(only_b.front().case_index, 1u);
+}
+
+}  // namespace
+}  // namespace paceline::run
