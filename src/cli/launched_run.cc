@@ -73,8 +73,8 @@ void write_error_file(const std::string& reason) {
   const nlohmann::json error{{"message", {{"message", reason}, {"extraInfo", extra}}}};
   try {
     write_file_atomic(file, error.dump());
-  } catch (
-      const Error&) {  // NOLINT(bugprone-empty-catch): the launcher's convenience; the failure itself is told
+  } catch (const Error&) {
+    return;  // the launcher's convenience; the failure itself is told
   }
 }
 

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kStoreAnswers{3};
 // What `ask` returns; nullopt when it has not by then: a read from a host that is cut off may last for
 // minutes, and is left to a thread that ends with the process.
 template <class Ask>
-auto soon(const std::shared_ptr<plugin::Store>& store, Ask ask) {
+auto soon(const std::shared_ptr<plugin::Store>& store, const Ask& ask) {
   std::packaged_task<decltype(ask(*store))()> task([store, ask] { return ask(*store); });
   auto answer = task.get_future();
   std::thread(std::move(task)).detach();

@@ -158,8 +158,8 @@ void Launch::finish() noexcept {
       else
         std::this_thread::sleep_for(kFirstPause);
     }
-  } catch (
-      const std::exception&) {  // NOLINT(bugprone-empty-catch): the store went first; nothing is left to say
+  } catch (const std::exception&) {
+    return;  // the store went first; nothing is left to say
   }
 }
 

@@ -134,7 +134,7 @@ class RankProcess {
     return fmt::format("in phase '{}'{}", reader_.report().phase, steps);
   }
   [[nodiscard]] std::string last_step() const {
-    return steps_ > 0 ? fmt::format("; its last known step is {}", steps_) : std::string();
+    return steps_ > 0 ? fmt::format("; its last known timed step is {}", steps_) : std::string();
   }
 
   // What the kernel says it is doing.

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxMessage = 1 << 16;
 constexpr int kPollMs = 200;
-constexpr double kAnswerS = 10;  // an answer takes microseconds, or the network is down
+constexpr double kAnswerS = 30;  // an answer takes microseconds, or the network is down
 constexpr const char* kMute = "the store does not answer: its host or the network is down";
 
 bool send_message(int socket, const json& message) {
@@ -121,16 +121,16 @@ std::optional<json> StoreProcess::answer(double timeout_s) {
 }
 
 std::string StoreProcess::last_words() {
+  constexpr const char* kEnded = "the process that keeps the store has ended";
   if (interrupt_) return "interrupted";
   try {
     RecordReader reader({}, {});
     while (reader.drain(records_.read_end.get()) && !child_.ended()) ::poll(nullptr, 0, 1);
     reader.drain(records_.read_end.get());
-    if (!reader.report().error.empty()) return reader.report().error;
-  } catch (
-      const Error&) {  // NOLINT(bugprone-empty-catch): what it said is no record; the sentence below stands
+    return reader.report().error.empty() ? kEnded : reader.report().error;
+  } catch (const Error&) {
+    return kEnded;  // what it said is no record
   }
-  return "the process that keeps the store has ended";
 }
 
 json StoreProcess::ask(const json& question) {
