@@ -89,6 +89,8 @@ bool is_slurm_step(const Variables& variables) {
 
 bool row_counts(const Variables& variables, const LauncherRow& row) {
   if (row.launcher == "srun") return is_slurm_step(variables);
+  if (row.launcher == "mpich")  // srun --mpi=pmi2 sets PMI_RANK too
+    return variables.has(row.rank) && (variables.has("MPI_LOCALRANKID") || !is_slurm_step(variables));
   // An indexed Job without WORLD_SIZE need not be a training.
   if (row.launcher == "kubernetes") return variables.has(row.rank) && variables.has(row.world);
   return variables.has(row.rank);
@@ -200,7 +202,8 @@ std::string address_of(const Variables& variables, const LaunchPlace& place) {
 int port_of(const Variables& variables, const LaunchPlace& place) {
   if (const auto port = variables.number("MASTER_PORT")) return *port;
   const auto job = parse_int(variables.text("SLURM_JOB_ID"));
-  if (place.launcher == "srun" && job) return static_cast<int>(kFirstPort + *job % kPorts);
+  const auto step = parse_int(variables.text("SLURM_STEP_ID")).value_or(0);  // several share a job's nodes
+  if (place.launcher == "srun" && job) return static_cast<int>(kFirstPort + (*job + 61 * step) % kPorts);
   if (place.identity.empty() || place.launcher != "mpirun") return kDefaultPort;
   return static_cast<int>(kFirstPort + hash64(place.identity) % kPorts);
 }

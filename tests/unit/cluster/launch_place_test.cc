@@ -111,6 +111,16 @@ TEST(LaunchPlace, SlurmStepWithNodeListAndPortOfTheJob) {
   EXPECT_EQ(place->identity, "12345.0");
 }
 
+TEST(LaunchPlace, SrunMayAlsoSpeakPmi) {
+  const auto place = find_place(with(kSlurm, {{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}));  // --mpi=pmi2
+  EXPECT_EQ(place->launcher, "srun");
+  EXPECT_EQ(place->address, "n07");
+}
+
+TEST(LaunchPlace, StepsOfOneJobHavePortsOfTheirOwn) {
+  EXPECT_NE(find_place(kSlurm)->port, find_place(with(kSlurm, {{"SLURM_STEP_ID", "1"}}))->port);
+}
+
 TEST(LaunchPlace, ABatchScriptIsNoRank) {
   auto script = kSlurm;
   script.erase("SLURM_STEP_ID");
