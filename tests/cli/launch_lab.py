@@ -226,6 +226,8 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         for file in self.folder.glob("*.pid"):
             with contextlib.suppress(OSError, ValueError):
                 os.kill(int(file.read_text(encoding="utf-8")), 15)
+        wait_until(lambda: not list(self.folder.glob("*.pid")), timeout=10)  # they remove their own
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class NetworkLab:
