@@ -6,7 +6,7 @@ usage: tools/compare_ddp.py --python VENV/bin/python [--pairs 10] [--model resne
                             [--threads 1] [--out FILE.md]
 
 Each pair is one fresh run of every rank on each side (ABBA): the same model, batch and threads a rank, SGD with momentum, gloo on the
-loopback, DDP's defaults (gradient_as_bucket_view on both sides), one fixed batch, freed memory kept. A step's time is the largest over its
+loopback, DDP's defaults, one fixed batch, freed memory kept. A step's time is the largest over its
 ranks, from the start of the input's fetch to the end of the optimizer. Worlds: 0 is one process without DDP. All sides take turns in one run.
 """
 import argparse
@@ -46,7 +46,7 @@ def python_rank(options):
     if options.world > 0:
         torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{options.port}", rank=options.rank,
                                              world_size=options.world)
-        model = DistributedDataParallel(model, gradient_as_bucket_view=True)
+        model = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, fused=True)
     loss_of = nn.CrossEntropyLoss()
     x, y = torch.randn(options.batch, 3, 224, 224), torch.randint(0, 1000, (options.batch,))

@@ -288,7 +288,7 @@ constexpr std::array kRows{
            .help = "Size of a gradient bucket."},
     Option{.name = "ddp.gradient_as_bucket_view",
            .type = kBoolean,
-           .fallback = "true",
+           .fallback = "false",
            .kinds = kTraining,
            .help = "Gradients are views of the buckets."},
     Option{.name = "ddp.static_graph",

@@ -54,10 +54,9 @@ void check_needs(const Settings& s, std::vector<Mistake>& out) {
     if (is(s, row.option, row.value) && !s.has(row.needed))
       out.push_back({std::string(row.option), fmt::format("{}: {} needs {}; add {}: {}", row.option,
                                                           row.value, row.needed, row.needed, row.example)});
-  if (s.has("checkpoint.every_steps") && s.integer("checkpoint.every_steps") > 0 && !s.has("checkpoint.dir"))
-    out.push_back({"checkpoint.every_steps",
-                   "checkpoint.every_steps needs checkpoint.dir; add checkpoint.dir: "
-                   "checkpoints"});
+  for (const std::string option : {"checkpoint.every_steps", "max_restarts"})
+    if (s.has(option) && s.integer(option) > 0 && !s.has("checkpoint.dir"))
+      out.push_back({option, option + " needs checkpoint.dir; add checkpoint.dir: checkpoints"});
 }
 
 void check_optimizer(const Settings& s, std::vector<Mistake>& out) {

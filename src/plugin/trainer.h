@@ -25,8 +25,8 @@ struct OptimizerSettings {
 // PyTorch's DistributedDataParallel: its options, its names, its defaults.
 struct DdpSettings {
   bool enabled = true;        // false: gradients stay local (only with one rank)
-  double bucket_cap_mb = 25;  // MiB; the first bucket is 1 MiB
-  bool gradient_as_bucket_view = true;
+  double bucket_cap_mb = 25;  // MiB; where it is 25 the first bucket is 1 MiB
+  bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool find_unused_parameters = false;
   bool broadcast_buffers = true;
@@ -48,8 +48,8 @@ struct TrainSettings {
   std::map<std::string, std::string> options;  // of the plug-in
 };
 
-// Parts of a step, in their order. Communication is the exposed part: from the last gradient that was ready
-// to the end of the backward pass.
+// Parts of a step. Communication is the exposed part: buffers that rank 0 sends before forward, and from the
+// last gradient that was ready to the end of the backward pass.
 enum class StepPhase { kInput, kForward, kBackward, kCommunication, kOptimizer, kEnd };
 
 // Is told when a part of a step begins; reads the clock, which trainers do not. launched and finished may

@@ -186,7 +186,8 @@ class RankProcess {
 // All of ours, until the last has ended.
 class Ranks {
  public:
-  Ranks(const WorkerRequest& request, const RankShare& share, const OnProgress& on_progress)
+  Ranks(const WorkerRequest& request, const RankShare& share, const std::atomic<bool>& interrupt,
+        const OnProgress& on_progress)
       : world_(request.spec.world_size),
         grace_ns_(request.spec.train.checkpoint.dir.empty() ? kGraceNs : kCheckpointGraceNs),
         oom_before_(host::read_oom_counters()) {
@@ -197,7 +198,7 @@ class Ranks {
       cpus = cpus_of_ranks(share, request.spec.settings.threads);
       if (cpus.front().empty() && !share.bound) warn_of_sharing(request, share, on_progress);
     }
-    for (int i = 0; i < share.count; ++i) {
+    for (int i = 0; i < share.count && (i == 0 || !interrupt); ++i) {
       const auto mine = request_of(request, share.first + i, share.host_first + i,
                                    cpus[static_cast<std::size_t>(i)], listener);
       processes_.push_back(
@@ -345,7 +346,7 @@ RankShare completed(RankShare share, const WorkerRequest& request) {
 
 WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
                         const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
-  Ranks ranks(request, completed(share, request), on_progress);
+  Ranks ranks(request, completed(share, request), interrupt, on_progress);
   auto verdict = ranks.watch(request.timeout_s, interrupt);
   auto outcome = worker_outcome(ranks.reader(), std::move(verdict));
   ranks.add_times(outcome);

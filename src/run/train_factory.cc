@@ -146,6 +146,7 @@ workload::TrainSpec train_spec(const Case& c, const TrainPlace& place) {
   t.data = data_spec(s);
   t.schedule = schedule_spec(c);
   t.checkpoint = checkpoint_spec(s);
+  if (!t.checkpoint.dir.empty() && !place.alone) t.checkpoint.dir += "/" + c.id;
   t.epochs = s.has("training.epochs") ? s.integer("training.epochs") : 0;
   t.drift_check_every = s.integer("training.drift_check_every");
   t.inject = optional_text(s, "inject");
@@ -202,13 +203,22 @@ std::int64_t samples_per_step(const Case& c) {
   return s.integer("batch") * s.integer("training.accumulation_steps") * s.integer("ranks");
 }
 
+namespace {
+// What training computes beyond the model: BERT's head for masked tokens, a dense layer and the decoder at
+// every position.
+double head_macs(const config::Model& model, std::int64_t length) {
+  return model.name == "bert-large" ? static_cast<double>(length) * 1024 * (1024 + 30522) : 0;
+}
+}  // namespace
+
 result::Flops training_flops(const Case& c) {
   result::Flops flops;
   flops.peak_measured_flops_per_s = result::Number::missing("the peak is not measured for training");
   const auto* model = config::find_model(c.settings.text("model"));
   if (!model || !model->forward_macs) return flops;
   const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;
-  flops.model_flops_per_item = 3 * 2.0 * static_cast<double>(model->forward_macs(length));
+  flops.model_flops_per_item =
+      3 * 2.0 * (static_cast<double>(model->forward_macs(length)) + head_macs(*model, length));
   flops.convention = "3 x forward: 2 x MAC of convolutions and matrix products, the backward pass twice that";
   return flops;
 }

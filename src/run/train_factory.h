@@ -14,6 +14,7 @@ namespace paceline::run {
 struct TrainPlace {
   int threads = 1;             // of a rank, where the case does not say
   std::string device = "cpu";  // cpu | cuda: what device: auto means here
+  bool alone = true;  // the only case of its run: others keep their checkpoints in folders of their own
 };
 
 // The pass of every rank but for rank, files, cores and rendezvous. The plug-in is the torch one.

@@ -36,8 +36,9 @@ Verdict explain_end(const workload::PassReport& report, int status, const std::o
     return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use a smaller batch or "
                                "raise the memory limit",
                                phase, *oom)};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    return {"killed", fmt::format("killed by somebody (SIGKILL) {}", phase)};
+  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM))
+    return {"killed", fmt::format("killed by somebody ({}) {}",
+                                  WTERMSIG(status) == SIGKILL ? "SIGKILL" : "SIGTERM", phase)};
   if (WIFSIGNALED(status))
     return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
   return {"exit", fmt::format("the worker ended early (exit code {}) {}", WEXITSTATUS(status), phase)};

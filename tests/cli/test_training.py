@@ -30,7 +30,7 @@ class Steps(Training):
         run, case = self.only_run(), self.summary()["cases"][0]
         folder = case_dir(run, case["case_id"])
         ranks = [rows_of(folder, rank) for rank in (0, 1)]
-        self.assertEqual([len(rows) for rows in ranks], [1 + WARMUP + STEPS] * 2)
+        self.assertEqual([len(rows) for rows in ranks], [WARMUP + STEPS] * 2)
         timed = [[r for r in rows if r["phase"] == "timed"] for rows in ranks]
         samples = read_csv(folder / "samples.csv")
         self.assertEqual(len(samples), STEPS)
@@ -129,15 +129,36 @@ class Checkpoints(Training):
         part.write_bytes(part.read_bytes()[:-7])
         result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", arguments=("--output-dir", "second"))
         self.assertIn("refused", result.out + result.err)
-        self.assertEqual(min(self.losses("second")), 8)
+        self.assertEqual(min(self.losses("second")), 4)
 
-    def test_a_checkpoint_of_another_model_is_not_used(self):
+    def test_a_checkpoint_of_another_training_is_refused(self):
         saved = self.folder / "saved"
         self.train(f"checkpoint: {{dir: {saved}}}", arguments=("--output-dir", "first"))
-        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {optimizer: adamw}",
-                            arguments=("--output-dir", "second"))
-        self.assertIn("refused", result.out + result.err)
-        self.assertEqual(min(self.losses("second")), 0)
+        self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {optimizer: adamw}", code=2)
+        self.assertIn("can be continued", self.summary()["cases"][0]["reason"])
+
+    def test_a_folder_of_another_run_is_not_mixed_with_this_one(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}}}", arguments=("--output-dir", "first"))
+        self.train(f"checkpoint: {{dir: {saved}}}", code=2)
+        self.assertIn("--checkpoint.resume", self.summary()["cases"][0]["reason"])
+
+    def test_each_case_and_repetition_keeps_its_own(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}}}", "repetitions: 2", ranks="[1, 2]")
+        folders = sorted(str(p.parent.relative_to(saved)) for p in saved.rglob("step_*"))
+        self.assertEqual(folders, ["tiny_cnn-train-fp32-b4-r1", "tiny_cnn-train-fp32-b4-r1/repetition2", "tiny_cnn-train-fp32-b4-r2",
+                                   "tiny_cnn-train-fp32-b4-r2/repetition2"])
+
+
+class Stragglers(Training):
+    def test_a_slow_rank_is_named_whichever_it_is(self):
+        for slow in (0, 1):
+            self.train(f"inject: 'slow=60ms:rank={slow}'", arguments=("--output-dir", f"slow{slow}"))
+            training = self.summary(self.only_run(f"slow{slow}"))["cases"][0]["training"][0]
+            late = [r["slowest_steps"] for r in training["ranks"]]
+            self.assertGreater(late[slow], late[1 - slow], training["ranks"])
+            self.assertGreater(training["straggler_index"], 1.1)
 
 
 class Failures(Training):

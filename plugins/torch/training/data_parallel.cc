@@ -110,7 +110,6 @@ void DataParallel::share_state(Model& model) {
   c10d::broadcast_coalesced(group_, state, kBroadcastBytes, 0);
 }
 
-// Running statistics of rank 0 win, as in PyTorch.
 void DataParallel::broadcast_buffers() {
   const at::NoGradGuard no_grad;
   c10d::broadcast_coalesced(group_, detached(buffers_), kBroadcastBytes, 0);
@@ -129,7 +128,10 @@ void DataParallel::before_forward(bool last) {
     reducer_->prepare_for_forward();
   }
   rebuilt_ |= reducer_->rebuild_buckets();
-  if (buffers_may_differ_ && settings_.broadcast_buffers && !buffers_.empty()) broadcast_buffers();
+}
+
+bool DataParallel::buffers_are_due() const {
+  return buffers_may_differ_ && settings_.broadcast_buffers && !buffers_.empty();
 }
 
 void DataParallel::after_forward(at::Tensor& output, bool last) {

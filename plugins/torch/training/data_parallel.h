@@ -32,10 +32,12 @@ class DataParallel {
 
   [[nodiscard]] std::vector<std::int64_t> bucket_bytes() const;
   [[nodiscard]] bool rebuilt() const { return rebuilt_; }
+  // Between before_forward and the forward pass: running statistics of rank 0 win, as in PyTorch.
+  [[nodiscard]] bool buffers_are_due() const;
+  void broadcast_buffers();
 
  private:
   void share_state(Model& model);
-  void broadcast_buffers();
   [[nodiscard]] bool exchanges(bool sync) const;
 
   plugin::DdpSettings settings_;

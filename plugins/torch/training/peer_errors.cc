@@ -52,4 +52,11 @@ std::optional<std::string> peer_failure(const std::exception& exception) {
   return std::nullopt;
 }
 
+bool out_of_memory(const std::exception& exception) {
+  if (dynamic_cast<const std::bad_alloc*>(&exception)) return true;
+  const auto message = reason_of(exception);
+  return message.find("can't allocate memory") != std::string::npos ||
+         message.find("out of memory") != std::string::npos;
+}
+
 }  // namespace paceline::torch_plugin

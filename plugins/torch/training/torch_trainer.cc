@@ -68,7 +68,8 @@ auto TorchTrainer::guarded(const std::string& what, Work&& work) {
     if (group_) group_->abandon();
     if (const auto* ours = dynamic_cast<const Error*>(&e)) throw *ours;
     if (group_ && peer_failure(e)) throw group_->failed(what, e);
-    throw Error(ErrorCode::kData, fmt::format("{}: {}", what, reason_of(e)));
+    if (out_of_memory(e)) throw std::bad_alloc();
+    throw Error(ErrorCode::kInternal, fmt::format("{}: {}", what, reason_of(e)));
   }
 }
 
@@ -194,6 +195,11 @@ void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plug
   const auto example = receive(batch, draw_of(micro));
   enter(recorder, StepPhase::kForward);
   if (ddp_) ddp_->before_forward(last);
+  if (ddp_ && ddp_->buffers_are_due()) {  // a collective: who is late keeps the others waiting here
+    enter(recorder, StepPhase::kCommunication);
+    ddp_->broadcast_buffers();
+    enter(recorder, StepPhase::kForward);
+  }
   auto output = run_model(example);
   if (ddp_) ddp_->after_forward(output, last);
   const auto loss = judge(output, example, sums);

@@ -110,10 +110,16 @@ CheckpointWriter::CheckpointWriter(const CheckpointSpec& spec, CheckpointOwner o
     : spec_(spec), dir_(spec.dir), owner_(std::move(owner)), rank_(rank), peers_timeout_s_(peers_timeout_s) {
   if (rank_ != 0) return;
   make_folder(dir_);
+  if (!fs::is_directory(dir_) || ::access(dir_.c_str(), W_OK) != 0)
+    throw Error(ErrorCode::kIo,
+                fmt::format("checkpoint.dir '{}' is no folder that can be written: {}; name another",
+                            dir_.string(), std::strerror(errno)));
   remove_unfinished(dir_);
 }
 
-CheckpointWriter::~CheckpointWriter() = default;
+CheckpointWriter::~CheckpointWriter() {
+  abandoned_ = true;
+}
 
 std::optional<CheckpointCost> CheckpointWriter::save(plugin::Trainer& trainer, const TrainingState& state) {
   const std::int64_t begin = SteadyClock{}.now_ns();
@@ -188,9 +194,12 @@ void CheckpointWriter::commit(const TrainingState& state) const {
   for (std::int64_t rank = 0; rank < owner_.world; ++rank)
     checkpoint.parts.push_back(wait_for_note(state.step, rank));
   write_file_atomic(checkpoint.folder / "meta.json", checkpoint_meta(checkpoint));
-  sync(dir_, O_DIRECTORY);
-  remove_files(checkpoint.folder, {".json"});
-  keep_newest(state.step);
+  try {
+    sync(dir_, O_DIRECTORY);
+    remove_files(checkpoint.folder, {".json"});
+    keep_newest(state.step);
+  } catch (const std::exception&) {  // the checkpoint is whole; what is left over goes with the next
+  }
 }
 
 CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t rank) const {
@@ -198,6 +207,7 @@ CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t r
   const std::int64_t begin = SteadyClock{}.now_ns();
   std::error_code ignored;
   while (!fs::exists(note, ignored)) {
+    if (abandoned_) throw Error(ErrorCode::kIo, fmt::format("checkpoint of step {} given up", step));
     if (ns_since(begin) > peers_timeout_s_ * 1e9)
       throw Error(ErrorCode::kTimeout,
                   fmt::format("checkpoint of step {}: rank {} has not written its part within {} s; do all "

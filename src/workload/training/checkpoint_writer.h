@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <future>
@@ -33,7 +34,7 @@ class CheckpointWriter {
   // Rank 0 makes the folder and removes what an earlier process left unfinished: a barrier belongs between
   // its constructor and anybody's first save. Throws Error(kIo).
   CheckpointWriter(const CheckpointSpec& spec, CheckpointOwner owner, int rank, double peers_timeout_s);
-  ~CheckpointWriter();  // waits for the one in flight; what it fails with is lost, so call finish before
+  ~CheckpointWriter();  // gives up the one in flight; what it fails with is lost, so call finish before
 
   // The checkpoint that was completed: this one, or, asynchronous, the one before, if any. Throws Error(kIo):
   // disk full and the like; Error(kTimeout): rank 0 waited in vain for a rank's part, named. Asynchronous
@@ -57,6 +58,7 @@ class CheckpointWriter {
   CheckpointOwner owner_;
   int rank_;
   double peers_timeout_s_;
+  std::atomic<bool> abandoned_{false};  // nobody waits any more: training has failed
   std::future<CheckpointCost> in_flight_;
 };
 

@@ -79,7 +79,11 @@ class RankPass {
         sink_(sink),
         interrupt_(interrupt),
         plugin_(spec.plugin_file),
-        fault_(parse_fault(spec.train.inject), spec.rank) {}
+        fault_(parse_fault(spec.train.inject), spec.rank),
+        checkpoint_(spec.train.checkpoint) {
+    if (!checkpoint_.dir.empty() && spec.repetition > 0)
+      checkpoint_.dir += fmt::format("/repetition{}", spec.repetition + 1);
+  }
 
   void run() {
     start();
@@ -102,6 +106,7 @@ class RankPass {
   [[nodiscard]] CheckpointOwner owner() const;
   void open_checkpoints();
   void resume();
+  void refuse_another_run();
   void save_checkpoint();
   void close_checkpoints();
   [[nodiscard]] result::CheckpointFigures checkpoint_figures();
@@ -125,6 +130,7 @@ class RankPass {
   SteadyClock clock_;
   result::Repetition r_;
   measure::Calibration calibration_;
+  double timed_ns_ = 0;  // the median step of this rank
   std::string heap_;
   cluster::Meeting met_;
   std::unique_ptr<plugin::RankGroup> group_;  // none: one rank, and no DDP
@@ -139,6 +145,7 @@ class RankPass {
   StepRow row_;
   plugin::StepOutcome outcome_;
   std::vector<StepRow> rows_;
+  CheckpointSpec checkpoint_;  // of this repetition
   std::optional<CheckpointWriter> checkpoints_;
   std::vector<CheckpointCost> written_;
   std::int64_t saved_step_ = -1;
@@ -156,6 +163,14 @@ void RankPass::start() {
   calibration_ = measure::calibrate(clock_);
 }
 
+// "cuda:1", "cuda", "cpu"
+Device device_of(const std::string& name) {
+  if (!name.starts_with("cuda")) return {};
+  const auto colon = name.find(':');
+  const auto index = colon == std::string::npos ? 0 : parse_int(name.substr(colon + 1)).value_or(0);
+  return {DeviceKind::kCuda, static_cast<int>(index)};
+}
+
 void RankPass::meet() {
   sink_.phase("rendezvous");
   cluster::Invitation invitation;
@@ -163,6 +178,7 @@ void RankPass::meet() {
   invitation.where = train_.rendezvous;
   invitation.plan_hash = train_.plan_hash;
   invitation.local_address = train_.local_address;
+  invitation.device = device_of(train_.device);
   invitation.group_timeout_s = train_.group_timeout_s;
   met_ = cluster::meet(plugin_.backend(train_.backend), invitation);
 }
@@ -212,26 +228,44 @@ CheckpointOwner RankPass::owner() const {
 }
 
 void RankPass::open_checkpoints() {
-  if (train_.checkpoint.resume) resume();
-  checkpoints_.emplace(train_.checkpoint, owner(), static_cast<int>(spec_.rank), train_.group_timeout_s);
+  if (checkpoint_.resume)
+    resume();
+  else
+    refuse_another_run();
+  checkpoints_.emplace(checkpoint_, owner(), static_cast<int>(spec_.rank), train_.group_timeout_s);
   if (group_) group_->barrier();  // nobody writes before rank 0 has tidied up
+}
+
+// A restart goes on from the furthest checkpoint: it has to be of this run.
+void RankPass::refuse_another_run() {
+  if (spec_.rank != 0) return;
+  if (const auto search = newest_good(checkpoint_.dir, owner(), true); search.found)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("checkpoint.dir '{}' holds step {} of this training already; go on from it with "
+                            "--checkpoint.resume, or name an empty folder",
+                            checkpoint_.dir, search.found->state.step));
 }
 
 // Rank 0 looks for the newest good one, so that all take the same.
 void RankPass::resume() {
   std::int64_t step = -1;
   if (spec_.rank == 0) {
-    const auto search = newest_good(train_.checkpoint.dir, owner(), true);
+    const auto search = newest_good(checkpoint_.dir, owner(), true);
     for (const auto& refused : search.refused) sink_.emit(notice_record("checkpoint refused: " + refused));
+    if (!search.found && !search.refused.empty())
+      throw Error(ErrorCode::kData,
+                  fmt::format("no checkpoint in '{}' can be continued: {}; name another folder, or leave "
+                              "checkpoint.resume out",
+                              checkpoint_.dir, search.refused.front()));
     if (search.found)
       step = search.found->state.step;
     else
-      sink_.emit(notice_record(
-          fmt::format("no checkpoint in '{}': training begins at step 0", train_.checkpoint.dir)));
+      sink_.emit(
+          notice_record(fmt::format("no checkpoint in '{}': training begins at step 0", checkpoint_.dir)));
   }
   if (group_) group_->broadcast(std::as_writable_bytes(std::span(&step, 1)), 0);
   if (step < 0) return;
-  const auto checkpoint = read_checkpoint(train_.checkpoint.dir, step);
+  const auto checkpoint = read_checkpoint(checkpoint_.dir, step);
   const auto cost = restore(*trainer_, checkpoint, static_cast<int>(spec_.rank));
   step_ = checkpoint.state.step;
   loader_->seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
@@ -253,6 +287,9 @@ void RankPass::close_checkpoints() {
   if (!checkpoints_) return;
   save_checkpoint();
   if (const auto cost = checkpoints_->finish()) written_.push_back(*cost);
+  if (end_->flag() && spec_.rank == 0)
+    sink_.emit(notice_record(fmt::format(
+        "checkpoint of step {} written to '{}'; go on with --checkpoint.resume", step_, checkpoint_.dir)));
 }
 
 // Times of this rank, bytes of all. Collective.
@@ -296,10 +333,13 @@ void RankPass::keep_row() {
   if (!std::isfinite(outcome_.loss))
     throw Error(
         ErrorCode::kInternal,
-        fmt::format("the loss of step {} on rank {} is {}: training has diverged; lower the learning rate "
-                    "({:g}), or clip gradients",
-                    row_.step, spec_.rank, std::isnan(outcome_.loss) ? "not a number" : "infinite",
-                    learning_rate(train_.schedule, row_.step)));
+        fmt::format("the loss of step {} on rank {} is {}: {}", row_.step, spec_.rank,
+                    std::isnan(outcome_.loss) ? "not a number" : "infinite",
+                    rows_.empty()
+                        ? "the data or the weights hold such numbers already"
+                        : fmt::format("training has diverged; lower the learning rate ({:g}), or clip "
+                                      "gradients",
+                                      learning_rate(train_.schedule, row_.step))));
   const auto& c = step_clock_;
   row_.start_ns = c.start_ns(), row_.step_ns = c.step_ns(), row_.data_wait_ns = c.data_wait_ns();
   row_.input_ns = c.phase_ns(StepPhase::kInput), row_.forward_ns = c.phase_ns(StepPhase::kForward);
@@ -325,7 +365,7 @@ void RankPass::between_steps() {
   end_->ask(step_, row_.step_ns);
   if (train_.drift_check_every > 0 && step_ > 0 && step_ % train_.drift_check_every == 0)
     compare_parameters();
-  const auto every = train_.checkpoint.every_steps;
+  const auto every = checkpoint_.every_steps;
   if (checkpoints_ && every > 0 && step_ > 0 && step_ % every == 0) save_checkpoint();
   make_fault();
 }
@@ -335,6 +375,13 @@ std::vector<int> RankPass::neighbours() const {
   for (const auto& one : met_.roster)
     if (one.host == met_.self.host) ids.push_back(one.process_id);
   return ids;
+}
+
+// The loop times the first call apart; here it is the first of the untimed steps that were asked for.
+void count_first_step(stats::WarmupConfig& warmup) {
+  if (warmup.mode != stats::WarmupMode::kFixed) return;
+  warmup.fixed_iterations = std::max<std::int64_t>(0, warmup.fixed_iterations - 1);
+  if (warmup.fixed_iterations == 0) warmup.mode = stats::WarmupMode::kNone;
 }
 
 void RankPass::measure() {
@@ -355,17 +402,19 @@ void RankPass::measure() {
       &end_->flag()};
   auto config = spec_.loop;
   config.batch = 1;
+  count_first_step(config.warmup);
   make_fault();
   const auto loop = measure::run_timed_loop(
       clock_, [&] { one_step(); }, config, calibration_.timer, decider, hooks);
   if (end_->flag()) return;
-  fill_loop(r_, config, loop);
-  r_.overhead = overhead_of(calibration_, measure::calibrate(clock_), stats::median(loop.samples_ns()));
+  fill_loop(r_, spec_.loop, loop);
+  ++r_.warmup_iterations;
+  timed_ns_ = stats::median(loop.samples_ns());
 }
 
 void RankPass::finish_epochs() {
   const auto wanted = train_.epochs * loader_->steps_per_epoch();
-  while (step_ < wanted && !end_->flag()) {
+  while (loader_->step() < wanted && !end_->flag()) {  // step_ counts the steps of another world too
     between_steps();
     one_step();
   }
@@ -430,6 +479,7 @@ void RankPass::report() {
   sink_.phase("report");
   finish_memory(r_.memory);
   if (const auto peak = trainer_->info().peak_tensor_bytes) r_.memory.tensor_peak_bytes = *peak;
+  r_.overhead = overhead_of(calibration_, measure::calibrate(clock_), timed_ns_);
   const auto checkpoints = checkpoint_figures();
   const auto mine = result::rank_steps_text(steps_of_this_rank());
   const auto tables = group_ ? group_->gather(mine) : std::vector{mine};
