@@ -107,9 +107,9 @@ class Faults(TrainingTest):
         self.assertEqual(restart["steps_lost"], 25 - first)
 
     def test_without_a_checkpoint_there_is_no_restart(self):
-        result = self.train("--ranks", 2, "--inject", "kill:rank=1,step=5", "--max-restarts", 3)
-        self.assert_code(result, 5)
-        self.assertNotIn("restart 1", result.out + result.err)
+        result = self.train("--ranks", 2, "--max-restarts", 3)
+        self.assert_error(result, 2, "max_restarts needs checkpoint.dir")
+        self.assert_nothing_ran()
 
 
 if __name__ == "__main__":

@@ -386,7 +386,10 @@ void count_first_step(stats::WarmupConfig& warmup) {
 
 void RankPass::measure() {
   sink_.phase("measure");
-  measure::AloneDecider alone(spec_.loop.warmup, spec_.loop.stop, spec_.loop.iterations);
+  auto config = spec_.loop;
+  config.batch = 1;
+  count_first_step(config.warmup);
+  measure::AloneDecider alone(config.warmup, config.stop, config.iterations);
   std::optional<AgreedDecider> agreed;
   if (group_) agreed.emplace(alone, *group_);
   measure::StopDecider& decider = agreed ? static_cast<measure::StopDecider&>(*agreed) : alone;
@@ -400,9 +403,6 @@ void RankPass::measure() {
       [&](const measure::Progress& p) { sink_.emit(progress_record(to_progress(p))); },
       [&] { snapshot(result::StepPhase::kTimed); }, [&] { snapshot(result::StepPhase::kAfter); },
       &end_->flag()};
-  auto config = spec_.loop;
-  config.batch = 1;
-  count_first_step(config.warmup);
   make_fault();
   const auto loop = measure::run_timed_loop(
       clock_, [&] { one_step(); }, config, calibration_.timer, decider, hooks);
