@@ -172,7 +172,8 @@ Findings find_data_bound(const RunResult& run) {
     found.push_back(about(
         *one,
         fmt::format("{}: {} of a step waits for its data.", one->label, format_percent(*t.data_wait_share)),
-        evidence, "Raise data.workers or data.prefetch, or prepare the data (data.image_size)."));
+        evidence,
+        "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes."));
   }
   return found;
 }

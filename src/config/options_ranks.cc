@@ -57,13 +57,6 @@ constexpr std::array kDataRows{
            .kinds = kTraining,
            .help =
                "synthetic: the workers make every batch anew; false: one batch, already where it is needed."},
-    Option{.name = "data.image_size",
-           .type = kInteger,
-           .unit = "pixels",
-           .min = 8,
-           .max = 4096,
-           .kinds = kTraining,
-           .help = "Images are resized to this; unset: what the model takes."},
     Option{.name = "data.augment",
            .type = kBoolean,
            .fallback = "true",

@@ -76,7 +76,8 @@ struct TrainerInfo {
   std::vector<std::pair<std::string, std::string>> settings;  // as they are in effect
   std::int64_t parameters = 0;                                // elements
   std::int64_t parameter_tensors = 0;                         // one all-reduce each, were there no buckets
-  std::vector<std::int64_t> bucket_bytes;         // real ones, after they were rebuilt; empty without DDP
+  std::int64_t classes = 0;                // labels, or a language model's tokens, are below it; 0: not known
+  std::vector<std::int64_t> bucket_bytes;  // real ones, after they were rebuilt; empty without DDP
   std::optional<std::int64_t> peak_tensor_bytes;  // of the allocator, where it counts
 };
 

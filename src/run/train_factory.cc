@@ -87,7 +87,6 @@ workload::DataSpec data_spec(const Settings& s) {
   d.prefetch = s.integer("data.prefetch");
   d.synthetic_samples = s.integer("data.synthetic_samples");
   d.synthetic_fresh = s.flag("data.synthetic_fresh");
-  d.image_size = s.has("data.image_size") ? s.integer("data.image_size") : 0;
   d.augment = s.flag("data.augment");
   d.shuffle = s.flag("data.shuffle");
   d.seed = seed_of(s);

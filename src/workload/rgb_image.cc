@@ -2,6 +2,7 @@
 #include "workload/rgb_image.h"
 
 #include <fmt/format.h>
+#include <stb/stb_image.h>
 
 #include <array>
 #include <memory>
@@ -9,18 +10,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wuseless-cast"
-#pragma GCC diagnostic ignored "-Wunused-function"
-#endif
-#include <stb/stb_image.h>
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
 
 namespace paceline::workload {
 namespace {

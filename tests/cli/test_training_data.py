@@ -26,9 +26,9 @@ def png(width, height, colour):
 
 
 class TrainingData(cli.CliTest):
-    def train(self, source, path, *arguments, batch=4, code=0, env=None):
+    def train(self, source, path, *arguments, model="tiny_cnn", batch=4, code=0, env=None):
         given = ["--data.path", str(path)] if path else []
-        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", batch, "--threads", "1", "--steps", "4", "--warmup-steps", "1",
+        result = self.run_cli("train", "--model", model, "--batch-size", batch, "--threads", "1", "--steps", "4", "--warmup-steps", "1",
                               "--idle-wait-s", "0", "--allow-noisy", "-q", "--data.source", source, *given, *arguments, env=env)
         self.assert_code(result, code)
         return result
@@ -94,6 +94,15 @@ class Pictures(TrainingData):
                 self.assertEqual(case["outcome"], "failed")
                 self.assertIn("class1/3.png", case["reason"])
 
+    def test_more_classes_than_the_model_tells_apart(self):
+        for place in range(2, 12):
+            file = self.folder / f"pictures/class{place}/0.png"
+            file.parent.mkdir()
+            file.write_bytes(png(40, 50, (9, 9, 9)))
+        self.train("image_folder", self.folder / "pictures", code=2)
+        for word in ("pictures", "12", "10"):
+            self.assertIn(word, self.reason())
+
     def test_more_samples_a_step_than_there_are(self):
         self.train("image_folder", self.folder / "pictures", "--ranks", "2", batch=16, code=2)
         self.assertIn("24 samples", self.reason())
@@ -104,19 +113,25 @@ class Refusals(TrainingData):
     def test_cifar_that_is_not_there_and_cannot_be_fetched(self):
         tools = self.folder / "no_tools"
         tools.mkdir()
-        self.train("cifar100", None, code=2, env={"PATH": str(tools)})
+        self.train("cifar100", None, model="resnet50", code=2, env={"PATH": str(tools)})
         for word in ("cifar-100-binary.tar.gz", "https://www.cs.toronto.edu/", str(self.folder / "cache"), "data.path"):
             self.assertIn(word, self.reason())
 
     def test_an_archive_that_is_not_the_published_one(self):
         archive = self.folder / "cifar-100-binary.tar.gz"
         archive.write_bytes(gzip.compress(b"something else"))
-        self.train("cifar100", archive, code=2)
+        self.train("cifar100", archive, model="resnet50", code=2)
         self.assertIn("168513733", self.reason())
+
+    def test_a_model_of_fewer_classes_than_cifar(self):
+        self.train("cifar100", None, code=2)
+        for word in ("100 classes", "10 apart", "resnet50"):
+            self.assertIn(word, self.reason())
 
     def test_labels_beyond_the_model(self):
         self.train("npz", self.write_npz(npy_bytes([0] * 80, (20, 4), "|u1", "B"), npy_bytes([11] * 20, (20,), "<i8", "q")), code=2)
-        self.assertIn("11", self.reason())
+        for word in ("set.npz", "11", "10"):
+            self.assertIn(word, self.reason())
 
     def test_an_archive_without_labels(self):
         self.train("npz", self.write_npz(npy_bytes([0] * 80, (20, 4), "|u1", "B"), None), code=2)

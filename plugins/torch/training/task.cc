@@ -24,6 +24,7 @@ class Classification : public Task {
  public:
   explicit Classification(std::int64_t classes) : classes_(classes) {}
   std::string_view name() const override { return "classification"; }
+  std::int64_t classes() const override { return classes_; }
   std::vector<TensorSpec> batch_specs(std::vector<TensorSpec> inputs) const override {
     inputs.push_back({"labels", DType::kInt64, {inputs[0].shape[0]}});
     return inputs;
@@ -47,6 +48,7 @@ class CausalLanguage : public Task {
  public:
   explicit CausalLanguage(std::int64_t vocabulary) : vocabulary_(vocabulary) {}
   std::string_view name() const override { return "causal language modelling"; }
+  std::int64_t classes() const override { return vocabulary_; }
   std::vector<TensorSpec> batch_specs(std::vector<TensorSpec> inputs) const override {
     if (inputs[0].shape[1] < 2)
       throw Error(ErrorCode::kUsage,
@@ -73,6 +75,7 @@ class MaskedLanguage : public Task {
  public:
   MaskedLanguage(std::int64_t vocabulary, std::uint64_t seed) : vocabulary_(vocabulary), seed_(seed) {}
   std::string_view name() const override { return "masked language modelling"; }
+  std::int64_t classes() const override { return vocabulary_; }
   std::vector<TensorSpec> batch_specs(std::vector<TensorSpec> inputs) const override { return inputs; }
   Example prepare(std::vector<at::Tensor> tensors, std::uint64_t draw) const override {
     auto corrupted = tensors[0].contiguous().clone();

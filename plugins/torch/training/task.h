@@ -25,6 +25,8 @@ class Task {
  public:
   virtual ~Task() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
+  // How many answers the model tells apart: labels, or tokens, are below it.
+  [[nodiscard]] virtual std::int64_t classes() const = 0;
   // What a micro-batch consists of.
   [[nodiscard]] virtual std::vector<TensorSpec> batch_specs(std::vector<TensorSpec> inputs) const = 0;
   // Out of tensors as batch_specs says. `draw`: which random choices, where there are any.

@@ -310,7 +310,8 @@ void TorchTrainer::restore(const std::string& shared_file, const std::string& ra
 }
 
 plugin::TrainerInfo TorchTrainer::info() const {
-  plugin::TrainerInfo info{library_versions(), {}, 0, 0, {}, {}};
+  plugin::TrainerInfo info;
+  info.versions = library_versions();
   if (!model_) return info;
   info.settings = {{"task", std::string(task_->name())},
                    {"device", form_.device.str()},
@@ -326,6 +327,7 @@ plugin::TrainerInfo TorchTrainer::info() const {
   for (auto& setting : device_->settings()) info.settings.push_back(std::move(setting));
   info.peak_tensor_bytes = device_->peak_tensor_bytes();
   info.parameters = parameter_count(*model_);
+  info.classes = task_->classes();
   info.parameter_tensors = static_cast<std::int64_t>(parameters_.size());
   if (ddp_) {
     info.settings.emplace_back("comm_hook", settings_.ddp.comm_hook);

@@ -18,7 +18,6 @@ struct DataSpec {
   std::int64_t prefetch = 2;                // batches a worker may be ahead
   std::int64_t synthetic_samples = 50'000;  // length of an epoch
   bool synthetic_fresh = false;  // every batch is made anew by the workers; false: one batch, always the same
-  std::int64_t image_size = 0;   // to which images are resized; 0: the model's
   bool augment = true;           // random crop and flip, image sources
   bool shuffle = true;
   std::uint64_t seed = 42;
@@ -32,6 +31,7 @@ struct ScheduleSpec {
   double last = 0;                // cosine: as a share of base
   std::int64_t step_every = 0;    // step: so many steps
   double gamma = 0.1;             // step: factor
+  friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
 };
 
 struct CheckpointSpec {
@@ -48,7 +48,6 @@ struct TrainSpec {
   std::string backend = "gloo";
   plugin::Rendezvous rendezvous;  // meaningful when world_size > 1 or ddp.enabled
   double group_timeout_s = 60;
-  std::string local_address;          // of the network interface; empty: chosen
   std::string launcher = "paceline";  // who started the ranks
   std::string plan_hash;              // equal on all ranks
   DataSpec data;

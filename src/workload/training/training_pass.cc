@@ -177,7 +177,6 @@ void RankPass::meet() {
   invitation.rank = static_cast<int>(spec_.rank), invitation.world = static_cast<int>(spec_.world_size);
   invitation.where = train_.rendezvous;
   invitation.plan_hash = train_.plan_hash;
-  invitation.local_address = train_.local_address;
   invitation.device = device_of(train_.device);
   invitation.group_timeout_s = train_.group_timeout_s;
   met_ = cluster::meet(plugin_.backend(train_.backend), invitation);
@@ -206,6 +205,7 @@ void RankPass::load() {
   LoaderSetup setup;
   setup.data = train_.data;
   setup.specs = trainer_->batch_specs();
+  setup.classes = setup.vocabulary = trainer_->info().classes;
   setup.micro_batches = train_.settings.accumulation_steps;
   setup.rank = static_cast<int>(spec_.rank), setup.world = static_cast<int>(spec_.world_size);
   loader_ = std::make_unique<Loader>(setup);
@@ -271,9 +271,11 @@ void RankPass::resume() {
   loader_->seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
   figures_.read_ns = cost.read_ns;
   figures_.resumed_step = step_;
-  if (spec_.rank == 0)
-    sink_.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
-                                         step_, checkpoint.owner.world)));
+  if (spec_.rank != 0) return;
+  sink_.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks", step_,
+                                       checkpoint.owner.world)));
+  if (checkpoint.state.schedule != train_.schedule)
+    sink_.emit(notice_record("the learning rate follows another schedule than the checkpoint's"));
 }
 
 void RankPass::save_checkpoint() {
@@ -436,24 +438,12 @@ void RankPass::compare_parameters() {
                             step_ - 1, other));
 }
 
-std::string cpus_text(const std::vector<int>& cpus) {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + fmt::format("{}", cpus[i]);
-    if (last > i) text += fmt::format("-{}", cpus[last]);
-    i = last;
-  }
-  return text;
-}
-
 result::RankSteps RankPass::steps_of_this_rank() {
   result::RankSteps mine;
   mine.rank.rank = spec_.rank;
   mine.rank.host = cluster::host_name();
   mine.rank.process_id = ::getpid();
-  mine.rank.cpus = cpus_text(host::current_affinity());
+  mine.rank.cpus = host::format_cpu_list(host::current_affinity());
   mine.rank.threads = train_.settings.threads;
   mine.rank.rss_peak_bytes = host::process_memory().rss_peak_bytes;
   mine.loader_samples_per_s = {loader_->deliverable_samples_per_s(), "one batch, always the same"};

@@ -59,8 +59,9 @@ class CifarSource : public Source {
 std::unique_ptr<Source> make_cifar100(const SourceSetup& setup) {
   if (setup.classes > 0 && setup.classes < kClasses)
     throw Error(ErrorCode::kConfig,
-                fmt::format("data.source cifar100 has {} classes, the model tells {} apart", kClasses,
-                            setup.classes));
+                fmt::format("data.source cifar100 has {} classes, the model tells {} apart; train a model "
+                            "with more, such as resnet50",
+                            kClasses, setup.classes));
   const std::filesystem::path path = setup.data.path.empty()
                                          ? cached_cifar100(cache_dir() / "data", kCifar100)
                                          : std::filesystem::path(setup.data.path);

@@ -50,14 +50,6 @@ void check_model(const SourceRow& row, const SampleShape& shape) {
                                                 row.name, shape.channels));
 }
 
-void check_image_size(const SourceSetup& setup) {
-  const SampleShape& shape = setup.shape;
-  const std::int64_t size = setup.data.image_size;
-  if (size != 0 && shape.channels > 0 && (shape.height != size || shape.width != size))
-    throw Error(ErrorCode::kConfig, fmt::format("data.image_size is {}, the model's input has {} x {} pixels",
-                                                size, shape.height, shape.width));
-}
-
 }  // namespace
 
 std::vector<std::string> source_names() {
@@ -69,7 +61,6 @@ std::vector<std::string> source_names() {
 std::unique_ptr<Source> make_source(const SourceSetup& setup) {
   const SourceRow& row = find_source(setup.data.source);
   check_model(row, setup.shape);
-  check_image_size(setup);
   return row.make(setup);
 }
 
