@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/checkpoint_keeper.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "stats/quantile.h"
+
+namespace paceline::workload {
+namespace {
+
+using result::Number;
+
+// What must be the same for training to go on: not how long, how often saved, on how many ranks or threads.
+CheckpointOwner owner_of(const PassSpec& spec) {
+  const auto& s = spec.train.settings;
+  const auto& data = spec.train.data;
+  const auto same =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", spec.model.name, s.precision, s.optimizer.name,
+                  s.accumulation_steps, s.seed, s.dropout, data.source, data.path, data.shuffle);
+  return {spec.model.name, sha256_hex(same).substr(0, 16), spec.world_size};
+}
+
+CheckpointSpec folder_of_repetition(CheckpointSpec checkpoint, std::int64_t repetition) {
+  if (!checkpoint.dir.empty() && repetition > 0)
+    checkpoint.dir += fmt::format("/repetition{}", repetition + 1);
+  return checkpoint;
+}
+
+template <class Get>
+Number median_of(const std::vector<CheckpointCost>& written, Get get) {
+  std::vector<double> values;
+  for (const auto& cost : written) values.push_back(get(cost));
+  return values.empty() ? Number::missing("no checkpoint was written") : Number(stats::median(values));
+}
+
+}  // namespace
+
+CheckpointKeeper::CheckpointKeeper(const PassSpec& spec, plugin::Trainer& trainer, Loader& loader,
+                                   plugin::RankGroup* group, TaggedSink& sink)
+    : spec_(folder_of_repetition(spec.train.checkpoint, spec.repetition)),
+      schedule_(spec.train.schedule),
+      owner_(owner_of(spec)),
+      rank_(static_cast<int>(spec.rank)),
+      trainer_(trainer),
+      loader_(loader),
+      group_(group),
+      sink_(sink),
+      group_timeout_s_(spec.train.group_timeout_s) {}
+
+std::int64_t CheckpointKeeper::open() {
+  if (!enabled()) return 0;
+  std::int64_t step = 0;
+  if (spec_.resume)
+    step = resume();
+  else
+    refuse_another_run();
+  writer_.emplace(spec_, owner_, rank_, group_timeout_s_);
+  if (group_) group_->barrier();  // nobody writes before rank 0 has tidied up
+  return step;
+}
+
+// A restart goes on from the furthest checkpoint: it has to be of this run.
+void CheckpointKeeper::refuse_another_run() const {
+  if (!leads()) return;
+  if (const auto search = newest_good(spec_.dir, owner_, true); search.found)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("checkpoint.dir '{}' holds step {} of this training already; go on from it with "
+                            "--checkpoint.resume, or name an empty folder",
+                            spec_.dir, search.found->state.step));
+}
+
+// The newest good one; -1 where there is none.
+std::int64_t CheckpointKeeper::choose_step() {
+  const auto search = newest_good(spec_.dir, owner_, true);
+  for (const auto& refused : search.refused) sink_.emit(notice_record("checkpoint refused: " + refused));
+  if (search.found) return search.found->state.step;
+  if (!search.refused.empty())
+    throw Error(ErrorCode::kData,
+                fmt::format("no checkpoint in '{}' can be continued: {}; name another folder, or leave "
+                            "checkpoint.resume out",
+                            spec_.dir, search.refused.front()));
+  sink_.emit(notice_record(fmt::format("no checkpoint in '{}': training begins at step 0", spec_.dir)));
+  return -1;
+}
+
+// Rank 0 chooses, so that all take the same.
+std::int64_t CheckpointKeeper::resume() {
+  std::int64_t step = leads() ? choose_step() : -1;
+  if (group_) group_->broadcast(std::as_writable_bytes(std::span(&step, 1)), 0);
+  if (step < 0) return 0;
+  const auto checkpoint = read_checkpoint(spec_.dir, step);
+  figures_.read_ns = restore(trainer_, checkpoint, rank_).read_ns;
+  figures_.resumed_step = step;
+  loader_.seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
+  if (leads()) tell_resumed(checkpoint);
+  return step;
+}
+
+void CheckpointKeeper::tell_resumed(const Checkpoint& checkpoint) {
+  sink_.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
+                                       checkpoint.state.step, checkpoint.owner.world)));
+  if (checkpoint.state.schedule != schedule_)
+    sink_.emit(notice_record("the learning rate follows another schedule than the checkpoint's"));
+}
+
+void CheckpointKeeper::save_when_due(std::int64_t step) {
+  if (writer_ && spec_.every_steps > 0 && step > 0 && step % spec_.every_steps == 0) save(step);
+}
+
+void CheckpointKeeper::save(std::int64_t step) {
+  if (!writer_ || saved_step_ == step) return;
+  saved_step_ = step;
+  if (const auto cost = writer_->save(trainer_, {step, loader_.position(), schedule_}))
+    written_.push_back(*cost);
+}
+
+void CheckpointKeeper::close(std::int64_t step) {
+  if (!writer_) return;
+  save(step);
+  if (const auto cost = writer_->finish()) written_.push_back(*cost);
+}
+
+result::CheckpointFigures CheckpointKeeper::figures() const {
+  auto figures = figures_;
+  figures.written = static_cast<std::int64_t>(written_.size());
+  figures.write_ns = median_of(written_, [](const auto& c) { return c.write_ns; });
+  figures.blocked_ns = median_of(written_, [](const auto& c) { return c.stalled_ns; });
+  const auto mine = fmt::format("{}", written_.empty() ? 0 : written_.back().bytes);
+  std::int64_t bytes = 0;
+  for (const auto& text : group_ ? group_->gather(mine) : std::vector{mine})
+    bytes += parse_int(text).value_or(0);
+  if (bytes > 0) figures.bytes = bytes;
+  return figures;
+}
+
+}  // namespace paceline::workload

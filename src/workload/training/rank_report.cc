@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/rank_report.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "cluster/roll_call.h"
+#include "host/affinity.h"
+#include "host/memory.h"
+#include "host/system_files.h"
+
+namespace paceline::workload {
+
+result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows) {
+  result::RankSteps mine;
+  mine.rank.rank = rank.spec().rank;
+  mine.rank.host = cluster::host_name();
+  mine.rank.process_id = ::getpid();
+  mine.rank.cpus = host::format_cpu_list(host::current_affinity());
+  mine.rank.threads = rank.spec().train.settings.threads;
+  mine.rank.rss_peak_bytes = host::process_memory().rss_peak_bytes;
+  mine.loader_samples_per_s = {rank.loader().deliverable_samples_per_s(), "one batch, always the same"};
+  mine.rows = std::move(rows);
+  return mine;
+}
+
+void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows) {
+  const auto mine = result::rank_steps_text(steps_of(rank, std::move(rows)));
+  const auto tables = rank.group() ? rank.group()->gather(mine) : std::vector{mine};
+  if (rank.leads()) rank.sink().emit(rank_steps_record(tables));
+}
+
+result::Training known_here(TrainingRank& rank) {
+  const auto& train = rank.spec().train;
+  const auto info = rank.trainer().info();
+  result::Training t;
+  t.ddp = rank.group() != nullptr && train.settings.ddp.enabled;
+  t.backend = t.ddp ? train.backend : "";
+  t.launcher = train.launcher;
+  t.parameters = info.parameters;
+  t.parameter_tensors = info.parameter_tensors;
+  t.bucket_bytes = info.bucket_bytes;
+  t.fingerprint = rank.trainer().fingerprint();
+  if (const auto scale = rank.last_outcome().loss_scale) t.loss_scale = *scale;
+  return t;
+}
+
+}  // namespace paceline::workload
