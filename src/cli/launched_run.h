@@ -7,7 +7,7 @@
 #include "cli/context.h"
 #include "cluster/launch_place.h"
 #include "config/plan.h"
-#include "run/coordinator.h"
+#include "run/run_setup.h"
 
 // A run of which this process is one of several (docs/clusters.md).
 namespace paceline::cli {

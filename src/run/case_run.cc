@@ -60,10 +60,6 @@ std::string instance_death(const std::vector<result::Repetition>& repetitions, s
   return words;
 }
 
-bool is_training(const CaseRun& run) {
-  return run.definition.kind == config::WorkloadKind::kTraining;
-}
-
 // The step tables of the ranks become figures of the repetition, and its samples.
 std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
                                        const workload::PassReport& report) {
@@ -191,11 +187,11 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   result::Repetition repetition = report.repetition;
   auto samples = report.samples;
   try {
-    if (is_training(run)) samples = take_steps(run, repetition, report);
+    if (run.trains()) samples = take_steps(run, repetition, report);
   } catch (const Error& e) {
     return end_case(run, "data", e.what());
   }
-  if (!is_training(run)) {  // the check pass measured them
+  if (!run.trains()) {  // the check pass measured them
     repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
     repetition.memory.reserved_peak_bytes = run.result.memory.reserved_peak_bytes;
   }
@@ -223,7 +219,7 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   if (const auto died = instance_death(run.result.repetitions, report.repetition.index); !died.empty())
     end_case(run, "instance", died);
   resummarize(run);
-  if (is_training(run)) write_rank_files(run);
+  if (run.trains()) write_rank_files(run);
 }
 
 void resummarize(CaseRun& run) {
@@ -236,7 +232,7 @@ void resummarize(CaseRun& run) {
   result::summarize(run.result, run.samples, options);
   result::apply_noise_rules(run.result, noise_profile(run));
   result::apply_load_rules(run.result);
-  if (is_training(run)) summarize_training_case(run);
+  if (run.trains()) summarize_training_case(run);
 }
 
 bool asks_layer_profile(const CaseRun& run) {

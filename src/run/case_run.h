@@ -26,6 +26,7 @@ struct CaseRun {
   bool selected = true;    // of --only
   bool ended = false;      // skipped, failed, or every repetition is there
 
+  [[nodiscard]] bool trains() const { return definition.kind == config::WorkloadKind::kTraining; }
   [[nodiscard]] std::filesystem::path record_file(workload::PassKind kind, std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
 };

@@ -2,7 +2,8 @@
 #pragma once
 #include <atomic>
 
-#include "run/coordinator.h"
+#include "run/observer.h"
+#include "run/run_setup.h"
 
 namespace paceline::run {
 

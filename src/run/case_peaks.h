@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <vector>
+
+#include "run/case_run.h"
+#include "run/observer.h"
+#include "run/peak.h"
+#include "run/run_setup.h"
+
+namespace paceline::run {
+
+// The FLOPs of cases, and the most that this machine does of their kind.
+class CasePeaks {
+ public:
+  CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir, RunObserver& observer,
+            const std::atomic<bool>& interrupt);
+
+  // FLOPs of the case's model, and the peak of its precision and threads: measured unless it is known.
+  void fill(CaseRun& c);
+  // At the end: cases above their peak have it measured once more. What stays above has no share.
+  void recheck(std::vector<CaseRun>& cases);
+
+ private:
+  void fill_peak(CaseRun& c);
+
+  PeakTable table_;
+  bool measures_;
+  RunObserver& observer_;
+  const std::atomic<bool>& interrupt_;
+};
+
+}  // namespace paceline::run

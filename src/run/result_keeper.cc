@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "run/result_keeper.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "result/result_json.h"
+
+namespace paceline::run {
+namespace {
+
+std::string utc_now() {
+  return format_utc(std::time(nullptr));
+}
+
+// Of --resume it goes on under its name.
+result::RunResult opened_run(const RunSetup& setup, const result::RunDirectory& directory) {
+  result::RunResult run = setup.previous.folder.empty() ? result::RunResult{} : setup.previous.run;
+  run.suite = setup.suite;
+  run.experiment_name = setup.plan.experiment_name;
+  if (run.run_id.empty()) run.run_id = directory.path().filename().string();
+  if (run.started_utc.empty()) run.started_utc = utc_now();
+  run.finished_utc.clear();
+  run.outcome = "running";
+  run.command_line = setup.command_line;
+  run.environment = setup.environment;
+  run.findings.clear();
+  run.gates.clear();
+  return run;
+}
+
+bool has_failed(const CaseRun& c) {
+  return c.result.outcome == result::Outcome::kFailed;
+}
+
+}  // namespace
+
+ResultKeeper::ResultKeeper(const RunSetup& setup, result::RunDirectory& directory)
+    : directory_(directory), run_(opened_run(setup, directory)) {
+  write_file_atomic(directory.path() / "plan.yaml", config::effective_yaml(setup.plan));
+  auto environment = setup.environment;
+  environment["schema_version"] = result::kSchemaVersion;
+  write_file_atomic(directory.path() / "environment.json", result::json_text(environment));
+}
+
+void ResultKeeper::keep(CaseRun& c, const std::vector<CaseRun>& all) {
+  directory_.write_case(c.result, c.samples);
+  if (!c.samples.empty()) c.result.samples = {"samples.csv", "csv", result::sample_columns(c.samples), {}};
+  run_.cases.clear();
+  for (const auto& one : all) run_.cases.push_back(one.result);
+  write_summary();
+}
+
+result::RunResult ResultKeeper::finish(std::vector<CaseRun>& all, bool interrupted) {
+  for (auto& c : all) {
+    if (!c.ended && c.result.repetitions.empty())
+      end_case(
+          c, "interrupted",
+          c.selected ? "interrupted before its first repetition was finished" : "not selected by --only");
+    keep(c, all);
+  }
+  const bool failed = std::any_of(all.begin(), all.end(), has_failed);
+  run_.outcome = interrupted ? "interrupted" : failed ? "failed" : "ok";
+  run_.finished_utc = utc_now();
+  write_summary();
+  return run_;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "run/timed_passes.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "run/compare_cases.h"
+#include "run/launch.h"
+#include "run/quiet.h"
+
+namespace paceline::run {
+namespace {
+
+using workload::PassKind;
+
+bool still_to_do(const CaseRun& c, const TimedSlot& slot) {
+  const auto& have = c.result.repetitions;
+  return !c.ended &&
+         std::none_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
+}
+
+// At the pace so far.
+double seconds_left(double seconds, std::size_t done, std::size_t of) {
+  return done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(of - done);
+}
+
+}  // namespace
+
+// Every process of a launch has the same order, whichever cases have ended here.
+std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) const {
+  if (setup_.launch) return launch_order(setup_.cases, setup_.only, setup_.launch->order_seed());
+  std::vector<std::int64_t> repetitions;
+  for (const auto& c : cases)
+    repetitions.push_back(c.ended || !c.selected ? 0 : c.result.repetitions_planned);
+  return interleaved_order(repetitions, hash64(keeper_.run().run_id));
+}
+
+void TimedPasses::run(std::vector<CaseRun>& cases) {
+  const auto slots = order(cases);
+  const auto count = static_cast<std::size_t>(std::count_if(
+      slots.begin(), slots.end(), [&](const auto& slot) { return still_to_do(cases[slot.case_index], slot); }));
+  const SteadyClock clock;
+  const std::int64_t begin = clock.now_ns();
+  std::size_t done = 0;
+  for (std::size_t number = 0; number < slots.size() && !interrupt_; ++number) {
+    const auto& slot = slots[number];
+    CaseRun& c = cases[slot.case_index];
+    if (!still_to_do(c, slot)) continue;
+    const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, count);
+    ++done;
+    time_one(c, slot.repetition, number, {done, count, c.result.label, "timed", slot.repetition, left});
+    compare_cases(cases);
+    keeper_.keep(c, cases);
+  }
+}
+
+void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info) {
+  wait_for_quiet(c.definition, repetition > 0 ? Look::kShort : Look::kFull, observer_, interrupt_);
+  if (interrupt_) return;
+  auto pass = c.base;
+  pass.kind = c.trains() ? PassKind::kTrain : PassKind::kTimed;
+  pass.repetition = repetition;
+  use_model_file(c, pass);
+  observer_.pass_begins(info);
+  const auto outcome = runner_.run_kept(c, pass, number);
+  if (outcome.ok) {
+    auto report = outcome.report;
+    report.repetition.index = repetition;
+    apply_repetition(c, report);
+  } else if (!interrupt_) {
+    end_case(c, outcome.reason_code, outcome.reason);
+  }
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  if (c.ended) observer_.case_ends(c.result);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <vector>
+
+#include "run/case_run.h"
+#include "run/observer.h"
+#include "run/pass_runner.h"
+#include "run/result_keeper.h"
+#include "run/run_setup.h"
+#include "run/schedule.h"
+
+namespace paceline::run {
+
+// The timed passes of all cases, interleaved; results are kept after each.
+class TimedPasses {
+ public:
+  // Everything outlives this.
+  TimedPasses(const RunSetup& setup, const PassRunner& runner, ResultKeeper& keeper, RunObserver& observer,
+              const std::atomic<bool>& interrupt)
+      : setup_(setup), runner_(runner), keeper_(keeper), observer_(observer), interrupt_(interrupt) {}
+
+  void run(std::vector<CaseRun>& cases);
+
+ private:
+  [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
+  // `number`: in the order of all.
+  void time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info);
+
+  const RunSetup& setup_;
+  const PassRunner& runner_;
+  ResultKeeper& keeper_;
+  RunObserver& observer_;
+  const std::atomic<bool>& interrupt_;
+};
+
+}  // namespace paceline::run
