@@ -31,7 +31,7 @@ Coordinates coordinates_of(const Case& item) {
 }
 
 // As the plan says; else the first engine and the first precision, and of training the first ways of DDP.
-// Scaling over ranks has a base of its own (result/summarize_training.h).
+// Scaling over ranks has a base of its own (result/training_scaling.h).
 Coordinates baseline_of(const Workload& workload) {
   Coordinates at;
   for (const auto& [name, values] : workload.settings.all())

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "result/summarize_training.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <span>
 
-#include "result/case_fields.h"
+#include "result/aligned_steps.h"
+#include "result/training_course.h"
 #include "stats/order_statistics.h"
 #include "stats/quantile.h"
 
@@ -18,9 +15,6 @@ namespace {
 
 constexpr double kPersistent = 0.01;      // probability of so many slowest steps by chance
 constexpr double kNoticeablyLate = 1.02;  // of the median rank
-
-// The same step on every rank, in the order of ranks.
-using StepAcross = std::vector<const StepRow*>;
 
 struct Part {
   std::int64_t StepRow::*row;
@@ -34,87 +28,8 @@ constexpr std::array<Part, 7> kParts{{{&StepRow::step_ns, &StepParts::step_ns},
                                       {&StepRow::exposed_ns, &StepParts::exposed_ns},
                                       {&StepRow::optimizer_ns, &StepParts::optimizer_ns}}};
 
-std::vector<RankSteps> in_order(std::vector<RankSteps> ranks) {
-  std::sort(ranks.begin(), ranks.end(),
-            [](const auto& a, const auto& b) { return a.rank.rank < b.rank.rank; });
-  for (auto& table : ranks)
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [](const StepRow& a, const StepRow& b) { return a.step < b.step; });
-  return ranks;
-}
-
-[[noreturn]] void refuse(const RankSteps& table, std::int64_t step, const char* what) {
-  throw Error(ErrorCode::kData,
-              fmt::format("the steps of the ranks do not fit together: rank {} {} step {}; run "
-                          "it again, and keep the logs of its ranks if it happens again",
-                          table.rank.rank, what, step));
-}
-
-// `first` and `table` are in order of steps.
-void require_same_steps(const RankSteps& first, const RankSteps& table) {
-  const std::size_t n = std::max(first.rows.size(), table.rows.size());
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i >= table.rows.size()) refuse(table, first.rows[i].step, "lacks");
-    const StepRow& row = table.rows[i];
-    if (i > 0 && row.step == table.rows[i - 1].step) refuse(table, row.step, "has two rows of");
-    if (i >= first.rows.size() || row.step < first.rows[i].step) refuse(first, row.step, "lacks");
-    if (row.step > first.rows[i].step) refuse(table, first.rows[i].step, "lacks");
-    if (row.phase != first.rows[i].phase) refuse(table, row.step, "counts differently");
-  }
-}
-
-std::vector<StepAcross> aligned(const std::vector<RankSteps>& ranks) {
-  if (ranks.empty() || ranks.front().rows.empty())
-    throw Error(ErrorCode::kData, "a training run without a single step; see the log of the case");
-  std::vector<StepAcross> steps(ranks.front().rows.size());
-  for (const auto& table : ranks) {
-    require_same_steps(ranks.front(), table);
-    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(&table.rows[i]);
-  }
-  return steps;
-}
-
-std::vector<StepAcross> timed_only(std::vector<StepAcross> steps) {
-  std::erase_if(steps, [](const StepAcross& s) { return s.front()->phase != StepPhase::kTimed; });
-  return steps;
-}
-
-template <typename Get>
-double mean_over_ranks(const StepAcross& step, Get get) {
-  double sum = 0;
-  for (const StepRow* row : step) sum += static_cast<double>(get(*row));
-  return sum / static_cast<double>(step.size());
-}
-
-// Position of the largest; of equals the first, so that the order in which ranks report does not matter.
-template <typename Get>
-std::size_t slowest(const StepAcross& step, Get get) {
-  const auto most = std::max_element(step.begin(), step.end(),
-                                     [&](const StepRow* a, const StepRow* b) { return get(*a) < get(*b); });
-  return static_cast<std::size_t>(most - step.begin());
-}
-
-std::int64_t duration_of(const StepRow& row) {
-  return row.step_ns;
-}
 std::int64_t compute_of(const StepRow& row) {
   return row.compute_ns();
-}
-
-std::int64_t step_time(const StepAcross& step) {
-  return step[slowest(step, duration_of)]->step_ns;
-}
-
-Number median_or_missing(const std::vector<double>& values) {
-  return values.empty() ? Number::missing("no timed steps") : Number(stats::median(values));
-}
-
-// Median over steps.
-template <typename Get>
-Number median_over(const std::vector<StepAcross>& steps, Get get) {
-  std::vector<double> values;
-  for (const auto& step : steps) values.push_back(get(step));
-  return median_or_missing(values);
 }
 
 StepParts mean_parts(const std::vector<StepAcross>& timed) {
@@ -214,62 +129,6 @@ std::vector<BucketFigures> bucket_figures(const std::vector<StepAcross>& timed) 
   return figures;
 }
 
-// Mean over steps and ranks of the losses that are there.
-Number mean_loss(std::span<const StepAcross> steps) {
-  double sum = 0;
-  std::int64_t n = 0;
-  for (const auto& step : steps)
-    for (const StepRow* row : step)
-      if (row->loss) sum += *row->loss, ++n;
-  return n > 0 ? Number(sum / static_cast<double>(n)) : Number::missing("not_finite");
-}
-
-Number accuracy_of(std::span<const StepAcross> steps) {
-  std::int64_t correct = 0, judged = 0;
-  for (const auto& step : steps)
-    for (const StepRow* row : step) correct += row->correct, judged += row->judged;
-  if (judged == 0) return Number::missing("no labels to judge by");
-  return static_cast<double>(correct) / static_cast<double>(judged);
-}
-
-// From the first start to the last end, on the first rank's clock.
-double span_ns(std::span<const StepAcross> steps) {
-  const StepRow& last = *steps.back().front();
-  return static_cast<double>(last.start_ns + last.step_ns - steps.front().front()->start_ns);
-}
-
-EpochFigures epoch_figures(std::span<const StepAcross> steps, std::int64_t samples_per_step) {
-  EpochFigures e;
-  e.epoch = steps.front().front()->epoch;
-  e.steps = static_cast<std::int64_t>(steps.size());
-  e.samples = e.steps * samples_per_step;
-  e.loss = mean_loss(steps);
-  e.accuracy = accuracy_of(steps);
-  e.learning_rate = steps.back().front()->learning_rate;
-  e.seconds = span_ns(steps) * 1e-9;
-  e.samples_per_s = static_cast<double>(e.samples) / *e.seconds;
-  std::vector<double> times;
-  for (const auto& step : steps) times.push_back(static_cast<double>(step_time(step)));
-  e.step_p50_ns = stats::median(times);
-  return e;
-}
-
-std::vector<EpochFigures> epochs_of(std::span<const StepAcross> steps, std::int64_t samples_per_step) {
-  std::vector<EpochFigures> epochs;
-  for (std::size_t begin = 0, end; begin < steps.size(); begin = end) {
-    end = begin;
-    while (end < steps.size() && steps[end].front()->epoch == steps[begin].front()->epoch) ++end;
-    epochs.push_back(epoch_figures(steps.subspan(begin, end - begin), samples_per_step));
-  }
-  return epochs;
-}
-
-std::int64_t skipped_steps(const std::vector<StepAcross>& steps) {
-  return std::count_if(steps.begin(), steps.end(), [](const StepAcross& step) {
-    return std::any_of(step.begin(), step.end(), [](const StepRow* row) { return row->skipped; });
-  });
-}
-
 Number loader_rate(const std::vector<RankSteps>& ranks) {
   double sum = 0;
   for (const auto& table : ranks) {
@@ -277,16 +136,6 @@ Number loader_rate(const std::vector<RankSteps>& ranks) {
     sum += *table.loader_samples_per_s;
   }
   return sum;
-}
-
-void fill_course(Training& t, const std::vector<StepAcross>& steps, std::int64_t samples_per_step) {
-  const std::span<const StepAcross> all(steps);
-  t.epochs = epochs_of(all, samples_per_step);
-  t.first_loss = mean_loss(all.first(1));
-  t.last_loss = mean_loss(all.last(1));
-  t.steps = static_cast<std::int64_t>(steps.size());
-  t.skipped_steps = skipped_steps(steps);
-  t.total_ns = span_ns(all);
 }
 
 // Figures of speed: over repetitions their median stands.
@@ -302,69 +151,7 @@ void set_median(Number Struct::*field, Struct& into, const std::vector<const Tra
   if (!values.empty()) into.*field = stats::median(values);
 }
 
-// Equal for cases that differ in nothing but the number of ranks.
-std::string work_of_a_rank(const CaseResult& one) {
-  Benchmark b = one.benchmark;
-  b.id.clear();
-  b.world_size = 0;
-  return Writer::write(b).dump();
-}
-
-struct LogInterval {
-  double value = 0;
-  std::optional<double> low, high;
-};
-
-LogInterval log_of(const Estimate& e) {
-  const auto log = [](const Number& n) { return n ? std::optional(std::log(*n)) : std::nullopt; };
-  return {std::log(*e.value), log(e.ci_low), log(e.ci_high)};
-}
-
-// MOVER on logs: a the base, b this.
-void set_interval(Scaling& s, const LogInterval& a, const LogInterval& b) {
-  if (!a.low || !a.high || !b.low || !b.high) {
-    s.ci_low = s.ci_high = Number::missing("a step time of the two has no interval");
-    return;
-  }
-  const double d = a.value - b.value;
-  s.ci_low = std::exp(d - std::hypot(a.value - *a.low, *b.high - b.value));
-  s.ci_high = std::exp(d + std::hypot(*a.high - a.value, b.value - *b.low));
-  s.superlinear = *s.ci_low > 1;
-}
-
-Scaling scaling_of(const CaseResult& one, const CaseResult& base) {
-  Scaling s;
-  s.base_case_id = base.case_id;
-  s.base_world = base.benchmark.world_size;
-  s.world = one.benchmark.world_size;
-  const LogInterval a = log_of(base.headline.p50_ns), b = log_of(one.headline.p50_ns);
-  s.efficiency = std::exp(a.value - b.value);
-  s.speedup = *s.efficiency * static_cast<double>(s.world) / static_cast<double>(s.base_world);
-  set_interval(s, a, b);
-  return s;
-}
-
-bool is_measured_training(const CaseResult& one) {
-  return one.outcome == Outcome::kOk && !one.training.empty() && one.headline.p50_ns.value;
-}
-
 }  // namespace
-
-std::vector<Sample> step_samples(const std::vector<RankSteps>& ranks, std::int32_t repetition) {
-  const auto ordered = in_order(ranks);
-  std::vector<Sample> samples;
-  for (const auto& step : timed_only(aligned(ordered))) {
-    const std::size_t at = slowest(step, duration_of);
-    Sample s;
-    s.repetition = repetition;
-    s.rank = static_cast<std::int32_t>(ordered[at].rank.rank);
-    s.index = static_cast<std::int64_t>(samples.size());
-    s.start_ns = step.front()->start_ns;
-    s.host_ns = step[at]->step_ns;
-    samples.push_back(s);
-  }
-  return samples;
-}
 
 void summarize_training(Training& training, std::vector<RankSteps> ranks, std::int64_t samples_per_step) {
   ranks = in_order(std::move(ranks));
@@ -399,22 +186,6 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
   if (!std::all_of(all.begin(), all.end(), named))
     combined.straggler_rank = Count::missing("not the same rank in every repetition");
   return {combined};
-}
-
-void compare_scaling(const std::vector<CaseResult*>& cases) {
-  std::map<std::string, CaseResult*> bases;
-  for (CaseResult* one : cases) {
-    one->scaling.clear();
-    if (!is_measured_training(*one)) continue;
-    CaseResult*& base = bases[work_of_a_rank(*one)];
-    if (base == nullptr || one->benchmark.world_size < base->benchmark.world_size) base = one;
-  }
-  for (CaseResult* one : cases) {
-    if (!is_measured_training(*one)) continue;
-    const CaseResult* base = bases.at(work_of_a_rank(*one));
-    if (base->benchmark.world_size < one->benchmark.world_size)
-      one->scaling.push_back(scaling_of(*one, *base));
-  }
 }
 
 }  // namespace paceline::result

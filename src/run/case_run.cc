@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "result/aligned_steps.h"
 #include "result/noise_rules.h"
 #include "result/summarize.h"
 #include "result/summarize_load.h"

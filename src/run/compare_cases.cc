@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "result/summarize.h"
-#include "result/summarize_training.h"
+#include "result/training_scaling.h"
 
 namespace paceline::run {
 namespace {

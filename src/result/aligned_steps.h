@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "result/maybe.h"
+#include "result/rank_steps.h"
+#include "result/samples.h"
+
+// Step tables of ranks side by side.
+namespace paceline::result {
+
+// The same step on every rank, in the order of ranks.
+using StepAcross = std::vector<const StepRow*>;
+
+// Tables in the order of ranks, their rows in the order of steps.
+std::vector<RankSteps> in_order(std::vector<RankSteps> ranks);
+
+// `ranks` are in order and outlive what is returned. Throws Error(kData) when there is no step, a rank lacks
+// one, twice has one, or ranks disagree about its phase.
+std::vector<StepAcross> aligned(const std::vector<RankSteps>& ranks);
+std::vector<StepAcross> timed_only(std::vector<StepAcross> steps);
+
+// The timed steps: a sample is the largest step time over the ranks, its rank the one that took it, its start
+// that of the lowest rank. Throws as aligned does.
+std::vector<Sample> step_samples(const std::vector<RankSteps>& ranks, std::int32_t repetition);
+
+// Of the slowest rank.
+std::int64_t step_time(const StepAcross& step);
+
+// Position of the largest; of equals the first, so that the order in which ranks report does not matter.
+template <typename Get>
+std::size_t slowest(const StepAcross& step, Get get) {
+  const auto most = std::max_element(step.begin(), step.end(),
+                                     [&](const StepRow* a, const StepRow* b) { return get(*a) < get(*b); });
+  return static_cast<std::size_t>(most - step.begin());
+}
+
+template <typename Get>
+double mean_over_ranks(const StepAcross& step, Get get) {
+  double sum = 0;
+  for (const StepRow* row : step) sum += static_cast<double>(get(*row));
+  return sum / static_cast<double>(step.size());
+}
+
+Number median_or_missing(const std::vector<double>& values);
+
+// Median over steps.
+template <typename Get>
+Number median_over(const std::vector<StepAcross>& steps, Get get) {
+  std::vector<double> values;
+  for (const auto& step : steps) values.push_back(get(step));
+  return median_or_missing(values);
+}
+
+}  // namespace paceline::result

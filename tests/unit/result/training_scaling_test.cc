@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "result/training_scaling.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "result/summarize.h"
+
+namespace paceline::result {
+namespace {
+
+// A case of `world` ranks with steps of so many ms, from six processes.
+CaseResult scaled_case(std::int64_t world, double step_ms) {
+  CaseResult c;
+  c.case_id = "r" + std::to_string(world);
+  c.benchmark.id = c.case_id;
+  c.benchmark.kind = "training";
+  c.benchmark.world_size = world;
+  c.training = {{}};
+  std::vector<Sample> samples;
+  for (std::int32_t repetition = 0; repetition < 6; ++repetition) {
+    Repetition r;
+    r.index = repetition;
+    c.repetitions.push_back(r);
+    for (std::int64_t i = 0; i < 20; ++i) {
+      Sample s;
+      s.repetition = repetition;
+      s.index = i;
+      s.host_ns = std::llround(step_ms * 1e6 * (1 + 0.01 * repetition + 0.001 * static_cast<double>(i % 7)));
+      samples.push_back(s);
+    }
+  }
+  summarize(c, samples, {});
+  return c;
+}
+
+TEST(Scaling, EfficiencyIsAgainstTheSmallestWorldWithAnInterval) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110), four = scaled_case(4, 125);
+  compare_scaling({&four, &one, &two});
+  EXPECT_TRUE(one.scaling.empty());
+  ASSERT_EQ(four.scaling.size(), 1U);
+  const Scaling& s = four.scaling.front();
+  EXPECT_EQ(s.base_case_id, "r1");
+  EXPECT_NEAR(*s.efficiency, 0.8, 1e-6);
+  EXPECT_NEAR(*s.speedup, 3.2, 1e-5);
+  EXPECT_LT(*s.ci_low, 0.8);
+  EXPECT_GT(*s.ci_high, 0.8);
+  EXPECT_NEAR(*s.ci_low, 0.8 / 1.05, 0.03);
+  EXPECT_FALSE(s.superlinear);
+}
+
+TEST(Scaling, FasterThanIdealIsPointedOut) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 60);
+  compare_scaling({&one, &two});
+  EXPECT_TRUE(two.scaling.front().superlinear);
+}
+
+TEST(Scaling, OnlyEqualWorkIsCompared) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110), failed = scaled_case(4, 120);
+  two.benchmark.batch_per_rank = 64;
+  failed.outcome = Outcome::kFailed;
+  compare_scaling({&one, &two, &failed});
+  EXPECT_TRUE(two.scaling.empty());
+  EXPECT_TRUE(failed.scaling.empty());
+}
+
+}  // namespace
+}  // namespace paceline::result
