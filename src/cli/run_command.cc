@@ -22,10 +22,10 @@
 #include "config/plan.h"
 #include "host/environment.h"
 #include "result/run_directory.h"
+#include "run/case_identity.h"
 #include "run/coordinator.h"
 #include "run/follower.h"
 #include "run/launch.h"
-#include "run/pass_factory.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;

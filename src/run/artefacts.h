@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/pass_factory.h"
+#include "run/input_requests.h"
 
 namespace paceline::run {
 

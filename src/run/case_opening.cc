@@ -5,6 +5,7 @@
 
 #include "config/device.h"
 #include "host/affinity.h"
+#include "run/case_identity.h"
 #include "run/launch.h"
 #include "run/pass_factory.h"
 #include "run/train_here.h"

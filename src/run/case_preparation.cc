@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "config/vocabulary.h"
 #include "run/model_files.h"
-#include "run/pass_factory.h"
 #include "run/quantised_files.h"
+#include "run/reference_factory.h"
 #include "workload/prepare/sensitivity.h"
 
 namespace paceline::run {

@@ -13,7 +13,7 @@
 #include "result/summarize.h"
 #include "result/summarize_load.h"
 #include "result/summarize_training.h"
-#include "run/pass_factory.h"
+#include "run/case_identity.h"
 #include "run/train_factory.h"
 
 namespace paceline::run {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/npy.h"
-#include "run/pass_factory.h"
+#include "run/reference_factory.h"
 #include "workload/inference/expected.h"
 
 namespace paceline::run {

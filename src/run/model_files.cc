@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/sha256.h"
+#include "run/short_hash.h"
 #include "run/spawn.h"
 
 namespace paceline::run {
@@ -57,7 +57,7 @@ workload::PassSpec export_pass(const workload::PassSpec& base, const std::string
 
 std::string model_file_key(const workload::PassSpec& pass) {
   const auto json = workload::to_json(pass);
-  return sha256_hex(nlohmann::json({json.at("model"), json.at("export_to")}).dump()).substr(0, 16);
+  return short_hash({json.at("model"), json.at("export_to")});
 }
 
 }  // namespace paceline::run

@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <filesystem>
+#include <map>
 
-#include "base/sha256.h"
 #include "config/device.h"
 #include "config/slo.h"
 #include "config/vocabulary.h"
-#include "run/train_factory.h"
+#include "run/case_settings.h"
 #include "stats/quantile.h"
 
 namespace paceline::run {
@@ -22,10 +22,6 @@ using config::Settings;
 
 std::int64_t to_ns(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
-}
-
-std::string optional_text(const Settings& s, std::string_view name) {
-  return s.has(name) ? s.text(name) : std::string();
 }
 
 stats::WarmupConfig warmup_config(const Settings& s) {
@@ -48,14 +44,6 @@ measure::LoopConfig loop_config(const Settings& s) {
   if (s.has("iterations")) loop.iterations = s.integer("iterations");
   if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold") loop.batch = 1;
   return loop;
-}
-
-// Instances are on devices of their own where the device is called cuda: a number names one for all of them.
-std::int64_t instances_per_device(const Settings& s) {
-  if (!s.has("instances") || s.text("device").find(':') != std::string::npos ||
-      config::runs_on_cpu(s.text("engine"), s.text("device")))
-    return 0;
-  return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;
 }
 
 workload::LoadSpec load_spec(const Settings& s) {
@@ -129,13 +117,6 @@ workload::AccuracyQuestion question_of(const Settings& s) {
   return q;
 }
 
-std::string short_hash(const nlohmann::json& json) {
-  return sha256_hex(json.dump()).substr(0, 16);
-}
-
-// Options of every engine on a device other than the CPU, where they are not the default.
-constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
-
 // The settings that carry the engine's name, without it: openvino.num_streams. On another device than the CPU
 // those that carry its kind (cuda.cudnn_benchmark), and which device.
 std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
@@ -147,40 +128,8 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
     if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
       options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
   if (config::runs_on_cpu(engine, device)) return options;
-  for (const auto& [name, usual] : kDeviceOptions)
-    if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
+  for (const auto& [name, value] : device_options(s)) options[name] = value;
   return options;
-}
-
-// What tells two training cases apart beside model, precision, layout, batch and ranks.
-constexpr std::array kTrainingParams{"ddp.enabled",
-                                     "ddp.comm_hook",
-                                     "ddp.bucket_cap_mb",
-                                     "ddp.gradient_as_bucket_view",
-                                     "ddp.static_graph",
-                                     "ddp.find_unused_parameters",
-                                     "ddp.broadcast_buffers",
-                                     "backend",
-                                     "training.optimizer",
-                                     "training.accumulation_steps",
-                                     "training.clip_norm",
-                                     "training.dropout",
-                                     "training.deterministic",
-                                     "data.source",
-                                     "data.workers",
-                                     "data.synthetic_fresh",
-                                     "data.augment",
-                                     "checkpoint.every_steps",
-                                     "checkpoint.async",
-                                     "inject"};
-
-// Those that are not as they are unless written.
-void add_training_params(const Case& c, result::Benchmark& benchmark) {
-  for (const std::string name : kTrainingParams) {
-    if (!c.settings.has(name)) continue;
-    const auto value = config::value_text(c.settings.list(name).front());
-    if (value != config::find_option(name, config::kTraining)->fallback) benchmark.params[name] = value;
-  }
 }
 
 }  // namespace
@@ -201,50 +150,6 @@ stats::StopConfig stop_config(const Settings& s) {
                                  : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90"
                                                              : "stop.rel_halfwidth_p99");
   return stop;
-}
-
-result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
-  result::CaseResult r;
-  r.case_id = c.id;
-  r.label = c.label;
-  r.run_id = run_id;
-  r.benchmark.id = c.id;
-  r.benchmark.kind = std::string(config::kind_name(c.kind));
-  const auto text = [&](std::string_view name) { return optional_text(c.settings, name); };
-  r.benchmark.model = text("model");
-  r.benchmark.engine = text("engine");
-  r.benchmark.precision = text("precision");
-  if (c.settings.has("cache_mode")) r.benchmark.cache_mode = text("cache_mode");
-  if (c.settings.has("scenario")) r.benchmark.scenario = text("scenario");
-  if (c.settings.has("layout")) r.benchmark.layout = text("layout");
-  if (c.settings.has("batch")) r.benchmark.batch_per_rank = c.settings.integer("batch");
-  if (c.settings.has("threads")) r.benchmark.threads = c.settings.integer("threads");
-  if (c.settings.has("device") && config::canonical_device(c.settings.text("device")) &&
-      c.settings.text("device") != "cpu")
-    r.benchmark.params["device"] =
-        instances_per_device(c.settings) > 0 ? "cuda" : *config::canonical_device(c.settings.text("device"));
-  for (const auto& [name, usual] : kDeviceOptions)
-    if (c.settings.has(name) && config::value_text(c.settings.list(name).front()) != usual)
-      r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
-  if (c.settings.has("sequence_length"))
-    r.benchmark.params["sequence_length"] = fmt::format("{}", c.settings.integer("sequence_length"));
-  if (c.settings.has("ranks")) r.benchmark.world_size = c.settings.integer("ranks");
-  if (c.kind == config::WorkloadKind::kTraining) {
-    add_training_params(c, r.benchmark);
-    r.flops = training_flops(c);
-  }
-  for (const char* name :
-       {"instances", "instances_per_device", "threads_per_instance", "concurrency", "arrival_rate_per_s",
-        "server.load", "server.max_batch", "server.batch_timeout_ms"})
-    if (c.settings.has(name)) r.benchmark.params[name] = config::value_text(c.settings.list(name).front());
-  for (const auto& [name, value] : c.env) r.benchmark.params["env." + name] = value;
-  r.repetitions_planned = repetitions_of(c);
-  for (const auto& [name, values] : c.settings.all()) {
-    auto& json = r.config_effective[name] = nlohmann::json::array();
-    for (const auto& value : values) std::visit([&](const auto& v) { json.push_back(v); }, value);
-    if (values.size() == 1) json = nlohmann::json(json[0]);
-  }
-  return r;
 }
 
 workload::PassSpec base_pass(const Case& c, int default_threads) {
@@ -282,90 +187,6 @@ workload::PassSpec check_pass(const workload::PassSpec& base) {
   return pass;
 }
 
-workload::InputRequest input_request(const Case& c, const workload::PassSpec& pass) {
-  workload::InputRequest request;
-  request.specs = pass.model.inputs;
-  for (auto& spec : request.specs) spec.shape.at(0) = pass.samples;
-  if (const auto* model = config::find_model(c.settings.text("model")))
-    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
-  request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
-  request.load_inputs = c.settings.texts("load_inputs");
-  request.image_dir = optional_text(c.settings, "image_dir");
-  request.batch = pass.batch;
-  return request;
-}
-
-std::string input_key(const Case& c, const workload::PassSpec& pass) {
-  return request_key(input_request(c, pass));
-}
-
-std::string request_key(const workload::InputRequest& request) {
-  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
-  key.push_back(request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch);
-  for (const auto& spec : request.specs)
-    key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
-  return short_hash(key);
-}
-
-ReferenceChoice reference_choice(const Case& c) {
-  const std::string& named = c.settings.text("accuracy.reference");
-  if (named.ends_with(".npy") || named.ends_with(".npz")) return {.file = named};
-  if (config::find_file_type(named)) return {.model_file = named};
-  return {.engine = named};
-}
-
-workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine) {
-  workload::PassSpec pass = base;
-  pass.kind = workload::PassKind::kReference;
-  pass.engine = engine;
-  pass.settings.precision = "fp32";
-  pass.settings.layout = "contiguous";
-  pass.settings.options.clear();
-  return pass;
-}
-
-std::string reference_name(const workload::PassSpec& pass, const std::string& engine) {
-  if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
-  if (engine == "eager") return "the file's own unoptimised fp32 run";
-  const bool itself = pass.engine == engine && pass.settings.precision == "fp32";
-  return fmt::format("the file's own fp32 run in {}{}", engine,
-                     itself ? ", the engine and precision of the case itself: no independent check" : "");
-}
-
-std::string file_reference_engine(const EngineDirectory& engines, const std::string& file) {
-  const auto* type = config::find_file_type(file);
-  if (!type) return "eager";
-  for (const auto reader : type->readers) {
-    const auto* engine = config::find_engine(reader);
-    const bool takes_precision = engine && !engine->reads.empty();
-    if (takes_precision && !engines.find(std::string(reader)).file.empty()) return std::string(reader);
-  }
-  return "eager";
-}
-
-workload::PassSpec file_reference_pass(const workload::PassSpec& base, const std::string& file,
-                                       const std::string& engine) {
-  workload::PassSpec pass = reference_pass(base, engine);
-  pass.model.name.clear();
-  pass.model.weights_file.clear();
-  pass.model.file = file;
-  return pass;
-}
-
-std::string reader_of(const EngineDirectory& engines, const std::string& file) {
-  const auto* type = config::find_file_type(file);
-  if (!type || type->readers.empty()) return {};
-  for (const auto reader : type->readers)
-    if (!engines.find(std::string(reader)).file.empty()) return std::string(reader);
-  return std::string(type->readers.front());
-}
-
-std::string reference_key(const workload::PassSpec& reference) {
-  return short_hash({reference.engine, reference.model.name, reference.model.file,
-                     reference.model.weights_file, reference.model.weights_seed, reference.input_files,
-                     reference.batch, reference.samples});
-}
-
 workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance,
                                     const result::Correctness& checked) {
   if (checked.judged_by != "answers" || !checked.max_abs_err) return tolerance;
@@ -379,10 +200,6 @@ workload::PassSpec profile_pass(const Case& c, const workload::PassSpec& base) {
   return pass;
 }
 
-std::int64_t repetitions_of(const Case& c) {
-  return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
-}
-
 // A server's schedule has a length of its own, and a search for its capacity a number of them.
 double timeout_of(const Case& c) {
   constexpr int kRunsOfASearch = 30;
@@ -390,16 +207,6 @@ double timeout_of(const Case& c) {
   if (!c.settings.has("scenario") || c.settings.text("scenario") != workload::kServer) return timeout;
   return timeout +
          c.settings.number("server.t_max_s") * (load_spec(c.settings).searches() ? kRunsOfASearch : 1);
-}
-
-double items_per_iteration(const Case& c) {
-  if (c.kind == config::WorkloadKind::kTraining) return static_cast<double>(samples_per_step(c));
-  return static_cast<double>(c.settings.integer("batch"));
-}
-
-std::string item_name(const Case& c) {
-  const auto* model = config::find_model(c.settings.text("model"));
-  return model ? std::string(model->item) : "items";
 }
 
 }  // namespace paceline::run

@@ -10,11 +10,11 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/random.h"
-#include "base/sha256.h"
 #include "config/vocabulary.h"
 #include "host/cpu.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
+#include "run/short_hash.h"
 #include "run/worker.h"
 
 namespace paceline::run {
@@ -79,10 +79,6 @@ std::vector<std::string> write_inputs(const workload::InputRequest& request, con
     files.push_back(file.string());
   }
   return files;
-}
-
-std::string short_hash(const nlohmann::json& json) {
-  return sha256_hex(json.dump()).substr(0, 16);
 }
 
 }  // namespace

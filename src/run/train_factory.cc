@@ -6,21 +6,18 @@
 #include <algorithm>
 #include <set>
 
-#include "base/sha256.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
 #include "host/system_files.h"
+#include "run/case_settings.h"
 #include "run/pass_factory.h"
+#include "run/short_hash.h"
 
 namespace paceline::run {
 namespace {
 
 using config::Case;
 using config::Settings;
-
-std::string optional_text(const Settings& s, std::string_view name) {
-  return s.has(name) ? s.text(name) : std::string();
-}
 
 std::uint64_t seed_of(const Settings& s) {
   return static_cast<std::uint64_t>(s.integer("training.seed"));
@@ -246,7 +243,7 @@ std::string plan_hash(const Case& c) {
   nlohmann::json all = c.env;
   for (const auto& [name, values] : c.settings.all())
     for (const auto& value : values) all[name].push_back(config::value_text(value));
-  return sha256_hex(all.dump()).substr(0, 16);
+  return short_hash(all);
 }
 
 }  // namespace paceline::run

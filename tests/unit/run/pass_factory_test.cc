@@ -8,6 +8,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "run/case_identity.h"
+#include "run/input_requests.h"
+#include "run/reference_factory.h"
 #include "workload/pass.h"
 
 namespace paceline::run {

@@ -10,6 +10,7 @@
 #include "config/plan.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "run/input_requests.h"
 #include "run/pass_factory.h"
 
 namespace paceline::run {

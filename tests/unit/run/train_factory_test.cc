@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "run/case_identity.h"
 #include "run/case_run.h"
 #include "run/pass_factory.h"
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "run/case_identity.h"
+
+#include <array>
+#include <variant>
+
+#include "config/device.h"
+#include "config/vocabulary.h"
+#include "run/case_settings.h"
+#include "run/train_factory.h"
+
+namespace paceline::run {
+namespace {
+
+using config::Case;
+using config::Settings;
+
+// What tells two cases apart beside the fields of Benchmark, where it is set.
+constexpr std::array kParams{"sequence_length",      "instances",   "instances_per_device",
+                             "threads_per_instance", "concurrency", "arrival_rate_per_s",
+                             "server.load",          "server.max_batch", "server.batch_timeout_ms"};
+
+// The same of training, where it is not the default.
+constexpr std::array kTrainingParams{"ddp.enabled",
+                                     "ddp.comm_hook",
+                                     "ddp.bucket_cap_mb",
+                                     "ddp.gradient_as_bucket_view",
+                                     "ddp.static_graph",
+                                     "ddp.find_unused_parameters",
+                                     "ddp.broadcast_buffers",
+                                     "backend",
+                                     "training.optimizer",
+                                     "training.accumulation_steps",
+                                     "training.clip_norm",
+                                     "training.dropout",
+                                     "training.deterministic",
+                                     "data.source",
+                                     "data.workers",
+                                     "data.synthetic_fresh",
+                                     "data.augment",
+                                     "checkpoint.every_steps",
+                                     "checkpoint.async",
+                                     "inject"};
+
+std::string value_of(const Settings& s, std::string_view name) {
+  return config::value_text(s.list(name).front());
+}
+
+// A device other than the CPU; empty: the CPU.
+std::string device_of(const Settings& s) {
+  const auto device = s.has("device") ? config::canonical_device(s.text("device")) : std::nullopt;
+  if (!device || s.text("device") == "cpu") return {};
+  return instances_per_device(s) > 0 ? "cuda" : *device;
+}
+
+void add_training_params(const Settings& s, std::map<std::string, std::string>& params) {
+  for (const char* name : kTrainingParams) {
+    if (!s.has(name)) continue;
+    const auto value = value_of(s, name);
+    if (value != config::find_option(name, config::kTraining)->fallback) params[name] = value;
+  }
+}
+
+std::map<std::string, std::string> params_of(const Case& c) {
+  auto params = device_options(c.settings);
+  if (const auto device = device_of(c.settings); !device.empty()) params["device"] = device;
+  for (const char* name : kParams)
+    if (c.settings.has(name)) params[name] = value_of(c.settings, name);
+  if (c.kind == config::WorkloadKind::kTraining) add_training_params(c.settings, params);
+  for (const auto& [name, value] : c.env) params["env." + name] = value;
+  return params;
+}
+
+result::Benchmark benchmark_of(const Case& c) {
+  const Settings& s = c.settings;
+  result::Benchmark b;
+  b.id = c.id;
+  b.kind = std::string(config::kind_name(c.kind));
+  b.model = optional_text(s, "model");
+  b.engine = optional_text(s, "engine");
+  b.precision = optional_text(s, "precision");
+  if (s.has("cache_mode")) b.cache_mode = s.text("cache_mode");
+  if (s.has("scenario")) b.scenario = s.text("scenario");
+  if (s.has("layout")) b.layout = s.text("layout");
+  if (s.has("batch")) b.batch_per_rank = s.integer("batch");
+  if (s.has("threads")) b.threads = s.integer("threads");
+  if (s.has("ranks")) b.world_size = s.integer("ranks");
+  b.params = params_of(c);
+  return b;
+}
+
+// One value as it is, several as an array.
+nlohmann::json json_of(const std::vector<config::Value>& values) {
+  auto json = nlohmann::json::array();
+  for (const auto& value : values) std::visit([&](const auto& v) { json.push_back(v); }, value);
+  return values.size() == 1 ? nlohmann::json(json[0]) : json;
+}
+
+}  // namespace
+
+result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
+  result::CaseResult r;
+  r.case_id = c.id;
+  r.label = c.label;
+  r.run_id = run_id;
+  r.benchmark = benchmark_of(c);
+  if (c.kind == config::WorkloadKind::kTraining) r.flops = training_flops(c);
+  r.repetitions_planned = repetitions_of(c);
+  for (const auto& [name, values] : c.settings.all()) r.config_effective[name] = json_of(values);
+  return r;
+}
+
+std::int64_t repetitions_of(const Case& c) {
+  return c.settings.has("repetitions") ? c.settings.integer("repetitions") : 1;
+}
+
+double items_per_iteration(const Case& c) {
+  if (c.kind == config::WorkloadKind::kTraining) return static_cast<double>(samples_per_step(c));
+  return static_cast<double>(c.settings.integer("batch"));
+}
+
+std::string item_name(const Case& c) {
+  const auto* model = config::find_model(c.settings.text("model"));
+  return model ? std::string(model->item) : "items";
+}
+
+}  // namespace paceline::run

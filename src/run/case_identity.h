@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "config/plan.h"
+#include "result/case_result.h"
+
+// What a case is before anything ran. Pure.
+namespace paceline::run {
+
+// Its identity, its settings, and how often it is repeated.
+result::CaseResult new_case_result(const config::Case& c, const std::string& run_id);
+
+std::int64_t repetitions_of(const config::Case& c);
+
+// Items (images, sequences) one iteration completes, and their name.
+double items_per_iteration(const config::Case& c);
+std::string item_name(const config::Case& c);
+
+}  // namespace paceline::run

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "run/case_settings.h"
+
+#include <array>
+#include <utility>
+
+#include "config/device.h"
+#include "config/vocabulary.h"
+
+namespace paceline::run {
+namespace {
+
+// With their defaults.
+constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
+
+}  // namespace
+
+std::string optional_text(const config::Settings& s, std::string_view name) {
+  return s.has(name) ? s.text(name) : std::string();
+}
+
+std::map<std::string, std::string> device_options(const config::Settings& s) {
+  std::map<std::string, std::string> options;
+  for (const auto& [name, usual] : kDeviceOptions) {
+    if (!s.has(name)) continue;
+    if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
+  }
+  return options;
+}
+
+std::int64_t instances_per_device(const config::Settings& s) {
+  if (!s.has("instances") || s.text("device").find(':') != std::string::npos ||
+      config::runs_on_cpu(s.text("engine"), s.text("device")))
+    return 0;
+  return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "config/settings.h"
+
+// Readings of a case's settings that its identity and its passes share.
+namespace paceline::run {
+
+// Empty when it is not set.
+std::string optional_text(const config::Settings& s, std::string_view name);
+
+// Options of every engine on a device other than the CPU, where they are not the default.
+std::map<std::string, std::string> device_options(const config::Settings& s);
+
+// Instances are on devices of their own where the device is called cuda: a number names one for all of them.
+// 0: they are not spread over devices.
+std::int64_t instances_per_device(const config::Settings& s);
+
+}  // namespace paceline::run

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "run/input_requests.h"
+
+#include "config/vocabulary.h"
+#include "run/case_settings.h"
+#include "run/short_hash.h"
+
+namespace paceline::run {
+
+workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass) {
+  workload::InputRequest request;
+  request.specs = pass.model.inputs;
+  for (auto& spec : request.specs) spec.shape.at(0) = pass.samples;
+  if (const auto* model = config::find_model(c.settings.text("model")))
+    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
+  request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
+  request.load_inputs = c.settings.texts("load_inputs");
+  request.image_dir = optional_text(c.settings, "image_dir");
+  request.batch = pass.batch;
+  return request;
+}
+
+std::string input_key(const config::Case& c, const workload::PassSpec& pass) {
+  return request_key(input_request(c, pass));
+}
+
+std::string request_key(const workload::InputRequest& request) {
+  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
+  key.push_back(request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch);
+  for (const auto& spec : request.specs)
+    key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});
+  return short_hash(key);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "config/plan.h"
+#include "workload/inference/inputs.h"
+#include "workload/pass.h"
+
+namespace paceline::run {
+
+// What inputs the case's passes read.
+workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass);
+
+// A name for inputs: equal for cases that share them.
+std::string input_key(const config::Case& c, const workload::PassSpec& pass);
+std::string request_key(const workload::InputRequest& request);
+
+}  // namespace paceline::run
