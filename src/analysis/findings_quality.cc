@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "analysis/case_query.h"
@@ -39,6 +40,33 @@ std::vector<std::string> ids_of(const Cases& cases) {
 
 std::string rerun_advice(const RunResult& run, const Cases& cases) {
   return "Measure again with: " + rerun_command(run, ids_of(cases));
+}
+
+// What to do about a failed case. Measured again as it was, it fails again as long as its cause is there; and
+// --resume cannot change an option.
+struct Cure {
+  std::string_view reason_code;
+  std::string_view before;  // what comes first; the command to measure again follows where `again`
+  bool again;
+};
+constexpr std::array kCures{
+    Cure{"config", "Change the option, and start a new run.", false},
+    Cure{"precision", "Ask for a precision that this engine runs in, and start a new run.", false},
+    Cure{"threads", "Ask for another number of threads, and start a new run.", false},
+    Cure{"data", "Mend the file first, then measure again with: ", true},
+    Cure{"io", "Mend what the system refuses (space, permissions) first, then measure again with: ", true},
+};
+
+std::string cure_of(const RunResult& run, const CaseResult& one) {
+  const auto* cure =
+      std::find_if(kCures.begin(), kCures.end(), [&](const Cure& c) { return c.reason_code == one.reason_code; });
+  if (cure == kCures.end()) return rerun_advice(run, {&one});
+  return std::string(cure->before) + (cure->again ? rerun_command(run, {one.case_id}) : "");
+}
+
+// Reasons may end in a question.
+std::string ended(std::string text) {
+  return text.ends_with('?') || text.ends_with('!') || text.ends_with('.') ? text : text + ".";
 }
 
 Finding about(const Cases& cases, std::string text, std::string evidence, std::string advice) {
@@ -88,9 +116,9 @@ Findings find_failed_cases(const RunResult& run) {
   Findings found;
   for (const CaseResult& one : run.cases) {
     if (one.outcome != Outcome::kFailed || one.reason_code == "accuracy") continue;
-    found.push_back(about({&one}, fmt::format("{} failed ({}): {}.", one.label, one.reason_code, one.reason),
-                          one.log_tail.empty() ? "no log" : "last lines of its log stand with the case",
-                          rerun_advice(run, {&one})));
+    found.push_back(about(
+        {&one}, ended(fmt::format("{} failed ({}): {}", one.label, one.reason_code, one.reason)),
+        one.log_tail.empty() ? "no log" : "last lines of its log stand with the case", cure_of(run, one)));
   }
   return found;
 }

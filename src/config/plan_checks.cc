@@ -19,13 +19,14 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrdered{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOrdered{{
     {"server.t_min_s", "server.t_max_s"},
     {"stop.n_min", "stop.n_max"},
     {"stop.t_min_s", "stop.t_max_s"},
     {"warmup.min_iterations", "warmup.max_iterations"},
     {"warmup.min_time_s", "warmup.max_time_s"},
     {"min_bytes", "max_bytes"},
+    {"training.lr_warmup_steps", "training.lr_total_steps"},
 }};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kExclusive{

@@ -114,8 +114,8 @@ json scalar_schema(const Option& option) {
   return schema;
 }
 
-json or_list(const json& one) {
-  return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", true}}}}};
+json or_list(const json& one, bool unique) {
+  return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", unique}}}}};
 }
 
 json section_schema() {
@@ -127,10 +127,10 @@ json section_schema() {
 json option_schema(const Option& option) {
   const json one = scalar_schema(option);
   json schema = one;
-  if (option.form == OptionForm::kAxis || option.form == OptionForm::kList) schema = or_list(one);
+  if (option.form == OptionForm::kAxis || option.form == OptionForm::kList) schema = or_list(one, !counts_by_place(option));
   if (option.is_map())
     schema = {{"type", "object"},
-              {"additionalProperties", option.form == OptionForm::kAxisMap ? or_list(one) : one}};
+              {"additionalProperties", option.form == OptionForm::kAxisMap ? or_list(one, true) : one}};
   schema["description"] = option.help;
   return schema;
 }

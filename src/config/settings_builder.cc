@@ -83,7 +83,7 @@ class Builder {
       auto converted = convert(option, value, names_);
       if (!converted.value) {
         report(value.place, std::move(converted.problem));
-      } else if (!seen.insert(*converted.value).second) {
+      } else if (!seen.insert(*converted.value).second && !counts_by_place(option)) {
         report(value.place,
                fmt::format("{} '{}' stands twice in '{}'", singular(option), value.text, raw.written));
       } else {

@@ -3,29 +3,24 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
+#include "base/data_source.h"
+#include "base/fault.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
+namespace fs = std::filesystem;
 namespace {
 
-// Where data come from, and for which models.
-struct Source {
-  std::string_view name;
-  bool needs_path;
-  std::string_view item;  // what one sample is; empty: anything
-};
-constexpr std::array kSources{Source{"synthetic", false, ""}, Source{"cifar100", false, "images"},
-                              Source{"image_folder", true, "images"}, Source{"token_file", true, "sequences"},
-                              Source{"npz", true, ""}};
-
-const Source& source_of(const Settings& s) {
-  return *std::find_if(kSources.begin(), kSources.end(),
-                       [&](const Source& row) { return row.name == s.text("data.source"); });
+const DataSource& source_of(const Settings& s) {
+  return *std::find_if(kDataSources.begin(), kDataSources.end(),
+                       [&](const DataSource& row) { return row.name == s.text("data.source"); });
 }
 
 // An option that is without effect, or impossible, unless another is set.
@@ -60,22 +55,44 @@ void check_needs(const Settings& s, std::vector<Mistake>& out) {
 }
 
 void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
-  if (s.has("training.betas") && s.numbers("training.betas").size() != 2)
-    out.push_back({"training.betas", "training.betas are two numbers: [0.9, 0.999]"});
+  const auto betas = s.has("training.betas") ? s.numbers("training.betas") : std::vector{0.9, 0.999};
+  if (betas.size() != 2 || std::max(betas.front(), betas.back()) >= 1)
+    out.push_back({"training.betas", fmt::format("training.betas are two numbers below 1, not {}: [0.9, 0.999]",
+                                                 fmt::join(betas, ", "))});
   if (is(s, "training.nesterov", "true") && is(s, "training.momentum", "0"))
     out.push_back({"training.nesterov", "training.nesterov needs a momentum; add training.momentum: 0.9"});
 }
 
+// What is wrong with a path that should hold data; empty: nothing that can be seen from outside.
+std::string path_problem(const std::string& path, const DataSource& source) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return "does not exist; check the path";
+  if (error) return fmt::format("cannot be read: {}", error.message());
+  const bool folder = fs::is_directory(status);
+  if (!folder && !fs::is_regular_file(status)) return "is neither a file nor a folder";
+  if (source.path == DataSource::Path::kFile && folder)
+    return fmt::format("is a folder; {} takes a file", source.name);
+  if (source.path == DataSource::Path::kFolder && !folder)
+    return fmt::format("is a file; {} takes a folder", source.name);
+  if (::access(path.c_str(), folder ? R_OK | X_OK : R_OK) != 0)
+    return "may not be read; check its permissions";
+  return {};
+}
+
 void check_data(const Settings& s, std::vector<Mistake>& out) {
   if (!s.has("data.source")) return;
-  const Source& source = source_of(s);
-  if (source.needs_path && !s.has("data.path"))
-    out.push_back(
-        {"data.source", fmt::format("data.source: {} needs data.path, the file or folder", source.name)});
-  std::error_code error;
-  if (source.needs_path && s.has("data.path") && !std::filesystem::exists(s.text("data.path"), error))
-    out.push_back(
-        {"data.path", fmt::format("data.path '{}' does not exist; check the path", s.text("data.path"))});
+  const DataSource& source = source_of(s);
+  if (source.path == DataSource::Path::kNone) return;
+  if (!s.has("data.path")) {
+    if (source.path != DataSource::Path::kEither)
+      out.push_back(
+          {"data.source", fmt::format("data.source: {} needs data.path, the file or folder", source.name)});
+    return;
+  }
+  const auto& path = s.text("data.path");
+  if (const auto problem = path_problem(path, source); !problem.empty())
+    out.push_back({"data.path", fmt::format("data.path '{}' {}", path, problem)});
 }
 
 // Every step takes whole batches, so an epoch must hold one of each rank.
@@ -91,6 +108,33 @@ void check_epoch(const Settings& s, std::vector<Mistake>& out) {
                                     step, s.number("data.synthetic_samples"))});
 }
 
+// nullopt: it depends on what is measured, on the data, or on a checkpoint. The first step is never timed.
+std::optional<std::int64_t> planned_steps(const Settings& s) {
+  const bool fixed = s.has("benchmark.measure_steps") && s.has("benchmark.warmup_steps") &&
+                     !s.has("training.epochs") && !is(s, "checkpoint.resume", "true");
+  if (!fixed) return std::nullopt;
+  return std::max<std::int64_t>(1, s.integer("benchmark.warmup_steps")) +
+         s.integer("benchmark.measure_steps");
+}
+
+// A fault that cannot come would be a test that cannot fail.
+void check_fault(const Settings& s, std::vector<Mistake>& out) try {
+  if (!s.has("inject")) return;
+  const auto& text = s.text("inject");
+  const Fault fault = parse_fault(text);
+  const auto ranks = static_cast<std::int64_t>(largest(s, "gpu_counts"));
+  if (s.has("gpu_counts") && fault.rank >= ranks)
+    out.push_back({"inject", fmt::format("inject '{}': there is no rank {}; {}", text, fault.rank,
+                                         ranks == 1 ? std::string("the only one is rank 0")
+                                                    : fmt::format("ranks go from 0 to {}", ranks - 1))});
+  if (const auto steps = planned_steps(s); steps && fault.step >= *steps)
+    out.push_back({"inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from 0 "
+                                         "to {} (benchmark.warmup_steps, benchmark.measure_steps)",
+                                         text, fault.step, *steps - 1)});
+} catch (const Error& e) {
+  out.push_back({"inject", e.what()});
+}
+
 }  // namespace
 
 std::vector<Mistake> training_mistakes(const Settings& settings) {
@@ -99,6 +143,7 @@ std::vector<Mistake> training_mistakes(const Settings& settings) {
   check_optimizer(settings, out);
   check_data(settings, out);
   check_epoch(settings, out);
+  check_fault(settings, out);
   return out;
 }
 
@@ -122,7 +167,7 @@ std::vector<std::string> training_reasons(const Case& item) {
   const Settings& s = item.settings;
   std::vector<std::string> reasons;
   const Model* model = find_model(s.text("model"));
-  if (!model) {
+  if (!model || model->internal) {
     reasons.push_back(
         fmt::format("'{}' cannot be trained: training takes the built-in models", s.text("model")));
     return reasons;
@@ -130,7 +175,7 @@ std::vector<std::string> training_reasons(const Case& item) {
   if (s.has("sequence_length") && s.integer("sequence_length") > model->max_sequence_length)
     reasons.push_back(fmt::format("{} takes at most {} tokens, and sequence_length is {}", model->name,
                                   model->max_sequence_length, s.integer("sequence_length")));
-  const Source& source = source_of(s);
+  const DataSource& source = source_of(s);
   if (!source.item.empty() && source.item != model->item)
     reasons.push_back(fmt::format("data.source '{}' holds {}, and {} takes {}", source.name, source.item,
                                   model->name, model->item));

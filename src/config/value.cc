@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -44,9 +45,17 @@ std::string range_text(const Option& option) {
   return fmt::format("from {} to {}{}", option.min, option.max, unit);
 }
 
+bool has_range(const Option& option) {
+  return std::isfinite(option.min) || std::isfinite(option.max);
+}
+
+Converted out_of_range(const Option& option, const RawValue& raw) {
+  return fail(option, raw,
+              has_range(option) ? fmt::format("is out of range: {}", range_text(option)) : "is too large");
+}
+
 Converted in_range(const Option& option, const RawValue& raw, double number, Value value) {
-  if (number < option.min || number > option.max)
-    return fail(option, raw, fmt::format("is out of range: {}", range_text(option)));
+  if (number < option.min || number > option.max) return out_of_range(option, raw);
   return {std::move(value), {}};
 }
 
@@ -58,19 +67,34 @@ std::string number_problem(const RawValue& raw, std::string_view wanted) {
   return "";
 }
 
+template <typename T>
+bool is_too_large(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
+// "is not a number (from 0 to 1000)"
+std::string no_number(const Option& option, std::string_view wanted) {
+  return has_range(option) ? fmt::format("is not {} ({})", wanted, range_text(option))
+                           : fmt::format("is not {}", wanted);
+}
+
 Converted convert_integer(const Option& option, const RawValue& raw) {
   if (const auto problem = number_problem(raw, "a whole number"); !problem.empty())
     return fail(option, raw, problem);
+  if (is_too_large<long long>(raw.text)) return out_of_range(option, raw);
   const auto number = parse_int(raw.text);
-  if (!number) return fail(option, raw, "is not a whole number");
+  if (!number) return fail(option, raw, no_number(option, "a whole number"));
   return in_range(option, raw, static_cast<double>(*number), std::int64_t{*number});
 }
 
 Converted convert_number(const Option& option, const RawValue& raw) {
   if (const auto problem = number_problem(raw, "a number"); !problem.empty())
     return fail(option, raw, problem);
+  if (is_too_large<double>(raw.text)) return out_of_range(option, raw);
   const auto number = parse_double(raw.text);
-  if (!number) return fail(option, raw, "is not a number");
+  if (!number) return fail(option, raw, no_number(option, "a number"));
   return in_range(option, raw, *number, *number);
 }
 
@@ -197,6 +221,10 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
       break;
   }
   return convert_text(option, raw);
+}
+
+bool counts_by_place(const Option& option) {
+  return option.name == "training.betas";
 }
 
 std::string expected_text(const Option& option) {

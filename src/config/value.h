@@ -27,6 +27,9 @@ struct Converted {
 // are no numbers.
 Converted convert(const Option& option, const RawValue& raw, const NameSpace& names = {});
 
+// Whether the values of a list mean something by their place, so that equal ones are no repetition.
+bool counts_by_place(const Option& option);
+
 // What belongs there, in words: "a whole number", "one of fp32, bf16".
 std::string expected_text(const Option& option);
 

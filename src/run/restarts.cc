@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/training/fault.h"
+#include "base/fault.h"
 
 namespace paceline::run {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using result::Count;
 using result::Number;
 
-constexpr std::array<std::string_view, 3> kNotAgain{"interrupted", "config", "unsupported"};
+constexpr std::array<std::string_view, 4> kNotAgain{"interrupted", "config", "data", "unsupported"};
 
 bool worth_another_try(const WorkerOutcome& outcome) {
   return !outcome.ok && std::find(kNotAgain.begin(), kNotAgain.end(), outcome.reason_code) == kNotAgain.end();
@@ -26,7 +26,7 @@ bool worth_another_try(const WorkerOutcome& outcome) {
 Count step_of_fault(const WorkerRequest& request, const WorkerOutcome& outcome) {
   if (request.spec.train.inject.empty() || outcome.fault_ns == 0)
     return Count::missing("the last step before the fault is not known");
-  return workload::parse_fault(request.spec.train.inject).step;
+  return parse_fault(request.spec.train.inject).step;
 }
 
 // Known when the ranks failed; what came afterwards is added by `add_return`.

@@ -259,6 +259,32 @@ TEST(Findings, OverlappingMemoryIsNoSaving) {
   EXPECT_TRUE(of_kind(run, "memory_saving").empty());
 }
 
+TEST(Findings, MeasuringAgainIsAdvisedOnlyWhereItCanHelp) {
+  const auto advice = [](const std::string& code) {
+    RunResult run = quiet_run();
+    run.cases[0].outcome = result::Outcome::kFailed;
+    run.cases[0].reason_code = code;
+    run.cases[0].reason = "why";
+    const auto found = of_kind(run, "failed_cases");
+    return found.empty() ? "" : found.front().advice;
+  };
+  EXPECT_EQ(advice("crash").find("Measure again with: paceline run --resume"), 0U);
+  EXPECT_EQ(advice("hung").find("Measure again with: "), 0U);
+  EXPECT_EQ(advice("config"), "Change the option, and start a new run.");
+  EXPECT_EQ(advice("threads").find("--resume"), std::string::npos);
+  EXPECT_EQ(advice("data").find("Mend the file first, then measure again with: paceline run --resume"), 0U);
+}
+
+TEST(Findings, AReasonThatEndsInAQuestionIsASentence) {
+  RunResult run = quiet_run();
+  run.cases[0].outcome = result::Outcome::kFailed;
+  run.cases[0].reason_code = "data";
+  run.cases[0].reason = "was the file made with another tokenizer?";
+  EXPECT_TRUE(of_kind(run, "failed_cases").at(0).text.ends_with("another tokenizer?"));
+  run.cases[0].reason = "it ends early";
+  EXPECT_TRUE(of_kind(run, "failed_cases").at(0).text.ends_with("it ends early."));
+}
+
 TEST(Findings, GradesAreNamedWithTheirReasonAndACommand) {
   const RunResult run = sample_run();
   const auto noisy = of_kind(run, "noisy_cases");

@@ -12,6 +12,8 @@ TEST(Units, ThreeDigitsAndTheRightScale) {
   EXPECT_EQ(format_duration_ns(1.2149e9), "1.21 s");
   EXPECT_EQ(format_duration_ns(999.6e3), "1.00 ms");
   EXPECT_EQ(format_ms(331.44e6), "331");
+  EXPECT_EQ(format_count(53), "53");
+  EXPECT_EQ(format_count(2 / 3.0), "0.67");
   EXPECT_EQ(format_bytes(312.2e6), "312 MB");
   EXPECT_EQ(format_flops(168.3e9), "168 GFLOP/s");
   EXPECT_EQ(format_percent(0.0612), "6.1 %");

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"iterations: [10]", "p.yaml:3:13: a list where a whole number belongs, in 'iterations'"},
         Wrong{"stop: {t_max_s: [1, 2]}", "p.yaml:3:17: a list where a number belongs, in 'stop.t_max_s'"},
         Wrong{"iterations: {n: 10}", "p.yaml:3:13: a map where a whole number belongs, in 'iterations'"},
-        Wrong{"iterations: ten", "p.yaml:3:13: iterations 'ten' is not a whole number"},
+        Wrong{"iterations: ten", "p.yaml:3:13: iterations 'ten' is not a whole number (from 1 to 100000000)"},
         Wrong{"iterations: -10", "p.yaml:3:13: iterations '-10' is out of range: from 1 to 100000000"},
         Wrong{"warmup_iterations: -1",
               "p.yaml:3:20: warmup_iterations '-1' is out of range: from 0 to 10000000"},
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"batch_sizes: [8, 1, 8]", "p.yaml:3:21: batch '8' stands twice in 'batch_sizes'"},
         Wrong{"timeout_s: ''", "p.yaml:3:12: timeout_s '' is empty; a number belongs here"},
         Wrong{"timeout_s:", "p.yaml:3:1: 'timeout_s' has no value"},
-        Wrong{"timeout_s: .nan", "p.yaml:3:12: timeout_s '.nan' is not a number"},
+        Wrong{"timeout_s: .nan", "p.yaml:3:12: timeout_s '.nan' is not a number (from 0.1 to 604800 s)"},
         Wrong{"stop: 5",
               "p.yaml:3:7: a single value where a section belongs: 'stop' holds n_min, n_max, t_min_s, "
               "t_max_s, "
@@ -177,11 +177,11 @@ TEST(PlanErrors, OverridesReplaceAndAreCheckedAlike) {
   EXPECT_EQ(mistake_of(with_line("batch: 4"), run_flags({"--batch", "0"})),
             "--batch 0: batch '0' is out of range: from 1 to 1000000 samples");
   EXPECT_EQ(mistake_of(with_line("batch: 4"), run_flags({"--stop.t_max_s=abc"})),
-            "--stop.t_max_s=abc: stop.t_max_s 'abc' is not a number");
+            "--stop.t_max_s=abc: stop.t_max_s 'abc' is not a number (from 0.001 to 86400 s)");
   EXPECT_EQ(mistake_of(with_line("batch: 4"), run_flags({"--epochs", "3"})),
             "--epochs 3: no workload of this plan takes 'training.epochs' (it is for kind training)");
   EXPECT_EQ(mistake_of(with_line("batch: 4"), run_flags({"--iters", "1,8"})),
-            "--iters 1,8: iterations '1,8' is not a whole number");
+            "--iters 1,8: iterations '1,8' is not a whole number (from 1 to 100000000)");
 }
 
 TEST(PlanErrors, ModelFileNeedsShapes) {

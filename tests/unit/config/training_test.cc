@@ -77,7 +77,9 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("training: {optimizer: sdg}\n"), HasSubstr("did you mean 'sgd'?"));
   EXPECT_THAT(training_mistake("training: {schedule: cosine}\n"), HasSubstr("needs training.lr_total_steps"));
   EXPECT_THAT(training_mistake("training: {schedule: step}\n"), HasSubstr("needs training.lr_step_size"));
-  EXPECT_THAT(training_mistake("training: {betas: [0.9]}\n"), HasSubstr("two numbers"));
+  EXPECT_THAT(training_mistake("training: {betas: [0.9]}\n"), HasSubstr("two numbers below 1, not 0.9"));
+  EXPECT_THAT(training_mistake("training: {schedule: cosine, lr_warmup_steps: 9, lr_total_steps: 5}\n"),
+              HasSubstr("training.lr_warmup_steps (9) is larger than training.lr_total_steps (5)"));
   EXPECT_THAT(training_mistake("training: {nesterov: true, momentum: 0}\n"), HasSubstr("needs a momentum"));
   EXPECT_THAT(training_mistake("data: {source: cifar10}\n"), HasSubstr("did you mean 'cifar100'?"));
   EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
@@ -87,6 +89,44 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("device: cuda:1\n"), HasSubstr("none of auto, cpu, cuda"));
   EXPECT_THAT(training_mistake("benchmark: {measure_steps: 5, measure_seconds: 2}\n"),
               HasSubstr("exclude each other"));
+}
+
+TEST(TrainingPlans, BetasAreBelowOneAndMayBeEqual) {
+  EXPECT_THAT(training_mistake("training: {betas: [1, 1]}\n"), HasSubstr("below 1, not 1, 1"));
+  EXPECT_TRUE(mistakes_of("kind: training\nmodel: tiny_cnn\ntraining: {betas: [0.9, 0.9]}\n").empty());
+}
+
+TEST(TrainingPlans, AFaultThatCannotComeIsAMistake) {
+  EXPECT_THAT(training_mistake("inject: bad\n"), HasSubstr("use kill:rank=1,step=50"));
+  EXPECT_THAT(training_mistake("ranks: [1, 2]\ninject: 'kill:rank=2,step=1'\n"),
+              HasSubstr("there is no rank 2; ranks go from 0 to 1"));
+  EXPECT_THAT(training_mistake("inject: 'slow=1s:rank=1'\n"), HasSubstr("the only one is rank 0"));
+  const std::string fixed = "benchmark: {warmup_steps: 2, measure_steps: 3}\n";
+  EXPECT_THAT(training_mistake(fixed + "inject: 'kill:step=5'\n"), HasSubstr("there is no step 5; "));
+  EXPECT_THAT(training_mistake(fixed + "inject: 'kill:step=5'\n"), HasSubstr("from 0 to 4"));
+  for (const std::string& lines :
+       {fixed + "inject: 'kill:step=4'\n", std::string("inject: 'kill:step=500'\n"),
+        fixed + "training: {epochs: 2}\ninject: 'kill:step=5'\n",
+        fixed + "checkpoint: {dir: a, resume: true}\ninject: 'kill:step=5'\n"})
+    EXPECT_TRUE(mistakes_of("kind: training\nmodel: tiny_cnn\n" + lines).empty()) << lines;
+}
+
+TEST(TrainingPlans, PathsOfDataAreLookedAt) {
+  const TemporaryFile file("paceline_training.npz");
+  const std::string folder = testing::TempDir();
+  const auto data = [](const std::string& source, const std::string& path) {
+    return "data: {source: " + source + ", path: '" + path + "'}\n";
+  };
+  EXPECT_THAT(training_mistake(data("image_folder", file.path())), HasSubstr("is a file; image_folder takes a folder"));
+  EXPECT_THAT(training_mistake(data("npz", folder)), HasSubstr("is a folder; npz takes a file"));
+  EXPECT_THAT(training_mistake(data("cifar100", "no/such")), HasSubstr("does not exist"));
+  EXPECT_THAT(training_mistake(data("npz", "/dev/null")), HasSubstr("neither a file nor a folder"));
+  EXPECT_THAT(training_mistake(data("npz", file.path() + "/x")), HasSubstr("does not exist"));
+  EXPECT_TRUE(mistakes_of("kind: training\nmodel: resnet50\n" + data("cifar100", folder)).empty());
+}
+
+TEST(TrainingPlans, ModelsThatMeasureThePeakAreNotTrained) {
+  EXPECT_THAT(reason_of("model: peak_gemm\n"), HasSubstr("cannot be trained"));
 }
 
 TEST(TrainingPlans, AnEpochHoldsAStepOfEveryCase) {

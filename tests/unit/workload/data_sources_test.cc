@@ -159,6 +159,18 @@ TEST(ImageFolder, RefusesWhatIsNoSuchFolder) {
   expect_error(ErrorCode::kData, {"2 class folders", "1 classes"}, [&] { make_source(small); });
 }
 
+TEST(ImageFolder, LinksThatLeadNowhereAreNamedAndLoopsEnd) {
+  const ScratchFolder folder;
+  write_png(folder / "a/1.png", 4, 4, plain({1, 2, 3}));
+  std::filesystem::create_symlink(folder / "gone.png", folder / "a/2.png");
+  std::filesystem::create_directory_symlink(folder / "a", folder / "a/again.png");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  const auto shape = image_shape(4);
+  const auto source = make_source(setup_of("image_folder", folder.path(), shape));
+  ASSERT_EQ(source->samples(), 2);
+  expect_error(ErrorCode::kIo, {"a/2.png"}, [&] { read(*source, 1, shape); });
+}
+
 TEST(Crops, StayInsideAndKeepTheirShape) {
   for (std::uint64_t key = 0; key < 500; ++key) {
     Draws random = draws(key);
@@ -320,8 +332,31 @@ TEST(Npz, SaysWhatIsWrongWithAnArchive) {
           {array<float>("x", DType::kFloat32, {2, 3}, {0, 1, 2, 3, 4, 5}), y({0, 1})});
   refused(ErrorCode::kData, {"'y'", "float32", "int64"},
           {x, array<float>("y", DType::kFloat32, {2}, {0, 1})});
+  refused(ErrorCode::kData, {"row 1 ", "a.npz", "NaN"},
+          {array<float>("x", DType::kFloat32, {2, 4}, {0, 1, 2, 3, 4, 5, NAN, 7}), y({0, 1})});
+  refused(ErrorCode::kData, {"row 0 ", "an infinity"},
+          {array<double>("x", DType::kFloat64, {2, 4}, {1e300, 1, 2, 3, 4, 5, 6, 7}), y({0, 1})});
+  refused(ErrorCode::kData, {"empty", "[2, 0]"}, {array<float>("x", DType::kFloat32, {2, 0}, {}), y({0, 1})});
   const auto broken = setup_of("npz", folder.write("b.npz", "no archive"), image_shape(2));
   expect_error(ErrorCode::kData, {"b.npz"}, [&] { make_source(broken); });
+}
+
+TEST(DataRemarks, OneClassTeachesNothing) {
+  const ScratchFolder folder;
+  folder.write("only/a.png", "x");
+  folder.write("only/b.png", "x");
+  const auto setup = setup_of("image_folder", folder.path(), image_shape(4));
+  EXPECT_NE(make_source(setup)->remark().find("one class folder"), std::string::npos);
+  folder.write("second/a.png", "x");
+  EXPECT_EQ(make_source(setup)->remark(), "");
+  const auto of_labels = [&](const std::vector<std::int64_t>& labels) {
+    std::vector<Tensor> arrays;
+    arrays.push_back(array<float>("x", DType::kFloat32, {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}));
+    arrays.push_back(array("y", DType::kInt64, {2}, labels));
+    return make_source(setup_of("npz", write_npz(folder, "a.npz", std::move(arrays)), image_shape(2)))->remark();
+  };
+  EXPECT_NE(of_labels({3, 3}).find("every label in"), std::string::npos);
+  EXPECT_EQ(of_labels({3, 4}), "");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <mutex>
 
-#include "base/error.h"
 #include "support/thread_group.h"
 #include "workload/training/agreed_decider.h"
 #include "workload/training/fault.h"
@@ -35,24 +34,6 @@ TEST(LearningRate, StepsDownByItsFactor) {
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 29), 1);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 30), 0.1);
   EXPECT_NEAR(learning_rate(schedule, 65), 0.01, 1e-15);
-}
-
-TEST(Fault, ReadsEveryForm) {
-  EXPECT_EQ(parse_fault("").kind, Fault::Kind::kNone);
-  const auto kill = parse_fault("kill:rank=1,step=50");
-  EXPECT_EQ(kill.kind, Fault::Kind::kKill);
-  EXPECT_EQ(kill.rank, 1);
-  EXPECT_EQ(kill.step, 50);
-  const auto slow = parse_fault("slow=200ms:rank=3");
-  EXPECT_EQ(slow.kind, Fault::Kind::kSlow);
-  EXPECT_DOUBLE_EQ(slow.seconds, 0.2);
-  EXPECT_DOUBLE_EQ(parse_fault("slow=1.5s").seconds, 1.5);
-}
-
-TEST(Fault, RefusesEverythingElse) {
-  for (const char* text : {"die:rank=1", "kill:rank", "kill:rank=-1", "kill:node=1", "slow:rank=1",
-                           "slow=2m:rank=1", "slow=0s", "kill=3:rank=1", "kill:rank=1,step=x"})
-    EXPECT_THROW(parse_fault(text), Error) << text;
 }
 
 TEST(FaultMaker, TouchesItsOwnRankAndStepOnly) {

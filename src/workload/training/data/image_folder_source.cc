@@ -26,33 +26,47 @@ bool is_picture(const fs::path& file) {
               fmt::format("cannot read data.path '{}': {}", folder.string(), error.message()));
 }
 
-std::vector<fs::path> folders_of(const fs::path& root) {
+// What `entry` says may throw where a link leads nowhere.
+bool is_folder(const fs::directory_entry& entry) {
   std::error_code error;
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(root, error))
-    if (entry.is_directory()) folders.push_back(entry.path());
-  if (error) cannot_list(root, error);
-  std::sort(folders.begin(), folders.end());
-  return folders;
+  return entry.is_directory(error);
+}
+
+// A link that leads nowhere counts, so that reading names it; pipes and devices do not.
+bool is_picture_file(const fs::directory_entry& entry) {
+  std::error_code error;
+  return is_picture(entry.path()) && !is_folder(entry) && !entry.is_other(error);
+}
+
+// Every entry of the iterator that `keep` likes, in the order of names.
+template <typename Iterator, typename Keep>
+std::vector<fs::path> listed(const fs::path& folder, Keep keep) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (Iterator at(folder, error); !error && at != Iterator(); at.increment(error))
+    if (keep(*at)) paths.push_back(at->path());
+  if (error) cannot_list(folder, error);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<fs::path> folders_of(const fs::path& root) {
+  return listed<fs::directory_iterator>(root, is_folder);
 }
 
 std::vector<fs::path> pictures_below(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
-    if (is_picture(entry.path())) files.push_back(entry.path());
-  if (error) cannot_list(folder, error);
+  auto files = listed<fs::recursive_directory_iterator>(folder, is_picture_file);
   if (files.empty())
     throw Error(ErrorCode::kData, fmt::format("class folder '{}' holds no .jpg, .jpeg or .png file; every "
                                               "folder in data.path is a class",
                                               folder.string()));
-  std::sort(files.begin(), files.end());
   return files;
 }
 
 class ImageFolderSource : public Source {
  public:
-  explicit ImageFolderSource(const SourceSetup& setup) : shape_(setup.shape), augment_(setup.data.augment) {
+  explicit ImageFolderSource(const SourceSetup& setup)
+      : root_(setup.data.path), shape_(setup.shape), augment_(setup.data.augment) {
     const auto folders = folders_of(setup.data.path);
     check_classes(static_cast<std::int64_t>(folders.size()), setup);
     for (std::size_t label = 0; label < folders.size(); ++label)
@@ -61,6 +75,13 @@ class ImageFolderSource : public Source {
   }
 
   [[nodiscard]] std::int64_t samples() const override { return static_cast<std::int64_t>(pictures_.size()); }
+
+  [[nodiscard]] std::string remark() const override {
+    if (pictures_.back().label > 0) return {};
+    return fmt::format("data.path '{}' holds one class folder: every label is the same, so there is nothing to "
+                       "learn",
+                       root_);
+  }
 
   void read(std::int64_t index, Draws draws, const SampleMemory& sample) const override {
     const Picture& picture = pictures_[static_cast<std::size_t>(index)];
@@ -89,6 +110,7 @@ class ImageFolderSource : public Source {
                                                 setup.data.path, have, setup.classes));
   }
 
+  std::string root_;
   SampleShape shape_;
   bool augment_;
   std::vector<Picture> pictures_;

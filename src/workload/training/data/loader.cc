@@ -37,7 +37,8 @@ std::unique_ptr<BatchSupply> make_supply(BatchMaker& maker, const DataSpec& data
 class Loader::Impl {
  public:
   Impl(const LoaderSetup& setup, const BatchLayout& layout, std::unique_ptr<Source> source)
-      : samples_per_step(layout.batch() * setup.micro_batches),
+      : remark(source->remark()),
+        samples_per_step(layout.batch() * setup.micro_batches),
         sampler({source->samples(), samples_per_step, setup.rank, setup.world, setup.data.shuffle,
                  setup.data.seed}),
         fixed(is_fixed(setup.data)),
@@ -52,6 +53,7 @@ class Loader::Impl {
       for (Tensor& tensor : supply->take()) views.push_back(tensor.view());
   }
 
+  std::string remark;  // of the source
   std::int64_t samples_per_step;
   Sampler sampler;
   bool fixed;
@@ -109,6 +111,10 @@ std::int64_t Loader::steps_per_epoch() const {
 
 std::int64_t Loader::samples_per_step() const {
   return impl_->samples_per_step;
+}
+
+const std::string& Loader::remark() const {
+  return impl_->remark;
 }
 
 std::optional<double> Loader::deliverable_samples_per_s() const {

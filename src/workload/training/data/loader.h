@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/tensor.h"
@@ -53,6 +54,8 @@ class Loader {
   [[nodiscard]] DataPosition position() const;  // before that step
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   [[nodiscard]] std::int64_t samples_per_step() const;  // of this rank
+  // What a person should know of the data, in words; empty: nothing.
+  [[nodiscard]] const std::string& remark() const;
   // What the workers could have delivered: workers * samples made / time spent making them. Where they share
   // their CPUs with the training, the time holds that too. Missing before the first batch is made, and for
   // the one batch that is always the same.

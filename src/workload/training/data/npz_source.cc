@@ -54,6 +54,9 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, std::string_view nam
 
 // [N, C, H, W] with C of 1 or 3, [N, H, W], or [N, F] where F is a square number: grey ones.
 Shape as_planes(const Shape& shape, const std::string& path) {
+  if (element_count(shape) == 0)
+    throw Error(ErrorCode::kData,
+                fmt::format("array 'x' of '{}' is empty: its shape is [{}]", path, fmt::join(shape, ", ")));
   if (shape.size() == 4 && (shape[1] == 1 || shape[1] == 3)) return shape;
   if (shape.size() == 3) return {shape[0], 1, shape[1], shape[2]};
   const auto side = shape.size() == 2 ? std::lround(std::sqrt(static_cast<double>(shape[1]))) : 0;
@@ -62,6 +65,18 @@ Shape as_planes(const Shape& shape, const std::string& path) {
               fmt::format("array 'x' of '{}' has shape [{}]; it should be [N, 3, H, W], [N, 1, H, W], "
                           "[N, H, W], or [N, F] with F a square number",
                           path, fmt::join(shape, ", ")));
+}
+
+// The mean over the set would be none either.
+void check_finite(const std::vector<float>& values, std::int64_t rows, const std::string& path) {
+  const auto bad =
+      std::find_if_not(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+  if (bad == values.end()) return;
+  const auto each = static_cast<std::int64_t>(values.size()) / rows;
+  throw Error(ErrorCode::kData, fmt::format("row {} of array 'x' of '{}' holds {}, which is no number to train "
+                                            "on; leave the row out",
+                                            (bad - values.begin()) / each, path,
+                                            std::isnan(*bad) ? "NaN" : "an infinity"));
 }
 
 // Mean 0 and deviation 1 over the whole set.
@@ -84,10 +99,16 @@ class NpzSource : public Source {
     labels_ = convert(find_array(arrays, "y", path_), kLabels, "int64, int32 or uint8", path_);
     shape_ = as_planes(x.spec().shape, path_);
     check(setup.classes);
+    check_finite(pixels_, shape_[0], path_);
     standardise(pixels_);
   }
 
   [[nodiscard]] std::int64_t samples() const override { return shape_[0]; }
+
+  [[nodiscard]] std::string remark() const override {
+    const bool one = std::all_of(labels_.begin(), labels_.end(), [&](auto label) { return label == labels_[0]; });
+    return one ? fmt::format("every label in '{}' is {}, so there is nothing to learn", path_, labels_[0]) : "";
+  }
 
   void read(std::int64_t index, Draws, const SampleMemory& sample) const override {
     const std::int64_t plane = shape_[2] * shape_[3];
