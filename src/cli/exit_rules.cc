@@ -33,16 +33,9 @@ constexpr std::array kRows{
     ExitRow{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
 };
 
-// A failed case by its reason: the user's file, a failed gate, or the workload itself.
-ExitCode failed_code(const std::string& reason_code) {
-  if (reason_code == "data" || reason_code == "io" || reason_code == "config") return ExitCode::kUsage;
-  if (reason_code == "accuracy" || reason_code == "precision") return ExitCode::kGateFailed;
-  return ExitCode::kWorkloadFailed;
-}
-
 ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
   if (c.outcome == result::Outcome::kSkipped) return ExitCode::kSkipped;
-  if (c.outcome == result::Outcome::kFailed) return failed_code(c.reason_code);
+  if (c.outcome == result::Outcome::kFailed) return exit_code_of_failure(c.reason_code);
   ExitCode code = analysis::inconclusive(c) ? ExitCode::kInconclusive : ExitCode::kOk;
   if (c.grade == result::Grade::kC && !options.allow_noisy) code = worse(code, ExitCode::kEnvironmentInvalid);
   return code;
@@ -61,6 +54,12 @@ ExitCode exit_code_of(ErrorCode code) {
     default:
       return ExitCode::kUsage;
   }
+}
+
+ExitCode exit_code_of_failure(const std::string& reason_code) {
+  if (reason_code == "data" || reason_code == "io" || reason_code == "config") return ExitCode::kUsage;
+  if (reason_code == "accuracy" || reason_code == "precision") return ExitCode::kGateFailed;
+  return ExitCode::kWorkloadFailed;
 }
 
 ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) {

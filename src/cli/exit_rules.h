@@ -11,6 +11,9 @@ namespace paceline::cli {
 
 ExitCode exit_code_of(ErrorCode code);
 
+// A failed case by its reason: the user's file, a failed gate, or the workload itself.
+ExitCode exit_code_of_failure(const std::string& reason_code);
+
 struct ExitOptions {
   bool allow_noisy = false;
   bool interrupted = false;

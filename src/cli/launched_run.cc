@@ -15,6 +15,8 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "cli/interrupts.h"
+#include "cluster/local_address.h"
+#include "cluster/meeting_point.h"
 #include "run/launch.h"
 #include "run/store_process.h"
 #include "run/train_here.h"
@@ -40,13 +42,44 @@ int ranks_asked(const config::FlagSet& flags) {
   return static_cast<int>(most);
 }
 
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw Error(ErrorCode::kUsage, sentence);
+}
+
+// Words of which one alone would be without effect.
+void check_companions(const config::FlagSet& flags) {
+  if (find_setting(flags, "nnodes")) return;
+  for (const auto* name : {"node_rank", "rdzv_endpoint"})
+    if (const auto* word = find_setting(flags, name))
+      refuse(fmt::format("{} without --nnodes; say on every host how many there are, e.g. --nnodes 2",
+                         word->written));
+}
+
+// --ranks and torchrun's words may both say the world.
+void check_world(const config::FlagSet& flags, const config::Settings& options, int hosts) {
+  const int asked = ranks_asked(flags);
+  if (asked == 0 || !options.has("nproc_per_node")) return;
+  const auto each = options.integer("nproc_per_node");
+  if (asked != hosts * each)
+    refuse(
+        fmt::format("--ranks {}, but --nproc-per-node {} with --nnodes {} is {} ranks; leave one of them out",
+                    asked, each, hosts, hosts * each));
+}
+
 int ranks_per_host(const config::FlagSet& flags, const config::Settings& options, int hosts) {
   if (options.has("nproc_per_node")) return static_cast<int>(options.integer("nproc_per_node"));
   const int ranks = ranks_asked(flags);
   if (ranks % hosts != 0)
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--ranks {} cannot be spread evenly over --nnodes {}", ranks, hosts));
+    refuse(fmt::format("--ranks {} cannot be spread evenly over --nnodes {}", ranks, hosts));
   return std::max(1, ranks / hosts);
+}
+
+// gloo reads the variable.
+void choose_interface(const config::Settings& options) {
+  if (!options.has("interface")) return;
+  const auto& name = options.text("interface");
+  cluster::check_interface(name, "--interface " + name);
+  ::setenv("GLOO_SOCKET_IFNAME", name.c_str(), 1);
 }
 
 // Every process of the launch must run the same.
@@ -91,11 +124,15 @@ void tell_launcher(const run::Launch& launch) {
 std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
                                                  const config::Settings& options) {
   if (flags.command != config::kTrain && flags.command != config::kRun) return std::nullopt;
-  if (options.has("interface")) ::setenv("GLOO_SOCKET_IFNAME", options.text("interface").c_str(), 1);
   const int hosts = static_cast<int>(options.integer("nnodes"));
+  const int host = static_cast<int>(options.integer("node_rank"));
+  check_companions(flags);
+  check_world(flags, options, hosts);
+  choose_interface(options);
+  if (host >= hosts)
+    refuse(fmt::format("--node-rank {} with --nnodes {}: nodes go from 0 to {}", host, hosts, hosts - 1));
   if (hosts == 1) return cluster::find_place(cluster::own_environment());
-  return cluster::place_by_hand(hosts, static_cast<int>(options.integer("node_rank")),
-                                ranks_per_host(flags, options, hosts),
+  return cluster::place_by_hand(hosts, host, ranks_per_host(flags, options, hosts),
                                 options.has("rdzv_endpoint") ? options.text("rdzv_endpoint") : "");
 }
 
@@ -119,6 +156,9 @@ bool any_training(const std::vector<config::Case>& cases) {
 ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
                       const std::function<ExitCode(const run::RunSetup&)>& work) {
   const auto request = store_request(place, setup);
+  if (const char* chosen = std::getenv("GLOO_SOCKET_IFNAME"); chosen && *chosen)
+    cluster::check_interface(chosen, fmt::format("GLOO_SOCKET_IFNAME={}", chosen));
+  cluster::check_meeting_point(place, request.where.timeout_s, InterruptGuard::flag());
   run::StoreProcess store(request, InterruptGuard::flag());
   run::Launch launch(place, store, request.where.timeout_s, hash_of(setup));
   setup.launch = &launch;

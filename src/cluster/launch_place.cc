@@ -186,21 +186,33 @@ std::string identity_of(const Variables& variables, const std::string& launcher)
   return variables.text("MASTER_ADDR") + ":" + variables.text("MASTER_PORT");
 }
 
-std::string address_of(const Variables& variables, const LaunchPlace& place) {
-  if (variables.has("MASTER_ADDR")) return variables.text("MASTER_ADDR");
-  if (place.launcher == "srun") {
-    const auto nodes = variables.first_set("SLURM_STEP_NODELIST,SLURM_JOB_NODELIST");
-    if (variables.has(nodes)) return first_host(variables.text(nodes));
-  }
-  if (place.local_world == place.world) return "127.0.0.1";
-  throw Error(ErrorCode::kConfig,
-              fmt::format("MASTER_ADDR is not set, and {} does not say which host has rank "
-                          "0; {}",
-                          place.launcher, kHowToSay));
+void fill_address(const Variables& variables, LaunchPlace& place) {
+  const auto take = [&](const std::string& name, const std::string& address) {
+    place.address = address, place.written = variables.shown(name);
+  };
+  const auto nodes = variables.first_set("SLURM_STEP_NODELIST,SLURM_JOB_NODELIST");
+  if (variables.has("MASTER_ADDR")) return take("MASTER_ADDR", variables.text("MASTER_ADDR"));
+  if (place.launcher == "srun" && variables.has(nodes)) return take(nodes, first_host(variables.text(nodes)));
+  if (place.local_world != place.world)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("MASTER_ADDR is not set, and {} does not say which host has rank 0; {}",
+                            place.launcher, kHowToSay));
+  place.address = "127.0.0.1";
+}
+
+bool is_port(long long number) {
+  return number >= 1 && number <= 65'535;
+}
+
+int port_in(const Variables& variables, std::string_view name) {
+  const auto port = variables.number(name).value_or(kDefaultPort);
+  if (!is_port(port))
+    throw Error(ErrorCode::kConfig, fmt::format("{}: ports go from 1 to 65535", variables.shown(name)));
+  return port;
 }
 
 int port_of(const Variables& variables, const LaunchPlace& place) {
-  if (const auto port = variables.number("MASTER_PORT")) return *port;
+  if (variables.has("MASTER_PORT")) return port_in(variables, "MASTER_PORT");
   const auto job = parse_int(variables.text("SLURM_JOB_ID"));
   const auto step = parse_int(variables.text("SLURM_STEP_ID")).value_or(0);  // several share a job's nodes
   if (place.launcher == "srun" && job) return static_cast<int>(kFirstPort + (*job + 61 * step) % kPorts);
@@ -208,19 +220,78 @@ int port_of(const Variables& variables, const LaunchPlace& place) {
   return static_cast<int>(kFirstPort + hash64(place.identity) % kPorts);
 }
 
-// torchrun's own arguments as a Kubernetes operator sets them, where no torchrun has run yet: a pod starts
-// PET_NPROC_PER_NODE ranks itself.
-std::optional<LaunchPlace> operator_place(const Variables& variables) {
-  if (!variables.has("PET_NNODES") || !variables.has("PET_NODE_RANK") || variables.has("LOCAL_RANK"))
+struct Endpoint {
+  std::string host;
+  int port = 0;
+};
+
+// "node0:29500", "[fd00::1]:29500"
+std::optional<Endpoint> parse_endpoint(const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const auto port = parse_int(std::string_view(text).substr(colon + 1));
+  auto host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']'))
+    host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string::npos)
     return std::nullopt;
+  if (host.empty() || !port || !is_port(*port)) return std::nullopt;
+  return Endpoint{host, static_cast<int>(*port)};
+}
+
+// What said it is named, so that a mistake is found where it was made.
+Endpoint endpoint_in(const std::string& text, std::string_view name, ErrorCode code) {
+  if (const auto endpoint = parse_endpoint(text)) return *endpoint;
+  throw Error(code,
+              fmt::format("{} '{}': give the host of node 0 and a port that is free there (1 to 65535), "
+                          "e.g. node0:29500 or [fd00::1]:29500",
+                          name, text));
+}
+
+LaunchPlace place_of_node(int nodes, int node, int ranks, const Endpoint& where) {
+  LaunchPlace place;
+  place.rank = node * ranks, place.ranks = ranks, place.world = nodes * ranks;
+  place.local_world = ranks;
+  place.address = where.host, place.port = where.port;
+  place.identity = fmt::format("{}:{}", where.host, where.port);
+  return place;
+}
+
+// The words that torchrun needs of every host; PET_NNODES=1 alone is a training of one pod.
+bool says_a_node(const Variables& variables) {
+  const bool nodes = variables.has("PET_NNODES"), node = variables.has("PET_NODE_RANK");
+  if (variables.text("PET_NNODES").find(':') != std::string::npos)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("{}: an elastic job, in which only torchrun finds out how many hosts there are; "
+                            "start it as 'torchrun --no-python paceline train …'",
+                            variables.shown("PET_NNODES")));
+  if (nodes && !node && *variables.number("PET_NNODES") == 1) return false;
+  if (nodes != node)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("{} is set, but {} is not; set both, or start it with torchrun",
+                            variables.shown(nodes ? "PET_NNODES" : "PET_NODE_RANK"),
+                            nodes ? "PET_NODE_RANK" : "PET_NNODES"));
+  return nodes;
+}
+
+// torchrun's own arguments as a Kubernetes operator sets them, where no torchrun has run yet: a pod starts
+// PET_NPROC_PER_NODE ranks itself. RANK without the pair counts pods, of which each is then one rank.
+std::optional<LaunchPlace> operator_place(const Variables& variables) {
+  const bool pair = variables.has("PET_NNODES") && variables.has("PET_NODE_RANK");
+  if (variables.has("LOCAL_RANK") || (variables.has("RANK") && !pair)) return std::nullopt;
+  if (!says_a_node(variables)) return std::nullopt;
   const int nodes = *variables.number("PET_NNODES"), node = *variables.number("PET_NODE_RANK");
   const int ranks = variables.number("PET_NPROC_PER_NODE").value_or(1);
-  const auto endpoint = variables.has("PET_MASTER_ADDR")
-                            ? fmt::format("{}:{}", variables.text("PET_MASTER_ADDR"),
-                                          variables.number("PET_MASTER_PORT").value_or(kDefaultPort))
-                            : variables.text("PET_RDZV_ENDPOINT");
-  auto place = place_by_hand(nodes, node, ranks, endpoint);
-  place.launcher = "kubernetes";
+  if (node >= nodes || ranks < 1)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("{} with {}: nodes go from 0 to {}, each with one rank or more",
+                            variables.shown("PET_NODE_RANK"), variables.shown("PET_NNODES"), nodes - 1));
+  const std::string said = variables.has("PET_MASTER_ADDR") ? "PET_MASTER_ADDR" : "PET_RDZV_ENDPOINT";
+  const auto where = said == "PET_MASTER_ADDR"
+                         ? Endpoint{variables.text(said), port_in(variables, "PET_MASTER_PORT")}
+                         : endpoint_in(variables.text(said), said, ErrorCode::kConfig);
+  auto place = place_of_node(nodes, node, ranks, where);
+  place.launcher = "kubernetes", place.written = variables.shown(said);
   return place;
 }
 
@@ -260,23 +331,12 @@ std::string first_host(const std::string& node_list) {
 }
 
 LaunchPlace place_by_hand(int nodes, int node, int ranks, const std::string& endpoint) {
-  const auto colon = endpoint.rfind(':');
-  const auto port = colon == std::string::npos ? std::optional<long long>(kDefaultPort)
-                                               : parse_int(std::string_view(endpoint).substr(colon + 1));
-  if (endpoint.empty() || colon == 0 || !port || *port < 1 || *port > 65'535)
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--rdzv-endpoint '{}': give the host of node 0 and a port that is "
-                            "free there, e.g. node0:29500",
-                            endpoint));
+  const auto where = endpoint_in(endpoint, "--rdzv-endpoint", ErrorCode::kUsage);
   if (nodes < 1 || node < 0 || node >= nodes || ranks < 1)
     throw Error(ErrorCode::kUsage, fmt::format("--node-rank {} with --nnodes {}: nodes go from 0 to {}", node,
                                                nodes, nodes - 1));
-  LaunchPlace place;
-  place.launcher = "by hand";
-  place.rank = node * ranks, place.ranks = ranks, place.world = nodes * ranks;
-  place.local_world = ranks;
-  place.address = endpoint.substr(0, colon), place.port = static_cast<int>(*port);
-  place.identity = endpoint;
+  auto place = place_of_node(nodes, node, ranks, where);
+  place.launcher = "by hand", place.written = "--rdzv-endpoint " + endpoint;
   return place;
 }
 
@@ -290,7 +350,7 @@ std::optional<LaunchPlace> find_place(const Environment& environment) {
   place.rank = claim->rank, place.world = claim->world;
   find_neighbours(variables, *claim, place);
   place.identity = identity_of(variables, place.launcher);
-  place.address = address_of(variables, place);
+  fill_address(variables, place);
   place.port = port_of(variables, place);
   place.agent_store = variables.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
   place.attempt = variables.number("TORCHELASTIC_RESTART_COUNT").value_or(0);
@@ -300,8 +360,8 @@ std::optional<LaunchPlace> find_place(const Environment& environment) {
 plugin::Rendezvous rendezvous_of(const LaunchPlace& place, double timeout_s) {
   plugin::Rendezvous where;
   where.address = place.address, where.port = place.port;
-  where.serve = place.leads() && !place.agent_store;
-  where.prefix = place.agent_store ? fmt::format("/worker/attempt_{}", place.attempt) : "/paceline";
+  where.serve = place.serves();
+  where.prefix = "/paceline";
   where.timeout_s = timeout_s;
   return where;
 }

@@ -23,11 +23,13 @@ struct LaunchPlace {
   int local_world = 1;       // all ranks on this host
   std::string address;       // of the host that serves the store
   int port = 0;              // of the store
+  std::string written;       // what said the address: "MASTER_ADDR=node0"; empty: nothing did
   bool agent_store = false;  // the launcher serves it: every rank is a client
-  int attempt = 0;           // how often the launcher has restarted the ranks
+  int attempt = 0;           // how often the launcher of this host has restarted its ranks
   std::string identity;      // equal in all processes of a launch, another in the next
 
   [[nodiscard]] bool leads() const { return rank == 0; }
+  [[nodiscard]] bool serves() const { return leads() && !agent_store; }
 };
 
 // nullopt: nobody launched this process. Throws Error(kConfig) naming variables and values: one without its
@@ -35,10 +37,10 @@ struct LaunchPlace {
 std::optional<LaunchPlace> find_place(const Environment& environment);
 
 // One command a host: `node` of `nodes`, each with `ranks` ranks of its own, the store at `endpoint`
-// (HOST:PORT). Throws Error(kUsage).
+// (HOST:PORT, with brackets around an IPv6 address). Throws Error(kUsage).
 LaunchPlace place_by_hand(int nodes, int node, int ranks, const std::string& endpoint);
 
-// The store of a launch. The first rank serves it unless an agent does, whose restarts stay apart by prefix.
+// The store of a launch. The first rank serves it unless an agent does.
 plugin::Rendezvous rendezvous_of(const LaunchPlace& place, double timeout_s);
 
 // The first name of a Slurm node list: "n[1-2,5],m" is n1. Throws Error(kConfig) for what is none.

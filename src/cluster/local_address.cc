@@ -5,26 +5,22 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/handle.h"
+#include "base/resolve.h"
 #include "base/text.h"
 
 namespace paceline::cluster {
 namespace {
-
-constexpr std::chrono::milliseconds kRetryName{500};
 
 struct Interface {
   std::string name, address;
@@ -63,31 +59,18 @@ std::string names_of(const std::vector<Interface>& list) {
   return join(names, ", ");
 }
 
-std::string address_of_interface(const std::string& name) {
+std::string address_of_interface(const std::string& name, const std::string& written) {
   const auto all = interfaces();
   for (const auto& one : all)
     if (one.name == name || one.address == name) return one.address;
-  throw Error(
-      ErrorCode::kConfig,
-      fmt::format("GLOO_SOCKET_IFNAME={}: this host has no such interface; it has {}", name, names_of(all)));
-}
-
-using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
-
-// Empty with the system's words when the name is unknown.
-AddressList resolve(const std::string& host, int port, std::string& problem) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* raw = nullptr;
-  const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &raw);
-  if (code != 0) problem = ::gai_strerror(code);
-  return {code == 0 ? raw : nullptr, &::freeaddrinfo};
+  throw Error(ErrorCode::kConfig,
+              fmt::format("{}: this host has no such interface; it has {}", written, names_of(all)));
 }
 
 // A datagram socket that is connected sends nothing, but has chosen its interface.
 std::string route_to(const std::string& host, int port) {
   std::string problem = "no route";
-  const auto list = resolve(host, port, problem);
+  const auto list = resolve(host, port, SOCK_DGRAM, problem);
   for (const addrinfo* one = list.get(); one; one = one->ai_next) {
     const FileDescriptor socket(::socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_storage mine{};
@@ -97,10 +80,9 @@ std::string route_to(const std::string& host, int port) {
       return text_of(reinterpret_cast<const sockaddr*>(&mine));
     problem = std::strerror(errno);
   }
-  throw Error(ErrorCode::kConfig,
-              fmt::format("no way from this host to '{}' (port {}): {}; correct MASTER_ADDR or "
-                          "--rdzv-endpoint",
-                          host, port, problem));
+  throw Error(
+      ErrorCode::kConfig,
+      fmt::format("no way from this host to '{}' (port {}), where the ranks meet: {}", host, port, problem));
 }
 
 // The store's own host may know itself as 127.0.1.1, where nobody else finds it.
@@ -111,9 +93,10 @@ std::string only_interface() {
   if (outside.size() == 1) return outside.front().address;
   throw Error(
       ErrorCode::kConfig,
-      fmt::format("the ranks are on several hosts, but the way to the store is the loopback interface; set "
-                  "GLOO_SOCKET_IFNAME to the interface that the hosts share: {}",
-                  outside.empty() ? "this host has none but loopback" : names_of(outside)));
+      fmt::format(
+          "the ranks are on several hosts, but the way to the store is the loopback interface; name the "
+          "interface that the hosts share with --interface or GLOO_SOCKET_IFNAME: {}",
+          outside.empty() ? "this host has none but loopback" : names_of(outside)));
 }
 
 }  // namespace
@@ -121,19 +104,29 @@ std::string only_interface() {
 std::string local_address(const std::string& store_address, int store_port, const std::string& interface_name,
                           bool one_host) {
   // gloo takes a list and prefixes; one name is what people set.
-  if (!interface_name.empty()) return address_of_interface(interface_name);
+  if (!interface_name.empty())
+    return address_of_interface(interface_name, "GLOO_SOCKET_IFNAME=" + interface_name);
   const auto address = route_to(store_address, store_port);
   return one_host || !is_loopback(address) ? address : only_interface();
 }
 
-void check_resolves(const std::string& host, double timeout_s) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
-  for (std::string problem; !resolve(host, 0, problem); std::this_thread::sleep_for(kRetryName))
-    if (std::chrono::steady_clock::now() >= deadline)
-      throw Error(ErrorCode::kTimeout,
-                  fmt::format("the host '{}' is unknown here: {}; set MASTER_ADDR to a name or "
-                              "address that this host resolves",
-                              host, problem));
+void check_interface(const std::string& name, const std::string& written) {
+  address_of_interface(name, written);
+}
+
+// Only an address of one's own can be bound.
+bool is_this_host(const std::string& host) {
+  std::string problem;
+  const auto list = resolve(host, 0, SOCK_DGRAM, problem);
+  for (const addrinfo* one = list.get(); one; one = one->ai_next) {
+    const FileDescriptor socket(::socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (socket && ::bind(socket.get(), one->ai_addr, one->ai_addrlen) == 0) return true;
+  }
+  return false;
+}
+
+std::string own_interfaces() {
+  return names_of(interfaces());
 }
 
 }  // namespace paceline::cluster

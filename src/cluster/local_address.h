@@ -11,8 +11,14 @@ namespace paceline::cluster {
 std::string local_address(const std::string& store_address, int store_port, const std::string& interface_name,
                           bool one_host);
 
-// Throws Error(kTimeout) naming the host when its name does not resolve within `timeout_s`; asks
-// again until then.
-void check_resolves(const std::string& host, double timeout_s);
+// Throws Error(kConfig) with what was `written` ("--interface eth9") and the interfaces that there are, when
+// none has that name or address.
+void check_interface(const std::string& name, const std::string& written);
+
+// One of the addresses of `host` belongs to an interface of this one.
+bool is_this_host(const std::string& host);
+
+// "lo (127.0.0.1), eth0 (10.0.0.2)"
+std::string own_interfaces();
 
 }  // namespace paceline::cluster

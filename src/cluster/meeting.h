@@ -28,11 +28,14 @@ struct Meeting {
   plugin::GroupSpec group;     // for BackendEntry::join
 };
 
-// Connects to the store, calls the roll, chooses the network interface. Throws what roll_call throws, and
-// Error(kTimeout) with the address when the store cannot be reached within its timeout.
+// Connects to the store, calls the roll, chooses the network interface. Errors follow one rule, here and in
+// whatever else brings ranks together: Error(kConfig), exit code 2, is a mistake that waiting does not heal
+// (an address, port, interface or rank that is wrong, or said twice; plans that differ); Error(kTimeout),
+// exit code 5, is a peer that did not come or does not answer.
 Meeting meet(const plugin::BackendEntry& backend, const Invitation& invitation);
 
-// The first steps of that alone.
+// The first of that alone. A port that another rank 0 has taken leads to its store, where the roll call names
+// both.
 std::shared_ptr<plugin::Store> reach_store(const plugin::BackendEntry& backend,
                                            const plugin::Rendezvous& where);
 

@@ -9,11 +9,13 @@
 #include <optional>
 #include <thread>
 
+#include "base/ask_until.h"
+
 namespace paceline::cluster {
 namespace {
 
 constexpr std::string_view kKey = "failed";
-constexpr std::chrono::milliseconds kPause{50};
+constexpr Pauses kPauses{std::chrono::milliseconds(50), std::chrono::milliseconds(50)};
 constexpr double kPatienceS = 1;  // for the culprit to say it first
 constexpr std::chrono::seconds kStoreAnswers{3};
 
@@ -38,16 +40,16 @@ void tell_failure(plugin::Store& store, const std::string& sentence, const std::
 }
 
 std::string told_failure(plugin::Store& store, double patience_s) noexcept {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s);
+  std::string told;
   try {
-    for (;;) {
-      if (const auto told = store.get(std::string(kKey))) return *told;
-      if (std::chrono::steady_clock::now() >= deadline) return {};
-      std::this_thread::sleep_for(kPause);
-    }
+    ask_until(deadline_in(patience_s), kPauses, [&] {
+      told = store.get(std::string(kKey)).value_or("");
+      return !told.empty();
+    });
   } catch (const std::exception&) {
     return {};
   }
+  return told;
 }
 
 void work_as_member(const std::shared_ptr<plugin::Store>& store, const Member& self,

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 
+#include "base/ask_until.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -19,9 +18,8 @@ namespace paceline::cluster {
 namespace {
 
 using std::chrono::milliseconds;
-using Deadline = std::chrono::steady_clock::time_point;
 
-constexpr milliseconds kFirstPause{2}, kLongestPause{200};
+constexpr Pauses kPauses{milliseconds(2), milliseconds(200)};
 constexpr double kHearingS = 2;  // how long who serves the store waits until a refusal was read
 constexpr std::string_view kRefusedKey = "roll/refused";
 
@@ -32,24 +30,10 @@ std::string heard_key(int rank) {
   return fmt::format("roll/heard/{}", rank);
 }
 
-Deadline after(double seconds) {
-  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                std::chrono::duration<double>(seconds));
-}
-
-// Asks until the answer is yes or the time is over; the pauses grow.
-template <class Question>
-bool ask_until(Deadline deadline, Question question) {
-  for (milliseconds pause = kFirstPause; !question(); pause = std::min(pause * 2, kLongestPause)) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(pause);
-  }
-  return true;
-}
-
 std::string to_text(const Member& m) {
-  return nlohmann::json{{"rank", m.rank},      {"world", m.world},     {"host", m.host},
-                        {"pid", m.process_id}, {"version", m.version}, {"plan", m.plan_hash}}
+  return nlohmann::json{{"rank", m.rank},       {"world", m.world},     {"host", m.host},
+                        {"pid", m.process_id},  {"version", m.version}, {"plan", m.plan_hash},
+                        {"machine", m.machine}, {"cpus", m.cpus}}
       .dump();
 }
 
@@ -59,8 +43,25 @@ Member from_text(const std::string& text) {
     throw Error(ErrorCode::kConfig, fmt::format("another program uses this store: it holds '{}' where a rank "
                                                 "should be; choose another port",
                                                 text.substr(0, 40)));
-  return {json.value("rank", -1), json.value("world", 0),    json.value("host", ""),
-          json.value("pid", 0),   json.value("version", ""), json.value("plan", "")};
+  return {json.value("rank", -1),    json.value("world", 0),
+          json.value("host", ""),    json.value("pid", 0),
+          json.value("version", ""), json.value("plan", ""),
+          json.value("machine", ""), json.value("cpus", std::vector<int>{})};
+}
+
+// Why nobody goes on: a mistake that waiting does not heal, or ranks that did not come.
+struct Refusal {
+  ErrorCode code = ErrorCode::kConfig;
+  std::string sentence;
+};
+
+std::string to_text(const Refusal& r) {
+  return nlohmann::json{{"late", r.code == ErrorCode::kTimeout}, {"sentence", r.sentence}}.dump();
+}
+Refusal refusal_in(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return {ErrorCode::kConfig, text};
+  return {json.value("late", false) ? ErrorCode::kTimeout : ErrorCode::kConfig, json.value("sentence", text)};
 }
 
 // What must be equal on all ranks, and how to say that it is not.
@@ -94,9 +95,9 @@ class RollCall {
 
   std::vector<Member> run() {
     register_self();
-    ask_until(after(timeout_s_), [&] { return look() || refused(); });
-    if (!refusal_.empty()) refuse(refusal_);
-    if (!complete()) refuse(missing());
+    ask_until(deadline_in(timeout_s_), kPauses, [&] { return look() || refused(); });
+    if (!refusal_.sentence.empty()) refuse(refusal_);
+    if (!complete()) refuse({ErrorCode::kTimeout, missing()});
     std::vector<Member> roster;
     for (const auto& [rank, member] : present_) roster.push_back(member);
     return roster;
@@ -109,11 +110,21 @@ class RollCall {
       mine.rank += i;
       const auto text = to_text(mine);
       const auto there = store_.set_if_absent(member_key(mine.rank), text);
-      if (there != text)
-        refuse(fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
-                           mine.rank, words(from_text(there)), words(mine)));
+      if (there != text) refuse_twin(from_text(there), mine);
       present_[mine.rank] = mine;
     }
+  }
+
+  [[noreturn]] void refuse_twin(const Member& first, const Member& mine) {
+    if (mine.rank == 0 && !disagreement(first, mine).empty())
+      throw Error(
+          ErrorCode::kConfig,
+          fmt::format("another training meets at this address: {} keeps its store there; choose another "
+                      "port",
+                      words(first)));
+    refuse({ErrorCode::kConfig,
+            fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
+                        mine.rank, words(first), words(mine))});
   }
 
   [[nodiscard]] bool complete() const { return present_.size() == static_cast<std::size_t>(self_.world); }
@@ -122,20 +133,19 @@ class RollCall {
   bool look() {
     for (int rank = 0; rank < self_.world; ++rank) {
       if (present_.contains(rank)) continue;
-      const auto text = store_.get(member_key(rank));
-      if (!text) continue;
-      const auto member = from_text(*text);
-      refusal_ = disagreement(self_, member);
-      if (!refusal_.empty()) return true;
-      present_[rank] = member;
+      const auto member = registered(store_, rank);
+      if (!member) continue;
+      refusal_.sentence = disagreement(self_, *member);
+      if (!refusal_.sentence.empty()) return true;
+      present_[rank] = *member;
     }
     return complete();
   }
 
   bool refused() {
-    const auto words = store_.get(std::string(kRefusedKey));
-    if (words) refusal_ = *words;
-    return words.has_value();
+    const auto text = store_.get(std::string(kRefusedKey));
+    if (text) refusal_ = refusal_in(*text);
+    return text.has_value();
   }
 
   [[nodiscard]] std::string missing() const {
@@ -149,18 +159,22 @@ class RollCall {
         join(absent, ", "), self_.world, timeout_s_, join(hosts, ", "));
   }
 
-  // The first sentence stands for all.
-  [[noreturn]] void refuse(const std::string& sentence) {
-    const auto first = store_.set_if_absent(std::string(kRefusedKey), sentence);
-    for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
-    if (self_.rank == 0) wait_until_heard();
-    throw Error(ErrorCode::kConfig, first);
+  // The first refusal stands for all.
+  [[noreturn]] void refuse(const Refusal& refusal) {
+    const auto first = refusal_in(store_.set_if_absent(std::string(kRefusedKey), to_text(refusal)));
+    try {
+      for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
+      if (self_.rank == 0) wait_until_heard();
+    } catch (const Error&) {
+      throw Error(first.code, first.sentence);  // whose store it was has heard, and is gone
+    }
+    throw Error(first.code, first.sentence);
   }
 
   // The store may end with this process; who is registered gets time to read, and a twin of one of them.
   void wait_until_heard() {
-    std::this_thread::sleep_for(kLongestPause * 2);
-    ask_until(after(kHearingS), [&] {
+    std::this_thread::sleep_for(kPauses.longest * 2);
+    ask_until(deadline_in(kHearingS), kPauses, [&] {
       for (int rank = 1; rank < self_.world; ++rank)
         if (store_.get(member_key(rank)) && !store_.get(heard_key(rank))) return false;
       return true;
@@ -172,10 +186,15 @@ class RollCall {
   double timeout_s_;
   int ranks_;
   std::map<int, Member> present_;
-  std::string refusal_;
+  Refusal refusal_;
 };
 
 }  // namespace
+
+std::optional<Member> registered(plugin::Store& store, int rank) {
+  const auto text = store.get(member_key(rank));
+  return text ? std::optional(from_text(*text)) : std::nullopt;
+}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -183,7 +202,7 @@ std::string host_name() {
 }
 
 Member this_process(int rank, int world, const std::string& plan_hash) {
-  return {rank, world, host_name(), ::getpid(), PACELINE_VERSION, plan_hash};
+  return {rank, world, host_name(), ::getpid(), PACELINE_VERSION, plan_hash, {}, {}};
 }
 
 std::string words(const Member& member) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ struct Member {
   int world = 1;
   std::string host;
   int process_id = 0;
-  std::string version;    // of Paceline
-  std::string plan_hash;  // of what is going to run
+  std::string version;      // of Paceline
+  std::string plan_hash;    // of what is going to run
+  std::string machine{};    // whose CPUs: hosts may have one name, and one machine several hosts
+  std::vector<int> cpus{};  // of that machine that the process may use; empty: it does not say
 };
 
 // This process as rank `rank` of `world`.
@@ -24,10 +27,14 @@ std::string host_name();
 // "rank 1 on node7 (process 4711)"
 std::string words(const Member& member);
 
+// Who has said on `store` to be rank `rank`. Throws Error(kConfig) when something else stands there.
+std::optional<Member> registered(plugin::Store& store, int rank);
+
 // Registers `self` and waits until all ranks of its world are there. Returns them in the order of ranks.
 // Throws Error(kConfig) for two ranks of one number, another world size, version or plan, and Error(kTimeout)
 // naming the ranks that are missing after `timeout_s`. Whoever finds a fault tells the others, so that all
-// end with the same sentence at once.
+// end with the same sentence and code at once; but who finds rank 0 of another training at the store leaves
+// it alone.
 // `ranks`: how many this process stands for, `self` the first.
 std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks = 1);
 

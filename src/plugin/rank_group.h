@@ -25,6 +25,7 @@ struct Rendezvous {
 };
 
 // Values under keys, shared by all ranks. Throws Error(kUnavailable) when nobody answers within the timeout,
+// and on opening Error(kConfig) when the address is unknown or cannot be served (the port is in use), each
 // with the address.
 class PACELINE_EXPORT Store {
  public:

@@ -106,7 +106,7 @@ StoreProcess::StoreProcess(const StoreRequest& request, const std::atomic<bool>&
   sockets_.theirs.reset();
   records_.write_end.reset();
   const auto opened = answer(std::numeric_limits<double>::infinity());  // it limits itself
-  if (!opened) throw Error(interrupt_ ? ErrorCode::kUnavailable : ErrorCode::kTimeout, last_words());
+  if (!opened) throw last_words();
   port_ = opened->at("port");
 }
 
@@ -120,16 +120,19 @@ std::optional<json> StoreProcess::answer(double timeout_s) {
   }
 }
 
-std::string StoreProcess::last_words() {
-  constexpr const char* kEnded = "the process that keeps the store has ended";
-  if (interrupt_) return "interrupted";
+Error StoreProcess::last_words() {
+  const Error ended{ErrorCode::kTimeout, "the process that keeps the store has ended"};
+  if (interrupt_) return {ErrorCode::kUnavailable, "interrupted"};
   try {
     RecordReader reader({}, {});
     while (reader.drain(records_.read_end.get()) && !child_.ended()) ::poll(nullptr, 0, 1);
     reader.drain(records_.read_end.get());
-    return reader.report().error.empty() ? kEnded : reader.report().error;
+    const auto& report = reader.report();
+    const bool mistake = report.error_code == "config";
+    return report.error.empty() ? ended
+                                : Error{mistake ? ErrorCode::kConfig : ErrorCode::kTimeout, report.error};
   } catch (const Error&) {
-    return kEnded;  // what it said is no record
+    return ended;  // what it said is no record
   }
 }
 
@@ -138,7 +141,7 @@ json StoreProcess::ask(const json& question) {
   if (mute_) throw Error(ErrorCode::kUnavailable, kMute);
   const auto reply = send_message(sockets_.ours.get(), question) ? answer(kAnswerS) : std::nullopt;
   mute_ = !reply && !child_.ended();
-  if (!reply) throw Error(ErrorCode::kUnavailable, mute_ ? kMute : last_words());
+  if (!reply) throw Error(ErrorCode::kUnavailable, mute_ ? kMute : last_words().what());
   if (reply->contains("error")) throw Error(ErrorCode::kUnavailable, reply->at("error"));
   return *reply;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/error.h"
 #include "base/handle.h"
 #include "plugin/rank_group.h"
 #include "run/spawn.h"
@@ -23,7 +24,8 @@ struct StoreRequest {
 // communication library, and the processes of the ranks come and go. Several threads may ask.
 class StoreProcess : public plugin::Store {
  public:
-  // Throws Error(kTimeout) with the worker's words when it does not come to be, Error(kUnavailable) at
+  // Throws with the process's words when it does not come to be: Error(kConfig) or Error(kTimeout), see
+  // cluster/meeting.h; Error(kUnavailable) at
   // `interrupt`.
   StoreProcess(const StoreRequest& request, const std::atomic<bool>& interrupt);
   void set(const std::string& key, const std::string& value) override;
@@ -38,7 +40,7 @@ class StoreProcess : public plugin::Store {
   static Sockets message_sockets();
   nlohmann::json ask(const nlohmann::json& question);
   [[nodiscard]] std::optional<nlohmann::json> answer(double timeout_s);
-  [[nodiscard]] std::string last_words();
+  [[nodiscard]] Error last_words();
 
   std::mutex mutex_;
   const std::atomic<bool>& interrupt_;

@@ -3,39 +3,34 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netdb.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <thread>
 
+#include "base/ask_until.h"
 #include "base/error.h"
+#include "base/resolve.h"
 
 namespace paceline::torch_plugin {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-constexpr milliseconds kRetryEvery{200};
+constexpr Pauses kPauses{milliseconds(200), milliseconds(200)};
 
-Addresses resolve(const std::string& address, int port) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int status = ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &wanted, &found);
-  if (status != 0)
+Addresses addresses_of(const std::string& address, int port) {
+  std::string problem;
+  auto found = resolve(address, port, SOCK_STREAM, problem);
+  if (!found)
     throw Error(
-        ErrorCode::kUnavailable,
+        ErrorCode::kConfig,
         fmt::format("the rendezvous address '{}:{}' does not resolve ({}); give a host name that this "
                     "machine knows, or an IP address",
-                    address, port, ::gai_strerror(status)));
-  return {found, ::freeaddrinfo};
+                    address, port, problem));
+  return found;
 }
 
 milliseconds left_until(Clock::time_point deadline) {
@@ -64,7 +59,7 @@ int try_connect(const addrinfo& at, milliseconds limit) {
 int try_all(const Addresses& addresses, Clock::time_point deadline) {
   int error = ETIMEDOUT;
   for (const auto* at = addresses.get(); at && error != 0; at = at->ai_next)
-    error = try_connect(*at, left_until(deadline));
+    error = try_connect(*at, std::max(left_until(deadline), kPauses.first));
   return error;
 }
 
@@ -72,19 +67,16 @@ int try_all(const Addresses& addresses, Clock::time_point deadline) {
 
 void wait_for_listener(const std::string& address, int port, milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
-  const auto addresses = resolve(address, port);
-  for (;;) {
-    const int error = try_all(addresses, deadline);
-    if (error == 0) return;
-    const auto left = left_until(deadline);
-    if (left == milliseconds{0})
-      throw Error(
-          ErrorCode::kUnavailable,
-          fmt::format("nobody serves a store at {}:{}: {} after {:g} s; is rank 0 running, and is this "
-                      "its address?",
-                      address, port, std::strerror(error), static_cast<double>(timeout.count()) / 1000));
-    std::this_thread::sleep_for(std::min(kRetryEvery, left));
-  }
+  const auto addresses = addresses_of(address, port);
+  int error = 0;
+  const bool listens =
+      ask_until(deadline, kPauses, [&] { return (error = try_all(addresses, deadline)) == 0; });
+  if (!listens)
+    throw Error(
+        ErrorCode::kUnavailable,
+        fmt::format("nobody serves a store at {}:{}: {} after {:g} s; is rank 0 running, and is this "
+                    "its address?",
+                    address, port, std::strerror(error), static_cast<double>(timeout.count()) / 1000));
 }
 
 }  // namespace paceline::torch_plugin

@@ -44,12 +44,13 @@ Error store_error(const plugin::Rendezvous& where, const std::exception& cause) 
   const auto reason = reason_of(cause);
   for (const auto* in_use : {"EADDRINUSE", "address already in use", "Address already in use"})
     if (reason.find(in_use) != std::string::npos)
-      return {ErrorCode::kUnavailable,
+      return {ErrorCode::kConfig,
               fmt::format("port {} is in use on this machine: no store can be served there; end what listens "
                           "on it, or choose another port",
                           where.port)};
-  return {ErrorCode::kUnavailable, fmt::format("cannot {} the store at {}: {}",
-                                               where.serve ? "serve" : "reach", place(where), reason)};
+  const auto code = where.serve ? ErrorCode::kConfig : ErrorCode::kUnavailable;  // ours to mend, or a peer's
+  return {code, fmt::format("cannot {} the store at {}: {}", where.serve ? "serve" : "reach", place(where),
+                            reason)};
 }
 
 // LibTorch's constructor has no limit once a connection stands: whoever accepted it may be no store. So it

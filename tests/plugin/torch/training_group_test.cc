@@ -70,8 +70,8 @@ TEST(Store, PortInUse) {
   const Listener listener;
   auto where = at("127.0.0.1", listener.port, 10);
   where.serve = true;
-  expect_unavailable([&] { gloo().connect(where); },
-                     {"port " + std::to_string(listener.port) + " is in use"});
+  expect_error(ErrorCode::kConfig, [&] { gloo().connect(where); },
+               {"port " + std::to_string(listener.port) + " is in use"});
 }
 
 TEST(Store, NobodyThere) {
@@ -87,8 +87,8 @@ TEST(Store, NobodyThere) {
 
 TEST(Store, NameThatDoesNotResolve) {
   const auto seconds = seconds_of([&] {
-    expect_unavailable([&] { gloo().connect(at("no-such-host.invalid", 29500, 60)); },
-                       {"no-such-host.invalid:29500", "does not resolve"});
+    expect_error(ErrorCode::kConfig, [&] { gloo().connect(at("no-such-host.invalid", 29500, 60)); },
+                 {"no-such-host.invalid:29500", "does not resolve"});
   });
   EXPECT_LE(seconds, 30);
 }

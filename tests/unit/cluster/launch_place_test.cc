@@ -51,7 +51,7 @@ TEST(LaunchPlace, NobodyLaunchedAProcessWithoutVariables) {
   EXPECT_FALSE(find_place({{"PATH", "/bin"}, {"MASTER_ADDR", "node0"}, {"WORLD_SIZE", "4"}, {"RANK", ""}}));
 }
 
-TEST(LaunchPlace, TorchrunServesTheStoreAndKeepsAttemptsApart) {
+TEST(LaunchPlace, TorchrunServesTheStore) {
   const auto place = find_place(kTorchrun);
   ASSERT_TRUE(place);
   EXPECT_EQ(place->launcher, "torchrun");
@@ -64,8 +64,14 @@ TEST(LaunchPlace, TorchrunServesTheStoreAndKeepsAttemptsApart) {
   EXPECT_EQ(where.address, "node0");
   EXPECT_EQ(where.port, 29400);
   EXPECT_FALSE(where.serve);
-  EXPECT_EQ(where.prefix, "/worker/attempt_2");
+  EXPECT_EQ(place->written, "MASTER_ADDR=node0");
   EXPECT_EQ(where.timeout_s, 7);
+}
+
+// Each agent counts its own restarts: hosts that joined later would look elsewhere.
+TEST(LaunchPlace, RestartCountsOfHostsNeedNotAgree) {
+  const auto late = find_place(with(kTorchrun, {{"TORCHELASTIC_RESTART_COUNT", "0"}}));
+  EXPECT_EQ(rendezvous_of(*late, 1).prefix, rendezvous_of(*find_place(kTorchrun), 1).prefix);
 }
 
 TEST(LaunchPlace, TheAgentServesForRankZeroToo) {
@@ -180,6 +186,41 @@ TEST(LaunchPlace, PodsOfAnOperatorStartSeveralRanks) {
   EXPECT_EQ(place->address, "pod0");
   // torchrun has read them, and says the ranks itself
   EXPECT_EQ(find_place(with(pod, with(kTorchrun, {})))->launcher, "torchrun");
+}
+
+TEST(LaunchPlace, HalfOfWhatAnOperatorSaysIsNone) {
+  expect_words(error_of({{"PET_NNODES", "2"}}),
+               {"PET_NNODES=2 is set, but PET_NODE_RANK is not", "torchrun"});
+  expect_words(error_of({{"PET_NODE_RANK", "1"}}), {"PET_NODE_RANK=1 is set, but PET_NNODES is not"});
+  expect_words(error_of({{"PET_NNODES", "1:3"}}), {"PET_NNODES=1:3: an elastic job", "torchrun --no-python"});
+  expect_words(error_of({{"PET_NNODES", "2"}, {"PET_NODE_RANK", "2"}, {"PET_MASTER_ADDR", "a"}}),
+               {"PET_NODE_RANK=2 with PET_NNODES=2", "0 to 1"});
+  expect_words(error_of({{"PET_NNODES", "2"}, {"PET_NODE_RANK", "1"}, {"PET_RDZV_ENDPOINT", "a"}}),
+               {"PET_RDZV_ENDPOINT 'a'", "port"});
+  EXPECT_FALSE(find_place({{"PET_NNODES", "1"}}));  // a training of one pod
+  // RANK says the pods by itself
+  const Environment pods{{"PET_NNODES", "1:3"}, {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}};
+  EXPECT_EQ(find_place(pods)->world, 2);
+}
+
+TEST(LaunchPlace, PortsOfVariables) {
+  for (const auto* port : {"0", "99999"})
+    expect_words(error_of(with(kTorchrun, {{"MASTER_PORT", port}})), {port, "1 to 65535"});
+}
+
+TEST(LaunchPlace, EndpointsByHand) {
+  EXPECT_EQ(place_by_hand(2, 0, 1, "[fd00::1]:29500").address, "fd00::1");
+  EXPECT_EQ(place_by_hand(2, 0, 1, "node0:29500").written, "--rdzv-endpoint node0:29500");
+  for (const auto* bad : {"", "node0", "node0:", "node0:0", "node0:99999", "node0:port", ":29500", "[]:29500",
+                          "fd00::1", "[fd00::1]"}) {
+    try {
+      place_by_hand(2, 1, 1, bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUsage);
+      expect_words(e.what(), {"--rdzv-endpoint '", bad, "e.g. node0:29500"});
+    }
+  }
 }
 
 TEST(LaunchPlace, OneCommandAHost) {

@@ -49,5 +49,36 @@ TEST(Meeting, AStoreOutOfReachIsATimeout) {
   }
 }
 
+// A port in use, where rank 0 of the same training has its store.
+test::FakeStore& taken() {
+  static test::FakeStore store;
+  return store;
+}
+std::shared_ptr<plugin::Store> connect_where_taken(const plugin::Rendezvous& where) {
+  if (where.serve) throw Error(ErrorCode::kConfig, "the port is in use");
+  return {&taken(), [](plugin::Store*) {}};
+}
+
+TEST(Meeting, APortInUseLeadsToTheOtherRankZero) {
+  plugin::Rendezvous where;
+  where.serve = true;
+  taken().set("roll/0", R"({"rank": 0})");
+  EXPECT_TRUE(reach_store(backend(connect_where_taken), where)->get("roll/0"));
+}
+
+TEST(Meeting, APortInUseBySomethingElse) {
+  plugin::Rendezvous where;
+  where.serve = true;
+  const auto in_use = [](const plugin::Rendezvous& w) -> std::shared_ptr<plugin::Store> {
+    throw Error(w.serve ? ErrorCode::kConfig : ErrorCode::kUnavailable, "the port is in use");
+  };
+  try {
+    reach_store(backend(in_use), where);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kConfig);
+  }
+}
+
 }  // namespace
 }  // namespace paceline::cluster

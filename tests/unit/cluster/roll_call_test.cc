@@ -69,7 +69,7 @@ TEST(RollCall, OneRankIsAlone) {
 TEST(RollCall, MissingRanksAreNamedToEverybody) {
   FakeStore store;
   const auto ends = call_all(store, {member(0, 6), member(1, 6), member(2, 6), member(4, 6, "hostB")}, 0.3);
-  expect_refusal(ends, ErrorCode::kConfig,
+  expect_refusal(ends, ErrorCode::kTimeout,
                  {"missing ranks: 3, 5 (of 6, after 0.3 s", "4 on hostB", "--rdzv-timeout"});
 }
 
@@ -102,6 +102,36 @@ TEST(RollCall, TwoProcessesOfOneRank) {
   const auto ends = call_all(store, {member(0, 3), member(1, 3), twin});
   expect_refusal(ends, ErrorCode::kConfig,
                  {"two processes are rank 1", "hostA (process 101)", "hostB (process 9)"});
+}
+
+// Its ranks have met already, or are not ours to send away.
+TEST(RollCall, TheStoreOfAnotherTrainingIsLeftAlone) {
+  FakeStore store;
+  auto theirs = member(0, 2, "hostB");
+  theirs.plan_hash = "theirs";
+  std::thread other([&] { EXPECT_THROW(roll_call(store, theirs, 3), Error); });  // rank 1 never comes
+  while (!registered(store, 0)) std::this_thread::yield();
+  expect_refusal(call_all(store, {member(0, 2)}), ErrorCode::kConfig,
+                 {"another training meets at this address: rank 0 on hostB (process 100)"});
+  EXPECT_FALSE(store.get("roll/refused"));
+  other.join();
+}
+
+TEST(RollCall, TwoProcessesOfRankZero) {
+  FakeStore store;
+  auto twin = member(0, 2, "hostB");
+  twin.process_id = 9;
+  expect_refusal(call_all(store, {member(0, 2), twin}), ErrorCode::kConfig,
+                 {"two processes are rank 0", "hostA (process 100)", "hostB (process 9)"});
+}
+
+TEST(RollCall, CpusAreToldToEverybody) {
+  FakeStore store;
+  auto self = member(0, 1);
+  self.machine = "m", self.cpus = {2, 3};
+  EXPECT_EQ(roll_call(store, self, 1).front().cpus, (std::vector<int>{2, 3}));
+  EXPECT_EQ(registered(store, 0)->machine, "m");
+  EXPECT_EQ(registered(store, 0)->cpus, (std::vector<int>{2, 3}));
 }
 
 TEST(RollCall, AStoreOfAnotherProgram) {

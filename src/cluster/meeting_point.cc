@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/meeting_point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/ask_until.h"
+#include "base/error.h"
+#include "base/resolve.h"
+#include "cluster/local_address.h"
+
+namespace paceline::cluster {
+namespace {
+
+constexpr double kNameS = 2;
+constexpr Pauses kPauses{std::chrono::milliseconds(500), std::chrono::milliseconds(500)};
+
+bool in_a_pod() {
+  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+  return host && *host;
+}
+
+void check_name(const LaunchPlace& place, double timeout_s, const std::atomic<bool>& interrupt) {
+  std::string problem;
+  const bool known = ask_until(deadline_in(timeout_s), kPauses, [&] {
+    return interrupt || resolve(place.address, place.port, SOCK_STREAM, problem) != nullptr;
+  });
+  if (known) return;
+  const bool from_slurm = place.written.starts_with("SLURM");
+  throw Error(
+      ErrorCode::kConfig,
+      fmt::format("{}: the host '{}' is unknown here: {}; {} a name or address that this host resolves",
+                  place.written, place.address, problem, from_slurm ? "set MASTER_ADDR to" : "give"));
+}
+
+void check_own(const LaunchPlace& place) {
+  if (is_this_host(place.address)) return;
+  const auto* self = place.launcher == "by hand" ? "--node-rank 0" : "rank 0";
+  throw Error(
+      ErrorCode::kConfig,
+      fmt::format("{}: the host of {} keeps the store, and this one does not have that address; it has "
+                  "{}; correct the address, or start {} on the host that has it",
+                  place.written, self, own_interfaces(), self));
+}
+
+}  // namespace
+
+void check_meeting_point(const LaunchPlace& place, double timeout_s, const std::atomic<bool>& interrupt) {
+  const bool pod = in_a_pod();
+  check_name(place, pod ? timeout_s : std::min(timeout_s, kNameS), interrupt);
+  if (!pod && place.serves() && !interrupt) check_own(place);
+}
+
+}  // namespace paceline::cluster
