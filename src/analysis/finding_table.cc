@@ -13,7 +13,7 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 35> kRules{{
+constexpr std::array<FindingRule, 37> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -38,6 +38,7 @@ constexpr std::array<FindingRule, 35> kRules{{
     {"data_bound", "warning", "5 % and more of a training step that waits for data", find_data_bound},
     {"uneven_sync", "warning", "gradient synchronisation that takes very different times", find_uneven_sync},
     {"superlinear", "warning", "more throughput than ranks can bring", find_superlinear},
+    {"fault_missed", "warning", "a fault on purpose that came too late to happen", find_missed_faults},
     {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
      find_precision_slowdown},
     {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",
@@ -62,6 +63,8 @@ constexpr std::array<FindingRule, 35> kRules{{
      find_builds_alike},
     {"scaling", "insight", "what more ranks gain", find_good_scaling},
     {"ddp_cost", "insight", "what DDP costs with one rank", find_ddp_cost},
+    {"top_operator", "insight", "the operator that takes 20 % and more of a profiled training step",
+     find_top_operators},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

@@ -41,10 +41,12 @@ Findings find_stragglers(const result::RunResult& run);
 Findings find_exposed_communication(const result::RunResult& run);
 Findings find_data_bound(const result::RunResult& run);
 Findings find_uneven_sync(const result::RunResult& run);
+Findings find_missed_faults(const result::RunResult& run);
 Findings find_poor_scaling(const result::RunResult& run);
 Findings find_superlinear(const result::RunResult& run);
 Findings find_good_scaling(const result::RunResult& run);
 Findings find_ddp_cost(const result::RunResult& run);
+Findings find_top_operators(const result::RunResult& run);  // findings_profile.cc
 
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const result::RunResult& run);

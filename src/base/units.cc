@@ -50,6 +50,10 @@ std::string format_bytes(double bytes) {
   return scaled(bytes, kScales);
 }
 
+std::string format_count(double average) {
+  return fmt::format("{:g}", std::round(average * 100) / 100);
+}
+
 std::string format_rate(double per_second) {
   return format_significant(per_second);
 }
@@ -62,6 +66,10 @@ std::string format_flops(double flops_per_second) {
 
 std::string format_percent(double fraction, int digits) {
   return fmt::format("{:.{}f} %", fraction * 100, digits);
+}
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string format_time_left(double seconds) {

@@ -10,6 +10,7 @@
 #include "config/vocabulary.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
+#include "workload/training/train_spec.h"
 
 namespace paceline::cli {
 namespace {
@@ -75,6 +76,14 @@ double epochs_seconds(const config::Case& c) {
   return samples / static_cast<double>(s.integer("batch")) * 3 * iteration_seconds(c);
 }
 
+// Untimed steps, and those under the profiler, which slows them.
+double training_profile_seconds(const config::Case& c) {
+  if (!c.settings.flag("profiling.enabled")) return 0;
+  return kStartS + static_cast<double>(workload::ProfileSpec{}.untimed_steps +
+                                        2 * c.settings.integer("profiling.steps")) *
+                        step_seconds(c);
+}
+
 double training_pass_seconds(const config::Case& c) {
   const auto& s = c.settings;
   const double step = step_seconds(c);
@@ -109,7 +118,8 @@ double estimated_seconds(const config::Case& c) {
   if (!c.not_available.empty()) return 0;
   const double repetitions =
       c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
-  if (c.kind == config::WorkloadKind::kTraining) return repetitions * training_pass_seconds(c);
+  if (c.kind == config::WorkloadKind::kTraining)
+    return repetitions * training_pass_seconds(c) + training_profile_seconds(c);
   const double iteration = iteration_seconds(c);
   const double pass =
       kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);

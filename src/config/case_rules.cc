@@ -50,14 +50,17 @@ bool is_default(const Option& option, const std::vector<Value>& values) {
   return values.size() == 1 && !option.fallback.empty() && value_text(values.front()) == option.fallback;
 }
 
+// What there is instead of an option that is not available, in words.
+std::string_view instead_of(std::string_view option) {
+  return option == "profiling.enabled" ? "; layer_profile: true times the layers of an inference" : "";
+}
+
 void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
   for (const auto& [name, values] : item.settings.all()) {
     const Option* option = row_of(name, kind_bit(item.kind));
     if (!option || name == "kind") continue;
-    const bool only_noted = item.kind == WorkloadKind::kTraining && name.starts_with("profiling.");
-    if (only_noted) continue;  // the case is timed without it, and says so
     if (!option->available && !is_default(*option, values))
-      reasons.push_back(fmt::format("'{}: {}' is not available yet", name, value_text(values.front())));
+      reasons.push_back(fmt::format("'{}: {}' is not available yet{}", name, value_text(values.front()), instead_of(name)));
     for (const auto& choice : option->choices)
       for (const auto& value : values)
         if (!choice.available && value_text(value) == choice.name)

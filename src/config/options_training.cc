@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 
+#include "base/training_precision.h"
 #include "config/option_rows.h"
 
 namespace paceline::config {
@@ -9,7 +10,7 @@ namespace {
 using enum OptionType;
 using enum OptionForm;
 
-constexpr std::array<Choice, 4> kPrecisionWords{{{"fp32"}, {"tf32"}, {"amp"}, {"bf16"}}};
+constexpr auto kPrecisionWords = choices_of(kTrainingPrecisions);
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kCommHooks{
     {{"none"}, {"fp16_compress"}, {"bf16_compress"}, {"powersgd", false}}};
@@ -316,23 +317,34 @@ constexpr std::array kRows{
     Option{.name = "profiling.enabled",
            .type = kBoolean,
            .fallback = "false",
-           .kinds = kAnyKind,
-           .available = false,
-           .help = "Adds a pass under a profiler."},
+           .kinds = kTraining,
+           .help = "After the timed steps, a few more in processes of their own, rank 0 under PyTorch's "
+                   "profiler (Kineto): trace_rank0.json for Perfetto, and the operators with their times."},
+    Option{.name = "profiling.steps",
+           .type = kInteger,
+           .fallback = "3",
+           .min = 1,
+           .max = 1000,
+           .kinds = kTraining,
+           .help = "Steps under the profiler, after three that are not watched. A trace grows with them."},
     Option{.name = "profiling.tool",
            .type = kChoice,
            .fallback = "kineto",
            .choices = kTools,
            .kinds = kAnyKind,
-           .available = false,
-           .help = "Which profiler."},
+           .help = "Which profiler. nsys and ncu are not started from here; put them in front of the command."},
     Option{.name = "profiling.trigger",
            .type = kChoice,
            .fallback = "always",
            .choices = kTriggers,
            .kinds = kAnyKind,
+           .help = "What starts it. Nothing but always is available."},
+    Option{.name = "profiling.enabled",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kInference | kCollective,
            .available = false,
-           .help = "What starts it."},
+           .help = "A pass under a profiler; of an inference, layer_profile times the layers."},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +82,35 @@ struct TrainerInfo {
   std::optional<std::int64_t> peak_tensor_bytes;  // of the allocator, where it counts
 };
 
+// All calls of one name while a profiler watched: of an operator of the library's, or of a scope.
+struct ProfiledTime {
+  std::string name;
+  std::int64_t calls = 0;
+  double total_ns = 0;            // in it and in what it called; of one inside its like, the outer alone
+  std::optional<double> self_ns;  // in it alone; none: it ran beside its thread, as a collective does
+};
+
+struct StepProfile {
+  std::vector<ProfiledTime> scopes;     // of the caller, in the order in which they came
+  std::vector<ProfiledTime> operators;  // the largest self time first
+  std::string source;                   // who measured, in words
+  std::string no_trace;                 // why there is no trace; empty: it was written
+};
+
+// Watches what a trainer does. Calls come one at a time; only the thread that trains is watched, and what
+// works for it.
+class PACELINE_EXPORT Profiler {
+ public:
+  virtual ~Profiler() = default;
+  virtual void start() = 0;
+  // Until its close everything belongs to this scope, which is in the trace too. Scopes nest. One that is
+  // opened in the middle of a backward pass begins when the operators of that pass are over.
+  virtual void open(const std::string& scope) = 0;
+  virtual void close() = 0;
+  // Ends watching and writes a trace in Chrome's format (JSON), which Perfetto opens.
+  virtual StepProfile stop(const std::string& trace_file) = 0;
+};
+
 // Trains one model, one optimizer step a call. The caller's order is load, then any number of step, save,
 // restore. Error(kUnsupported) with the reason for what cannot be done here.
 class PACELINE_EXPORT Trainer {
@@ -102,10 +132,13 @@ class PACELINE_EXPORT Trainer {
   // Equal when parameters and buffers that DDP keeps equal are equal to the bit.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
   // Everything the next step depends on: weights, buffers, optimizer, scaler, random state of this rank. One
-  // file; parts that all ranks share only when `shared`. Throws Error(kIo).
+  // file; parts that all ranks share only when `shared`. Throws Error(kIo); Error(kInternal):
+  // weights or optimizer hold numbers that are not finite, and nothing is written.
   virtual void save(const std::string& file, bool shared) = 0;
-  // Throws Error(kData): not such a file, of another model or optimizer.
+  // Throws Error(kData): not such a file, of another model or optimizer, with numbers that are not finite.
   virtual void restore(const std::string& shared_file, const std::string& rank_file) = 0;
+  // After load; null: there is none. Not before anything that is timed.
+  [[nodiscard]] virtual std::unique_ptr<Profiler> profiler() { return nullptr; }
 };
 
 }  // namespace paceline::plugin

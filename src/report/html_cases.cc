@@ -15,6 +15,7 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/layer_text.h"
+#include "report/operator_text.h"
 #include "report/training_text.h"
 
 namespace paceline::report {
@@ -60,8 +61,8 @@ std::string grade_cell(const CaseResult& one) {
   const auto& reasons = one.grade_reasons;
   const std::string why =
       reasons.empty() ? ""
-                      : fmt::format(" <details><summary>{} reason{}</summary>{}</details>", reasons.size(),
-                                    reasons.size() == 1 ? "" : "s", escape_html(join(reasons, ", ")));
+                      : fmt::format(" <details><summary>{}</summary>{}</details>", plural(std::ssize(reasons), "reason"),
+                                    escape_html(join(reasons, ", ")));
   return fmt::format("<td class=\"reasons\"><span class=\"grade grade-{0}\">{0}</span>{1}</td>",
                      grade_letter(one.grade), why);
 }
@@ -212,7 +213,7 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
-  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) + training_details_html(one) +
+  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) + training_details_html(one) + operators_html(one) +
          "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
          "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
          "</div></div>\n" + layers_html(one);

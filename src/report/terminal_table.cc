@@ -11,6 +11,7 @@
 #include "report/case_cells.h"
 #include "report/cross_check_text.h"
 #include "report/layer_text.h"
+#include "report/operator_text.h"
 #include "report/text_layout.h"
 #include "report/training_text.h"
 
@@ -206,7 +207,7 @@ class Table {
 std::string extras_text(const RunResult& run, const TerminalOptions& options) {
   const auto width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 2;
   const std::string text =
-      training_terminal(run, width) + cross_checks_terminal(run, width) + layers_terminal(run, width);
+      training_terminal(run, width) + operators_terminal(run, width) + cross_checks_terminal(run, width) + layers_terminal(run, width);
   return options.ascii ? to_ascii(text) : text;
 }
 

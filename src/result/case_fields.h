@@ -271,6 +271,23 @@ void fields(A& a, LayerProfile& t) {
   a("reason", t.reason);
 }
 template <class A>
+void fields(A& a, OperatorRow& t) {
+  a("name", t.name), a("calls", t.calls), a("self_ns", t.self_ns), a("total_ns", t.total_ns),
+      a("share", t.share);
+}
+template <class A>
+void fields(A& a, ProfiledSteps& t) {
+  a("source", t.source), a("untimed_steps", t.untimed_steps), a("step_ns", t.step_ns), a("parts", t.parts);
+  a("operators", t.operators), a("outside_ns", t.outside_ns), a("no_trace", t.no_trace);
+}
+template <class A>
+void fields(A& a, OperatorProfile& t) {
+  a("source", t.source), a("steps", t.steps), a("untimed_steps", t.untimed_steps), a("step_ns", t.step_ns);
+  a("of_timed", t.of_timed), a("total_ns", t.total_ns), a("parts", t.parts), a("operators", t.operators);
+  a("top", t.top), a("rest", t.rest), a("outside_ns", t.outside_ns), a("outside_share", t.outside_share);
+  a("table", t.table), a("trace", t.trace), a("trace_bytes", t.trace_bytes), a("reason", t.reason);
+}
+template <class A>
 void fields(A& a, SamplesFile& t) {
   a("file", t.file), a("format", t.format), a("columns", t.columns), a("sha256", t.sha256);
 }
@@ -288,7 +305,8 @@ void fields(A& a, CaseResult& t) {
   a("first_iteration_ns", t.first_iteration_ns), a("load_ns", t.load_ns), a("speedup", t.speedup);
   a("model_file", t.model_file), a("memory", t.memory);
   a("flops", t.flops), a("overhead", t.overhead), a("noise", t.noise), a("outliers", t.outliers);
-  a("cross_check", t.cross_check), a("layer_profile", t.layer_profile);
+  a("cross_check", t.cross_check), a("layer_profile", t.layer_profile),
+      a("operator_profile", t.operator_profile);
   a("repetitions", t.repetitions), a("samples", t.samples), a("effective_settings", t.effective_settings);
   a("config_effective", t.config_effective);
 }

@@ -9,6 +9,7 @@
 #include "result/layers.h"
 #include "result/load.h"
 #include "result/maybe.h"
+#include "result/operator_profile.h"
 #include "result/training.h"
 
 // One case of a run as plain data: what result.json holds. Field lists for reading and writing:
@@ -313,6 +314,7 @@ struct CaseResult {
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;
+  std::vector<OperatorProfile> operator_profile;  // one where a training case was to be profiled
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back

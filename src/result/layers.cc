@@ -5,19 +5,10 @@
 
 #include <algorithm>
 
+#include "result/csv_cell.h"
+
 namespace paceline::result {
 namespace {
-
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string cell(const Number& number) {
-  return number ? fmt::format("{:.9g}", *number) : std::string();
-}
 
 std::vector<LayerRow> longest(std::vector<LayerRow> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const LayerRow& a, const LayerRow& b) {
@@ -54,8 +45,8 @@ std::string layers_to_csv(const std::vector<LayerRow>& rows) {
   std::string out = "index,name,type,precision,model_layer,time_ns,share\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& r = rows[i];
-    out += fmt::format("{},{},{},{},{},{},{}\n", i, cell(r.name), cell(r.type), cell(r.precision),
-                       cell(r.model_layer), cell(r.time_ns), cell(r.share));
+    out += fmt::format("{},{},{},{},{},{},{}\n", i, csv_cell(r.name), csv_cell(r.type), csv_cell(r.precision),
+                       csv_cell(r.model_layer), csv_cell(r.time_ns), csv_cell(r.share));
   }
   return out;
 }

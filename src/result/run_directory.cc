@@ -13,19 +13,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "result/csv_cell.h"
 #include "result/metric_table.h"
 #include "result/result_json.h"
 
 namespace paceline::result {
 namespace fs = std::filesystem;
 namespace {
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 std::string csv_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.9g}", *value) : std::string();

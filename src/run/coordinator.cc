@@ -12,12 +12,15 @@
 #include "run/check_files.h"
 #include "run/compare_cases.h"
 #include "run/cross_check.h"
+#include "run/launch.h"
 #include "run/pass_factory.h"
 #include "run/pass_runner.h"
 #include "run/quiet.h"
 #include "run/result_keeper.h"
 #include "run/resume.h"
 #include "run/timed_passes.h"
+#include "run/training_profiles.h"
+#include "run/train_here.h"
 
 namespace paceline::run {
 namespace {
@@ -46,6 +49,7 @@ class Coordinator {
     TimedPasses(setup_, runner_, keeper_, observer_, interrupt_).run(cases_);
     cross_check_cases();
     profile_cases();
+    TrainingProfiles(setup_, runner_, keeper_, artefacts_.temp_folder(), observer_, interrupt_).run(cases_);
     peaks_.recheck(cases_);
     compare_cases(cases_);
     return keeper_.finish(cases_, interrupt_);
@@ -91,6 +95,8 @@ void Coordinator::tell_begin() {
   const auto& run = keeper_.run();
   observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes,
                         &run.environment});
+  tell_training_remarks(setup_.plan, setup_.cases, setup_.engines, setup_.launch ? setup_.launch->hosts() : 1,
+                        observer_);
   keeper_.write_summary();
 }
 

@@ -15,8 +15,8 @@ namespace paceline::run {
 
 using workload::PassKind;
 
-WorkerOutcome PassRunner::run(const CaseRun& c, const workload::PassSpec& pass) const {
-  return start(c, request_of(c, pass), 0);
+WorkerOutcome PassRunner::run(const CaseRun& c, const workload::PassSpec& pass, std::size_t number) const {
+  return start(c, request_of(c, pass), number);
 }
 
 WorkerOutcome PassRunner::run_kept(const CaseRun& c, const workload::PassSpec& pass,
@@ -39,14 +39,15 @@ WorkerOutcome PassRunner::start(const CaseRun& c, const WorkerRequest& request, 
   const auto on_progress = [&](const workload::ProgressRecord& p) {
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
   };
-  if (kind == PassKind::kTrain && setup_.launch)
-    return setup_.launch->run_pass(number, request, interrupt_, on_progress);
+  if (setup_.in_process && (kind == PassKind::kTimed || kind == PassKind::kTrain))
+    return run_in_process(request, interrupt_, on_progress);
+  const bool trains = kind == PassKind::kTrain || kind == PassKind::kTrainProfile;
+  if (trains && setup_.launch) return setup_.launch->run_pass(number, request, interrupt_, on_progress);
+  if (kind == PassKind::kTrainProfile) return run_ranks(request, {}, interrupt_, on_progress);
   if (kind == PassKind::kTrain)
     return run_ranks_restarting(request, {}, static_cast<int>(c.definition.settings.integer("max_restarts")),
                                 interrupt_, on_progress);
-  const bool here = setup_.in_process && kind == PassKind::kTimed;
-  return here ? run_in_process(request, interrupt_, on_progress)
-              : run_worker(request, interrupt_, on_progress);
+  return run_worker(request, interrupt_, on_progress);
 }
 
 }  // namespace paceline::run

@@ -19,8 +19,9 @@ class PassRunner {
              const std::atomic<bool>& interrupt)
       : setup_(setup), temp_folder_(std::move(temp_folder)), observer_(observer), interrupt_(interrupt) {}
 
-  WorkerOutcome run(const CaseRun& c, const workload::PassSpec& pass) const;
-  // Its records are kept for --resume. `number`: of a timed pass in the order of all, which a launch goes by.
+  // `number`: of a training pass in the order of all, which a launch goes by.
+  WorkerOutcome run(const CaseRun& c, const workload::PassSpec& pass, std::size_t number = 0) const;
+  // Its records are kept for --resume.
   WorkerOutcome run_kept(const CaseRun& c, const workload::PassSpec& pass, std::size_t number = 0) const;
 
  private:

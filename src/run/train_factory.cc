@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "config/training_effects.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
 #include "host/system_files.h"
@@ -111,6 +112,7 @@ workload::CheckpointSpec checkpoint_spec(const Settings& s) {
   c.keep = s.integer("checkpoint.keep");
   c.asynchronous = s.flag("checkpoint.async");
   c.resume = s.flag("checkpoint.resume");
+  c.timeout_s = s.number("checkpoint.timeout_s");
   return c;
 }
 
@@ -149,17 +151,6 @@ workload::TrainSpec train_spec(const Case& c, const TrainPlace& place) {
   return t;
 }
 
-// Asked for, and without effect on the CPU.
-std::vector<std::string> cpu_notes(const Case& c) {
-  std::vector<std::string> notes;
-  if (c.settings.flag("benchmark.sync_cuda"))
-    notes.emplace_back("benchmark.sync_cuda has no effect on the CPU: a step is over when it returns");
-  if (c.settings.integer("ranks") > 1)
-    notes.emplace_back(
-        "ranks are CPU processes over gloo: their throughput and its scaling do not speak for GPUs");
-  return notes;
-}
-
 }  // namespace
 
 std::string train_device(const Case& c, const TrainPlace& place) {
@@ -187,10 +178,13 @@ workload::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   return pass;
 }
 
-int threads_per_rank(const std::vector<Case>& cases, int cores, int hosts) {
+int threads_per_rank(const std::vector<Case>& cases, int cores, const RanksHere& ranks_here) {
   std::int64_t most = 1;
   for (const auto& c : cases)
-    if (c.settings.has("ranks")) most = std::max(most, (c.settings.integer("ranks") + hosts - 1) / hosts);
+    if (c.settings.has("ranks")) {
+      const auto ranks = c.settings.integer("ranks");
+      most = std::max(most, ranks_here ? ranks_here(ranks) : ranks);
+    }
   return std::max(1, static_cast<int>(cores / most));
 }
 
@@ -203,7 +197,8 @@ namespace {
 // What training computes beyond the model: BERT's head for masked tokens, a dense layer and the decoder at
 // every position.
 double head_macs(const config::Model& model, std::int64_t length) {
-  return model.name == "bert-large" ? static_cast<double>(length) * 1024 * (1024 + 30522) : 0;
+  const auto vocabulary = static_cast<double>(model.inputs.front().id_limit);
+  return model.name == "bert-large" ? static_cast<double>(length) * 1024 * (1024 + vocabulary) : 0;
 }
 }  // namespace
 
@@ -220,9 +215,12 @@ result::Flops training_flops(const Case& c) {
 }
 
 std::vector<std::string> training_notes(const Case& c, const std::string& device) {
-  auto notes = device == "cpu" ? cpu_notes(c) : std::vector<std::string>{};
-  if (c.settings.flag("profiling.enabled"))
-    notes.emplace_back("profiling of training is not available yet: the steps were timed without it");
+  std::vector<std::string> notes;
+  if (const auto idle = config::without_effect(c, device); !idle.empty())
+    notes.push_back("no effect here: " + idle);
+  if (device == "cpu" && c.settings.integer("ranks") > 1)
+    notes.emplace_back(
+        "ranks are CPU processes over gloo: their throughput and its scaling do not speak for GPUs");
   return notes;
 }
 

@@ -7,7 +7,7 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 10> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 11> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
@@ -17,6 +17,7 @@ struct EnumNames<workload::PassKind> {
        {workload::PassKind::kBuild, "build"},
        {workload::PassKind::kProfile, "profile"},
        {workload::PassKind::kTrain, "train"},
+       {workload::PassKind::kTrainProfile, "train_profile"},
        {workload::PassKind::kStore, "store"}}};
 };
 template <>

@@ -25,6 +25,7 @@ enum class PassKind {
   kBuild,      // compile an ONNX file into a file of one engine's own
   kProfile,    // time every layer under the engine's profiler
   kTrain,      // one rank of a training run: its steps, timed
+  kTrainProfile,  // the same, a few steps; rank 0 under the profiler
   kStore,      // keeps the store of a launch open (run/store_process.h)
 };
 

@@ -148,6 +148,11 @@ const std::map<std::string, Apply>& appliers() {
          r.rank_steps.clear();
          for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
        }},
+      {"operators",
+       [](PassReport& r, const json& j) {
+         r.profiled_steps.emplace();
+         read(j, "steps", *r.profiled_steps);
+       }},
       {"failed",
        [](PassReport& r, const json& j) {
          read(j, "code", r.error_code);
@@ -250,6 +255,9 @@ json rank_steps_record(const std::vector<std::string>& tables) {
   json all = json::array();
   for (const auto& text : tables) all.push_back(json::parse(text));
   return record("rank_steps", "tables", std::move(all));
+}
+json operators_record(const result::ProfiledSteps& steps) {
+  return record("operators", "steps", Writer::write(steps));
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};

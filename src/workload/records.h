@@ -62,6 +62,7 @@ struct PassReport {
   std::string layers_source;
   std::int64_t layers_inferences = 0;
   std::vector<result::RankSteps> rank_steps;  // train: every rank's, in the order of ranks
+  std::optional<result::ProfiledSteps> profiled_steps;  // train_profile
 };
 
 // A short-lived view of a running measurement, for people.
@@ -95,6 +96,7 @@ nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const 
                              std::int64_t inferences);
 // `tables`: rank_steps_text() of each rank, in the order of ranks.
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
+nlohmann::json operators_record(const result::ProfiledSteps& steps);
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();
 

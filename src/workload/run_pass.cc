@@ -6,6 +6,7 @@
 #include "workload/prepare/export_pass.h"
 #include "workload/prepare/quantise_pass.h"
 #include "workload/training/training_pass.h"
+#include "workload/training/training_profile.h"
 
 namespace paceline::workload {
 
@@ -14,6 +15,7 @@ void run_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& i
   if (spec.kind == PassKind::kQuantise) return quantise_model(spec, sink, interrupt);
   if (spec.kind == PassKind::kBuild) return build_engine_file(spec, sink);
   if (spec.kind == PassKind::kTrain) return run_training_pass(spec, sink, interrupt);
+  if (spec.kind == PassKind::kTrainProfile) return run_training_profile(spec, sink, interrupt);
   run_inference_pass(spec, sink, interrupt);
 }
 

@@ -14,6 +14,7 @@
 #include "torch/program_factory.h"
 #include "torch/threads.h"
 #include "torch/training/fingerprint.h"
+#include "torch/training/kineto_profiler.h"
 #include "torch/training/peer_errors.h"
 #include "torch/versions.h"
 
@@ -307,6 +308,10 @@ void TorchTrainer::restore(const std::string& shared_file, const std::string& ra
   if (own.rank != rank()) return seed_generator(mix64(settings_.seed ^ draw_of(0)));
   translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' holds no random state", rank_file),
                    [&] { set_random_state(device_->generator(), own.random); });
+}
+
+std::unique_ptr<plugin::Profiler> TorchTrainer::profiler() {
+  return make_kineto_profiler(form_.device);
 }
 
 plugin::TrainerInfo TorchTrainer::info() const {

@@ -35,6 +35,7 @@ class TorchTrainer : public plugin::Trainer {
   std::string fingerprint() const override;
   void save(const std::string& file, bool shared) override;
   void restore(const std::string& shared_file, const std::string& rank_file) override;
+  std::unique_ptr<plugin::Profiler> profiler() override;
 
  private:
   struct Judged {                       // of one step

@@ -164,6 +164,7 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
     case PassKind::kQuantise:
     case PassKind::kBuild:
     case PassKind::kTrain:
+    case PassKind::kTrainProfile:
     case PassKind::kStore:
       throw Error(ErrorCode::kInternal, "a pass of another kind is no inference");
   }

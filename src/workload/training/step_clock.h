@@ -22,8 +22,8 @@ class StepClock : public plugin::StepRecorder {
   static constexpr int kMostBuckets = 4096;  // beyond it buckets are not timed
   static constexpr std::size_t kPhases = static_cast<std::size_t>(plugin::StepPhase::kEnd);
 
-  void begin();       // the fetch of input begins
-  void input_here();  // it is over: what came before was waiting for data
+  virtual void begin();       // the fetch of input begins
+  virtual void input_here();  // it is over: what came before was waiting for data
   void enter(plugin::StepPhase phase) override;
   void launched(int bucket, std::int64_t bytes) override;
   void finished(int bucket) override;

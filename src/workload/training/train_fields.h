@@ -48,7 +48,11 @@ void fields(A& a, ScheduleSpec& t) {
 template <class A>
 void fields(A& a, CheckpointSpec& t) {
   a("dir", t.dir), a("every_steps", t.every_steps), a("keep", t.keep), a("asynchronous", t.asynchronous),
-      a("resume", t.resume);
+      a("resume", t.resume), a("timeout_s", t.timeout_s);
+}
+template <class A>
+void fields(A& a, ProfileSpec& t) {
+  a("untimed_steps", t.untimed_steps), a("steps", t.steps), a("trace_file", t.trace_file);
 }
 template <class A>
 void fields(A& a, TrainSpec& t) {
@@ -56,6 +60,7 @@ void fields(A& a, TrainSpec& t) {
   a("group_timeout_s", t.group_timeout_s), a("launcher", t.launcher);
   a("plan_hash", t.plan_hash), a("data", t.data), a("schedule", t.schedule), a("checkpoint", t.checkpoint);
   a("epochs", t.epochs), a("drift_check_every", t.drift_check_every), a("inject", t.inject);
+  a("profile", t.profile);
 }
 
 }  // namespace paceline::workload

@@ -40,6 +40,14 @@ struct CheckpointSpec {
   std::int64_t keep = 2;
   bool asynchronous = false;
   bool resume = false;  // from the newest good one
+  double timeout_s = 600;  // so long the other ranks wait for one that writes or reads
+};
+
+// Of a pass under the profiler (PassKind::kTrainProfile).
+struct ProfileSpec {
+  std::int64_t untimed_steps = 3;  // buckets are rebuilt after the first, memory is touched
+  std::int64_t steps = 3;
+  std::string trace_file;  // of rank 0
 };
 
 struct TrainSpec {
@@ -57,6 +65,7 @@ struct TrainSpec {
   std::int64_t drift_check_every =
       0;               // steps between comparisons of the ranks' parameters; 0: at the end only
   std::string inject;  // a fault on purpose: kill:rank=1,step=50; empty: none
+  ProfileSpec profile;
 };
 
 }  // namespace paceline::workload

@@ -50,6 +50,7 @@ class TrainingRank {
   [[nodiscard]] std::int64_t next_step() const { return step_; }
   [[nodiscard]] plugin::Trainer& trainer() { return *trainer_; }
   [[nodiscard]] Loader& loader() { return *loader_; }
+  [[nodiscard]] const FaultMaker& fault() const { return fault_; }
   [[nodiscard]] plugin::RankGroup* group() { return group_.get(); }  // null: one rank, and no DDP
   [[nodiscard]] plugin::Store* store() { return met_.store.get(); }  // null likewise
   [[nodiscard]] const measure::Calibration& calibration() const { return calibration_; }

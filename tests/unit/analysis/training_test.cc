@@ -38,6 +38,39 @@ TEST(TrainingFindings, ALateRankIsNamedWithItsPlace) {
   expect_says(text, "7.");  // percent: 8 % of forward and backward, which are most of a step
 }
 
+TEST(TrainingFindings, AFaultThatNeverCameIsSaid) {
+  auto run = training_run({{.ranks = 2, .ddp = true}});  // 40 steps
+  const auto asked = [&](const std::string& fault) {
+    run.cases[0].benchmark.params["inject"] = fault;
+    return of_kind(run, "fault_missed").size();
+  };
+  EXPECT_EQ(asked("kill:rank=1,step=39"), 0U);
+  EXPECT_EQ(asked("kill:rank=1,step=40"), 1U);
+  expect_says(only_text(run, "fault_missed"), "'kill:rank=1,step=40' never came: training ended after step 39");
+  EXPECT_EQ(asked("slow=1s:rank=7,step=40"), 0U);  // another world's
+  EXPECT_EQ(asked("of another version"), 0U);
+  run.cases[0].training[0].checkpoints.resumed_step = 10;
+  EXPECT_EQ(asked("kill:rank=1,step=49"), 0U);
+  EXPECT_EQ(asked("kill:rank=1,step=50"), 1U);
+  run.cases[0].training[0].restarts.emplace_back();
+  EXPECT_EQ(asked("kill:rank=1,step=50"), 0U);
+}
+
+TEST(TrainingFindings, AnOperatorThatTakesMuchOfAStepIsNamed) {
+  auto run = training_run({{.ranks = 1}});
+  result::ProfiledSteps steps;
+  steps.step_ns = {120e6, 120e6};
+  steps.operators = {{"aten::conv", 106, 60e6, 60e6, {}}};
+  run.cases[0].operator_profile = {result::summarize_operators(steps, 100e6)};
+  expect_says(only_text(run, "top_operator"), "aten::conv takes 25.0 % of a profiled step by itself");
+  expect_says(of_kind(run, "top_operator").front().evidence,
+              "30.0 ms in 53 calls a step; a profiled step took 1.20 times a timed one");
+  run.cases[0].operator_profile[0].top[0].share = 0.19;
+  EXPECT_TRUE(of_kind(run, "top_operator").empty());
+  run.cases[0].operator_profile[0] = {};
+  EXPECT_TRUE(of_kind(run, "top_operator").empty());
+}
+
 TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   const auto run = training_run();
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 12");

@@ -21,6 +21,12 @@ TEST(Units, ThreeDigitsAndTheRightScale) {
   EXPECT_EQ(format_significant(1000), "1000");
 }
 
+TEST(Units, OneHasNoPlural) {
+  EXPECT_EQ(plural(1, "rank"), "1 rank");
+  EXPECT_EQ(plural(0, "rank"), "0 ranks");
+  EXPECT_EQ(plural(2, "rank"), "2 ranks");
+}
+
 TEST(Units, TimeForPeople) {
   EXPECT_EQ(format_time_left(172), "2 m 52 s");
   EXPECT_EQ(format_time_left(9.6), "10 s");

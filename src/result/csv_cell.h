@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+
+#include "result/maybe.h"
+
+namespace paceline::result {
+
+// Quoted where it must be, so that a name with a comma stays one cell.
+inline std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+// Empty where there is none.
+inline std::string csv_cell(const Number& number) {
+  return number ? fmt::format("{:.9g}", *number) : std::string();
+}
+
+}  // namespace paceline::result

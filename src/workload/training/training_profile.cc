@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/training_profile.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "workload/pass_records.h"
+#include "workload/training/scoped_clock.h"
+#include "workload/training/training_rank.h"
+
+namespace paceline::workload {
+namespace {
+
+using result::OperatorRow;
+using result::ProfiledSteps;
+
+std::vector<OperatorRow> rows_of(const std::vector<plugin::ProfiledTime>& times) {
+  std::vector<OperatorRow> rows;
+  for (const auto& time : times)
+    rows.push_back({time.name, time.calls, {time.self_ns, "it ran beside the thread that trains"},
+                    time.total_ns, result::Number::missing("no sum yet")});
+  return rows;
+}
+
+bool is_step(const plugin::ProfiledTime& scope) {
+  return scope.name.starts_with(kStepScope);
+}
+
+// Every step is a scope, and so is every part of one: what no operator took is theirs.
+ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps) {
+  ProfiledSteps steps;
+  steps.source = std::move(profile.source);
+  steps.no_trace = std::move(profile.no_trace);
+  steps.untimed_steps = untimed_steps;
+  for (const auto& scope : profile.scopes) {
+    steps.outside_ns += scope.self_ns.value_or(0);
+    if (is_step(scope)) steps.step_ns.push_back(scope.total_ns);
+  }
+  std::erase_if(profile.scopes, is_step);
+  steps.parts = rows_of(profile.scopes);
+  steps.operators = rows_of(profile.operators);
+  return steps;
+}
+
+class ProfilePass {
+ public:
+  ProfilePass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
+      : plan_(spec.train.profile), sink_(sink), interrupt_(interrupt), rank_(spec, sink) {}
+
+  void run() {
+    rank_.run([this] {
+      rank_.load();
+      if (rank_.leads()) profiler_ = rank_.trainer().profiler();
+      if (rank_.leads() && !profiler_)
+        throw Error(ErrorCode::kUnsupported, "the trainer of this device has no profiler");
+      sink_.phase("profile");
+      make_steps(plan_.untimed_steps);
+      rank_.leads() ? watch() : make_steps(plan_.steps);
+      if (rank_.group() && !interrupt_) rank_.group()->barrier();
+    });
+  }
+
+ private:
+  void make_steps(std::int64_t count) {
+    for (std::int64_t i = 0; i < count && !interrupt_; ++i) {
+      rank_.one_step(result::StepPhase::kAfter);
+      static_cast<void>(rank_.take_row());  // refuses a loss that is not finite
+    }
+  }
+
+  void watch() {
+    profiler_->start();
+    rank_.time_with(std::make_unique<ScopedClock>(*profiler_, rank_.next_step()));
+    make_steps(plan_.steps);
+    sink_.phase("report");
+    sink_.emit(operators_record(steps_of(profiler_->stop(plan_.trace_file), plan_.untimed_steps)));
+  }
+
+  const ProfileSpec& plan_;
+  TaggedSink& sink_;
+  const std::atomic<bool>& interrupt_;
+  TrainingRank rank_;
+  std::unique_ptr<plugin::Profiler> profiler_;
+};
+
+}  // namespace
+
+void run_training_profile(const PassSpec& spec, RecordSink& raw, const std::atomic<bool>& interrupt) {
+  TaggedSink sink(raw, spec);
+  ProfilePass(spec, sink, interrupt).run();
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "report/operator_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "report/format_table.h"
+#include "report/text_layout.h"
+#include "support/training_run.h"
+
+namespace paceline::report {
+namespace {
+
+void expect_has(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text.substr(0, 4000);
+}
+
+// The first case, two profiled steps of 120 ms.
+result::RunResult profiled_run() {
+  auto run = testing::training_run({{.ranks = 1}});
+  result::ProfiledSteps steps;
+  const auto missing = result::Number::missing("no sum yet");
+  steps.source = "PyTorch's profiler (Kineto)";
+  steps.untimed_steps = 3;
+  steps.step_ns = {120e6, 120e6};
+  steps.parts = {{"forward", 2, 1e6, 80e6, missing}, {"backward", 2, 1e6, 160e6, missing}};
+  steps.operators = {{"aten::mkldnn_convolution", 106, 120e6, 121e6, missing},
+                     {"gloo:all_reduce", 4, result::Number::missing("beside"), 50e6, missing}};
+  for (int i = 0; i < 18; ++i)
+    steps.operators.push_back({"autograd::engine::evaluate_function: <Backward" + std::to_string(i) + ">", 2,
+                               1e6, 1e6, missing});
+  steps.outside_ns = 102e6;
+  auto profile = result::summarize_operators(steps, run.cases[0].headline.p50_ns.value);
+  profile.trace = "trace_rank0.json";
+  profile.trace_bytes = 1'500'000;
+  profile.table = "operators.csv";
+  run.cases[0].operator_profile = {profile};
+  return run;
+}
+
+TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
+  const auto run = profiled_run();
+  const auto text = profile_text(run.cases[0]);
+  expect_has(text, "2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 120 ms a step, ");
+  expect_has(text, " times the timed ");
+  expect_has(text, "A step's parts: forward 40.0 ms, backward 80.0 ms.");
+  expect_has(text, "trace_rank0.json (1.50 MB) opens in ui.perfetto.dev.");
+  EXPECT_EQ(profile_text({}), "");
+}
+
+TEST(OperatorText, NoProfileIsExplained) {
+  result::CaseResult one;
+  one.operator_profile.emplace_back().reason = "rank 1 was killed";
+  EXPECT_EQ(profile_text(one), "no profile: rank 1 was killed");
+  EXPECT_EQ(operators_html(one), "<h4>Profile of a step</h4>\n<p>no profile: rank 1 was killed</p>\n");
+}
+
+TEST(OperatorText, TheTableHasAllOfAStep) {
+  const auto text = operators_terminal(profiled_run(), 98);
+  expect_has(text, "aten::mkldnn_convolution");
+  expect_has(text, "50.0 %");
+  expect_has(text, "(5 others)");
+  expect_has(text, "(in no operator)");
+  expect_has(text, "operators.csv");
+  for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 98U) << line;
+  EXPECT_EQ(operators_terminal(testing::training_run(), 98), "");
+}
+
+TEST(OperatorText, EveryReportHasItOnlyWhereItWasAsked) {
+  const ReportRun plain{testing::training_run(), {}}, profiled{profiled_run(), {}};
+  for (const char* format : {"html", "markdown", "text"}) {
+    const auto render = find_format(format).render;
+    EXPECT_EQ(render(std::span(&plain, 1), {}).find("operators.csv"), std::string::npos) << format;
+    const auto text = render(std::span(&profiled, 1), {});
+    expect_has(text, "convolution");
+    expect_has(text, "operators.csv");
+  }
+  expect_has(find_format("html").render(std::span(&profiled, 1), {}), "&lt;Backward0&gt;");
+}
+
+}  // namespace
+}  // namespace paceline::report

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "run/training_profiles.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "run/train_factory.h"
+
+namespace paceline::run {
+namespace {
+namespace fs = std::filesystem;
+
+config::Case one_case(const std::string& lines) {
+  return config::expand(config::load_plan_text("kind: training\nmodel: tiny_cnn\n" + lines, "test.yaml")).at(0);
+}
+
+// A case whose folder goes with the test.
+struct Profiled {
+  explicit Profiled(const std::string& name) {
+    run.definition = one_case("profiling: {enabled: true}\n");
+    run.dir = fs::path(::testing::TempDir()) / name;
+    fs::remove_all(run.dir);
+    make_directories(run.dir);
+  }
+  ~Profiled() { fs::remove_all(run.dir); }
+  const result::OperatorProfile& profile() { return run.result.operator_profile.at(0); }
+  CaseRun run;
+};
+
+WorkerOutcome two_steps(const std::string& no_trace = "") {
+  WorkerOutcome outcome;
+  outcome.ok = true;
+  outcome.report.profiled_steps.emplace();
+  outcome.report.profiled_steps->step_ns = {10, 10};
+  outcome.report.profiled_steps->operators = {{"conv", 2, 15.0, 15.0, {}}};
+  outcome.report.profiled_steps->no_trace = no_trace;
+  return outcome;
+}
+
+TEST(TrainingProfiles, ThePassLeavesOutWhatCostsOrLeavesTraces) {
+  const auto c = one_case(
+      "ranks: 2\ncheckpoint: {dir: ck, every_steps: 2, resume: true}\ninject: kill:rank=1,step=1\n"
+      "training: {epochs: 2, drift_check_every: 3}\nprofiling: {enabled: true, steps: 5}\n");
+  auto base = train_pass(c, {});
+  base.repetition = 4;
+  const auto pass = train_profile_pass(c, base, "/tmp/trace.json");
+  EXPECT_EQ(pass.kind, workload::PassKind::kTrainProfile);
+  EXPECT_EQ(pass.world_size, 2);
+  EXPECT_EQ(pass.repetition, 0);
+  EXPECT_TRUE(pass.train.checkpoint.dir.empty());
+  EXPECT_FALSE(pass.train.checkpoint.resume);
+  EXPECT_TRUE(pass.train.inject.empty());
+  EXPECT_EQ(pass.train.epochs, 0);
+  EXPECT_EQ(pass.train.drift_check_every, 0);
+  EXPECT_EQ(pass.train.profile.steps, 5);
+  EXPECT_EQ(pass.train.profile.trace_file, "/tmp/trace.json");
+  EXPECT_EQ(pass.train.settings.seed, base.train.settings.seed);
+}
+
+TEST(TrainingProfiles, OtherToolsAndTriggersAreExplained) {
+  EXPECT_FALSE(asks_profile(one_case("")));
+  EXPECT_TRUE(asks_profile(one_case("profiling: {enabled: true}\n")));
+  const auto reason = [](const std::string& more) {
+    return no_profile_reason(one_case("profiling: {enabled: true" + more + "}\n"));
+  };
+  EXPECT_EQ(reason(""), "");
+  EXPECT_NE(reason(", tool: nsys").find("nsys profile paceline train"), std::string::npos);
+  EXPECT_NE(reason(", tool: ncu").find("ncu --target-processes all paceline train"), std::string::npos);
+  EXPECT_NE(reason(", trigger: manual").find("by 'manual'; leave profiling.trigger out"), std::string::npos);
+}
+
+TEST(TrainingProfiles, TableAndTraceBecomeFilesOfTheCase) {
+  Profiled one("paceline_profiled");
+  const auto trace = one.run.dir / "elsewhere.json";
+  write_file_atomic(trace, "{}");
+  apply_operator_profile(one.run, two_steps(), trace);
+  EXPECT_EQ(one.profile().trace, "trace_rank0.json");
+  EXPECT_EQ(*one.profile().trace_bytes, 2);
+  EXPECT_EQ(one.profile().reason, "");
+  EXPECT_FALSE(fs::exists(trace));
+  EXPECT_EQ(read_file(one.run.dir / "trace_rank0.json"), "{}");
+  EXPECT_NE(read_file(one.run.dir / "operators.csv").find("0,conv,2,15,15,0.75"), std::string::npos);
+}
+
+TEST(TrainingProfiles, AMissingTraceCostsTheTraceOnly) {
+  Profiled one("paceline_no_trace");
+  apply_operator_profile(one.run, two_steps("no trace: built without Kineto"), one.run.dir / "none.json");
+  EXPECT_TRUE(one.profile().steps);
+  EXPECT_TRUE(one.profile().trace.empty());
+  EXPECT_EQ(one.profile().reason, "no trace: built without Kineto");
+  apply_operator_profile(one.run, two_steps(), one.run.dir / "none.json");
+  EXPECT_NE(one.profile().reason.find("cannot be moved"), std::string::npos);
+  EXPECT_FALSE(one.profile().trace_bytes);
+}
+
+TEST(TrainingProfiles, AFailureCostsTheProfileOnly) {
+  Profiled one("paceline_failed_profile");
+  WorkerOutcome failed;
+  failed.reason = "rank 1 on here: crashed";
+  apply_operator_profile(one.run, failed, one.run.dir / "none.json");
+  EXPECT_FALSE(one.profile().steps);
+  EXPECT_EQ(one.profile().reason, "rank 1 on here: crashed");
+  EXPECT_EQ(one.run.result.outcome, result::Outcome::kOk);
+  failed.ok = true;
+  apply_operator_profile(one.run, failed, {});
+  EXPECT_NE(one.profile().reason, "");
+}
+
+}  // namespace
+}  // namespace paceline::run

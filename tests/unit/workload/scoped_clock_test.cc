@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/scoped_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "workload/records.h"
+
+namespace paceline::workload {
+namespace {
+
+using plugin::StepPhase;
+
+// Writes scopes down as brackets.
+class Brackets : public plugin::Profiler {
+ public:
+  void start() override {}
+  void open(const std::string& scope) override { text += "(" + scope; }
+  void close() override { text += ")"; }
+  plugin::StepProfile stop(const std::string&) override { return {}; }
+  std::string text;
+};
+
+void make_step(StepClock& clock, std::initializer_list<StepPhase> phases) {
+  clock.begin();
+  clock.input_here();
+  for (const auto phase : phases) clock.enter(phase);
+}
+
+TEST(ScopedClock, EveryStepAndPartIsAScope) {
+  Brackets profiler;
+  ScopedClock clock(profiler, 3);
+  make_step(clock, {StepPhase::kInput, StepPhase::kForward, StepPhase::kBackward, StepPhase::kOptimizer,
+                    StepPhase::kEnd});
+  EXPECT_EQ(profiler.text, "(step 3(data wait)(input)(forward)(backward)(optimizer))");
+  EXPECT_GE(clock.step_ns(), clock.data_wait_ns());
+  profiler.text.clear();
+  make_step(clock, {StepPhase::kInput, StepPhase::kEnd});
+  EXPECT_EQ(profiler.text, "(step 4(data wait)(input))");
+}
+
+TEST(ScopedClock, CommunicationOfTheBackwardPassIsInsideIt) {
+  Brackets profiler;
+  ScopedClock clock(profiler, 0);
+  make_step(clock, {StepPhase::kInput, StepPhase::kForward, StepPhase::kCommunication, StepPhase::kForward,
+                    StepPhase::kBackward, StepPhase::kCommunication, StepPhase::kOptimizer, StepPhase::kEnd});
+  EXPECT_EQ(profiler.text,
+            "(step 0(data wait)(input)(forward)(communication)(forward)(backward(communication))(optimizer))");
+}
+
+TEST(Records, ProfiledStepsTravel) {
+  result::ProfiledSteps steps;
+  steps.source = "a profiler";
+  steps.step_ns = {5, 7};
+  steps.operators = {{"conv", 3, result::Number::missing("beside"), 4.0, {}}};
+  PassReport report;
+  EXPECT_FALSE(report.profiled_steps);
+  apply_record(report, operators_record(steps));
+  ASSERT_TRUE(report.profiled_steps);
+  EXPECT_EQ(report.profiled_steps->step_ns, steps.step_ns);
+  EXPECT_EQ(report.profiled_steps->operators.at(0).self_ns.reason(), "beside");
+}
+
+}  // namespace
+}  // namespace paceline::workload
