@@ -39,7 +39,7 @@ void open_inference(const RunSetup& setup, CaseRun& c) {
 
 void open_training(const RunSetup& setup, CaseRun& c) {
   const Launch* launch = setup.launch;
-  const auto here = train_here(c.definition, setup.cases, setup.engines, launch ? launch->hosts() : 1);
+  const auto here = train_here(c.definition, setup.cases, setup.engines, launch);
   c.base = here.pass;
   if (!here.unavailable.empty()) end_case(c, "unavailable", here.unavailable);
   if (launch && c.base.world_size > launch->place().world)

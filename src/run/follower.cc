@@ -6,6 +6,7 @@
 #include "run/pass_factory.h"
 #include "run/schedule.h"
 #include "run/train_here.h"
+#include "run/training_profiles.h"
 
 namespace paceline::run {
 namespace {
@@ -21,7 +22,10 @@ class Follower {
     const auto slots = launch_order(setup_.cases, setup_.only, launch_.order_seed());
     auto pass = launch_.wait_for(0, interrupt_);
     while (pass) {
-      if (*pass < slots.size()) take_part(*pass, slots[*pass]);
+      if (*pass < slots.size())
+        take_part(*pass, slots[*pass]);
+      else if (*pass - slots.size() < setup_.cases.size())
+        profile(*pass, setup_.cases[*pass - slots.size()]);
       pass = launch_.wait_for(*pass + 1, interrupt_);
     }
     launch_.finish();
@@ -31,14 +35,24 @@ class Follower {
  private:
   void take_part(std::size_t pass, const TimedSlot& slot) {
     const auto& definition = setup_.cases[slot.case_index];
-    if (!launch_.takes_part(definition.settings.integer("ranks"))) return;
-    const auto here = train_here(definition, setup_.cases, setup_.engines, launch_.hosts());
-    WorkerRequest request{here.pass, definition.env, log_of(definition), {}, timeout_of(definition)};
-    request.spec.repetition = slot.repetition;
+    auto spec = train_here(definition, setup_.cases, setup_.engines, &launch_).pass;
+    spec.repetition = slot.repetition;
+    if (!goes_well(pass, definition, std::move(spec))) all_well_ = false;
+  }
+
+  // One that fails costs the profile only.
+  void profile(std::size_t pass, const config::Case& definition) {
+    auto spec = train_here(definition, setup_.cases, setup_.engines, &launch_).pass;
+    static_cast<void>(goes_well(pass, definition, train_profile_pass(definition, std::move(spec), {})));
+  }
+
+  bool goes_well(std::size_t pass, const config::Case& definition, workload::PassSpec spec) {
+    if (!launch_.takes_part(definition.settings.integer("ranks"))) return true;
+    const WorkerRequest request{std::move(spec), definition.env, log_of(definition), {}, timeout_of(definition)};
     const auto outcome = launch_.run_pass(pass, request, interrupt_, {});
-    if (outcome.ok || interrupt_) return;
-    all_well_ = false;
+    if (outcome.ok || interrupt_) return true;
     observer_.warning(definition.label + ": " + outcome.reason);
+    return false;
   }
 
   [[nodiscard]] fs::path log_of(const config::Case& definition) const {

@@ -4,15 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 #include <thread>
 
+#include "base/ask_until.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cluster/cpu_share.h"
+#include "cluster/generation.h"
 #include "cluster/peer_failure.h"
+#include "host/affinity.h"
+#include "host/system_files.h"
 #include "run/ranks.h"
 
 namespace paceline::run {
@@ -22,11 +26,12 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kEnd = std::numeric_limits<std::size_t>::max();
 constexpr std::string_view kEndWord = "end";
-constexpr milliseconds kFirstPause{20}, kLongestPause{500};
+constexpr Pauses kPauses{milliseconds(20), milliseconds(500)};
+constexpr Pauses kGoodbyePauses{milliseconds(20), milliseconds(20)};
+constexpr milliseconds kWatchPause{20};
 constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
 constexpr int kLooksBehind = 5;  // so often before ranks that are still ending are left alone no more
 constexpr double kGoodbyeS = 10;
-constexpr std::array<std::string_view, 3> kBinding{"mpirun", "mpich", "srun"};
 
 std::string pass_folder(std::size_t pass) {
   return fmt::format("pass_{}", pass);
@@ -35,14 +40,23 @@ std::string left_key(int rank) {
   return fmt::format("left/{}", rank);
 }
 
+// Two hosts may have one name, and containers of one machine several.
+cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& plan_hash) {
+  auto self = cluster::this_process(place.rank, place.world, plan_hash);
+  self.machine =
+      self.host + " " + host::SystemFiles{}.read_trimmed("proc/sys/kernel/random/boot_id").value_or("");
+  self.cpus = host::current_affinity();
+  return self;
+}
+
 // True while `busy` ran to its end, asking `question` now and then; its yes is an interrupt of `busy`.
 template <class Busy, class Question>
 void watch_while(std::atomic<bool>& stop, Busy busy, Question question) {
   std::atomic<bool> over{false};
   std::thread watcher([&] {
     for (int slept = 0; !over; ++slept) {
-      std::this_thread::sleep_for(kFirstPause);
-      if (slept % (kLookAtLeader / kFirstPause) == 0 && question()) stop = true;
+      std::this_thread::sleep_for(kWatchPause);
+      if (slept % (kLookAtLeader / kWatchPause) == 0 && question()) stop = true;
     }
   });
   try {
@@ -60,11 +74,21 @@ void watch_while(std::atomic<bool>& stop, Busy busy, Question question) {
 
 Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s,
                const std::string& plan_hash)
-    : place_(std::move(place)),
-      store_(store),
-      timeout_s_(timeout_s),
-      self_(cluster::this_process(place_.rank, place_.world, plan_hash)) {
-  cluster::roll_call(store_, self_, timeout_s_, place_.ranks);
+    : place_(std::move(place)), store_(store, "") {
+  std::optional<cluster::GenerationLeader> leader;  // answers until all are here
+  if (place_.agent_store) {
+    if (place_.leads()) leader.emplace(store, place_.world, place_.attempt);
+    const auto generation =
+        leader ? leader->generation() : cluster::join_generation(store, place_.rank, timeout_s);
+    place_.attempt = generation.attempt;
+    folder_ = "/" + generation.folder();
+    store_ = cluster::PrefixedStore(store, generation.folder() + "/");
+  }
+  roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks);
+}
+
+int Launch::ranks_on_our_cpus(std::int64_t world) const {
+  return cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(world)).ranks;
 }
 
 std::uint64_t Launch::order_seed() const {
@@ -84,15 +108,14 @@ WorkerOutcome Launch::run_pass(std::size_t pass, WorkerRequest request, const st
   auto& train = request.spec.train;
   train.rendezvous = cluster::rendezvous_of(place_, train.rendezvous.timeout_s);
   train.rendezvous.serve = false;  // the store lives longer than a pass
-  train.rendezvous.prefix += "/" + pass_folder(pass);
+  train.rendezvous.prefix += folder_ + "/" + pass_folder(pass);
   train.launcher = place_.launcher;
   if (place_.attempt > 0) train.inject.clear(), train.checkpoint.resume = !train.checkpoint.dir.empty();
   if (place_.leads()) store_.set("pass", fmt::format("{}", pass));
   auto outcome = run_ours(request, pass, interrupt, on_progress);
-  if (!outcome.ok) {
-    tell(pass, outcome);
-    failure_ = outcome;
-  }
+  if (outcome.ok) return outcome;
+  tell(pass, outcome);
+  if (request.spec.kind != workload::PassKind::kTrainProfile) failure_ = outcome;
   return outcome;
 }
 
@@ -101,8 +124,9 @@ WorkerOutcome Launch::run_ours(const WorkerRequest& request, std::size_t pass,
   RankShare share;
   share.first = place_.rank;
   share.count = static_cast<int>(std::min<std::int64_t>(place_.ranks, request.spec.world_size - place_.rank));
-  share.host_first = place_.local_rank, share.host_ranks = place_.local_world;
-  share.bound = std::find(kBinding.begin(), kBinding.end(), place_.launcher) != kBinding.end();
+  const auto cpus = cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(request.spec.world_size));
+  share.local_first = place_.local_rank;
+  share.cpus_first = cpus.before, share.cpus_ranks = cpus.ranks;
   if (place_.leads()) return run_ranks(request, share, interrupt, on_progress);
   WorkerOutcome outcome;
   std::atomic<bool> stop{false};
@@ -135,13 +159,12 @@ void Launch::tell(std::size_t pass, const WorkerOutcome& outcome) {
 }
 
 std::optional<std::size_t> Launch::wait_for(std::size_t pass, const std::atomic<bool>& interrupt) {
-  for (milliseconds pause = kFirstPause; !interrupt; pause = std::min(pause * 2, kLongestPause)) {
-    const auto at = leader_at();
-    if (at == kEnd) return std::nullopt;
-    if (at && *at >= pass) return at;
-    std::this_thread::sleep_for(pause);
-  }
-  return std::nullopt;
+  std::optional<std::size_t> at;
+  ask_until(Deadline::max(), kPauses, [&] {
+    if (!interrupt) at = leader_at();
+    return interrupt || (at && *at >= pass);
+  });
+  return interrupt || at == kEnd ? std::nullopt : at;
 }
 
 void Launch::finish() noexcept {
@@ -151,13 +174,11 @@ void Launch::finish() noexcept {
       return;
     }
     store_.set("pass", std::string(kEndWord));
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(kGoodbyeS);
-    for (int rank = place_.ranks; rank < place_.world && std::chrono::steady_clock::now() < deadline;) {
-      if (store_.get(left_key(rank)))
-        rank += place_.ranks;
-      else
-        std::this_thread::sleep_for(kFirstPause);
-    }
+    int rank = place_.ranks;
+    ask_until(deadline_in(kGoodbyeS), kGoodbyePauses, [&] {
+      while (rank < place_.world && store_.get(left_key(rank))) rank += place_.ranks;
+      return rank >= place_.world;
+    });
   } catch (const std::exception&) {
     return;  // the store went first; nothing is left to say
   }

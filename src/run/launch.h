@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cluster/launch_place.h"
+#include "cluster/prefixed_store.h"
 #include "cluster/roll_call.h"
 #include "plugin/rank_group.h"
 #include "run/worker.h"
@@ -17,12 +19,14 @@ namespace paceline::run {
 
 class Launch {
  public:
-  // Calls the roll of all processes: throws what cluster::roll_call throws. `store` is that of
-  // rendezvous_of(place), and outlives this.
+  // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
+  // that of rendezvous_of(place), and outlives this.
   Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash);
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
+  // Of the first `world` ranks, how many may use CPUs of this process's ranks, these included.
+  [[nodiscard]] int ranks_on_our_cpus(std::int64_t world) const;
   // Of the order of passes: the same in every process.
   [[nodiscard]] std::uint64_t order_seed() const;
   // Of the leader; the others may ask.
@@ -35,7 +39,7 @@ class Launch {
   WorkerOutcome run_pass(std::size_t pass, WorkerRequest request, const std::atomic<bool>& interrupt,
                          const OnProgress& on_progress);
   [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
-  // The last outcome of ours that was none of success.
+  // The last outcome of ours that was none of success; a profile's does not count.
   [[nodiscard]] const std::optional<WorkerOutcome>& failure() const { return failure_; }
 
   // A follower waits until the leader is at `pass` or beyond, without using the CPU. Where it is then;
@@ -52,10 +56,10 @@ class Launch {
   [[nodiscard]] bool is_behind(std::size_t pass);
   void tell(std::size_t pass, const WorkerOutcome& outcome);
 
-  cluster::LaunchPlace place_;
-  plugin::Store& store_;
-  double timeout_s_;
-  cluster::Member self_;
+  cluster::LaunchPlace place_;    // attempt: agreed by all
+  cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
+  std::string folder_;            // of its keys; empty: the store began with this start
+  std::vector<cluster::Member> roster_;  // by rank
   std::optional<WorkerOutcome> failure_;
 };
 

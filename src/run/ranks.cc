@@ -9,10 +9,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -31,8 +34,10 @@ namespace {
 constexpr int kEndingPollMs = 20;
 constexpr int kQuietPollMs = 500;                 // polling would disturb what is measured
 constexpr std::int64_t kPeersNs = 1'900'000'000;  // for the others to say what they saw; then they are killed
-constexpr std::int64_t kGraceNs = 2'000'000'000;
+constexpr std::int64_t kGraceNs = 10'000'000'000;  // to end at one step, and to tell what was measured
 constexpr std::int64_t kCheckpointGraceNs = 30'000'000'000;
+constexpr std::array<std::string_view, 4> kTrainingPhases{"measure", "checkpoint", "checkpoint_wait",
+                                                          "report"};
 
 // A socket that listens on a free port of this host.
 struct Listener {
@@ -58,10 +63,10 @@ Listener listen_here() {
 // CPUs of each of our ranks; empty lists: not enough for each to have its own.
 std::vector<std::vector<int>> cpus_of_ranks(const RankShare& share, int threads) {
   const auto each = static_cast<std::size_t>(std::max(1, threads));
-  const auto cpus = host::choose_cpus(static_cast<long long>(each) * share.host_ranks);
+  const auto cpus = host::choose_cpus(static_cast<long long>(each) * share.cpus_ranks);
   std::vector<std::vector<int>> all(static_cast<std::size_t>(share.count));
-  if (cpus.size() < each * static_cast<std::size_t>(share.host_ranks)) return all;
-  auto next = cpus.begin() + static_cast<std::ptrdiff_t>(each) * share.host_first;
+  if (cpus.size() < each * static_cast<std::size_t>(share.cpus_ranks)) return all;
+  auto next = cpus.begin() + static_cast<std::ptrdiff_t>(each) * share.cpus_first;
   for (auto& mine : all) {
     mine.assign(next, next + static_cast<std::ptrdiff_t>(each));
     next += static_cast<std::ptrdiff_t>(each);
@@ -99,7 +104,7 @@ class RankProcess {
         pipe_(record_pipe()),
         reader_(request.record_file,
                 [this, on_progress](const workload::ProgressRecord& p) {
-                  steps_ = std::max(steps_, p.n);
+                  if (p.step) step_ = *p.step;
                   if (!p.notice.empty()) told_ns_ = SteadyClock{}.now_ns();
                   if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
                 }),
@@ -113,6 +118,22 @@ class RankProcess {
   [[nodiscard]] bool running() const { return running_; }
   [[nodiscard]] const std::optional<Verdict>& failure() const { return failure_; }
   [[nodiscard]] RecordReader& reader() { return reader_; }
+  // It has begun with its steps.
+  [[nodiscard]] bool trains() {
+    const auto& phase = reader_.report().phase;
+    return std::find(kTrainingPhases.begin(), kTrainingPhases.end(), phase) != kTrainingPhases.end();
+  }
+  // How long it has been at its part of a checkpoint; told once.
+  std::optional<double> late_with_checkpoint(std::int64_t now_ns, double after_s) {
+    if (reader_.report().phase != "checkpoint")
+      saving_since_ns_ = 0, told_late_ = false;
+    else if (saving_since_ns_ == 0)
+      saving_since_ns_ = now_ns;
+    const double seconds = static_cast<double>(now_ns - saving_since_ns_) * 1e-9;
+    if (saving_since_ns_ == 0 || told_late_ || !running_ || seconds < after_s) return std::nullopt;
+    told_late_ = true;
+    return seconds;
+  }
   void signal(int signal) const {
     if (running_) child_.signal_group(signal);
   }
@@ -130,11 +151,11 @@ class RankProcess {
 
   // "in phase 'measure', after step 50"
   [[nodiscard]] std::string position() {
-    const auto steps = steps_ > 0 ? fmt::format(", after step {}", steps_) : std::string();
-    return fmt::format("in phase '{}'{}", reader_.report().phase, steps);
+    const auto after = step_ ? fmt::format(", after step {}", *step_) : std::string();
+    return fmt::format("in phase '{}'{}", reader_.report().phase, after);
   }
   [[nodiscard]] std::string last_step() const {
-    return steps_ > 0 ? fmt::format("; its last known timed step is {}", steps_) : std::string();
+    return step_ ? fmt::format("; its last known step is {}", *step_) : std::string();
   }
 
   // What the kernel says it is doing.
@@ -172,7 +193,9 @@ class RankProcess {
   }
 
   int rank_;
-  std::int64_t steps_ = 0;
+  std::optional<std::int64_t> step_;  // the last that it told of
+  std::int64_t saving_since_ns_ = 0;
+  bool told_late_ = false;
   std::int64_t failed_ns_ = 0;
   std::int64_t told_ns_ = 0;
   FileDescriptor spec_file_;
@@ -188,7 +211,10 @@ class Ranks {
  public:
   Ranks(const WorkerRequest& request, const RankShare& share, const std::atomic<bool>& interrupt,
         const OnProgress& on_progress)
-      : world_(request.spec.world_size),
+      : on_progress_(on_progress),
+        world_(request.spec.world_size),
+        group_timeout_s_(request.spec.train.group_timeout_s),
+        checkpoint_timeout_s_(request.spec.train.checkpoint.timeout_s),
         grace_ns_(request.spec.train.checkpoint.dir.empty() ? kGraceNs : kCheckpointGraceNs),
         oom_before_(host::read_oom_counters()) {
     Listener listener;
@@ -196,10 +222,10 @@ class Ranks {
     std::vector<std::vector<int>> cpus(static_cast<std::size_t>(share.count));
     if (!request.spec.pin_cpus.empty()) {
       cpus = cpus_of_ranks(share, request.spec.settings.threads);
-      if (cpus.front().empty() && !share.bound) warn_of_sharing(request, share, on_progress);
+      if (cpus.front().empty()) warn_of_sharing(request, share, on_progress);
     }
     for (int i = 0; i < share.count && (i == 0 || !interrupt); ++i) {
-      const auto mine = request_of(request, share.first + i, share.host_first + i,
+      const auto mine = request_of(request, share.first + i, share.local_first + i,
                                    cpus[static_cast<std::size_t>(i)], listener);
       processes_.push_back(
           std::make_unique<RankProcess>(mine, mine.spec.rank == 0 ? listener.socket.get() : -1, on_progress));
@@ -213,10 +239,13 @@ class Ranks {
       wait_for_news();
       const auto now = clock_.now_ns();
       for (auto& one : processes_) one->look(oom_before_, now);
+      tell_late_checkpoints(now);
       if (!verdict_) judge(now, timeout_s, interrupt);
       if (ending() && now > kill_at_ns_) kill_all();
     }
     if (!verdict_ && first_failure()) verdict_ = culprit();
+    if (!verdict_ && reader().report().interrupted)
+      verdict_ = {"interrupted", "a rank was asked to end (SIGTERM)"};
     return verdict_;
   }
 
@@ -235,12 +264,32 @@ class Ranks {
   static void warn_of_sharing(const WorkerRequest& request, const RankShare& share, const OnProgress& tell) {
     if (!tell) return;
     const int threads = std::max(1, request.spec.settings.threads);
+    const auto cpus = host::allowed_cpus().size();
     workload::ProgressRecord notice;
-    notice.notice = fmt::format(
-        "{} ranks of {} {} on {} CPUs: they share CPUs, so their times are no times of ranks "
-        "on cores of their own; use fewer ranks or threads",
-        share.host_ranks, threads, threads == 1 ? "thread" : "threads", host::allowed_cpus().size());
+    notice.notice =
+        fmt::format("{} {} of {} {} on {} {}: ", share.cpus_ranks, share.cpus_ranks == 1 ? "rank" : "ranks",
+                    threads, threads == 1 ? "thread" : "threads", cpus, cpus == 1 ? "CPU" : "CPUs");
+    notice.notice +=
+        share.cpus_ranks == 1
+            ? "its threads take turns; use fewer, or let its launcher give it more CPUs (srun -c, "
+              "mpirun --bind-to none)"
+            : "they share CPUs, so their times are no times of ranks on cores of their own; use "
+              "fewer ranks or threads";
     tell(notice);
+  }
+
+  // It is no hung rank, and the others wait for it longer than in a collective.
+  void tell_late_checkpoints(std::int64_t now) {
+    for (auto& one : processes_) {
+      const auto seconds = one->late_with_checkpoint(now, group_timeout_s_);
+      if (!seconds || !on_progress_ || world_ == 1) continue;
+      workload::ProgressRecord notice;
+      notice.notice = fmt::format(
+          "rank {} has been writing a checkpoint for {:.0f} s; the others wait up to "
+          "checkpoint.timeout_s = {:g} s",
+          one->rank(), *seconds, checkpoint_timeout_s_);
+      on_progress_(notice);
+    }
   }
 
   [[nodiscard]] bool any_running() const {
@@ -267,7 +316,9 @@ class Ranks {
   void judge(std::int64_t now, double timeout_s, const std::atomic<bool>& interrupt) {
     if (interrupt) {
       verdict_ = {"interrupted", "interrupted"};
-      for (auto& one : processes_) one->signal(SIGTERM);
+      const bool train = std::all_of(processes_.begin(), processes_.end(),
+                                     [](const auto& one) { return !one->running() || one->trains(); });
+      for (auto& one : processes_) one->signal(train ? SIGTERM : SIGKILL);
       kill_at_ns_ = now + grace_ns_;
     } else if (now > deadline_ns_) {
       verdict_ = {"timeout", fmt::format("no result within timeout_s = {:g} s; {}", timeout_s, positions())};
@@ -326,7 +377,9 @@ class Ranks {
   }
 
   SteadyClock clock_;
+  const OnProgress& on_progress_;
   std::int64_t world_;
+  double group_timeout_s_, checkpoint_timeout_s_;
   std::int64_t grace_ns_;
   host::OomCounters oom_before_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
@@ -338,7 +391,7 @@ class Ranks {
 
 RankShare completed(RankShare share, const WorkerRequest& request) {
   if (share.count == 0) share.count = static_cast<int>(request.spec.world_size);
-  if (share.host_ranks == 0) share.host_ranks = share.count;
+  if (share.cpus_ranks == 0) share.cpus_ranks = share.count;
   return share;
 }
 

@@ -10,11 +10,11 @@ namespace paceline::run {
 // Which of the pass's ranks (spec.world_size) are ours. The others are started by other processes of the
 // launch, on this host or elsewhere.
 struct RankShare {
-  int first = 0;       // the lowest
-  int count = 0;       // 0: all of the pass, on this host
-  int host_first = 0;  // ranks of the launch on this host that come before ours
-  int host_ranks = 0;  // all on this host, ours included; 0: count
-  bool bound = false;  // a launcher chose our CPUs: where they are too few, they are what there is
+  int first = 0;        // the lowest
+  int count = 0;        // 0: all of the pass, on this host
+  int local_first = 0;  // ranks of the launch on this host that come before ours
+  int cpus_first = 0;   // ranks that share our CPUs and come before ours
+  int cpus_ranks = 0;   // all that share them, ours included; 0: count
 };
 
 // Starts them and watches them as run_worker does. With spec.pin_cpus, whichever they are, each rank gets
@@ -24,8 +24,9 @@ struct RankShare {
 //
 // The first failure ends the others within two seconds, and the outcome names its rank, host, phase and last
 // step: the first that failed by itself; where all others only miss a peer, the one that stopped answering
-// (reason_code hung). peer: it is not one of ours. With checkpoints, SIGTERM at `interrupt` leaves the ranks
-// 30 s to write one.
+// (reason_code hung). peer: it is not one of ours. An interrupt, here or of a rank elsewhere, is
+// reason_code interrupted: ranks that train have 10 s to tell their steps, with checkpoints 30 s to write
+// one; the report holds the steps of all then.
 WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
                         const std::atomic<bool>& interrupt, const OnProgress& on_progress);
 

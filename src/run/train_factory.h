@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,12 @@ workload::PassSpec train_pass(const config::Case& c, const TrainPlace& place);
 // cpu | cuda
 std::string train_device(const config::Case& c, const TrainPlace& place);
 
-// Threads of a rank for cases that do not say: the cores of a host over the most ranks that any of these
-// cases puts on it, so that they stay the same over a sweep. At least one.
-int threads_per_rank(const std::vector<config::Case>& cases, int cores, int hosts = 1);
+// Of the ranks of a case, how many share the CPUs that this process may use; empty: all of them.
+using RanksHere = std::function<std::int64_t(std::int64_t ranks)>;
+
+// Threads of a rank for cases that do not say: the cores over the most ranks that any of these cases puts on
+// them, so that they stay the same over a sweep. At least one.
+int threads_per_rank(const std::vector<config::Case>& cases, int cores, const RanksHere& ranks_here = {});
 
 // Samples that one step takes on all ranks together.
 std::int64_t samples_per_step(const config::Case& c);

@@ -4,10 +4,13 @@
 #include <vector>
 
 #include "config/plan.h"
+#include "run/observer.h"
 #include "run/plugin_choice.h"
 #include "workload/pass.h"
 
 namespace paceline::run {
+
+class Launch;
 
 // A training case on this machine: train_pass with plug-in, device, threads and, where ranks are pinned,
 // CPUs.
@@ -16,9 +19,13 @@ struct TrainHere {
   std::string unavailable;  // reason and fix; empty: it can run
 };
 
-// `cases`: of the whole run, so that threads stay the same over a sweep. `hosts`: that the ranks are spread
-// over.
+// `cases`: of the whole run, so that threads stay the same over a sweep. `launch`: where others start ranks,
+// too; of its processes some may share this one's CPUs.
 TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cases,
-                     const EngineDirectory& engines, int hosts = 1);
+                     const EngineDirectory& engines, const Launch* launch = nullptr);
+
+// Warns, before anything runs, of options of training without effect here and of memory that will be short.
+void tell_training_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
+                           const EngineDirectory& engines, int hosts, RunObserver& observer);
 
 }  // namespace paceline::run

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
 
+import os
 import socket
 import subprocess
 import tempfile
 import time
 
-from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, need_program, torchrun
+from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, need_program, skip, torchrun
 from paceline_cli import BINARY, main
 
 FOREVER = 10_000_000  # steps
@@ -54,7 +55,7 @@ class ByHand(TrainingTest):
     def test_missing_ranks_are_named_in_time(self):
         begin = time.monotonic()
         result = self.finish(self.start_host(0, free_port(), "--rdzv-timeout", 1))
-        self.assert_code(result, 2)
+        self.assert_code(result, 5)
         self.assertIn("missing ranks: 1 (of 2, after 1 s", result.err)
         self.assertLess(time.monotonic() - begin, 30)
         self.assert_nothing_ran()
@@ -79,15 +80,49 @@ class ByHand(TrainingTest):
             taken.listen()
             port = taken.getsockname()[1]
             result = self.finish(self.start_host(0, port, "--rdzv-timeout", 5))
-        self.assert_code(result, 5)
+        self.assert_code(result, 2)
         self.assertIn(f"port {port} is in use", result.err)
 
     def test_unknown_hosts_and_wrong_words(self):
         result = self.train("--nnodes", 2, "--node-rank", 1, "--rdzv-endpoint", "no-such-host.invalid:29500")
-        self.assert_code(result, 5)
-        self.assertIn("no-such-host.invalid", result.err)
+        self.assert_code(result, 2)
+        self.assertIn("--rdzv-endpoint no-such-host.invalid:29500: the host 'no-such-host.invalid' is unknown here", result.err)
         self.assert_error(self.train("--nnodes", 2, "--node-rank", 2, "--rdzv-endpoint", "a:1"), 2, "--node-rank 2 with --nnodes 2")
         self.assert_error(self.train("--nnodes", 2, "--node-rank", 1), 2, "--rdzv-endpoint")
+
+    def test_a_second_node_0_is_named(self):
+        port = free_port()
+        results = [self.finish(p) for p in [self.start_host(0, port) for _ in range(2)]]
+        for result in results:
+            self.assert_code(result, 2)
+            self.assertIn("two processes are rank 0: rank 0 on ", result.err)
+        self.assertEqual(len({result.err for result in results}), 1)
+        self.assert_nothing_ran()
+
+    def test_node_0_must_have_the_address(self):
+        begin = time.monotonic()
+        result = self.train("--nnodes", 2, "--node-rank", 0, "--rdzv-endpoint", "192.0.2.1:29500")  # nobody's (RFC 5737)
+        self.assert_error(result, 2, "--rdzv-endpoint 192.0.2.1:29500: ", "does not have that address; it has lo (127.0.0.1)")
+        self.assertLess(time.monotonic() - begin, 20)
+
+    def test_endpoints_that_are_none(self):
+        for endpoint in ("node0", "node0:0", "node0:99999", "", "fd00::1"):
+            with self.subTest(endpoint=endpoint):
+                self.assert_error(self.train("--nnodes", 2, "--node-rank", 1, "--rdzv-endpoint", endpoint), 2, "--rdzv-endpoint")
+        self.assert_nothing_ran()
+
+    def test_words_that_need_others(self):
+        self.assert_error(self.train("--node-rank", 1), 2, "--node-rank without --nnodes")
+        self.assert_error(self.train("--rdzv-endpoint", "a:1"), 2, "--rdzv-endpoint without --nnodes")
+        self.assert_error(self.train("--nnodes", 1, "--node-rank", 1), 2, "--node-rank 1 with --nnodes 1")
+        self.assert_error(self.train("--ranks", 3, "--nproc-per-node", 2), 2, "--ranks 3, but --nproc-per-node 2 with --nnodes 1 is 2 ranks")
+        self.assert_nothing_ran()
+
+    def test_an_interface_that_is_none(self):
+        for words in (["--ranks", 2], ["--nnodes", 2, "--node-rank", 1, "--rdzv-endpoint", f"127.0.0.1:{free_port()}"]):
+            result = self.train(*words, "--interface", "eth99")
+            self.assert_error(result, 2, "--interface eth99: this host has no such interface; it has lo (127.0.0.1)")
+        self.assert_nothing_ran()
 
     def test_a_killed_rank_on_the_other_host_is_named(self):
         results = self.both(["--inject", "kill:rank=1,step=5"], ["--inject", "kill:rank=1,step=5"])
@@ -104,6 +139,16 @@ class Environment(TrainingTest):
         self.assert_error(self.train(env={"RANK": "0"}), 2, "RANK=0", "WORLD_SIZE is not")
         self.assert_nothing_ran()
 
+    def test_half_of_what_an_operator_says(self):
+        self.assert_error(self.train(env={"PET_NNODES": "2"}), 2, "PET_NNODES=2 is set, but PET_NODE_RANK is not")
+        self.assert_nothing_ran()
+
+    def test_what_was_written_is_named(self):
+        place = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_PORT": str(free_port())}
+        self.assert_error(self.train(env={**place, "MASTER_ADDR": "192.0.2.1"}), 2, "MASTER_ADDR=192.0.2.1: ", "does not have that address")
+        self.assert_error(self.train(env={**place, "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "eth99"}), 2, "GLOO_SOCKET_IFNAME=eth99: ")
+        self.assert_nothing_ran()
+
     def test_a_batch_script_is_no_rank(self):
         self.assert_code(self.train(env={"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}), 0)
         self.assertEqual(len(self.training_of()["ranks"]), 1)
@@ -114,6 +159,51 @@ class Environment(TrainingTest):
         for process in processes:
             self.assert_code(self.finish(process), 0)
         self.assert_ranks(self.training_of(), "environment")
+
+
+def cpus_in(text):
+    """ "0-2,8": {0, 1, 2, 8} """
+    ends = [[int(n) for n in part.split("-")] for part in text.split(",")]
+    return {cpu for part in ends for cpu in range(part[0], part[-1] + 1)}
+
+
+class Cpus(TrainingTest):
+    """Which CPUs ranks take when nothing says their threads."""
+
+    ARGUMENTS = ["--model", "tiny_cnn", "--batch", 8, "--steps", 5, "--warmup-steps", 1, "--repetitions", 1, "--idle-wait-s", 0, "--allow-noisy"]
+
+    def setUp(self):
+        super().setUp()
+        self.cpus = sorted(os.sched_getaffinity(0))
+        if len(self.cpus) < 2:
+            skip("one CPU cannot be divided")
+
+    def start_on(self, cpus, *arguments, **options):
+        return self.start("train", *self.ARGUMENTS, *arguments, preexec_fn=lambda: os.sched_setaffinity(0, cpus), **options)
+
+    def ranks_of(self, processes, folder="results"):
+        for process in processes:
+            result = self.finish(process)
+            self.assert_code(result, 0)
+            self.assertNotIn("CPUs: ", result.out + result.err)
+        return self.training_of(self.only_run(folder))["ranks"]
+
+    def test_ranks_that_their_launcher_bound_keep_their_cpus(self):
+        half = len(self.cpus) // 2
+        sets = [set(self.cpus[:half]), set(self.cpus[half:2 * half])]
+        alone, = self.ranks_of([self.start_on(sets[0], "--output-dir", "alone")], "alone")
+        place = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        ranks = self.ranks_of([self.start_on(sets[r], env={**place, "RANK": str(r), "LOCAL_RANK": str(r)}) for r in (0, 1)])
+        for rank, own in zip(ranks, sets):
+            self.assertEqual(rank["threads"], alone["threads"])
+            self.assertLessEqual(cpus_in(rank["cpus"]), own)
+            self.assertEqual(len(cpus_in(rank["cpus"])), alone["threads"])
+
+    def test_commands_of_one_machine_divide_its_cpus(self):
+        words = ["--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--node-rank"]
+        first, second = self.ranks_of([self.start_on(set(self.cpus), *words, node) for node in (0, 1)])
+        self.assertFalse(cpus_in(first["cpus"]) & cpus_in(second["cpus"]), (first["cpus"], second["cpus"]))
+        self.assertLessEqual(first["threads"] + second["threads"], len(self.cpus))
 
 
 class Mpirun(TrainingTest):

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "base/error.h"
@@ -39,6 +41,65 @@ TEST(Launch, ProcessesOfSeveralRanksAnswerForAll) {
   const Pair pair(3);
   EXPECT_EQ(pair.leader->hosts(), 2);
   EXPECT_TRUE(pair.store.values().contains("roll/5"));
+}
+
+// Of torchrun: the agent's store is there before and after.
+cluster::LaunchPlace elastic(int rank, int restarts, int world) {
+  auto p = place(rank, 1, world);
+  p.agent_store = true, p.attempt = restarts;
+  return p;
+}
+
+struct Met {
+  int attempt = 0;
+  std::string run;
+};
+
+// Ranks of hosts that counted so many restarts each; what all of them know then.
+std::vector<Met> meet_elastic(FakeStore& store, const std::vector<int>& restarts) {
+  const auto world = static_cast<int>(restarts.size());
+  std::vector<std::future<Met>> ranks;
+  std::promise<void> named;
+  const auto name_known = named.get_future().share();
+  for (int rank = 0; rank < world; ++rank)
+    ranks.push_back(std::async(std::launch::async, [&, rank] {
+      Launch launch(elastic(rank, restarts[static_cast<std::size_t>(rank)], world), store, 20, "plan");
+      if (rank == 0) launch.name_run(fmt::format("run of {} ranks", world)), named.set_value();
+      name_known.wait();
+      return Met{launch.place().attempt, launch.run_name()};
+    }));
+  std::vector<Met> met;
+  for (auto& rank : ranks) met.push_back(rank.get());
+  return met;
+}
+
+TEST(Launch, HostsThatCountedDifferentRestartsMeet) {
+  FakeStore store;
+  for (const auto& met : meet_elastic(store, {2, 0})) {
+    EXPECT_EQ(met.attempt, 2);  // as rank 0 says
+    EXPECT_EQ(met.run, "run of 2 ranks");
+  }
+}
+
+// Hosts came and went, and no agent has counted a restart: ranks start anew on a store full of old words.
+TEST(Launch, ChangesOfMembershipAreStartsOfTheirOwn) {
+  FakeStore store;
+  const std::vector<std::vector<int>> starts{{0, 0}, {0, 0, 0}, {0}, {0, 1}};
+  int attempt = 0;
+  for (const auto& restarts : starts) {
+    for (const auto& met : meet_elastic(store, restarts)) {
+      EXPECT_EQ(met.attempt, attempt);
+      EXPECT_EQ(met.run, fmt::format("run of {} ranks", restarts.size()));
+    }
+    ++attempt;
+  }
+}
+
+TEST(Launch, ProcessesOfOneMachineShareItsCpus) {
+  const Pair pair(3);
+  EXPECT_EQ(pair.leader->ranks_on_our_cpus(6), 6);
+  EXPECT_EQ(pair.follower->ranks_on_our_cpus(6), 6);
+  EXPECT_EQ(pair.leader->ranks_on_our_cpus(2), 2);
 }
 
 TEST(Launch, OrderAndNameAreTheSameForAll) {
