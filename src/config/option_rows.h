@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
+#include <cstddef>
 #include <span>
 
 #include "config/option_table.h"
 
 // The groups of the option table, one source file each; use option_groups().
 namespace paceline::config {
+
+// The names of a table that other layers share, as choices.
+template <typename Row, std::size_t N>
+constexpr std::array<Choice, N> choices_of(const std::array<Row, N>& rows) {
+  std::array<Choice, N> choices;
+  for (std::size_t i = 0; i < N; ++i) choices[i] = {rows[i].name};
+  return choices;
+}
 
 std::span<const Option> workload_rows();      // what runs
 std::span<const Option> quantisation_rows();  // how a model becomes int8

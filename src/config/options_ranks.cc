@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 
+#include "base/data_source.h"
 #include "config/option_rows.h"
 
 // What ranks train on, where they run, and what happens when one fails.
@@ -10,8 +11,7 @@ namespace {
 using enum OptionType;
 using enum OptionForm;
 
-constexpr std::array<Choice, 5> kSources{
-    {{"synthetic"}, {"cifar100"}, {"image_folder"}, {"token_file"}, {"npz"}}};
+constexpr auto kSources = choices_of(kDataSources);
 
 constexpr std::array kDataRows{
     Option{.name = "data.source",

@@ -16,9 +16,10 @@ constexpr std::array<I64, 1> kTokens{kSequence}, kRow2048{2048};
 
 constexpr std::array kImageInput{ModelInput{"input", DType::kFloat32, kImage224}};
 constexpr std::array kTinyInput{ModelInput{"input", DType::kFloat32, kImage32}};
-constexpr std::array kBertInput{ModelInput{"input_ids", DType::kInt64, kTokens, 30522},
+constexpr I64 kBertVocabulary = 30522, kGptVocabulary = 50257;
+constexpr std::array kBertInput{ModelInput{"input_ids", DType::kInt64, kTokens, kBertVocabulary},
                                 ModelInput{"attention_mask", DType::kInt64, kTokens}};
-constexpr std::array kGptInput{ModelInput{"input_ids", DType::kInt64, kTokens, 50257}};
+constexpr std::array kGptInput{ModelInput{"input_ids", DType::kInt64, kTokens, kGptVocabulary}};
 constexpr std::array kGemmInput{ModelInput{"a", DType::kFloat32, kRow2048}};
 constexpr std::array kConvInput{ModelInput{"x", DType::kFloat32, kFeatureMap}};
 
@@ -37,7 +38,7 @@ constexpr I64 bert_large_macs(I64 s) {
   return transformer_macs(24, 1024, 4096, s);
 }  // the encoder, pooler left out
 constexpr I64 gpt2_macs(I64 s) {
-  return transformer_macs(12, 768, 3072, s) + I64{768} * 50257 * s;
+  return transformer_macs(12, 768, 3072, s) + I64{768} * kGptVocabulary * s;
 }  // + language-model head
 constexpr I64 tiny_cnn_macs(I64) {
   return I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + I64{2048} * 10;

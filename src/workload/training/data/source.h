@@ -59,6 +59,4 @@ struct SourceSetup {
 // for a model that it is not for.
 std::unique_ptr<Source> make_source(const SourceSetup& setup);
 
-std::vector<std::string> source_names();
-
 }  // namespace paceline::workload

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/data_source.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "workload/training/data/sources.h"
@@ -12,56 +13,58 @@
 namespace paceline::workload {
 namespace {
 
-enum class Makes { kImages, kTokens, kBoth };
+using Make = std::unique_ptr<Source> (*)(const SourceSetup&);
 
 struct SourceRow {
   std::string_view name;
-  Makes makes;
-  std::unique_ptr<Source> (*make)(const SourceSetup&);
+  Make make;
 };
-constexpr std::array kSources{
-    SourceRow{"synthetic", Makes::kBoth, make_synthetic},
-    SourceRow{"cifar100", Makes::kImages, make_cifar100},
-    SourceRow{"image_folder", Makes::kImages, make_image_folder},
-    SourceRow{"token_file", Makes::kTokens, make_token_file},
-    SourceRow{"npz", Makes::kImages, make_npz},
+constexpr std::array kMakers{
+    SourceRow{"synthetic", make_synthetic},       SourceRow{"cifar100", make_cifar100},
+    SourceRow{"image_folder", make_image_folder}, SourceRow{"token_file", make_token_file},
+    SourceRow{"npz", make_npz},
 };
+static_assert(std::ranges::equal(kMakers, kDataSources, {}, &SourceRow::name, &DataSource::name),
+              "one maker for each source, in their order");
 
-const SourceRow& find_source(const std::string& name) {
-  const auto* row = std::find_if(kSources.begin(), kSources.end(), [&](auto& r) { return r.name == name; });
-  if (row != kSources.end()) return *row;
+std::vector<std::string> source_names() {
+  std::vector<std::string> names;
+  for (const auto& source : kDataSources) names.emplace_back(source.name);
+  return names;
+}
+
+const DataSource& find_source(const std::string& name) {
+  const auto* row = std::ranges::find(kDataSources, name, &DataSource::name);
+  if (row != kDataSources.end()) return *row;
   const auto nearest = nearest_name(name, source_names());
   throw Error(ErrorCode::kConfig, fmt::format("unknown data.source '{}'{}; there are: {}", name,
                                               nearest ? fmt::format(", did you mean '{}'?", *nearest) : "",
                                               join(source_names(), ", ")));
 }
 
-void check_model(const SourceRow& row, const SampleShape& shape) {
+Make maker_of(const DataSource& source) {
+  return std::ranges::find(kMakers, source.name, &SourceRow::name)->make;
+}
+
+void check_model(const DataSource& source, const SampleShape& shape) {
   const bool image = shape.channels > 0;
-  const bool fits = row.makes == Makes::kBoth || (row.makes == Makes::kImages) == image;
-  if (!fits)
-    throw Error(
-        ErrorCode::kConfig,
-        fmt::format("data.source '{}' brings {}, the model takes {}; there are: {}", row.name,
-                    image ? "tokens" : "images", image ? "images" : "tokens", join(source_names(), ", ")));
-  if (image && row.makes == Makes::kImages && shape.channels != 3)
+  const std::string_view wanted = image ? "images" : "sequences";
+  if (!source.item.empty() && source.item != wanted)
+    throw Error(ErrorCode::kConfig,
+                fmt::format("data.source '{}' brings {}, the model takes {}; there are: {}", source.name,
+                            source.item, wanted, join(source_names(), ", ")));
+  if (source.item == "images" && shape.channels != 3)
     throw Error(ErrorCode::kConfig, fmt::format("data.source '{}' brings images of 3 channels, the model "
                                                 "takes {}",
-                                                row.name, shape.channels));
+                                                source.name, shape.channels));
 }
 
 }  // namespace
 
-std::vector<std::string> source_names() {
-  std::vector<std::string> names;
-  for (const auto& row : kSources) names.emplace_back(row.name);
-  return names;
-}
-
 std::unique_ptr<Source> make_source(const SourceSetup& setup) {
-  const SourceRow& row = find_source(setup.data.source);
-  check_model(row, setup.shape);
-  return row.make(setup);
+  const DataSource& source = find_source(setup.data.source);
+  check_model(source, setup.shape);
+  return maker_of(source)(setup);
 }
 
 }  // namespace paceline::workload

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <string_view>
+
+namespace paceline {
+
+// Where training data come from. The plan is read with it, and the rank opens it.
+struct DataSource {
+  enum class Path { kNone, kFile, kFolder, kEither };
+
+  std::string_view name;
+  Path path;              // what data.path is
+  std::string_view item;  // what one sample is: images, sequences; empty: whatever the model takes
+};
+
+inline constexpr std::array kDataSources{
+    DataSource{"synthetic", DataSource::Path::kNone, ""},
+    DataSource{"cifar100", DataSource::Path::kEither, "images"},
+    DataSource{"image_folder", DataSource::Path::kFolder, "images"},
+    DataSource{"token_file", DataSource::Path::kFile, "sequences"},
+    DataSource{"npz", DataSource::Path::kFile, "images"},
+};
+
+}  // namespace paceline
