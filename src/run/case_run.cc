@@ -102,6 +102,60 @@ std::string executed_text(const result::PrecisionReadBack& p) {
   return text;
 }
 
+// What the check pass read back of the engine.
+void take_readings(CaseRun& run, const workload::PassReport& report) {
+  run.result.correctness = report.correctness;
+  run.result.precision = report.precision;
+  run.result.precision.asked = run.result.benchmark.precision;
+  if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
+  run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
+  if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
+    run.result.flops.model_flops_per_item = report.flops_per_item;
+    run.result.flops.convention =
+        "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
+  }
+  run.result.effective_settings = report.effective_settings;
+  for (const auto& [library, version] : report.versions)
+    run.result.effective_settings["version." + library] = version;
+}
+
+// An executed precision other than the one asked for ends the case.
+void judge_precision(CaseRun& run) {
+  const std::string ran = dominant_precision(run.result.precision),
+                    asked = arithmetic_of(run.result.benchmark.precision);
+  if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
+    end_case(run, "precision",
+             fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,
+                         executed_text(run.result.precision), run.result.precision.source));
+}
+
+// In place of one of the same index, in order.
+void insert_repetition(CaseRun& run, result::Repetition repetition,
+                       const std::vector<result::Sample>& samples) {
+  auto& repetitions = run.result.repetitions;
+  std::erase_if(repetitions, [&](const auto& r) { return r.index == repetition.index; });
+  std::erase_if(run.samples, [&](const auto& s) { return s.repetition == repetition.index; });
+  repetitions.push_back(std::move(repetition));
+  run.samples.insert(run.samples.end(), samples.begin(), samples.end());
+  std::sort(repetitions.begin(), repetitions.end(),
+            [](const auto& a, const auto& b) { return a.index < b.index; });
+  std::sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.repetition, a.index) < std::tie(b.repetition, b.index);
+  });
+}
+
+// Complete, unless what the repetition brought is not worth keeping.
+void conclude_repetition(CaseRun& run, const workload::PassReport& report) {
+  const auto& repetitions = run.result.repetitions;
+  run.result.complete = static_cast<std::int64_t>(repetitions.size()) >= run.result.repetitions_planned;
+  run.ended = run.result.complete;
+  if (report.correctness.checked && !report.correctness.passed)
+    end_case(run, "accuracy",
+             fmt::format("accuracy: outputs after the timed loop differ: {}", report.correctness.detail));
+  if (const auto died = instance_death(repetitions, report.repetition.index); !died.empty())
+    end_case(run, "instance", died);
+}
+
 }  // namespace
 
 std::filesystem::path CaseRun::record_file(workload::PassKind kind, std::int64_t repetition) const {
@@ -150,38 +204,17 @@ void use_model_file(const CaseRun& run, workload::PassSpec& pass) {
 }
 
 void apply_check(CaseRun& run, const workload::PassReport& report) {
-  run.result.correctness = report.correctness;
-  run.result.precision = report.precision;
-  run.result.precision.asked = run.result.benchmark.precision;
-  if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
-  run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
-  if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
-    run.result.flops.model_flops_per_item = report.flops_per_item;
-    run.result.flops.convention =
-        "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
-  }
-  run.result.effective_settings = report.effective_settings;
-  for (const auto& [library, version] : report.versions)
-    run.result.effective_settings["version." + library] = version;
-  if (report.correctness.checked && !report.correctness.passed) {
-    end_case(run, "accuracy",
-             fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail,
-                         report.correctness.reference, report.correctness.samples));
-    return;
-  }
+  take_readings(run, report);
+  if (report.correctness.checked && !report.correctness.passed)
+    return end_case(run, "accuracy",
+                    fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail,
+                                report.correctness.reference, report.correctness.samples));
   if (const auto it = report.effective_settings.find("threads");
-      it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads)) {
-    end_case(
+      it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads))
+    return end_case(
         run, "threads",
         fmt::format("asked for {} threads, the engine runs with {}", run.base.settings.threads, it->second));
-    return;
-  }
-  const std::string ran = dominant_precision(run.result.precision),
-                    asked = arithmetic_of(run.result.benchmark.precision);
-  if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
-    end_case(run, "precision",
-             fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,
-                         executed_text(run.result.precision), run.result.precision.source));
+  judge_precision(run);
 }
 
 void apply_repetition(CaseRun& run, const workload::PassReport& report) {
@@ -199,26 +232,10 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   result::summarize_repetition(repetition, result::latencies_ns(samples));
   for (auto& load : repetition.load) result::summarize_load(load, run.result.benchmark.scenario, samples);
   result::apply_noise_rules(repetition, noise_profile(run));
-  std::erase_if(run.result.repetitions, [&](const auto& r) { return r.index == repetition.index; });
-  std::erase_if(run.samples, [&](const auto& s) { return s.repetition == repetition.index; });
-  run.result.repetitions.push_back(std::move(repetition));
-  run.samples.insert(run.samples.end(), samples.begin(), samples.end());
-  std::sort(run.result.repetitions.begin(), run.result.repetitions.end(),
-            [](const auto& a, const auto& b) { return a.index < b.index; });
-  std::sort(run.samples.begin(), run.samples.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.repetition, a.index) < std::tie(b.repetition, b.index);
-  });
+  insert_repetition(run, std::move(repetition), samples);
   for (const auto& [name, value] : report.effective_settings)  // the timed process has the last word
     run.result.effective_settings[name] = value;
-  const bool finished =
-      static_cast<std::int64_t>(run.result.repetitions.size()) >= run.result.repetitions_planned;
-  run.result.complete = finished;
-  run.ended = finished;
-  if (report.correctness.checked && !report.correctness.passed)
-    end_case(run, "accuracy",
-             fmt::format("accuracy: outputs after the timed loop differ: {}", report.correctness.detail));
-  if (const auto died = instance_death(run.result.repetitions, report.repetition.index); !died.empty())
-    end_case(run, "instance", died);
+  conclude_repetition(run, report);
   resummarize(run);
   if (run.trains()) write_rank_files(run);
 }
