@@ -16,8 +16,8 @@ using config::Case;
 using config::Settings;
 
 // What tells two cases apart beside the fields of Benchmark, where it is set.
-constexpr std::array kParams{"sequence_length",      "instances",   "instances_per_device",
-                             "threads_per_instance", "concurrency", "arrival_rate_per_s",
+constexpr std::array kParams{"sequence_length",      "instances",        "instances_per_device",
+                             "threads_per_instance", "concurrency",      "arrival_rate_per_s",
                              "server.load",          "server.max_batch", "server.batch_timeout_ms"};
 
 // The same of training, where it is not the default.

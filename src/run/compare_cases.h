@@ -6,8 +6,8 @@
 
 namespace paceline::run {
 
-// What cases say of each other, anew: each against its baseline, training against the case of the fewest ranks
-// that does the same.
+// What cases say of each other, anew: each against its baseline, training against the case of the fewest
+// ranks that does the same.
 void compare_cases(std::vector<CaseRun>& cases);
 
 }  // namespace paceline::run

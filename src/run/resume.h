@@ -7,8 +7,8 @@
 namespace paceline::run {
 
 // Of --resume: takes over what the earlier run into this directory finished of a case: its check, the
-// repetitions whose records are complete, and what was measured beside them. A finished case that --only names
-// is measured again, its records set aside. Nothing happens without --resume.
+// repetitions whose records are complete, and what was measured beside them. A finished case that --only
+// names is measured again, its records set aside. Nothing happens without --resume.
 void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks);
 
 }  // namespace paceline::run

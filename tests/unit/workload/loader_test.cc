@@ -176,7 +176,7 @@ TEST(Loader, RefusesWhatCannotBe) {
   };
   refused(ErrorCode::kConfig, {"'cifar10'", "did you mean 'cifar100'", "token_file", "npz"},
           [](auto& s) { s.data.source = "cifar10"; });
-  refused(ErrorCode::kConfig, {"token_file", "tokens"}, [](auto& s) { s.data.source = "token_file"; });
+  refused(ErrorCode::kConfig, {"token_file", "sequences"}, [](auto& s) { s.data.source = "token_file"; });
   refused(ErrorCode::kConfig, {"data.workers is -1"}, [](auto& s) { s.data.workers = -1; });
   refused(ErrorCode::kConfig, {"data.prefetch is 0"}, [](auto& s) { s.data.prefetch = 0; });
   refused(ErrorCode::kData, {"5 samples", "takes 8"}, [](auto& s) { s.data.synthetic_samples = 5; });
