@@ -36,8 +36,7 @@ const std::array<Axis, 11> kAxes{{
     {"layout", [](const Benchmark& b) { return b.layout; }},
     {"batch", [](const Benchmark& b) { return std::to_string(b.batch_per_rank); }},
     {"world_size", [](const Benchmark& b) { return std::to_string(b.world_size); }},
-    {"threads",
-     [](const Benchmark& b) { return fmt::format("{} thread{}", b.threads, b.threads == 1 ? "" : "s"); }},
+    {"threads", [](const Benchmark& b) { return plural(b.threads, "thread"); }},
     {"scenario", [](const Benchmark& b) { return b.scenario; }},
     {"timing_mode", [](const Benchmark& b) { return b.timing_mode; }},
     {"kind", [](const Benchmark& b) { return b.kind; }},
@@ -136,8 +135,7 @@ std::string describe_without(const Benchmark& b, std::string_view axis) {
   if (b.scenario != "sync") add("scenario", "in scenario " + b.scenario);
   add("params", params_text(b));
   add("batch", "at batch " + std::to_string(b.batch_per_rank));
-  if (b.kind == "training")
-    add("world_size", fmt::format("on {} rank{}", b.world_size, b.world_size == 1 ? "" : "s"));
+  if (b.kind == "training") add("world_size", "on " + plural(b.world_size, "rank"));
   return join(words, " ");
 }
 

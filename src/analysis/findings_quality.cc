@@ -58,8 +58,8 @@ constexpr std::array kCures{
 };
 
 std::string cure_of(const RunResult& run, const CaseResult& one) {
-  const auto* cure =
-      std::find_if(kCures.begin(), kCures.end(), [&](const Cure& c) { return c.reason_code == one.reason_code; });
+  const auto* cure = std::find_if(kCures.begin(), kCures.end(),
+                                  [&](const Cure& c) { return c.reason_code == one.reason_code; });
   if (cure == kCures.end()) return rerun_advice(run, {&one});
   return std::string(cure->before) + (cure->again ? rerun_command(run, {one.case_id}) : "");
 }
@@ -79,15 +79,12 @@ std::string reasons_of(const Cases& cases) {
   return join(parts, "; ");
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 Findings graded(const RunResult& run, result::Grade grade, std::string_view meaning) {
   const Cases cases =
       cases_where(run, [&](const CaseResult& one) { return is_ok(one) && one.grade == grade; });
   if (cases.empty()) return {};
-  return {about(cases, fmt::format("{} {}: {}.", plural(cases.size(), "case"), meaning, list_labels(cases)),
+  return {about(cases,
+                fmt::format("{} {}: {}.", plural(std::ssize(cases), "case"), meaning, list_labels(cases)),
                 reasons_of(cases), rerun_advice(run, cases))};
 }
 
@@ -156,7 +153,7 @@ Findings find_not_converged(const RunResult& run) {
         if (std::find(unmet.begin(), unmet.end(), condition) == unmet.end()) unmet.push_back(condition);
   return {about(cases,
                 fmt::format("{} stopped before the interval was as narrow as asked: {}.",
-                            plural(cases.size(), "case"), list_labels(cases)),
+                            plural(std::ssize(cases), "case"), list_labels(cases)),
                 "unmet: " + join(unmet, "; "), rerun_advice(run, cases) + ", with a longer time limit")};
 }
 
@@ -180,7 +177,7 @@ Findings find_above_peak(const RunResult& run) {
   if (cases.empty()) return {};
   return {about(cases,
                 fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
-                            plural(cases.size(), "case"), list_labels(cases)),
+                            plural(std::ssize(cases), "case"), list_labels(cases)),
                 "peak: " + cases.front()->flops.peak_source,
                 "Delete ~/.cache/paceline/peaks.json and run again, to have the peak measured in a quiet "
                 "minute.")};
@@ -193,7 +190,8 @@ Findings find_skipped_cases(const RunResult& run) {
   Findings found;
   for (const auto& [reason, cases] : by_reason)
     found.push_back(about(
-        cases, fmt::format("{} skipped: {} ({}).", plural(cases.size(), "case"), reason, list_labels(cases)),
+        cases,
+        fmt::format("{} skipped: {} ({}).", plural(std::ssize(cases), "case"), reason, list_labels(cases)),
         "reason code " + cases.front()->reason_code, ""));
   return found;
 }

@@ -10,11 +10,11 @@ namespace paceline {
 std::string format_duration_ns(double ns);   // "54.1 ms", "812 ns", "1.21 s"
 std::string format_ms(double ns);            // "54.1", three significant digits, unit given by the column
 std::string format_bytes(double bytes);      // "312 MB" (10^6)
-std::string format_count(double average);     // "53", "0.67"
+std::string format_count(double average);    // "53", "0.67"
 std::string format_rate(double per_second);  // "18.5", "1 204"
 std::string plural(std::int64_t count, std::string_view noun);  // "1 rank", "2 ranks"
-std::string format_flops(double flops_per_second);            // "168 GFLOP/s"
-std::string format_percent(double fraction, int digits = 1);  // 0.061 -> "6.1 %"
+std::string format_flops(double flops_per_second);              // "168 GFLOP/s"
+std::string format_percent(double fraction, int digits = 1);    // 0.061 -> "6.1 %"
 std::string format_significant(double value, int digits = 3);
 std::string format_time_left(double seconds);       // "2 m 52 s"
 std::string format_utc(std::int64_t unix_seconds);  // "2026-11-21T01:45:00Z"

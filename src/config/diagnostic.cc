@@ -7,14 +7,15 @@
 #include <tuple>
 #include <utility>
 
+#include "base/units.h"
+
 namespace paceline::config {
 namespace {
 
 std::string joined(const std::vector<Diagnostic>& diagnostics) {
   std::string out;
   for (const auto& one : diagnostics) out += (out.empty() ? "" : "paceline: ") + one.text() + "\n";
-  return out +
-         fmt::format("{} error{}, nothing was run", diagnostics.size(), diagnostics.size() == 1 ? "" : "s");
+  return out + plural(std::ssize(diagnostics), "error") + ", nothing was run";
 }
 
 // The file from top to bottom, then the command line; equal places keep their order.

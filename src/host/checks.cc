@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace paceline::host {
 namespace {
@@ -54,7 +55,7 @@ std::string counts_in_words(const std::vector<CheckedRow>& rows) {
   const auto failed = count(rows, CheckStatus::kFail), warnings = count(rows, CheckStatus::kWarn);
   std::vector<std::string> parts;
   if (failed > 0) parts.push_back(fmt::format("{} failed", failed));
-  if (warnings > 0) parts.push_back(fmt::format("{} warning{}", warnings, warnings == 1 ? "" : "s"));
+  if (warnings > 0) parts.push_back(plural(warnings, "warning"));
   return parts.empty() ? "nothing to complain about" : join(parts, ", ");
 }
 

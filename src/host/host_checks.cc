@@ -81,7 +81,7 @@ CheckResult check_model(const HostCheckOptions& o) {
 
 CheckResult check_cores(const HostCheckOptions& o) {
   const CpuInfo cpu = cpu_of(o);
-  std::string text = fmt::format("{} CPU{} online, ", cpu.online.size(), cpu.online.size() == 1 ? "" : "s");
+  std::string text = plural(std::ssize(cpu.online), "CPU") + " online, ";
   text += cpu.cgroup_quota_cpus
               ? fmt::format("cgroup allows {}", format_significant(*cpu.cgroup_quota_cpus, 3))
               : "no cgroup limit";

@@ -111,7 +111,7 @@ std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
 
 // Who started the ranks, over what they talk, what they train.
 std::string facts_text(const Training& t) {
-  std::string text = fmt::format("{} rank{} started by {}", t.ranks.size(), t.ranks.size() == 1 ? "" : "s",
+  std::string text = fmt::format("{} started by {}", plural(std::ssize(t.ranks), "rank"),
                                  t.launcher.empty() ? "paceline" : t.launcher);
   if (!t.backend.empty()) text += " over " + t.backend;
   if (t.parameters) text += fmt::format("; {} parameters", *t.parameters);
@@ -182,7 +182,7 @@ SimpleTable restart_table(const Training& t) {
 std::string checkpoint_text(const Training& t) {
   const auto& c = t.checkpoints;
   if (!c.written) return {};
-  std::string text = fmt::format("{} checkpoint{} written", *c.written, *c.written == 1 ? "" : "s");
+  std::string text = plural(*c.written, "checkpoint") + " written";
   if (c.bytes) text += fmt::format(", {} each", format_bytes(static_cast<double>(*c.bytes)));
   if (c.write_ns) text += fmt::format(", on the disk after {}", format_duration_ns(*c.write_ns));
   if (c.blocked_ns) text += fmt::format("; training waited {} for one", format_duration_ns(*c.blocked_ns));
@@ -209,9 +209,9 @@ std::string scaling_reading(const std::vector<ReportCase>& cases) {
   if (widest == nullptr) return {};
   const auto& s = widest->one->scaling.front();
   return fmt::format(
-      "{}: {} times the throughput of {} rank{}, efficiency {}. The dotted line is ideal: as many "
+      "{}: {} times the throughput of {}, efficiency {}. The dotted line is ideal: as many "
       "times the throughput as ranks.",
-      widest->one->label, speedup_text(*widest->one), s.base_world, s.base_world == 1 ? "" : "s",
+      widest->one->label, speedup_text(*widest->one), plural(s.base_world, "rank"),
       efficiency_text(*widest->one));
 }
 

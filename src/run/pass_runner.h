@@ -11,7 +11,8 @@
 
 namespace paceline::run {
 
-// Brings a pass of a case to where it runs: a worker, a worker a rank, the processes of a launch, or this one.
+// Brings a pass of a case to where it runs: a worker, a worker a rank, the processes of a launch, or this
+// one.
 class PassRunner {
  public:
   // `temp_folder`: where workers unpack things.
