@@ -15,8 +15,8 @@ struct Fault {
 };
 
 // "kill:rank=1,step=50", "stop:rank=1,step=50", "slow=200ms:rank=1", "nan:rank=0,step=3", "throttle:rank=1"
-// (a thread that spins takes CPU time from the rank), "slow_save=5s:rank=1". Empty: none. Throws Error(kUsage) with the forms there
-// are.
+// (a thread that spins takes CPU time from the rank), "slow_save=5s:rank=1". Empty: none. Throws
+// Error(kUsage) with the forms there are.
 Fault parse_fault(const std::string& text);
 
 }  // namespace paceline

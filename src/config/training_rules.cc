@@ -57,8 +57,9 @@ void check_needs(const Settings& s, std::vector<Mistake>& out) {
 void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
   const auto betas = s.has("training.betas") ? s.numbers("training.betas") : std::vector{0.9, 0.999};
   if (betas.size() != 2 || std::max(betas.front(), betas.back()) >= 1)
-    out.push_back({"training.betas", fmt::format("training.betas are two numbers below 1, not {}: [0.9, 0.999]",
-                                                 fmt::join(betas, ", "))});
+    out.push_back(
+        {"training.betas", fmt::format("training.betas are two numbers below 1, not {}: [0.9, 0.999]",
+                                       fmt::join(betas, ", "))});
   if (is(s, "training.nesterov", "true") && is(s, "training.momentum", "0"))
     out.push_back({"training.nesterov", "training.nesterov needs a momentum; add training.momentum: 0.9"});
 }
@@ -128,9 +129,13 @@ void check_fault(const Settings& s, std::vector<Mistake>& out) try {
                                          ranks == 1 ? std::string("the only one is rank 0")
                                                     : fmt::format("ranks go from 0 to {}", ranks - 1))});
   if (const auto steps = planned_steps(s); steps && fault.step >= *steps)
-    out.push_back({"inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from 0 "
-                                         "to {} (benchmark.warmup_steps, benchmark.measure_steps)",
-                                         text, fault.step, *steps - 1)});
+    out.push_back(
+        {"inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from 0 "
+                               "to {} (benchmark.warmup_steps, benchmark.measure_steps)",
+                               text, fault.step, *steps - 1)});
+  if (fault.kind == Fault::Kind::kSlowSave && !s.has("checkpoint.dir"))
+    out.push_back(
+        {"inject", fmt::format("inject '{}': no checkpoint is written without checkpoint.dir", text)});
 } catch (const Error& e) {
   out.push_back({"inject", e.what()});
 }

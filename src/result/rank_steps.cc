@@ -53,8 +53,10 @@ std::string jsonl(const std::vector<Row>& rows, const Json& first) {
 
 }  // namespace
 
-std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition) {
-  return jsonl(table.rows, {{"repetition", repetition}, {"rank", table.rank.rank}});
+std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bool interrupted) {
+  Json first{{"repetition", repetition}, {"rank", table.rank.rank}};
+  if (interrupted) first["interrupted"] = true;
+  return jsonl(table.rows, first);
 }
 
 std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition) {

@@ -16,7 +16,7 @@ enum class StepPhase { kWarmup, kTimed, kAfter };  // kAfter: to finish an epoch
 struct BucketTimes {
   std::int64_t bytes = 0;
   std::int64_t launch_ns = 0;
-  std::int64_t finish_ns = 0;
+  Count finish_ns = Count::missing("its end was not heard of within the step");
 };
 
 // One optimizer step of one rank. step_ns is from taking the batch to the end of the optimizer.
@@ -49,8 +49,8 @@ struct RankSteps {
 std::string rank_steps_text(const RankSteps& table);
 RankSteps rank_steps_from_json(const nlohmann::json& json);
 
-// One JSON object a line and step.
-std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition);
+// One JSON object a line and step. `interrupted`: the repetition was, and each line says so.
+std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bool interrupted = false);
 // One JSON object a line and epoch.
 std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition);
 

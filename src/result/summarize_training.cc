@@ -120,10 +120,12 @@ std::vector<BucketFigures> bucket_figures(const std::vector<StepAcross>& timed) 
       const BucketTimes& times = step.front()->buckets[i];
       bucket.bytes = times.bytes;
       launched.push_back(static_cast<double>(times.launch_ns));
-      finished.push_back(static_cast<double>(times.finish_ns));
+      if (times.finish_ns) finished.push_back(static_cast<double>(*times.finish_ns));
     }
     bucket.launched_ns = median_or_missing(launched);
-    bucket.finished_ns = median_or_missing(finished);
+    bucket.finished_ns = finished.empty() && !launched.empty()
+                             ? Number::missing("no end was heard of within a step")
+                             : median_or_missing(finished);
     figures.push_back(bucket);
   }
   return figures;

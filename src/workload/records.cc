@@ -19,7 +19,7 @@ using result::Writer;
 template <class A>
 void fields(A& a, ProgressRecord& t) {
   a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns),
-      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice);
+      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice), a("step", t.step);
 }
 
 template <class A>
@@ -153,6 +153,13 @@ const std::map<std::string, Apply>& appliers() {
          r.profiled_steps.emplace();
          read(j, "steps", *r.profiled_steps);
        }},
+      {"interrupted", [](PassReport& r, const json&) { r.interrupted = true; }},
+      {"restarts",
+       [](PassReport& r, const json& j) {
+         if (r.repetition.training.empty())
+           throw Error(ErrorCode::kData, "a 'restarts' record without a repetition");
+         read(j, "restarts", r.repetition.training.front().restarts);
+       }},
       {"failed",
        [](PassReport& r, const json& j) {
          read(j, "code", r.error_code);
@@ -258,6 +265,12 @@ json rank_steps_record(const std::vector<std::string>& tables) {
 }
 json operators_record(const result::ProfiledSteps& steps) {
   return record("operators", "steps", Writer::write(steps));
+}
+json interrupted_record() {
+  return {{"type", "interrupted"}};
+}
+json restarts_record(const std::vector<result::RestartFigures>& restarts) {
+  return record("restarts", "restarts", Writer::write(restarts));
 }
 json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};

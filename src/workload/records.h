@@ -43,6 +43,7 @@ struct PreparedFile {
 // Everything one pass reported, put together from its records.
 struct PassReport {
   bool done = false;            // the worker said so itself
+  bool interrupted = false;     // train: asked to end; rank_steps holds the steps until then
   std::string phase = "start";  // the last one it entered
   std::string error_code;       // of a failure it reported: unsupported, data, …
   std::string error;
@@ -61,7 +62,7 @@ struct PassReport {
   std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
-  std::vector<result::RankSteps> rank_steps;  // train: every rank's, in the order of ranks
+  std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks
   std::optional<result::ProfiledSteps> profiled_steps;  // train_profile
 };
 
@@ -72,6 +73,7 @@ struct ProgressRecord {
   double elapsed_s = 0;
   result::Number p50_ns, ci_low_ns, ci_high_ns;
   std::string notice{};  // not empty: a sentence for the user instead
+  result::Count step{};  // training: the last step that was done, counted as in rank<k>.jsonl
 };
 
 // Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
@@ -97,6 +99,9 @@ nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const 
 // `tables`: rank_steps_text() of each rank, in the order of ranks.
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 nlohmann::json operators_record(const result::ProfiledSteps& steps);
+nlohmann::json interrupted_record();
+// Stands after the record of the repetition it belongs to.
+nlohmann::json restarts_record(const std::vector<result::RestartFigures>& restarts);
 nlohmann::json failed_record(const std::string& code, const std::string& message);
 nlohmann::json done_record();
 

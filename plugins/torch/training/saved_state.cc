@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -26,6 +27,21 @@ std::vector<at::Tensor> tensors_of(const NamedTensors& named) {
   std::vector<at::Tensor> tensors;
   for (const auto& [name, tensor] : named) tensors.push_back(tensor);
   return tensors;
+}
+
+bool finite(const at::Tensor& tensor) {
+  if (!tensor.is_floating_point() || tensor.numel() == 0) return true;
+  const auto [low, high] = at::aminmax(tensor.detach());  // not a number wins both
+  return std::isfinite(low.item<double>()) && std::isfinite(high.item<double>());
+}
+
+// Of weights and optimizer; empty: all of them are.
+std::string what_is_not_finite(const NamedTensors& weights, const std::vector<at::Tensor>& optimizer) {
+  for (const auto& [name, tensor] : weights)
+    if (!finite(tensor)) return name;
+  for (std::size_t i = 0; i < optimizer.size(); ++i)
+    if (!finite(optimizer[i])) return fmt::format("state {} of the optimizer", i);
+  return {};
 }
 
 // A list becomes <name>_0, <name>_1, …, its length and the fingerprint of its bytes.
@@ -168,6 +184,12 @@ void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>
 }  // namespace
 
 void save_state(const std::string& file, const SharedState* shared, const RankState& rank) {
+  const auto bad = shared ? what_is_not_finite(shared->weights, shared->optimizer_state) : std::string();
+  if (!bad.empty())
+    throw Error(ErrorCode::kInternal,
+                fmt::format("{} holds numbers that are not finite: training has diverged; lower the learning "
+                            "rate, or clip gradients",
+                            bad));
   OutputArchive archive;
   archive.write("format", c10::IValue(kFormat));
   if (shared) write_shared(archive, *shared);
@@ -197,6 +219,10 @@ void load_shared_state(const std::string& file, SharedState& into) {
   check_shapes(source, weights, tensors_of(into.weights), [&](auto i) { return into.weights[i].first; });
   check_shapes(source, optimizer, into.optimizer_state,
                [](auto i) { return fmt::format("state {} of the optimizer", i); });
+  NamedTensors named;
+  for (std::size_t i = 0; i < weights.size(); ++i) named.emplace_back(into.weights[i].first, weights[i]);
+  if (const auto bad = what_is_not_finite(named, optimizer); !bad.empty())
+    source.fail(fmt::format("holds numbers that are not finite in {}: training had diverged", bad));
   copy_all(weights, tensors_of(into.weights));
   copy_all(optimizer, into.optimizer_state);
   into.steps = source.value("steps").toInt();

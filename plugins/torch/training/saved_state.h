@@ -25,11 +25,12 @@ struct RankState {
   std::vector<at::Tensor> buffers;  // where DDP does not keep them equal
 };
 
-// One archive of torch::serialize. Error(kIo) with the system's words.
+// One archive of torch::serialize. Error(kIo) with the system's words; Error(kInternal): a weight, or state
+// of the optimizer, is not finite, and nothing is written.
 void save_state(const std::string& file, const SharedState* shared, const RankState& rank);
 
-// Into tensors that are there. Error(kData): cannot be read, damaged, of another model or optimizer; nothing
-// is changed then.
+// Into tensors that are there. Error(kData): cannot be read, damaged, of another model or optimizer, with
+// numbers that are not finite; nothing is changed then.
 void load_shared_state(const std::string& file, SharedState& into);
 void load_rank_state(const std::string& file, RankState& into);
 

@@ -40,27 +40,24 @@ Number median_of(const std::vector<CheckpointCost>& written, Get get) {
 
 }  // namespace
 
-CheckpointKeeper::CheckpointKeeper(const PassSpec& spec, plugin::Trainer& trainer, Loader& loader,
-                                   plugin::RankGroup* group, TaggedSink& sink)
+CheckpointKeeper::CheckpointKeeper(const PassSpec& spec, const KeeperParts& parts)
     : spec_(folder_of_repetition(spec.train.checkpoint, spec.repetition)),
       schedule_(spec.train.schedule),
       owner_(owner_of(spec)),
       rank_(static_cast<int>(spec.rank)),
-      trainer_(trainer),
-      loader_(loader),
-      group_(group),
-      sink_(sink),
-      group_timeout_s_(spec.train.group_timeout_s) {}
+      parts_(parts),
+      all_(parts.store, rank_, static_cast<int>(spec.world_size), spec_.timeout_s, "checkpoint.timeout_s") {}
 
 std::int64_t CheckpointKeeper::open() {
   if (!enabled()) return 0;
+  if (leads()) lock_.emplace(spec_.dir);
   std::int64_t step = 0;
   if (spec_.resume)
     step = resume();
   else
     refuse_another_run();
-  writer_.emplace(spec_, owner_, rank_, group_timeout_s_);
-  if (group_) group_->barrier();  // nobody writes before rank 0 has tidied up
+  writer_.emplace(spec_, owner_, rank_, spec_.timeout_s);
+  all_.wait("reading a checkpoint");  // nobody writes before rank 0 has tidied up
   return step;
 }
 
@@ -74,38 +71,42 @@ void CheckpointKeeper::refuse_another_run() const {
                             spec_.dir, search.found->state.step));
 }
 
-// The newest good one; -1 where there is none.
+// The newest good one, which the trainer has taken up then; -1 where there is none.
 std::int64_t CheckpointKeeper::choose_step() {
-  const auto search = newest_good(spec_.dir, owner_, true);
-  for (const auto& refused : search.refused) sink_.emit(notice_record("checkpoint refused: " + refused));
+  const auto search = newest_good(spec_.dir, owner_, true, [this](const Checkpoint& checkpoint) {
+    figures_.read_ns = restore(parts_.trainer, checkpoint, rank_).read_ns;
+  });
+  for (const auto& refused : search.refused)
+    parts_.sink.emit(notice_record("checkpoint refused: " + refused));
   if (search.found) return search.found->state.step;
   if (!search.refused.empty())
     throw Error(ErrorCode::kData,
                 fmt::format("no checkpoint in '{}' can be continued: {}; name another folder, or leave "
                             "checkpoint.resume out",
                             spec_.dir, search.refused.front()));
-  sink_.emit(notice_record(fmt::format("no checkpoint in '{}': training begins at step 0", spec_.dir)));
+  parts_.sink.emit(notice_record(fmt::format("no checkpoint in '{}': training begins at step 0", spec_.dir)));
   return -1;
 }
 
 // Rank 0 chooses, so that all take the same.
 std::int64_t CheckpointKeeper::resume() {
   std::int64_t step = leads() ? choose_step() : -1;
-  if (group_) group_->broadcast(std::as_writable_bytes(std::span(&step, 1)), 0);
+  all_.wait("choosing a checkpoint");
+  if (parts_.group) parts_.group->broadcast(std::as_writable_bytes(std::span(&step, 1)), 0);
   if (step < 0) return 0;
   const auto checkpoint = read_checkpoint(spec_.dir, step);
-  figures_.read_ns = restore(trainer_, checkpoint, rank_).read_ns;
+  if (!leads()) figures_.read_ns = restore(parts_.trainer, checkpoint, rank_).read_ns;
   figures_.resumed_step = step;
-  loader_.seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
+  parts_.loader.seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
   if (leads()) tell_resumed(checkpoint);
   return step;
 }
 
 void CheckpointKeeper::tell_resumed(const Checkpoint& checkpoint) {
-  sink_.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
-                                       checkpoint.state.step, checkpoint.owner.world)));
+  parts_.sink.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
+                                             checkpoint.state.step, checkpoint.owner.world)));
   if (checkpoint.state.schedule != schedule_)
-    sink_.emit(notice_record("the learning rate follows another schedule than the checkpoint's"));
+    parts_.sink.emit(notice_record("the learning rate follows another schedule than the checkpoint's"));
 }
 
 void CheckpointKeeper::save_when_due(std::int64_t step) {
@@ -115,14 +116,30 @@ void CheckpointKeeper::save_when_due(std::int64_t step) {
 void CheckpointKeeper::save(std::int64_t step) {
   if (!writer_ || saved_step_ == step) return;
   saved_step_ = step;
-  if (const auto cost = writer_->save(trainer_, {step, loader_.position(), schedule_}))
-    written_.push_back(*cost);
+  parts_.sink.phase("checkpoint");
+  write(step);
+  all_.wait(fmt::format("writing the checkpoint of step {}", step));
+  parts_.sink.phase("measure");
+}
+
+void CheckpointKeeper::write(std::int64_t step) {
+  if (parts_.while_saving) parts_.while_saving(step);
+  try {
+    const auto cost = writer_->save(parts_.trainer, {step, parts_.loader.position(), schedule_},
+                                    [this] { parts_.sink.phase("checkpoint_wait"); });
+    if (cost) written_.push_back(*cost);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kInternal) throw;
+    throw Error(e.code(),
+                fmt::format("no checkpoint after step {} on rank {}: {}", step - 1, rank_, e.what()));
+  }
 }
 
 void CheckpointKeeper::close(std::int64_t step) {
   if (!writer_) return;
   save(step);
   if (const auto cost = writer_->finish()) written_.push_back(*cost);
+  all_.wait("writing the last checkpoint");
 }
 
 result::CheckpointFigures CheckpointKeeper::figures() const {
@@ -131,9 +148,9 @@ result::CheckpointFigures CheckpointKeeper::figures() const {
   figures.write_ns = median_of(written_, [](const auto& c) { return c.write_ns; });
   figures.blocked_ns = median_of(written_, [](const auto& c) { return c.stalled_ns; });
   const auto mine = fmt::format("{}", written_.empty() ? 0 : written_.back().bytes);
+  const auto all = parts_.group ? parts_.group->gather(mine) : std::vector{mine};
   std::int64_t bytes = 0;
-  for (const auto& text : group_ ? group_->gather(mine) : std::vector{mine})
-    bytes += parse_int(text).value_or(0);
+  for (const auto& text : all) bytes += parse_int(text).value_or(0);
   if (bytes > 0) figures.bytes = bytes;
   return figures;
 }

@@ -121,7 +121,8 @@ CheckpointWriter::~CheckpointWriter() {
   abandoned_ = true;
 }
 
-std::optional<CheckpointCost> CheckpointWriter::save(plugin::Trainer& trainer, const TrainingState& state) {
+std::optional<CheckpointCost> CheckpointWriter::save(plugin::Trainer& trainer, const TrainingState& state,
+                                                     const std::function<void()>& own_part_done) {
   const std::int64_t begin = SteadyClock{}.now_ns();
   auto before = finish();
   CheckpointCost cost;
@@ -129,10 +130,11 @@ std::optional<CheckpointCost> CheckpointWriter::save(plugin::Trainer& trainer, c
   take_copy(trainer, state.step, cost);
   cost.stalled_ns = ns_since(begin);
   if (spec_.asynchronous) {
-    in_flight_ = std::async(std::launch::async, [=, this] { return complete(state, cost, begin); });
+    in_flight_ = std::async(std::launch::async, [=, this] { return complete(state, cost, begin, {}); });
+    if (own_part_done) own_part_done();
     return before;
   }
-  cost = complete(state, cost, begin);
+  cost = complete(state, cost, begin, own_part_done);
   cost.stalled_ns = cost.total_ns;
   return cost;
 }
@@ -157,11 +159,13 @@ void CheckpointWriter::take_copy(plugin::Trainer& trainer, std::int64_t step, Ch
 }
 
 CheckpointCost CheckpointWriter::complete(const TrainingState& state, CheckpointCost cost,
-                                          std::int64_t begin_ns) const {
+                                          std::int64_t begin_ns,
+                                          const std::function<void()>& own_part_done) const {
   try {
     CheckpointPart part = flush_part(state.step, cost);
     write_file_atomic(checkpoint_folder(dir_, state.step) / note_name(rank_),
                       result::Writer::write(part).dump());
+    if (own_part_done) own_part_done();
     if (rank_ == 0) commit(state);
   } catch (...) {
     discard_part(state.step);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -39,14 +40,17 @@ class CheckpointWriter {
   // The checkpoint that was completed: this one, or, asynchronous, the one before, if any. Throws Error(kIo):
   // disk full and the like; Error(kTimeout): rank 0 waited in vain for a rank's part, named. Asynchronous
   // ones throw what the one before failed with.
-  std::optional<CheckpointCost> save(plugin::Trainer& trainer, const TrainingState& state);
+  // `own_part_done`: called when this rank's own part is where it keeps nobody waiting any more.
+  std::optional<CheckpointCost> save(plugin::Trainer& trainer, const TrainingState& state,
+                                     const std::function<void()>& own_part_done = {});
 
   // Waits for the one in flight. Throws what it failed with.
   std::optional<CheckpointCost> finish();
 
  private:
   void take_copy(plugin::Trainer& trainer, std::int64_t step, CheckpointCost& cost) const;
-  CheckpointCost complete(const TrainingState& state, CheckpointCost cost, std::int64_t begin_ns) const;
+  CheckpointCost complete(const TrainingState& state, CheckpointCost cost, std::int64_t begin_ns,
+                          const std::function<void()>& own_part_done) const;
   [[nodiscard]] CheckpointPart flush_part(std::int64_t step, CheckpointCost& cost) const;
   void commit(const TrainingState& state) const;
   [[nodiscard]] CheckpointPart wait_for_note(std::int64_t step, std::int64_t rank) const;

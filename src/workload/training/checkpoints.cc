@@ -99,7 +99,8 @@ void verify_parts(const Checkpoint& checkpoint) {
   }
 }
 
-CheckpointSearch newest_good(const fs::path& dir, const CheckpointOwner& owner, bool any_world) {
+CheckpointSearch newest_good(const fs::path& dir, const CheckpointOwner& owner, bool any_world,
+                             const std::function<void(const Checkpoint&)>& take) {
   CheckpointSearch search;
   const std::int64_t begin = SteadyClock{}.now_ns();
   for (const std::int64_t step : list_checkpoints(dir)) {
@@ -107,6 +108,7 @@ CheckpointSearch newest_good(const fs::path& dir, const CheckpointOwner& owner, 
       Checkpoint checkpoint = read_checkpoint(dir, step);
       check_owner(checkpoint.owner, owner, any_world);
       verify_parts(checkpoint);
+      if (take) take(checkpoint);
       search.found = std::move(checkpoint);
       break;
     } catch (const Error& error) {

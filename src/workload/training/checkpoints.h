@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,8 +63,10 @@ struct CheckpointSearch {
 };
 
 // The newest checkpoint that is whole and the owner's. One of another number of ranks is refused unless
-// `any_world`. For rank 0; the others learn the step from it and call read_checkpoint.
-CheckpointSearch newest_good(const std::filesystem::path& dir, const CheckpointOwner& owner, bool any_world);
+// `any_world`, and one at which `take` throws an Error. For rank 0; the others learn the step from it and
+// call read_checkpoint.
+CheckpointSearch newest_good(const std::filesystem::path& dir, const CheckpointOwner& owner, bool any_world,
+                             const std::function<void(const Checkpoint&)>& take = {});
 
 struct RestoreCost {
   std::int64_t bytes = 0;  // of the files that were read

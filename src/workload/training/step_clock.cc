@@ -43,7 +43,8 @@ std::vector<StepClock::Bucket> StepClock::buckets() const {
   for (int i = 0; i < buckets_; ++i) {
     const auto& slot = slots_[static_cast<std::size_t>(i)];
     const auto finished = slot.finished_ns.load(std::memory_order_relaxed);
-    all.push_back({slot.bytes, slot.launched_ns - start_ns_, finished == 0 ? 0 : finished - start_ns_});
+    all.push_back({slot.bytes, slot.launched_ns - start_ns_, {}});
+    if (finished != 0) all.back().finished_ns = finished - start_ns_;
   }
   return all;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -16,8 +17,8 @@ class StepClock : public plugin::StepRecorder {
  public:
   struct Bucket {
     std::int64_t bytes = 0;
-    std::int64_t launched_ns = 0;  // since the step began
-    std::int64_t finished_ns = 0;
+    std::int64_t launched_ns = 0;             // since the step began
+    std::optional<std::int64_t> finished_ns;  // none: not heard of yet
   };
   static constexpr int kMostBuckets = 4096;  // beyond it buckets are not timed
   static constexpr std::size_t kPhases = static_cast<std::size_t>(plugin::StepPhase::kEnd);

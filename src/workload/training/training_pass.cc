@@ -35,12 +35,14 @@ class TrainingPass {
  private:
   void work();
   void open();
+  void tell_progress(const measure::Progress& p);
   void measure();
   void finish_epochs();
   void close_checkpoints();
   void between_steps();
   void keep_row();
   void compare_parameters();
+  void tell_interrupted();
   void report();
 
   const PassSpec& spec_;
@@ -61,14 +63,16 @@ void TrainingPass::work() {
   measure();
   finish_epochs();
   close_checkpoints();
-  if (end_->flag()) return;
+  if (end_->flag()) return tell_interrupted();
   compare_parameters();
   report();
 }
 
 void TrainingPass::open() {
   rank_.load();
-  checkpoints_.emplace(spec_, rank_.trainer(), rank_.loader(), rank_.group(), sink_);
+  checkpoints_.emplace(spec_,
+                       KeeperParts{rank_.trainer(), rank_.loader(), rank_.group(), rank_.store(), sink_,
+                                   [this](std::int64_t step) { rank_.fault().while_saving(step); }});
   rank_.go_on_from(checkpoints_->open());
 }
 
@@ -93,6 +97,12 @@ void count_first_step(stats::WarmupConfig& warmup) {
   if (warmup.fixed_iterations == 0) warmup.mode = stats::WarmupMode::kNone;
 }
 
+void TrainingPass::tell_progress(const measure::Progress& p) {
+  auto record = to_progress(p);
+  record.step = rank_.next_step() - 1;
+  sink_.emit(progress_record(record));
+}
+
 void TrainingPass::measure() {
   sink_.phase("measure");
   auto config = spec_.loop;
@@ -107,11 +117,10 @@ void TrainingPass::measure() {
     phase_ = next;
     snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
   };
-  const measure::LoopHooks hooks{
-      [&](std::int64_t) { between_steps(); },
-      [&](const measure::Progress& p) { sink_.emit(progress_record(to_progress(p))); },
-      [&] { snapshot(result::StepPhase::kTimed); }, [&] { snapshot(result::StepPhase::kAfter); },
-      &end_->flag()};
+  const measure::LoopHooks hooks{[&](std::int64_t) { between_steps(); },
+                                 [&](const measure::Progress& p) { tell_progress(p); },
+                                 [&] { snapshot(result::StepPhase::kTimed); },
+                                 [&] { snapshot(result::StepPhase::kAfter); }, &end_->flag()};
   rank_.make_fault();
   const auto loop = measure::run_timed_loop(
       SteadyClock{}, [&] { rank_.one_step(phase_); }, config, rank_.calibration().timer, decider, hooks);
@@ -153,6 +162,13 @@ void TrainingPass::compare_parameters() {
                 fmt::format("after step {} the parameters of rank {} are not those of rank 0: "
                             "gradients were not exchanged, or memory is faulty",
                             rank_.next_step() - 1, other));
+}
+
+// What was measured so far is kept: ranks end at the same step.
+void TrainingPass::tell_interrupted() {
+  sink_.phase("report");
+  sink_.emit(interrupted_record());
+  tell_steps(rank_, std::move(rows_));
 }
 
 void TrainingPass::report() {

@@ -39,7 +39,11 @@ void take_times(StepRow& row, const StepClock& clock) {
   row.exposed_ns = clock.phase_ns(StepPhase::kCommunication);
   row.optimizer_ns = clock.phase_ns(StepPhase::kOptimizer);
   row.buckets.clear();
-  for (const auto& b : clock.buckets()) row.buckets.push_back({b.bytes, b.launched_ns, b.finished_ns});
+  for (const auto& b : clock.buckets()) {
+    auto& bucket = row.buckets.emplace_back();
+    bucket.bytes = b.bytes, bucket.launch_ns = b.launched_ns;
+    if (b.finished_ns) bucket.finish_ns = *b.finished_ns;
+  }
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <torch/serialize.h>
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <map>
 #include <mutex>
 
+#include "torch/training/fingerprint.h"
 #include "training_driver.h"
 
 // Checkpoints: what goes on after one equals what would have gone on without it, to the bit.
@@ -163,6 +168,47 @@ TEST_F(Refusals, AnotherOptimizer) {
 TEST_F(Refusals, OneRanksPartOnly) {
   trainer_->save(file_, false);
   expect_refused(file_, "one rank's random state only");
+}
+
+// The same file with one weight that is infinite, and a fingerprint that fits.
+void spoil_a_weight(const std::string& file) {
+  torch::serialize::InputArchive in;
+  in.load_from(file);
+  torch::serialize::OutputArchive out;
+  std::map<std::string, at::Tensor> weights;
+  for (const auto& key : in.keys()) {
+    c10::IValue value;
+    in.read(key, value);
+    if (key == "weight_fingerprint" || key == "training") continue;
+    if (!value.isTensor()) {
+      out.write(key, value);
+      continue;
+    }
+    auto tensor = value.toTensor().clone();
+    if (key == "weight_0") tensor.view({-1}).select(0, 0).fill_(std::numeric_limits<float>::infinity());
+    if (key.starts_with("weight_")) weights[key] = tensor;
+    out.write(key, tensor, /*is_buffer=*/true);
+  }
+  std::vector<at::Tensor> in_order;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    in_order.push_back(weights.at(fmt::format("weight_{}", i)));
+  out.write("weight_fingerprint", c10::IValue(torch_plugin::fingerprint_of(in_order)));
+  out.save_to(file);
+}
+
+TEST_F(Refusals, NumbersThatAreNotFinite) {
+  spoil_a_weight(file_);
+  expect_refused(file_, "not finite");
+}
+
+TEST_F(Refusals, NumbersThatAreNotFiniteAreNotWritten) {
+  train(*trainer_, samples(*trainer_, 1), std::numeric_limits<double>::quiet_NaN());
+  const auto other = folder_.file("other");
+  const auto [code, message] = error_of([&] { trainer_->save(other, true); });
+  EXPECT_EQ(code, ErrorCode::kInternal) << message;
+  EXPECT_NE(message.find("not finite"), std::string::npos) << message;
+  EXPECT_FALSE(std::filesystem::exists(other));
+  trainer_->save(other, false);  // the other ranks' parts hold no weights
 }
 
 TEST_F(Refusals, NowhereToWrite) {

@@ -19,13 +19,32 @@ TEST(Fault, ReadsEveryForm) {
   EXPECT_DOUBLE_EQ(slow.seconds, 0.2);
   EXPECT_DOUBLE_EQ(parse_fault("slow=1.5s").seconds, 1.5);
   EXPECT_EQ(parse_fault("throttle").kind, Fault::Kind::kThrottle);
+  EXPECT_DOUBLE_EQ(parse_fault("slow_save=4s:rank=1").seconds, 4);
 }
 
 TEST(Fault, RefusesEverythingElse) {
-  for (const char* text :
-       {"die:rank=1", "kill:rank", "kill:rank=-1", "kill:node=1", "slow:rank=1", "slow=2m:rank=1", "slow=0s",
-        "slow=-1s", "slow=nans", "slow=1e9s", "slow=", "kill=3:rank=1", "kill:rank=1,step=x", "kill:", "kill:rank=",
-        "kill:rank=1,rank=2", "kill:step=1,", ":rank=1", "kill:rank=99999999999999999999", "Kill", " "})
+  for (const char* text : {"die:rank=1",
+                           "kill:rank",
+                           "kill:rank=-1",
+                           "kill:node=1",
+                           "slow:rank=1",
+                           "slow=2m:rank=1",
+                           "slow=0s",
+                           "slow=-1s",
+                           "slow=nans",
+                           "slow=1e9s",
+                           "slow=",
+                           "slow_save:rank=1",
+                           "kill=3:rank=1",
+                           "kill:rank=1,step=x",
+                           "kill:",
+                           "kill:rank=",
+                           "kill:rank=1,rank=2",
+                           "kill:step=1,",
+                           ":rank=1",
+                           "kill:rank=99999999999999999999",
+                           "Kill",
+                           " "})
     EXPECT_THROW(parse_fault(text), Error) << text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "unit/workload/scratch_folder.h"
+#include "unit/workload/text_trainer.h"
 #include "unit/workload/throws_with.h"
 #include "workload/training/checkpoint_writer.h"
 
@@ -18,27 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::expect_error;
 using test::ScratchFolder;
-
-// Has one text as its whole state.
-class TextTrainer : public plugin::Trainer {
- public:
-  explicit TextTrainer(std::string text = {}) : state(std::move(text)) {}
-  [[nodiscard]] plugin::TrainerInfo info() const override { return {}; }
-  void load(const plugin::ModelSpec&, const plugin::TrainSettings&, plugin::RankGroup*) override {}
-  [[nodiscard]] std::vector<TensorSpec> batch_specs() const override { return {}; }
-  plugin::StepOutcome step(std::span<const TensorView>, double, plugin::StepRecorder&) override { return {}; }
-  plugin::StepOutcome evaluate(std::span<const TensorView>) override { return {}; }
-  [[nodiscard]] std::string fingerprint() const override { return state; }
-  void save(const std::string& file, bool shared) override {
-    std::ofstream out(file, std::ios::binary);
-    out << (shared ? "shared " : "own ") << state << std::flush;
-    if (!out) throw Error(ErrorCode::kIo, "cannot write '" + file + "'");
-  }
-  void restore(const std::string& shared_file, const std::string& rank_file) override {
-    state = read_file(shared_file) + " | " + read_file(rank_file);
-  }
-  std::string state;
-};
+using test::TextTrainer;
 
 class Checkpoints : public ::testing::Test {
  protected:
@@ -204,6 +185,16 @@ TEST_F(Checkpoints, OfAnotherNumberOfRanksOnlyWhenAllowed) {
   EXPECT_FALSE(strict.found);
   EXPECT_NE(strict.refused.at(0).find("1 ranks, this training has 4"), std::string::npos);
   EXPECT_TRUE(newest_good(dir(), owner(4), true).found);
+}
+
+TEST_F(Checkpoints, WhatCannotBeTakenUpIsRefused) {
+  write({10, 20});
+  const auto search = newest_good(dir(), owner(), false, [](const Checkpoint& one) {
+    if (one.state.step == 20) throw Error(ErrorCode::kData, "its numbers are not finite");
+  });
+  ASSERT_TRUE(search.found);
+  EXPECT_EQ(search.found->state.step, 10);
+  EXPECT_NE(search.refused.at(0).find("not finite"), std::string::npos) << search.refused[0];
 }
 
 TEST_F(Checkpoints, OnlyTheNewestOfTheSameOwnerAreKept) {

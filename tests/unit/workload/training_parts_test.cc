@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <mutex>
 
 #include "support/thread_group.h"
 #include "workload/training/agreed_decider.h"
+#include "workload/training/agreed_end.h"
 #include "workload/training/fault.h"
 #include "workload/training/learning_rate.h"
 #include "workload/training/step_clock.h"
@@ -83,6 +85,35 @@ TEST(AgreedDecider, AsksRankZeroAboutTheSlowestAndTellsEverybody) {
   });
 }
 
+TEST(AgreedEnd, AnInterruptOfOneEndsAllAtTheSameStep) {
+  std::mutex guard;
+  std::vector<std::int64_t> ends;
+  test::on_ranks(3, [&](plugin::RankGroup& group) {
+    std::atomic<bool> interrupt{false};
+    AgreedEnd end(interrupt, &group);
+    std::int64_t step = 0;
+    for (; step < 1000 && !end.flag(); ++step) {
+      if (group.rank() == 1 && step == 7) interrupt = true;
+      end.ask(step, 100'000'000 * (1 + group.rank()));  // ns: they ask after every second step or so
+    }
+    const std::scoped_lock lock(guard);
+    ends.push_back(step);
+  });
+  EXPECT_EQ(ends, (std::vector<std::int64_t>(3, ends.front())));
+  EXPECT_GE(ends.front(), 8);
+  EXPECT_LE(ends.front(), 12);
+}
+
+TEST(AgreedEnd, OneRankEndsAtOnce) {
+  std::atomic<bool> interrupt{false};
+  AgreedEnd end(interrupt, nullptr);
+  end.ask(3, 1);
+  EXPECT_FALSE(end.flag());
+  interrupt = true;
+  end.ask(4, 1);
+  EXPECT_TRUE(end.flag());
+}
+
 TEST(StepClock, PhasesThatRepeatAddUpAndTheWholeIsTheSum) {
   using plugin::StepPhase;
   StepClock clock;
@@ -109,10 +140,14 @@ TEST(StepClock, PhasesThatRepeatAddUpAndTheWholeIsTheSum) {
   const auto buckets = clock.buckets();
   ASSERT_EQ(buckets.size(), 2U);
   EXPECT_EQ(buckets[0].bytes, 100);
-  EXPECT_LE(buckets[1].launched_ns, buckets[1].finished_ns);
-  EXPECT_LE(buckets[1].finished_ns, buckets[0].finished_ns);
+  ASSERT_TRUE(buckets[0].finished_ns && buckets[1].finished_ns);
+  EXPECT_LE(buckets[1].launched_ns, *buckets[1].finished_ns);
+  EXPECT_LE(*buckets[1].finished_ns, *buckets[0].finished_ns);
   clock.begin();
   EXPECT_TRUE(clock.buckets().empty());
+  clock.launched(0, 100);
+  ASSERT_EQ(clock.buckets().size(), 1U);
+  EXPECT_FALSE(clock.buckets()[0].finished_ns) << "of the step before";
 }
 
 }  // namespace
