@@ -71,10 +71,16 @@ std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetit
   return result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
 }
 
+bool is_measured(const CaseRun& run, std::int64_t repetition) {
+  const auto& all = run.result.repetitions;
+  return std::any_of(all.begin(), all.end(), [&](const auto& r) { return r.index == repetition; });
+}
+
 void write_rank_files(const CaseRun& run) {
   std::map<std::int64_t, std::string> ranks;
   for (const auto& [repetition, tables] : run.rank_steps)
-    for (const auto& table : tables) ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition);
+    for (const auto& table : tables)
+      ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !is_measured(run, repetition));
   if (run.definition.settings.flag("benchmark.log_step_times"))
     for (const auto& [rank, text] : ranks)
       write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
@@ -238,6 +244,24 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   conclude_repetition(run, report);
   resummarize(run);
   if (run.trains()) write_rank_files(run);
+}
+
+std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition,
+                                   const workload::PassReport& report) {
+  if (report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return {};
+  if (!run.definition.settings.flag("benchmark.log_step_times"))
+    return "its steps are not kept (benchmark.log_step_times: false)";
+  run.rank_steps[repetition] = report.rank_steps;
+  write_rank_files(run);
+  const auto& rows = report.rank_steps.front().rows;
+  const auto timed = std::count_if(rows.begin(), rows.end(), [](const result::StepRow& row) {
+    return row.phase == result::StepPhase::kTimed;
+  });
+  run.interrupted = fmt::format(
+      "its steps up to {}, of which {} are timed, are in rank<k>.jsonl and in no "
+      "statistic",
+      rows.back().step, timed);
+  return run.interrupted;
 }
 
 void resummarize(CaseRun& run) {

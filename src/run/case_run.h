@@ -22,9 +22,10 @@ struct CaseRun {
   result::CaseResult result;
   std::vector<result::Sample> samples;
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
-  std::string model_file;  // what the engine reads instead of a built-in model; empty: it has the model
-  bool selected = true;    // of --only
-  bool ended = false;      // skipped, failed, or every repetition is there
+  std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model
+  std::string interrupted;  // what was kept of a repetition that was interrupted
+  bool selected = true;     // of --only
+  bool ended = false;       // skipped, failed, or every repetition is there
 
   [[nodiscard]] bool trains() const { return definition.kind == config::WorkloadKind::kTraining; }
   [[nodiscard]] std::filesystem::path record_file(workload::PassKind kind, std::int64_t repetition) const;
@@ -51,6 +52,9 @@ void apply_check(CaseRun& run, const workload::PassReport& report);
 // measured and the epochs; step tables that do not fit together end the case.
 void apply_repetition(CaseRun& run, const workload::PassReport& report);
 void resummarize(CaseRun& run);
+// Steps of a repetition that was interrupted go to the files of its ranks, and into no statistic. What was
+// kept, in words; empty: there is nothing.
+std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const workload::PassReport& report);
 
 // Times of layers, where they were asked for; the case itself stays as it is.
 bool asks_layer_profile(const CaseRun& run);

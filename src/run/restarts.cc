@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/fault.h"
+#include "base/file.h"
+#include "workload/records.h"
 
 namespace paceline::run {
 namespace {
@@ -52,6 +54,14 @@ void add_return(result::RestartFigures& figures, const Count& fault_step, std::i
   if (fault_step) figures.steps_lost = std::max<std::int64_t>(0, *fault_step - first.step);
 }
 
+// In the report, and in the records that a later --resume reads.
+void keep(const std::filesystem::path& record_file, workload::PassReport& report,
+          const std::vector<result::RestartFigures>& restarts) {
+  const auto record = workload::restarts_record(restarts);
+  workload::apply_record(report, record);
+  if (!record_file.empty()) write_file_atomic(record_file, read_file(record_file) + record.dump() + "\n");
+}
+
 void tell(const OnProgress& on_progress, int restart, int max_restarts, const std::string& reason) {
   workload::ProgressRecord notice;
   notice.notice = fmt::format("restart {} of {} from the last checkpoint: {}", restart, max_restarts, reason);
@@ -76,8 +86,7 @@ WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare
     outcome = run_ranks(again, share, interrupt, on_progress);
     if (outcome.ok) add_return(restarts.back(), fault_step, noticed_ns, outcome.report);
   }
-  auto& training = outcome.report.repetition.training;
-  if (!restarts.empty() && !training.empty()) training.front().restarts = std::move(restarts);
+  if (!restarts.empty() && outcome.ok) keep(request.record_file, outcome.report, restarts);
   return outcome;
 }
 

@@ -35,6 +35,12 @@ bool has_failed(const CaseRun& c) {
   return c.result.outcome == result::Outcome::kFailed;
 }
 
+std::string why_unmeasured(const CaseRun& c) {
+  if (!c.selected) return "not selected by --only";
+  return "interrupted before its first repetition was finished" +
+         (c.interrupted.empty() ? std::string() : "; " + c.interrupted);
+}
+
 }  // namespace
 
 ResultKeeper::ResultKeeper(const RunSetup& setup, result::RunDirectory& directory)
@@ -55,10 +61,7 @@ void ResultKeeper::keep(CaseRun& c, const std::vector<CaseRun>& all) {
 
 result::RunResult ResultKeeper::finish(std::vector<CaseRun>& all, bool interrupted) {
   for (auto& c : all) {
-    if (!c.ended && c.result.repetitions.empty())
-      end_case(
-          c, "interrupted",
-          c.selected ? "interrupted before its first repetition was finished" : "not selected by --only");
+    if (!c.ended && c.result.repetitions.empty()) end_case(c, "interrupted", why_unmeasured(c));
     keep(c, all);
   }
   const bool failed = std::any_of(all.begin(), all.end(), has_failed);

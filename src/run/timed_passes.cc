@@ -38,8 +38,10 @@ std::vector<TimedSlot> TimedPasses::order(const std::vector<CaseRun>& cases) con
 
 void TimedPasses::run(std::vector<CaseRun>& cases) {
   const auto slots = order(cases);
-  const auto count = static_cast<std::size_t>(std::count_if(
-      slots.begin(), slots.end(), [&](const auto& slot) { return still_to_do(cases[slot.case_index], slot); }));
+  const auto count =
+      static_cast<std::size_t>(std::count_if(slots.begin(), slots.end(), [&](const auto& slot) {
+        return still_to_do(cases[slot.case_index], slot);
+      }));
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
   std::size_t done = 0;
@@ -68,11 +70,18 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
     auto report = outcome.report;
     report.repetition.index = repetition;
     apply_repetition(c, report);
-  } else if (!interrupt_) {
-    end_case(c, outcome.reason_code, outcome.reason);
+  } else {
+    keep_interrupted(c, repetition, outcome);
+    if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason);
   }
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
   if (c.ended) observer_.case_ends(c.result);
+}
+
+void TimedPasses::keep_interrupted(CaseRun& c, std::int64_t repetition, const WorkerOutcome& outcome) {
+  if (outcome.reason_code != "interrupted") return;
+  const auto kept = keep_interrupted_steps(c, repetition, outcome.report);
+  if (!kept.empty()) observer_.notice("interrupted: " + kept);
 }
 
 }  // namespace paceline::run

@@ -216,7 +216,7 @@ std::optional<PassReport> read_record_file(const fs::path& record_file) {
 int worker_main(int spec_fd, int record_fd) {
   const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
   workload::PipeSink sink(record_fd);
-  if (!spec.train.checkpoint.dir.empty()) std::signal(SIGTERM, [](int) { asked_to_end = true; });
+  if (spec.kind == workload::PassKind::kTrain) std::signal(SIGTERM, [](int) { asked_to_end = true; });
   // A scheduler signals every process of a job; the store is needed until the last has ended.
   if (spec.kind == workload::PassKind::kStore) std::signal(SIGTERM, SIG_IGN);
   return run_and_report(spec, sink, asked_to_end);
