@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -40,16 +39,15 @@ int take_number(plugin::Store& store) {
     if (store.set_if_absent(fmt::format("generation/{}", number), mine) == mine) return number;
 }
 
-// "3 1 <the word it answers>"
+// "3 <the word it answers>"
 std::string welcome_text(const Generation& generation, const std::string& word) {
-  return fmt::format("{} {} {}", generation.number, generation.attempt, word);
+  return fmt::format("{} {}", generation.number, word);
 }
 
 std::optional<Generation> read_welcome(const std::string& text, const std::string& word) {
   const auto parts = split(text, ' ');
-  if (parts.size() != 3 || parts[2] != word) return std::nullopt;
-  return Generation{static_cast<int>(parse_int(parts[0]).value_or(0)),
-                    static_cast<int>(parse_int(parts[1]).value_or(0))};
+  if (parts.size() != 2 || parts[1] != word) return std::nullopt;
+  return Generation{static_cast<int>(parse_int(parts[0]).value_or(0))};
 }
 
 }  // namespace
@@ -58,12 +56,8 @@ std::string Generation::folder() const {
   return fmt::format("generation_{}", number);
 }
 
-GenerationLeader::GenerationLeader(plugin::Store& store, int world, int attempt)
-    : store_(store), world_(world) {
-  generation_.number = take_number(store);
-  generation_.attempt = std::max(generation_.number, attempt);
-  thread_ = std::thread([this] { answer(); });
-}
+GenerationLeader::GenerationLeader(plugin::Store& store, int world)
+    : store_(store), world_(world), generation_{take_number(store)}, thread_([this] { answer(); }) {}
 
 GenerationLeader::~GenerationLeader() {
   over_ = true;

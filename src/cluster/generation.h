@@ -12,16 +12,14 @@
 namespace paceline::cluster {
 
 struct Generation {
-  int number = 0;   // starts on this store before
-  int attempt = 0;  // how often the ranks were started before, as far as anybody knows
+  int number = 0;                            // starts on this store before
   [[nodiscard]] std::string folder() const;  // of its keys
 };
 
 // Rank 0's side: takes a number, and answers on a thread of its own as long as it lives.
 class GenerationLeader {
  public:
-  // `attempt`: rank 0's launcher says so.
-  GenerationLeader(plugin::Store& store, int world, int attempt);
+  GenerationLeader(plugin::Store& store, int world);
   GenerationLeader(const GenerationLeader&) = delete;
   GenerationLeader& operator=(const GenerationLeader&) = delete;
   ~GenerationLeader();

@@ -33,7 +33,7 @@ std::string heard_key(int rank) {
 std::string to_text(const Member& m) {
   return nlohmann::json{{"rank", m.rank},       {"world", m.world},     {"host", m.host},
                         {"pid", m.process_id},  {"version", m.version}, {"plan", m.plan_hash},
-                        {"machine", m.machine}, {"cpus", m.cpus}}
+                        {"machine", m.machine}, {"attempt", m.attempt}, {"cpus", m.cpus}}
       .dump();
 }
 
@@ -43,10 +43,9 @@ Member from_text(const std::string& text) {
     throw Error(ErrorCode::kConfig, fmt::format("another program uses this store: it holds '{}' where a rank "
                                                 "should be; choose another port",
                                                 text.substr(0, 40)));
-  return {json.value("rank", -1),    json.value("world", 0),
-          json.value("host", ""),    json.value("pid", 0),
-          json.value("version", ""), json.value("plan", ""),
-          json.value("machine", ""), json.value("cpus", std::vector<int>{})};
+  return {json.value("rank", -1),    json.value("world", 0),    json.value("host", ""),
+          json.value("pid", 0),      json.value("version", ""), json.value("plan", ""),
+          json.value("machine", ""), json.value("attempt", 0),  json.value("cpus", std::vector<int>{})};
 }
 
 // Why nobody goes on: a mistake that waiting does not heal, or ranks that did not come.
@@ -202,7 +201,7 @@ std::string host_name() {
 }
 
 Member this_process(int rank, int world, const std::string& plan_hash) {
-  return {rank, world, host_name(), ::getpid(), PACELINE_VERSION, plan_hash, {}, {}};
+  return {rank, world, host_name(), ::getpid(), PACELINE_VERSION, plan_hash};
 }
 
 std::string words(const Member& member) {

@@ -17,6 +17,7 @@ struct Member {
   std::string version;      // of Paceline
   std::string plan_hash;    // of what is going to run
   std::string machine{};    // whose CPUs: hosts may have one name, and one machine several hosts
+  int attempt = 0;          // how often its launcher has started it before
   std::vector<int> cpus{};  // of that machine that the process may use; empty: it does not say
 };
 

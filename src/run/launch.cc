@@ -45,6 +45,7 @@ cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& 
   auto self = cluster::this_process(place.rank, place.world, plan_hash);
   self.machine =
       self.host + " " + host::SystemFiles{}.read_trimmed("proc/sys/kernel/random/boot_id").value_or("");
+  self.attempt = place.attempt;
   self.cpus = host::current_affinity();
   return self;
 }
@@ -77,14 +78,15 @@ Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_
     : place_(std::move(place)), store_(store, "") {
   std::optional<cluster::GenerationLeader> leader;  // answers until all are here
   if (place_.agent_store) {
-    if (place_.leads()) leader.emplace(store, place_.world, place_.attempt);
+    if (place_.leads()) leader.emplace(store, place_.world);
     const auto generation =
         leader ? leader->generation() : cluster::join_generation(store, place_.rank, timeout_s);
-    place_.attempt = generation.attempt;
+    place_.attempt = std::max(place_.attempt, generation.number);
     folder_ = "/" + generation.folder();
     store_ = cluster::PrefixedStore(store, generation.folder() + "/");
   }
   roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks);
+  for (const auto& member : roster_) place_.attempt = std::max(place_.attempt, member.attempt);
 }
 
 int Launch::ranks_on_our_cpus(std::int64_t world) const {

@@ -56,7 +56,7 @@ class Launch {
   [[nodiscard]] bool is_behind(std::size_t pass);
   void tell(std::size_t pass, const WorkerOutcome& outcome);
 
-  cluster::LaunchPlace place_;    // attempt: agreed by all
+  cluster::LaunchPlace place_;    // attempt: the most that anybody counted
   cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
   std::string folder_;            // of its keys; empty: the store began with this start
   std::vector<cluster::Member> roster_;  // by rank

@@ -252,6 +252,19 @@ class Torchrun(TrainingTest):
         self.assertEqual(len(runs), 2)
         self.assert_ranks(self.training_of(runs[1]), "torchrun")
 
+    def test_hosts_that_counted_different_restarts_meet(self):
+        """A host whose rank failed counts a restart, and the other only notices that somebody waits."""
+        command = [torchrun(), "--nnodes", 2, "--nproc-per-node", 1, "--max-restarts", 1, "--rdzv-backend", "c10d", "--rdzv-id", "two", "--rdzv-endpoint",
+                   f"127.0.0.1:{free_port()}", "--no-python"]
+        hosts = [self.launch(command, "--inject", "kill:rank=1,step=25", "--checkpoint.dir", "saved", "--checkpoint.every-steps", 10, steps=40)
+                 for _ in range(2)]
+        for host in hosts:
+            code, text = self.finish_launch(host, timeout=240)
+            self.assertEqual(code, 0, text)
+        runs = sorted(p.parent for p in self.folder.glob("results/*/*/plan.yaml"))
+        self.assertEqual(len(runs), 2)
+        self.assert_ranks(self.training_of(runs[1]), "torchrun")
+
 
 class Slurm(TrainingTest):
     lab = None

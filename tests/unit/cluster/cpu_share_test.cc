@@ -7,7 +7,7 @@ namespace paceline::cluster {
 namespace {
 
 Member member(int rank, const std::string& machine, std::vector<int> cpus) {
-  return {rank, 4, "host", 100 + rank, "1.0", "hash", machine, std::move(cpus)};
+  return {rank, 4, "host", 100 + rank, "1.0", "hash", machine, 0, std::move(cpus)};
 }
 
 void expect_share(const CpuShare& share, int before, int ranks) {

@@ -20,7 +20,7 @@ Generation join_under(FakeStore& store, int rank, GenerationLeader& leader) {
 
 TEST(Generation, EverybodyIsToldTheSame) {
   FakeStore store;
-  GenerationLeader leader(store, 3, 0);
+  GenerationLeader leader(store, 3);
   auto other = std::async(std::launch::async, [&] { return join_under(store, 2, leader); });
   const auto mine = join_under(store, 1, leader);
   EXPECT_EQ(mine.folder(), leader.generation().folder());
@@ -31,28 +31,22 @@ TEST(Generation, TheNextStartIsAnotherOnTheSameStore) {
   FakeStore store;
   std::string first;
   {
-    GenerationLeader leader(store, 2, 0);
+    GenerationLeader leader(store, 2);
     first = join_under(store, 1, leader).folder();
-    EXPECT_EQ(leader.generation().attempt, 0);
+    EXPECT_EQ(leader.generation().number, 0);
   }
-  GenerationLeader again(store, 2, 0);
-  EXPECT_EQ(again.generation().attempt, 1);  // the launcher need not have counted it
+  GenerationLeader again(store, 2);
+  EXPECT_EQ(again.generation().number, 1);
   const auto joined = join_under(store, 1, again);
   EXPECT_NE(joined.folder(), first);
-  EXPECT_EQ(joined.attempt, 1);
-}
-
-TEST(Generation, RankZerosLauncherMayKnowOfMoreRestarts) {
-  FakeStore store;
-  GenerationLeader leader(store, 2, 3);
-  EXPECT_EQ(join_under(store, 1, leader).attempt, 3);
+  EXPECT_EQ(joined.number, 1);
 }
 
 // Hello and welcome of ranks that have ended still stand there.
 TEST(Generation, NobodyTakesALeftoverForAnAnswer) {
   FakeStore store;
   {
-    GenerationLeader leader(store, 2, 0);
+    GenerationLeader leader(store, 2);
     join_under(store, 1, leader);
   }
   try {
@@ -70,7 +64,7 @@ TEST(Generation, WhoComesBeforeRankZeroWaitsForIt) {
   FakeStore store;
   auto early = std::async(std::launch::async, [&] { return join_generation(store, 1, 20); });
   while (!store.get("hello/1")) std::this_thread::yield();
-  GenerationLeader leader(store, 2, 0);
+  GenerationLeader leader(store, 2);
   EXPECT_EQ(early.get().number, leader.generation().number);
 }
 

@@ -75,9 +75,13 @@ std::vector<Met> meet_elastic(FakeStore& store, const std::vector<int>& restarts
 
 TEST(Launch, HostsThatCountedDifferentRestartsMeet) {
   FakeStore store;
-  for (const auto& met : meet_elastic(store, {2, 0})) {
-    EXPECT_EQ(met.attempt, 2);  // as rank 0 says
-    EXPECT_EQ(met.run, "run of 2 ranks");
+  int attempt = 2;
+  for (const auto& restarts : {std::vector{2, 0}, std::vector{0, 3}}) {
+    for (const auto& met : meet_elastic(store, restarts)) {
+      EXPECT_EQ(met.attempt, attempt);  // or some go on from a checkpoint, and others begin anew
+      EXPECT_EQ(met.run, "run of 2 ranks");
+    }
+    ++attempt;
   }
 }
 
