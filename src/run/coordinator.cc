@@ -19,8 +19,8 @@
 #include "run/result_keeper.h"
 #include "run/resume.h"
 #include "run/timed_passes.h"
-#include "run/training_profiles.h"
 #include "run/train_here.h"
+#include "run/training_profiles.h"
 
 namespace paceline::run {
 namespace {
@@ -112,7 +112,8 @@ void Coordinator::check(CaseRun& c) {
   keeper_.keep(c, cases_);
 }
 
-// Files of the check pass, which the timed passes share. False: the case has ended, or the run is interrupted.
+// Files of the check pass, which the timed passes share. False: the case has ended, or the run is
+// interrupted.
 bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
   try {
     prepare_check_files(c.definition, artefacts_, pass);
