@@ -72,6 +72,12 @@ const Precision& find_precision(const std::string& name) {
               fmt::format("unknown precision '{}'; there are: {}", name, join(names, ", ")));
 }
 
+const Precision* known_precision(std::string_view name) {
+  for (const auto& row : precision_table())
+    if (row.precision.name == name) return &row.precision;
+  return nullptr;
+}
+
 Autocast::Autocast(const Precision& precision, bool keep_casts)
     : device_(precision.device),
       was_enabled_(at::autocast::is_autocast_enabled(device_)),

@@ -21,6 +21,9 @@ struct Precision {
 // for unknown names.
 const Precision& find_precision(const std::string& name);
 
+// The same whatever this CPU can do; null for unknown names.
+const Precision* known_precision(std::string_view name);
+
 // torch.autocast(device, dtype) for the life of the object; casts of weights are kept no longer than that.
 class Autocast {
  public:

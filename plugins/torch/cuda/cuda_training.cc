@@ -8,25 +8,13 @@
 #include "torch/cuda/device.h"
 #include "torch/cuda/switches.h"
 #include "torch/training/torch_trainer.h"
+#include "torch/training/trainer_options.h"
 #include "torch/training/training_device.h"
 
 namespace paceline::cuda_plugin {
 namespace {
 
 using torch_plugin::TrainerOptions;
-
-struct PrecisionName {
-  std::string_view training, engine;
-};
-constexpr PrecisionName kPrecisionNames[] = {
-    {"fp32", "fp32"}, {"tf32", "tf32"}, {"amp", "amp_fp16"}, {"bf16", "amp_bf16"}};
-
-std::string engine_name_of(const std::string& precision) {
-  for (const auto& row : kPrecisionNames)
-    if (row.training == precision) return std::string(row.engine);
-  throw Error(ErrorCode::kUsage,
-              fmt::format("unknown precision '{}' of training; there are: fp32, tf32, amp, bf16", precision));
-}
 
 class CudaDevice : public torch_plugin::TrainingDevice {
  public:
@@ -35,7 +23,7 @@ class CudaDevice : public torch_plugin::TrainingDevice {
     index_ = device_index(wanted.empty() ? "cuda:0" : wanted, count_devices());
     info_ = describe_device(index_);
     c10::cuda::set_device(static_cast<c10::DeviceIndex>(index_));
-    switches_ = choose_switches(engine_name_of(settings.precision), {}, info_.capability);
+    switches_ = choose_switches(torch_plugin::engine_precision(settings.precision), {}, info_.capability);
     switches_.cudnn_benchmark = options.cudnn_benchmark;
     apply(switches_);
     at::globalContext().setDeterministicCuDNN(settings.deterministic);

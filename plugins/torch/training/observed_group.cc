@@ -71,9 +71,4 @@ void ObservedGroup::unwatch() {
   watch_->recorder = nullptr;
 }
 
-int ObservedGroup::launched() const {
-  const std::lock_guard lock(watch_->mutex);
-  return watch_->launched;
-}
-
 }  // namespace paceline::torch_plugin

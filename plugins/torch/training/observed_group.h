@@ -26,8 +26,6 @@ class ObservedGroup : public c10d::ProcessGroup {
   void settle();
   // The recorder hears nothing more, whatever is still under way.
   void unwatch();
-  // Gradient all-reduces since the last watch().
-  [[nodiscard]] int launched() const;
 
  private:
   struct Watch;

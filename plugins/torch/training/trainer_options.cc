@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/training_precision.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -55,18 +56,6 @@ void set_option(TrainerOptions& options, const std::string& name, Value value) {
   throw Error(ErrorCode::kUsage, fmt::format("the trainer has no option '{}'; it has: {}", name, names));
 }
 
-struct PrecisionRow {
-  const char* name;  // as training calls it
-  const char* engine_name;
-  at::ScalarType type;
-};
-constexpr PrecisionRow kPrecisions[] = {
-    {"fp32", "fp32", at::kFloat},
-    {"bf16", "amp_bf16", at::kBFloat16},
-    {"amp", "amp_fp16", at::kHalf},
-    {"tf32", "tf32", at::kFloat},
-};
-
 Precision find_or_explain(const std::string& name, const std::string& engine_name) {
   try {
     return find_precision(engine_name);
@@ -83,15 +72,19 @@ TrainerOptions parse_options(const std::map<std::string, std::string>& options) 
   return parsed;
 }
 
-Precision training_precision(const std::string& name, bool emulate_16bit) {
-  for (const auto& row : kPrecisions) {
-    if (name != row.name) continue;
-    const bool half = row.type != at::kFloat;
-    if (half && emulate_16bit) return {row.engine_name, row.type, true};
-    return find_or_explain(name, row.engine_name);
-  }
+std::string engine_precision(const std::string& training) {
+  if (const auto* row = find_training_precision(training)) return std::string(row->engine_name);
+  std::string names;
+  for (const auto& row : kTrainingPrecisions)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
   throw Error(ErrorCode::kUsage,
-              fmt::format("unknown precision '{}' of training; there are: fp32, tf32, amp, bf16", name));
+              fmt::format("unknown precision '{}' of training; there are: {}", training, names));
+}
+
+Precision training_precision(const std::string& name, bool emulate_16bit) {
+  const auto engine_name = engine_precision(name);
+  const auto* known = known_precision(engine_name);
+  return emulate_16bit && known && known->autocast ? *known : find_or_explain(name, engine_name);
 }
 
 }  // namespace paceline::torch_plugin

@@ -21,7 +21,9 @@ struct TrainerOptions {
 // Error(kUsage) for unknown names and values that are none.
 TrainerOptions parse_options(const std::map<std::string, std::string>& options);
 
-// fp32 | bf16 | amp | tf32 as this library's precisions. Error(kUnsupported) with what the CPU lacks.
+// A precision of training (base/training_precision.h) as engines call it. Error(kUsage) for unknown names.
+std::string engine_precision(const std::string& training);
+// The same as this library has it. Error(kUnsupported) with what the CPU lacks.
 Precision training_precision(const std::string& name, bool emulate_16bit);
 
 }  // namespace paceline::torch_plugin
