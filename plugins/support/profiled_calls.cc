@@ -13,14 +13,11 @@ using plugin::ProfiledTime;
 // Sums by name, in the order in which the names came.
 class Sums {
  public:
+  // Its place among the names.
+  void meet(const ProfiledCall& call) { static_cast<void>(row_of(call)); }
+
   void add(const ProfiledCall& call, double total_ns, std::optional<double> self_ns) {
-    const auto [place, is_new] = places_.try_emplace({call.scope, call.name}, 0);
-    auto& rows = call.scope ? scopes_ : operators_;
-    if (is_new) {
-      place->second = rows.size();
-      rows.push_back({call.name, 0, 0, {}});
-    }
-    auto& row = rows[place->second];
+    auto& row = row_of(call);
     ++row.calls;
     row.total_ns += total_ns;
     if (self_ns) row.self_ns = row.self_ns.value_or(0) + *self_ns;
@@ -34,6 +31,13 @@ class Sums {
   }
 
  private:
+  ProfiledTime& row_of(const ProfiledCall& call) {
+    auto& rows = call.scope ? scopes_ : operators_;
+    const auto [place, is_new] = places_.try_emplace({call.scope, call.name}, rows.size());
+    if (is_new) rows.push_back({call.name, 0, 0, {}});
+    return rows[place->second];
+  }
+
   std::map<std::pair<bool, std::string>, std::size_t> places_;
   std::vector<ProfiledTime> scopes_, operators_;
 };
@@ -47,6 +51,7 @@ class OpenCalls {
   void enter(ProfiledCall call) {
     while (!open_.empty() && open_.back().call.end_ns <= call.start_ns) leave();
     if (!open_.empty()) call.end_ns = std::min(call.end_ns, open_.back().call.end_ns);
+    sums_.meet(call);
     const auto ns = static_cast<double>(call.end_ns - call.start_ns);
     if (!open_.empty()) open_.back().self_ns -= ns;
     const bool in_its_like = std::any_of(open_.begin(), open_.end(), [&](const Open& outer) {

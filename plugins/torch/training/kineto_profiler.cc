@@ -7,7 +7,9 @@
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
+#include <filesystem>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -45,7 +47,6 @@ ProfiledCall call_of(const kineto::KinetoEvent& event) {
   call.thread = event.startThreadId();
   call.start_ns = static_cast<std::int64_t>(event.startNs());
   call.end_ns = call.start_ns + static_cast<std::int64_t>(event.durationNs());
-  call.scope = event.activityType() == kScope;
   call.beside = event.deviceType() != c10::DeviceType::CPU || event.isAsync();
   return call;
 }
@@ -98,8 +99,13 @@ class KinetoProfiler : public plugin::Profiler {
       running_ = false;
       const auto seen = kineto::disableProfiler();
       std::vector<ProfiledCall> calls;
-      for (const auto& event : seen->events())
-        if (is_call(event)) calls.push_back(call_of(event));
+      for (const auto& event : seen->events()) {
+        if (!is_call(event)) continue;
+        auto& call = calls.emplace_back(call_of(event));
+        const bool ours = names_.contains(call.name);
+        call.scope = event.activityType() == kScope && ours;
+        call.beside |= event.activityType() == kScope && !ours;  // c10d's, around a collective under way
+      }
       auto profile = plugin_support::profile_of(std::move(calls));
       profile.source = "PyTorch's profiler (Kineto)";
       profile.no_trace = write(*seen, trace_file);
@@ -120,21 +126,25 @@ class KinetoProfiler : public plugin::Profiler {
     }
   }
   void begin(const std::string& scope) {
+    names_.insert(scope);
     scopes_.push_back(std::make_unique<Scope>(scope));
   }
 
-  // Why not; empty when it is there. LibTorch can be built without Kineto.
+  // Why not; empty when it is there. LibTorch can be built without Kineto, which itself only logs what fails.
   static std::string write(kineto::ProfilerResult& seen, const std::string& trace_file) {
     try {
       seen.save(trace_file);
-      return {};
     } catch (const std::exception& e) {
       return fmt::format("no trace: {}", reason_of(e));
     }
+    std::error_code error;
+    if (std::filesystem::file_size(trace_file, error) > 0 && !error) return {};
+    return fmt::format("no trace: Kineto could not write '{}'", trace_file);
   }
 
   std::set<ActivityType> activities_;
   std::vector<std::unique_ptr<Scope>> scopes_;  // open ones, the outermost first
+  std::set<std::string> names_;                 // of all that were opened
   bool running_ = false;
 };
 
