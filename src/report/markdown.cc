@@ -94,8 +94,8 @@ std::string tail_text(const RunResult& run, const std::string& letter) {
 
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
   if (runs.empty()) return {};
-  std::string out = head_text(runs) + cases_text(runs) + training_markdown(runs) +
-                    operators_markdown(runs) + cross_checks_markdown(runs) + layers_markdown(runs);
+  std::string out = head_text(runs) + cases_text(runs) + training_markdown(runs) + operators_markdown(runs) +
+                    cross_checks_markdown(runs) + layers_markdown(runs);
   for (std::size_t index = 0; index < runs.size(); ++index)
     out += tail_text(runs[index].result, runs.size() > 1 ? run_letter(index) : "");
   return out;

@@ -67,7 +67,8 @@ std::string trace_text(const OperatorProfile& profile) {
 std::string ratio_text(const CaseResult& one) {
   const auto& of_timed = one.operator_profile.front().of_timed;
   if (!of_timed || !one.headline.p50_ns.value) return {};
-  return fmt::format(", {:.2f} times the timed {}", *of_timed, format_duration_ns(*one.headline.p50_ns.value));
+  return fmt::format(", {:.2f} times the timed {}", *of_timed,
+                     format_duration_ns(*one.headline.p50_ns.value));
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ class Table {
 
 std::string extras_text(const RunResult& run, const TerminalOptions& options) {
   const auto width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 2;
-  const std::string text =
-      training_terminal(run, width) + operators_terminal(run, width) + cross_checks_terminal(run, width) + layers_terminal(run, width);
+  const std::string text = training_terminal(run, width) + operators_terminal(run, width) +
+                           cross_checks_terminal(run, width) + layers_terminal(run, width);
   return options.ascii ? to_ascii(text) : text;
 }
 

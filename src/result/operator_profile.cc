@@ -23,9 +23,8 @@ void fill_shares(std::vector<OperatorRow>& rows, double total_ns) {
 
 // The largest self time first; those beyond the top are added up in `rest`.
 void choose_top(OperatorProfile& profile, std::vector<OperatorRow> rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
-    return self_of(a) > self_of(b);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const OperatorRow& a, const OperatorRow& b) { return self_of(a) > self_of(b); });
   double self_ns = 0;
   for (std::size_t i = kTopOperators; i < rows.size(); ++i) {
     profile.rest.calls += rows[i].calls;
@@ -67,8 +66,8 @@ std::string operators_to_csv(const std::vector<OperatorRow>& rows) {
   std::string out = "index,name,calls,self_ns,total_ns,share\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& r = rows[i];
-    out += fmt::format("{},{},{},{},{},{}\n", i, csv_cell(r.name), r.calls, csv_cell(r.self_ns), csv_cell(r.total_ns),
-                       csv_cell(r.share));
+    out += fmt::format("{},{},{},{},{},{}\n", i, csv_cell(r.name), r.calls, csv_cell(r.self_ns),
+                       csv_cell(r.total_ns), csv_cell(r.share));
   }
   return out;
 }

@@ -40,10 +40,10 @@ struct OperatorProfile {
   Count operators = Count::missing("no profile");      // in `table`
   std::vector<OperatorRow> top;                        // those with the largest self time
   OperatorRow rest{"", 0, Number::missing("no profile"), Number::missing("a sum would count calls twice"),
-                   Number::missing("no profile")};  // the others together
+                   Number::missing("no profile")};       // the others together
   Number outside_ns = Number::missing("no profile");     // of the steps, in no operator
   Number outside_share = Number::missing("no profile");  // of the steps
-  std::string table;  // beside result.json: every operator; empty: none
+  std::string table;                                     // beside result.json: every operator; empty: none
   std::string trace;  // beside result.json: Chrome's trace format; empty: none
   Count trace_bytes = Count::missing("no trace");
   std::string reason;  // why there is no profile, or no trace, although asked for

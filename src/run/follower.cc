@@ -48,7 +48,8 @@ class Follower {
 
   bool goes_well(std::size_t pass, const config::Case& definition, workload::PassSpec spec) {
     if (!launch_.takes_part(definition.settings.integer("ranks"))) return true;
-    const WorkerRequest request{std::move(spec), definition.env, log_of(definition), {}, timeout_of(definition)};
+    const WorkerRequest request{
+        std::move(spec), definition.env, log_of(definition), {}, timeout_of(definition)};
     const auto outcome = launch_.run_pass(pass, request, interrupt_, {});
     if (outcome.ok || interrupt_) return true;
     observer_.warning(definition.label + ": " + outcome.reason);

@@ -28,7 +28,8 @@ void take_trace(const CaseRun& run, const fs::path& trace_file, result::Operator
   fs::rename(trace_file, target, error);
   const auto bytes = error ? 0 : fs::file_size(target, error);
   if (error) {
-    profile.reason = fmt::format("no trace: it cannot be moved to '{}': {}", target.string(), error.message());
+    profile.reason =
+        fmt::format("no trace: it cannot be moved to '{}': {}", target.string(), error.message());
     return;
   }
   profile.trace = kTraceName;

@@ -16,17 +16,17 @@
 namespace paceline::workload {
 
 enum class PassKind {
-  kDescribe,   // load the plug-in, say what it is (paceline validate)
-  kReference,  // run the sample inputs, write the outputs others are checked against
-  kCheck,      // compare outputs with the reference, read back the executed precision; untimed
-  kTimed,      // nothing but the loop
-  kExport,     // write a built-in model as a file that other engines read
-  kQuantise,   // write an ONNX file again in another precision, calibrating where needed
-  kBuild,      // compile an ONNX file into a file of one engine's own
-  kProfile,    // time every layer under the engine's profiler
-  kTrain,      // one rank of a training run: its steps, timed
+  kDescribe,      // load the plug-in, say what it is (paceline validate)
+  kReference,     // run the sample inputs, write the outputs others are checked against
+  kCheck,         // compare outputs with the reference, read back the executed precision; untimed
+  kTimed,         // nothing but the loop
+  kExport,        // write a built-in model as a file that other engines read
+  kQuantise,      // write an ONNX file again in another precision, calibrating where needed
+  kBuild,         // compile an ONNX file into a file of one engine's own
+  kProfile,       // time every layer under the engine's profiler
+  kTrain,         // one rank of a training run: its steps, timed
   kTrainProfile,  // the same, a few steps; rank 0 under the profiler
-  kStore,      // keeps the store of a launch open (run/store_process.h)
+  kStore,         // keeps the store of a launch open (run/store_process.h)
 };
 
 std::string pass_kind_name(PassKind kind);

@@ -27,6 +27,11 @@ class Profile(TrainingTest):
         self.assertEqual(len(case["operator_profile"]), 1)
         return case["operator_profile"][0]
 
+    def whole_profile(self, run=None):
+        profile = self.profile_of(run)
+        self.assertEqual(profile["reason"], "")
+        return profile
+
     def profiled(self, *arguments, code=0):
         result = self.train("--profiling.enabled", *arguments)
         self.assert_code(result, code)
@@ -39,7 +44,7 @@ class Profile(TrainingTest):
 class Files(Profile):
     def test_a_profile_is_a_trace_and_a_table(self):
         result = self.profiled()
-        self.check_figures(self.profile_of())
+        self.check_figures(self.whole_profile())
         self.check_trace()
         self.check_files()
         self.check_reports(result)
@@ -47,7 +52,6 @@ class Files(Profile):
     def check_figures(self, profile):
         self.assertEqual((profile["steps"], profile["untimed_steps"]), (3, 3))
         self.assertIn("Kineto", profile["source"])
-        self.assertEqual(profile["reason"], "")
         self.assertGreater(profile["of_timed"], 0)
         parts = {p["name"]: p for p in profile["parts"]}
         self.assertEqual(set(parts), {"data wait", "input", "forward", "backward", "optimizer"})
@@ -90,7 +94,7 @@ class Files(Profile):
 
     def test_steps_are_as_many_as_asked_for(self):
         self.profiled("--profiling.steps", 5, "--data.synthetic_fresh", "--training.accumulation_steps", 2)
-        profile = self.profile_of()
+        profile = self.whole_profile()
         self.assertEqual(profile["steps"], 5)
         parts = {p["name"]: p["calls"] for p in profile["parts"]}
         self.assertEqual((parts["data wait"], parts["forward"], parts["optimizer"]), (5, 10, 5))
@@ -102,7 +106,7 @@ class Files(Profile):
 
     def test_resuming_keeps_it(self):
         self.profiled()
-        run, before = self.only_run(), self.profile_of()
+        run, before = self.only_run(), self.whole_profile()
         self.assert_code(self.run_cli("train", "--resume", run), 0)
         self.assertEqual(self.profile_of(run), before)
 
@@ -110,7 +114,7 @@ class Files(Profile):
 class Ranks(Profile):
     def test_two_ranks(self):
         self.profiled("--ranks", 2)
-        profile = self.profile_of()
+        profile = self.whole_profile()
         rows = {row["name"]: row for row in read_csv(self.only_run() / "operators.csv")}
         self.assertEqual(rows["gloo:all_reduce"]["self_ns"], "")
         self.assertGreater(float(rows["gloo:all_reduce"]["total_ns"]), 0)
@@ -125,7 +129,7 @@ class Ranks(Profile):
                                      "--profiling.enabled") for node in (0, 1)]
         for host in hosts:
             self.assert_code(self.finish(host), 0)
-        self.assertEqual(self.profile_of()["steps"], 3)
+        self.assertEqual(self.whole_profile()["steps"], 3)
         self.assertTrue(self.trace()["traceEvents"])
 
     def test_a_sweep_has_a_profile_a_case(self):
@@ -150,9 +154,9 @@ class Faults(Profile):
                       "--inject", "kill:rank=1,step=5")
         training = self.training_of()
         self.assertEqual(len(training["restarts"]), 1)
-        self.assertEqual(self.profile_of()["steps"], 3)
+        self.assertEqual(self.whole_profile()["steps"], 3)
         steps = [json.loads(file.read_text())["step"] for file in (self.folder / "saved").rglob("meta.json")]
-        self.assertEqual(max(steps), STEPS + 1)
+        self.assertEqual(max(steps), training["checkpoints"]["resumed_step"] + STEPS + 1)
 
     def test_a_failure_costs_the_profile_only(self):
         process = self.start_training("--profiling.enabled", "--profiling.steps", 1000)

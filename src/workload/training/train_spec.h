@@ -39,7 +39,7 @@ struct CheckpointSpec {
   std::int64_t every_steps = 0;  // 0: only at the end
   std::int64_t keep = 2;
   bool asynchronous = false;
-  bool resume = false;  // from the newest good one
+  bool resume = false;     // from the newest good one
   double timeout_s = 600;  // so long the other ranks wait for one that writes or reads
 };
 

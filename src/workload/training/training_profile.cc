@@ -19,8 +19,11 @@ using result::ProfiledSteps;
 std::vector<OperatorRow> rows_of(const std::vector<plugin::ProfiledTime>& times) {
   std::vector<OperatorRow> rows;
   for (const auto& time : times)
-    rows.push_back({time.name, time.calls, {time.self_ns, "it ran beside the thread that trains"},
-                    time.total_ns, result::Number::missing("no sum yet")});
+    rows.push_back({time.name,
+                    time.calls,
+                    {time.self_ns, "it ran beside the thread that trains"},
+                    time.total_ns,
+                    result::Number::missing("no sum yet")});
   return rows;
 }
 

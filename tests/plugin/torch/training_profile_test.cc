@@ -91,7 +91,8 @@ int crossing(const json& trace) {
   std::map<std::string, std::vector<std::pair<double, double>>> open;
   std::vector<json> events;
   for (const auto& event : trace.at("traceEvents"))
-    if (event.value("ph", "") == "X" && (event.value("cat", "") == "cpu_op" || event.value("cat", "") == "user_annotation"))
+    if (event.value("ph", "") == "X" &&
+        (event.value("cat", "") == "cpu_op" || event.value("cat", "") == "user_annotation"))
       events.push_back(event);
   std::stable_sort(events.begin(), events.end(), [](const json& a, const json& b) {
     const double x = a.at("ts"), y = b.at("ts");
@@ -150,8 +151,9 @@ TEST(TrainingProfile, TheTraceHasWhatViewersNeed) {
     ASSERT_EQ(step.size(), 1U);
     for (const char* part : {"input", "forward", "backward", "optimizer"}) {
       const auto parts = complete_events(seen.trace, part);
-      EXPECT_TRUE(std::any_of(parts.begin(), parts.end(), [&](const json& p) { return contains(step[0], p); }))
-          << part;
+      EXPECT_TRUE(std::any_of(parts.begin(), parts.end(), [&](const json& p) {
+        return contains(step[0], p);
+      })) << part;
     }
   }
   EXPECT_EQ(crossing(seen.trace), 0);

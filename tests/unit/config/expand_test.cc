@@ -182,8 +182,9 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("cuda_graph: true\n"), "'cuda_graph: true' is for device: cuda");
   EXPECT_EQ(reason("cuda_graph: true\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("overlap: false\nprofiling: {enabled: false}\n"), "");
-  EXPECT_EQ(reason("profiling: {enabled: true}\n"),
-            "'profiling.enabled: true' is not available yet; layer_profile: true times the layers of an inference");
+  EXPECT_EQ(
+      reason("profiling: {enabled: true}\n"),
+      "'profiling.enabled: true' is not available yet; layer_profile: true times the layers of an inference");
   EXPECT_EQ(reason("scenario: closed_loop\nconcurrency: 4\n"), "");
   EXPECT_EQ(reason("device: cuda:1\nprecision: tf32\n"), "");
 }

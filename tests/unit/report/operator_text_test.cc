@@ -27,8 +27,8 @@ result::RunResult profiled_run() {
   steps.operators = {{"aten::mkldnn_convolution", 106, 120e6, 121e6, missing},
                      {"gloo:all_reduce", 4, result::Number::missing("beside"), 50e6, missing}};
   for (int i = 0; i < 18; ++i)
-    steps.operators.push_back({"autograd::engine::evaluate_function: <Backward" + std::to_string(i) + ">", 2,
-                               1e6, 1e6, missing});
+    steps.operators.push_back(
+        {"autograd::engine::evaluate_function: <Backward" + std::to_string(i) + ">", 2, 1e6, 1e6, missing});
   steps.outside_ns = 102e6;
   auto profile = result::summarize_operators(steps, run.cases[0].headline.p50_ns.value);
   profile.trace = "trace_rank0.json";

@@ -11,7 +11,8 @@ namespace {
 namespace fs = std::filesystem;
 
 config::Case one_case(const std::string& lines) {
-  return config::expand(config::load_plan_text("kind: training\nmodel: tiny_cnn\n" + lines, "test.yaml")).at(0);
+  return config::expand(config::load_plan_text("kind: training\nmodel: tiny_cnn\n" + lines, "test.yaml"))
+      .at(0);
 }
 
 // A case whose folder goes with the test.

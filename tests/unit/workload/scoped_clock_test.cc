@@ -43,8 +43,9 @@ TEST(ScopedClock, CommunicationOfTheBackwardPassIsInsideIt) {
   ScopedClock clock(profiler, 0);
   make_step(clock, {StepPhase::kInput, StepPhase::kForward, StepPhase::kCommunication, StepPhase::kForward,
                     StepPhase::kBackward, StepPhase::kCommunication, StepPhase::kOptimizer, StepPhase::kEnd});
-  EXPECT_EQ(profiler.text,
-            "(step 0(data wait)(input)(forward)(communication)(forward)(backward(communication))(optimizer))");
+  EXPECT_EQ(
+      profiler.text,
+      "(step 0(data wait)(input)(forward)(communication)(forward)(backward(communication))(optimizer))");
 }
 
 TEST(Records, ProfiledStepsTravel) {
