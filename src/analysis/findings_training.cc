@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "base/error.h"
+#include "base/fault.h"
 #include "base/units.h"
 
 // Training over ranks: who waits for whom, for data, for the network, and what more ranks gain (methodology:
@@ -24,6 +27,7 @@ constexpr double kMuchDataWait = 0.05;  // of a step
 constexpr double kUnevenSync = 1.4;     // p95 / p50 of exposed communication
 constexpr double kWorthSync = 0.05;     // of a step: below that its variation does not matter
 constexpr double kPoorEfficiency = 0.90;
+constexpr double kFastLoader = 2;  // times what training takes
 
 std::vector<const CaseResult*> trained(const RunResult& run) {
   std::vector<const CaseResult*> cases;
@@ -91,6 +95,16 @@ std::string step_times(const RunResult& run, const CaseResult& one) {
                      format_duration_ns(*one.headline.p50_ns.value), one.scaling.front().world);
 }
 
+// Workers that could deliver far more than is taken wait for a CPU, not for their files.
+std::string data_advice(const CaseResult& one) {
+  const auto& rate = training_of(one).loader_samples_per_s;
+  const auto& taken = one.throughput.per_s.value;
+  if (rate && taken && *rate > kFastLoader * *taken)
+    return "The workers are fast enough and share the CPUs of their rank with training: leave them one "
+           "(threads), or raise data.prefetch.";
+  return "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes.";
+}
+
 // What of a step is neither forward, backward nor optimizer, in words.
 std::string losses_text(const CaseResult& one) {
   const Training& t = training_of(one);
@@ -132,6 +146,14 @@ std::string cost_text(const CaseResult& with, const CaseResult& without) {
                      percent(*without.headline.p50_ns.value / *with.headline.p50_ns.value));
 }
 
+// None where none was asked for; results may be of any version.
+std::optional<Fault> fault_of(const CaseResult& one) try {
+  const auto asked = one.benchmark.params.find("inject");
+  return asked == one.benchmark.params.end() ? std::nullopt : std::optional(parse_fault(asked->second));
+} catch (const Error&) {
+  return std::nullopt;
+}
+
 }  // namespace
 
 Findings find_stragglers(const RunResult& run) {
@@ -145,10 +167,11 @@ Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
     const Training& t = training_of(*one);
-    const std::string evidence = t.collectives_per_step && t.parameter_tensors
-                                     ? fmt::format("{} all-reduces a step in buckets ({} without buckets)",
-                                                   *t.collectives_per_step, *t.parameter_tensors)
-                                     : "";
+    const std::string evidence =
+        t.collectives_per_step && t.parameter_tensors
+            ? fmt::format("{} a step in buckets ({} without buckets)",
+                          plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors)
+            : "";
     found.push_back(
         about(*one,
               fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
@@ -172,8 +195,7 @@ Findings find_data_bound(const RunResult& run) {
     found.push_back(about(
         *one,
         fmt::format("{}: {} of a step waits for its data.", one->label, format_percent(*t.data_wait_share)),
-        evidence,
-        "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes."));
+        evidence, data_advice(*one)));
   }
   return found;
 }
@@ -230,6 +252,22 @@ Findings find_good_scaling(const RunResult& run) {
               fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}, {}).",
                           one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s)),
               step_times(run, *one) + losses_text(*one), ""));
+  }
+  return found;
+}
+
+Findings find_missed_faults(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : trained(run)) {
+    const Training& t = training_of(*one);
+    const auto fault = fault_of(*one);
+    if (!fault || !t.steps || !t.restarts.empty() || fault->rank >= one->benchmark.world_size) continue;
+    const std::int64_t end = *t.steps + t.checkpoints.resumed_step.value().value_or(0);
+    if (fault->step < end) continue;
+    found.push_back(about(*one,
+                          fmt::format("{}: the fault '{}' never came: training ended after step {}.",
+                                      one->label, one->benchmark.params.at("inject"), end - 1),
+                          "", "Use an earlier step, or train longer (benchmark.measure_steps)."));
   }
   return found;
 }

@@ -224,10 +224,12 @@ class Checker {
 
   void check_weights() {
     if (!settings_.has("weights")) return;
-    std::error_code error;
     const auto& path = settings_.text("weights");
+    std::error_code error;
     if (!std::filesystem::exists(path, error))
       report("weights", fmt::format("weights '{}' does not exist; check the path", path));
+    else if (!std::filesystem::is_regular_file(path, error))
+      report("weights", fmt::format("weights '{}' is no file; a .safetensors file belongs here", path));
   }
 
   // Labels of generated inputs would be labels of nothing.

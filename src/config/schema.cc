@@ -127,7 +127,8 @@ json section_schema() {
 json option_schema(const Option& option) {
   const json one = scalar_schema(option);
   json schema = one;
-  if (option.form == OptionForm::kAxis || option.form == OptionForm::kList) schema = or_list(one, !counts_by_place(option));
+  if (option.form == OptionForm::kAxis || option.form == OptionForm::kList)
+    schema = or_list(one, !counts_by_place(option));
   if (option.is_map())
     schema = {{"type", "object"},
               {"additionalProperties", option.form == OptionForm::kAxisMap ? or_list(one, true) : one}};

@@ -82,6 +82,9 @@ bool no_checkpoints(const Where& w) {
 bool not_profiled(const Where& w) {
   return w.is("profiling.enabled", "false");
 }
+bool no_profile(const Where& w) {
+  return w.is("profiling.enabled", "false");
+}
 bool fixed_steps(const Where& w) {
   return w.item.settings.has("benchmark.measure_steps");
 }
@@ -120,12 +123,13 @@ constexpr std::array kRows{
         no_ddp, "the case runs without DDP"},
     Row{"ddp.broadcast_buffers", no_statistics, "the model has no running statistics"},
     Row{"backend,rdzv_timeout_s,group_timeout_s", no_group, "one rank meets nobody"},
-    Row{"checkpoint.keep", no_checkpoints, "no checkpoint.dir"},
+    Row{"checkpoint.keep,checkpoint.timeout_s", no_checkpoints, "no checkpoint.dir"},
     Row{"stop.n_max", fixed_steps, "the number of steps is fixed"},
     Row{"stop.n_min,stop.t_min_s,stop.t_max_s,stop.quantiles,stop.rel_halfwidth_p50,"
         "stop.rel_halfwidth_p90,stop.rel_halfwidth_p99,stop.check_growth",
         fixed_length, "how long is measured is fixed"},
     Row{"profiling.steps,profiling.tool,profiling.trigger", not_profiled, "for profiling.enabled: true"},
+    Row{"profiling.steps", no_profile, "no profiling.enabled"},
     Row{"inject", fault_of_another_world, "the case has no such rank"},
 };
 
@@ -154,7 +158,8 @@ std::vector<Idle> idle_options(const Case& item, std::string_view auto_device) {
   std::vector<Idle> idle;
   for (const Row& row : kRows)
     for (auto& name : split(row.options, ',')) {
-      const bool told = std::any_of(idle.begin(), idle.end(), [&](const Idle& i) { return i.option == name; });
+      const bool told =
+          std::any_of(idle.begin(), idle.end(), [&](const Idle& i) { return i.option == name; });
       if (!told && asked_for(name, item) && row.idle({item, auto_device}))
         idle.push_back({std::move(name), row.why});
     }
@@ -182,7 +187,8 @@ void keep_common(std::vector<Idle>& all, const std::vector<Idle>& more) {
 }
 
 // What is idle in all training cases of a workload that can run.
-std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases, std::string_view auto_device) {
+std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases,
+                              std::string_view auto_device) {
   std::optional<std::vector<Idle>> common;
   for (const Case& item : cases) {
     if (item.workload != workload || item.kind != WorkloadKind::kTraining || !item.not_available.empty())
@@ -198,7 +204,8 @@ std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases,
 
 // Cases of models without tokens do not hold the lengths that were asked for.
 bool lengths_are_idle(const Workload& workload) {
-  const auto models = workload.settings.has("models") ? workload.settings.texts("models") : std::vector<std::string>{};
+  const auto models =
+      workload.settings.has("models") ? workload.settings.texts("models") : std::vector<std::string>{};
   return workload.kind == WorkloadKind::kTraining && workload.settings.has("sequence_lengths") &&
          std::all_of(models.begin(), models.end(), [](const std::string& name) {
            const Model* model = find_model(name);
@@ -217,7 +224,8 @@ std::vector<std::string> without_effect(const Plan& plan, std::span<const Case> 
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
     auto idle = idle_in_all(i, cases, auto_device);
-    if (lengths_are_idle(plan.workloads[i])) idle.push_back({"sequence_lengths", "the model takes no tokens"});
+    if (lengths_are_idle(plan.workloads[i]))
+      idle.push_back({"sequence_lengths", "the model takes no tokens"});
     if (!idle.empty()) lines.push_back(words_of(idle));
   }
   return lines;

@@ -12,6 +12,7 @@
 
 #include "base/data_source.h"
 #include "base/fault.h"
+#include "base/text.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -64,6 +65,16 @@ void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
     out.push_back({"training.nesterov", "training.nesterov needs a momentum; add training.momentum: 0.9"});
 }
 
+// A message stays readable.
+std::string shown(const std::string& path) {
+  return path.size() <= 300 ? path : path.substr(0, 297) + "...";
+}
+
+bool ends_as(const std::string& path, std::string_view endings) {
+  const auto all = split(endings, ',');
+  return std::any_of(all.begin(), all.end(), [&](const auto& ending) { return path.ends_with(ending); });
+}
+
 // What is wrong with a path that should hold data; empty: nothing that can be seen from outside.
 std::string path_problem(const std::string& path, const DataSource& source) {
   std::error_code error;
@@ -76,6 +87,9 @@ std::string path_problem(const std::string& path, const DataSource& source) {
     return fmt::format("is a folder; {} takes a file", source.name);
   if (source.path == DataSource::Path::kFolder && !folder)
     return fmt::format("is a file; {} takes a folder", source.name);
+  if (!source.endings.empty() && !ends_as(path, source.endings))
+    return fmt::format("has another ending than {}, which say what it holds",
+                       join(split(source.endings, ','), ", "));
   if (::access(path.c_str(), folder ? R_OK | X_OK : R_OK) != 0)
     return "may not be read; check its permissions";
   return {};
@@ -93,7 +107,7 @@ void check_data(const Settings& s, std::vector<Mistake>& out) {
   }
   const auto& path = s.text("data.path");
   if (const auto problem = path_problem(path, source); !problem.empty())
-    out.push_back({"data.path", fmt::format("data.path '{}' {}", path, problem)});
+    out.push_back({"data.path", fmt::format("data.path '{}' {}", shown(path), problem)});
 }
 
 // Every step takes whole batches, so an epoch must hold one of each rank.

@@ -78,7 +78,8 @@ MemoryVerdict judge_memory(const Case& c, std::int64_t ranks, const host::Memory
             {}};
   if (free && bytes > static_cast<double>(*free))
     return {{},
-            fmt::format("{}, and {} are free: ranks may be killed, or swap; use fewer ranks, a smaller model or a smaller batch",
+            fmt::format("{}, and {} are free: ranks may be killed, or swap; use fewer ranks, a smaller model "
+                        "or a smaller batch",
                         needs(c, ranks, bytes), format_bytes(static_cast<double>(*free)))};
   return {};
 }

@@ -26,9 +26,11 @@ RgbImage decode_rgb(const std::filesystem::path& file) {
       stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
                             &width, &height, &channels, 3),
       stbi_image_free);
-  if (!pixels)
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' is not a readable image: {}", file.string(), stbi_failure_reason()));
+  if (!pixels) {
+    const char* why = stbi_failure_reason();
+    throw Error(ErrorCode::kData, fmt::format("'{}' is not a readable image: {}", file.string(),
+                                              why && *why ? why : "it is cut off or damaged"));
+  }
   const auto size = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3;
   return {width, height, {pixels.get(), pixels.get() + size}};
 }

@@ -70,7 +70,7 @@ class Impossible(cli.CliTest):
         return case["reason"]
 
     def test_more_ranks_than_the_memory_holds(self):
-        reason = self.skip("--ranks=65536")  # 4.2 TB
+        reason = self.skip("--ranks=65536", "--batch=1", "--data.synthetic_samples=65536")  # 4.2 TB
         self.assertIn("65536 ranks of tiny_cnn need at least", reason)
         self.assertIn("this machine has", reason)
 

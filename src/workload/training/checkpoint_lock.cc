@@ -42,14 +42,14 @@ std::string holder(const std::filesystem::path& lock) {
 }  // namespace
 
 CheckpointLock::CheckpointLock(const std::filesystem::path& dir, double patience_s) {
-  std::error_code ignored;  // what is wrong shows when the file is opened
-  std::filesystem::create_directories(dir, ignored);
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
   const auto lock = dir / ".lock";
   file_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file_)
     throw Error(ErrorCode::kIo,
                 fmt::format("checkpoint.dir '{}' is no folder that can be written: {}; name another",
-                            dir.string(), std::strerror(errno)));
+                            dir.string(), error ? error.message() : std::strerror(errno)));
   if (!ask_until(deadline_in(patience_s), kPauses, [&] { return taken(file_.get()); }))
     throw Error(ErrorCode::kConfig,
                 fmt::format("another run writes its checkpoints into '{}' ({}); wait for its end, or name "

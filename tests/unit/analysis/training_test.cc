@@ -46,7 +46,8 @@ TEST(TrainingFindings, AFaultThatNeverCameIsSaid) {
   };
   EXPECT_EQ(asked("kill:rank=1,step=39"), 0U);
   EXPECT_EQ(asked("kill:rank=1,step=40"), 1U);
-  expect_says(only_text(run, "fault_missed"), "'kill:rank=1,step=40' never came: training ended after step 39");
+  expect_says(only_text(run, "fault_missed"),
+              "'kill:rank=1,step=40' never came: training ended after step 39");
   EXPECT_EQ(asked("slow=1s:rank=7,step=40"), 0U);  // another world's
   EXPECT_EQ(asked("of another version"), 0U);
   run.cases[0].training[0].checkpoints.resumed_step = 10;
@@ -76,6 +77,10 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 12");
   expect_says(only_text(run, "data_bound"), "r4: 6");
   expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1600 images/s");
+  expect_says(of_kind(run, "data_bound").front().advice, "share the CPUs");
+  auto slow = run;
+  for (auto& one : slow.cases) one.training.front().loader_samples_per_s = *one.throughput.per_s.value;
+  expect_says(of_kind(slow, "data_bound").front().advice, "Raise data.workers");
   expect_says(of_kind(run, "exposed_communication").front().evidence,
               "2 all-reduces a step in buckets (161 without");
 }

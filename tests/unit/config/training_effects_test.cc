@@ -10,7 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::vector<std::string> said_of_plan(const std::string& lines, std::string_view device = "cpu") {
   const Plan plan = plan_of("kind: training\n" + lines);
@@ -25,9 +24,9 @@ std::string said(const std::string& lines, std::string_view device = "cpu") {
 TEST(TrainingEffects, DefaultsAreNoRequests) {
   EXPECT_EQ(said(""), "");
   const Plan plan = plan_of("kind: training\nmodel: gpt2\n");
-  EXPECT_THAT(without_effect(plan, expand(plan), "cpu"), IsEmpty());
+  EXPECT_THAT(without_effect(plan, expand(plan), "cpu"), ElementsAre());
   const Plan written = plan_of(effective_yaml(plan));
-  EXPECT_THAT(without_effect(written, expand(written), "cpu"), IsEmpty());
+  EXPECT_THAT(without_effect(written, expand(written), "cpu"), ElementsAre());
 }
 
 struct Idle {
@@ -47,13 +46,16 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{"training: {optimizer: sgd, betas: [0.8, 0.9], eps: 1e-6}",
              "training.betas, training.eps (sgd has none)"},
         Idle{"training: {lr_total_steps: 100, lr_final: 0.1, lr_gamma: 0.5}",
-             "training.lr_total_steps, training.lr_final (for training.schedule: cosine); training.lr_gamma (for "
+             "training.lr_total_steps, training.lr_final (for training.schedule: cosine); training.lr_gamma "
+             "(for "
              "training.schedule: step)"},
         Idle{"training: {dropout: false}", "training.dropout (the model has none)"},
-        Idle{"training: {drift_check_every: 5}", "training.drift_check_every (one rank has nothing to drift from)"},
+        Idle{"training: {drift_check_every: 5}",
+             "training.drift_check_every (one rank has nothing to drift from)"},
         Idle{"data: {path: somewhere}", "data.path (synthetic data have no files)"},
         Idle{"data: {workers: 4, prefetch: 3, shuffle: false}",
-             "data.workers, data.prefetch, data.shuffle (synthetic data are one batch; data.synthetic_fresh: true "
+             "data.workers, data.prefetch, data.shuffle (synthetic data are one batch; data.synthetic_fresh: "
+             "true "
              "makes every batch anew)"},
         Idle{"data: {fresh: true, workers: 0, prefetch: 3}",
              "data.prefetch (with data.workers: 0 batches are made in the step itself)"},
@@ -62,9 +64,11 @@ INSTANTIATE_TEST_SUITE_P(
              "ddp.bucket_cap_mb, ddp.static_graph, ddp.comm_hook (the case runs without DDP)"},
         Idle{"backend: gloo\ngroup_timeout_s: 5", "backend, group_timeout_s (one rank meets nobody)"},
         Idle{"checkpoint: {keep: 5}", "checkpoint.keep (no checkpoint.dir)"},
-        Idle{"stop: {n_min: 40}\nbenchmark: {measure_steps: 5}", "stop.n_min (how long is measured is fixed)"},
+        Idle{"stop: {n_min: 40}\nbenchmark: {measure_steps: 5}",
+             "stop.n_min (how long is measured is fixed)"},
         Idle{"training: {cudnn_benchmark: false}\nbenchmark: {sync_cuda: true}",
-             "training.cudnn_benchmark (the case runs on the CPU); benchmark.sync_cuda (on the CPU a step is over "
+             "training.cudnn_benchmark (the case runs on the CPU); benchmark.sync_cuda (on the CPU a step is "
+             "over "
              "when it returns)"}));
 
 TEST(TrainingEffects, WhatHasAnEffectIsNotSaid) {
@@ -80,26 +84,29 @@ TEST(TrainingEffects, WhatHasAnEffectIsNotSaid) {
 }
 
 TEST(TrainingEffects, AFaultOfALargerWorldDoesNotComeInASmallerOne) {
-  const auto cases = expand(plan_of("kind: training\nmodel: tiny_cnn\nranks: [1, 2]\ninject: 'nan:rank=1,step=2'\n"));
+  const auto cases =
+      expand(plan_of("kind: training\nmodel: tiny_cnn\nranks: [1, 2]\ninject: 'nan:rank=1,step=2'\n"));
   EXPECT_EQ(without_effect(cases.at(0), "cpu"), "inject (the case has no such rank)");
   EXPECT_EQ(without_effect(cases.at(1), "cpu"), "");
 }
 
 TEST(TrainingEffects, APlanNamesWhatNoneOfItsCasesUses) {
-  EXPECT_THAT(said_of_plan("models: [resnet50, gpt2]\ntraining: {momentum: 0.8}\n"), IsEmpty());
+  EXPECT_THAT(said_of_plan("models: [resnet50, gpt2]\ntraining: {momentum: 0.8}\n"), ElementsAre());
   EXPECT_THAT(said_of_plan("models: [vit_b_16, gpt2]\ntraining: {momentum: 0.8}\n"),
               ElementsAre("training.momentum (adamw has none)"));
-  EXPECT_THAT(said_of_plan("model: tiny_cnn\nranks: [1, 2]\nddp: {bucket_cap_mb: 5}\n"), IsEmpty());
+  EXPECT_THAT(said_of_plan("model: tiny_cnn\nranks: [1, 2]\nddp: {bucket_cap_mb: 5}\n"), ElementsAre());
   EXPECT_THAT(said_of_plan("model: resnet50\nsequence_length: 64\n"),
               ElementsAre("sequence_lengths (the model takes no tokens)"));
-  EXPECT_THAT(said_of_plan("models: [resnet50, gpt2]\nsequence_length: 64\n"), IsEmpty());
-  EXPECT_THAT(said_of_plan("model: gpt2\nlayout: channels_last\nddp: {broadcast_buffers: false}\nranks: 2\n"),
-              ElementsAre("layouts (the model takes no images); ddp.broadcast_buffers (the model has no running "
-                          "statistics)"));
+  EXPECT_THAT(said_of_plan("models: [resnet50, gpt2]\nsequence_length: 64\n"), ElementsAre());
+  EXPECT_THAT(
+      said_of_plan("model: gpt2\nlayout: channels_last\nddp: {broadcast_buffers: false}\nranks: 2\n"),
+      ElementsAre("layouts (the model takes no images); ddp.broadcast_buffers (the model has no running "
+                  "statistics)"));
 }
 
 TEST(TrainingEffects, CasesThatCannotRunAreLeftOut) {
-  EXPECT_THAT(said_of_plan("model: tiny_cnn\nranks: 2\nddp: {enabled: false, bucket_cap_mb: 5}\n"), IsEmpty());
+  EXPECT_THAT(said_of_plan("model: tiny_cnn\nranks: 2\nddp: {enabled: false, bucket_cap_mb: 5}\n"),
+              ElementsAre());
 }
 
 }  // namespace

@@ -117,8 +117,11 @@ TEST(TrainingPlans, PathsOfDataAreLookedAt) {
   const auto data = [](const std::string& source, const std::string& path) {
     return "data: {source: " + source + ", path: '" + path + "'}\n";
   };
-  EXPECT_THAT(training_mistake(data("image_folder", file.path())), HasSubstr("is a file; image_folder takes a folder"));
+  EXPECT_THAT(training_mistake(data("image_folder", file.path())),
+              HasSubstr("is a file; image_folder takes a folder"));
   EXPECT_THAT(training_mistake(data("npz", folder)), HasSubstr("is a folder; npz takes a file"));
+  EXPECT_THAT(training_mistake(data("token_file", file.path())),
+              HasSubstr("another ending than .bin, .u16, .u32"));
   EXPECT_THAT(training_mistake(data("cifar100", "no/such")), HasSubstr("does not exist"));
   EXPECT_THAT(training_mistake(data("npz", "/dev/null")), HasSubstr("neither a file nor a folder"));
   EXPECT_THAT(training_mistake(data("npz", file.path() + "/x")), HasSubstr("does not exist"));

@@ -36,15 +36,19 @@ TEST(RankMemory, HoldsParametersGradientsOptimizerAndBuckets) {
 TEST(RankMemory, HoldsTheBatchesOfItsLoader) {
   const double batch = 8.0 * 3 * 32 * 32 * 4;
   EXPECT_EQ(least_memory(one_case("model: tiny_cnn\nbatch: 8\n")).data, batch);
-  EXPECT_EQ(least_memory(one_case("model: tiny_cnn\nbatch: 8\ntraining: {accumulation_steps: 3}\n")).data, 3 * batch);
-  EXPECT_EQ(least_memory(one_case("model: tiny_cnn\nbatch: 8\ndata: {fresh: true, workers: 4, prefetch: 2}\n")).data,
-            9 * batch);
+  EXPECT_EQ(least_memory(one_case("model: tiny_cnn\nbatch: 8\ntraining: {accumulation_steps: 3}\n")).data,
+            3 * batch);
+  EXPECT_EQ(
+      least_memory(one_case("model: tiny_cnn\nbatch: 8\ndata: {fresh: true, workers: 4, prefetch: 2}\n"))
+          .data,
+      9 * batch);
 }
 
 TEST(RankMemory, MoreThanTheMachineHasIsRefused) {
-  const auto c = one_case("model: tiny_cnn\nranks: 65536\n");
+  const auto c = one_case("model: tiny_cnn\nranks: 65536\nbatch: 1\ndata: {synthetic_samples: 65536}\n");
   const auto verdict = judge_memory(c, 65'536, machine(32 * kGb, 16 * kGb));
-  EXPECT_NE(verdict.refusal.find("65536 ranks of tiny_cnn need at least "), std::string::npos) << verdict.refusal;
+  EXPECT_NE(verdict.refusal.find("65536 ranks of tiny_cnn need at least "), std::string::npos)
+      << verdict.refusal;
   EXPECT_NE(verdict.refusal.find("this machine has 32"), std::string::npos) << verdict.refusal;
   EXPECT_TRUE(verdict.warning.empty());
 }
@@ -53,7 +57,8 @@ TEST(RankMemory, MoreThanIsFreeIsWarnedOf) {
   const auto c = one_case("model: gpt2\nranks: 8\n");  // 8 x (64 MB + 5 x 498 MB)
   const auto verdict = judge_memory(c, 8, machine(32 * kGb, 16 * kGb));
   EXPECT_TRUE(verdict.refusal.empty());
-  EXPECT_NE(verdict.warning.find("8 ranks of gpt2 need at least 20.4 GB"), std::string::npos) << verdict.warning;
+  EXPECT_NE(verdict.warning.find("8 ranks of gpt2 need at least 20.4 GB"), std::string::npos)
+      << verdict.warning;
   EXPECT_TRUE(judge_memory(c, 4, machine(32 * kGb, 16 * kGb)).warning.empty());
 }
 

@@ -353,7 +353,8 @@ TEST(DataRemarks, OneClassTeachesNothing) {
     std::vector<Tensor> arrays;
     arrays.push_back(array<float>("x", DType::kFloat32, {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}));
     arrays.push_back(array("y", DType::kInt64, {2}, labels));
-    return make_source(setup_of("npz", write_npz(folder, "a.npz", std::move(arrays)), image_shape(2)))->remark();
+    return make_source(setup_of("npz", write_npz(folder, "a.npz", std::move(arrays)), image_shape(2)))
+        ->remark();
   };
   EXPECT_NE(of_labels({3, 3}).find("every label in"), std::string::npos);
   EXPECT_EQ(of_labels({3, 4}), "");

@@ -48,8 +48,9 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, std::string_view nam
     if (array.spec().name == name) return array;
     names.push_back(array.spec().name);
   }
-  throw Error(ErrorCode::kData, fmt::format("'{}' has no array '{}' (x: images, y: labels), only: {}", path,
-                                            name, fmt::join(names, ", ")));
+  throw Error(ErrorCode::kData,
+              fmt::format("'{}' has no array '{}' (x: images, y: labels), {}", path, name,
+                          names.empty() ? "it is empty" : fmt::format("only: {}", fmt::join(names, ", "))));
 }
 
 // [N, C, H, W] with C of 1 or 3, [N, H, W], or [N, F] where F is a square number: grey ones.
@@ -73,10 +74,10 @@ void check_finite(const std::vector<float>& values, std::int64_t rows, const std
       std::find_if_not(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
   if (bad == values.end()) return;
   const auto each = static_cast<std::int64_t>(values.size()) / rows;
-  throw Error(ErrorCode::kData, fmt::format("row {} of array 'x' of '{}' holds {}, which is no number to train "
-                                            "on; leave the row out",
-                                            (bad - values.begin()) / each, path,
-                                            std::isnan(*bad) ? "NaN" : "an infinity"));
+  throw Error(ErrorCode::kData,
+              fmt::format("row {} of array 'x' of '{}' holds {}, which is no number to train "
+                          "on; leave the row out",
+                          (bad - values.begin()) / each, path, std::isnan(*bad) ? "NaN" : "an infinity"));
 }
 
 // Mean 0 and deviation 1 over the whole set.
@@ -106,8 +107,10 @@ class NpzSource : public Source {
   [[nodiscard]] std::int64_t samples() const override { return shape_[0]; }
 
   [[nodiscard]] std::string remark() const override {
-    const bool one = std::all_of(labels_.begin(), labels_.end(), [&](auto label) { return label == labels_[0]; });
-    return one ? fmt::format("every label in '{}' is {}, so there is nothing to learn", path_, labels_[0]) : "";
+    const bool one =
+        std::all_of(labels_.begin(), labels_.end(), [&](auto label) { return label == labels_[0]; });
+    return one ? fmt::format("every label in '{}' is {}, so there is nothing to learn", path_, labels_[0])
+               : "";
   }
 
   void read(std::int64_t index, Draws, const SampleMemory& sample) const override {

@@ -44,6 +44,8 @@ class Source {
  public:
   virtual ~Source() = default;
   [[nodiscard]] virtual std::int64_t samples() const = 0;
+  // What a person should know of it, in words; empty: nothing.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
   // Throws Error(kIo, kData) naming the file and what is wrong with it.
   virtual void read(std::int64_t index, Draws draws, const SampleMemory& sample) const = 0;
 };
