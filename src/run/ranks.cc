@@ -6,16 +6,13 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -25,7 +22,7 @@
 #include "cluster/roll_call.h"
 #include "host/affinity.h"
 #include "host/oom.h"
-#include "host/system_files.h"
+#include "run/rank_process.h"
 #include "run/spawn.h"
 
 namespace paceline::run {
@@ -36,8 +33,6 @@ constexpr int kQuietPollMs = 500;                 // polling would disturb what 
 constexpr std::int64_t kPeersNs = 1'900'000'000;  // for the others to say what they saw; then they are killed
 constexpr std::int64_t kGraceNs = 10'000'000'000;  // to end at one step, and to tell what was measured
 constexpr std::int64_t kCheckpointGraceNs = 30'000'000'000;
-constexpr std::array<std::string_view, 4> kTrainingPhases{"measure", "checkpoint", "checkpoint_wait",
-                                                          "report"};
 
 // A socket that listens on a free port of this host.
 struct Listener {
@@ -95,117 +90,6 @@ WorkerRequest request_of(const WorkerRequest& all, int rank, int local_rank, con
   return mine;
 }
 
-// One rank, from its start to its end.
-class RankProcess {
- public:
-  RankProcess(const WorkerRequest& request, int socket, const OnProgress& on_progress)
-      : rank_(static_cast<int>(request.spec.rank)),
-        spec_file_(memory_file(workload::to_json(request.spec).dump())),
-        pipe_(record_pipe()),
-        reader_(request.record_file,
-                [this, on_progress](const workload::ProgressRecord& p) {
-                  if (p.step) step_ = *p.step;
-                  if (!p.notice.empty()) told_ns_ = SteadyClock{}.now_ns();
-                  if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
-                }),
-        child_({worker_command_line(), worker_environment(request), request.log, spec_file_.get(),
-                pipe_.write_end.get(), socket, request.spec.pin_cpus}) {
-    pipe_.write_end.reset();
-  }
-
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int records() const { return pipe_.read_end.get(); }
-  [[nodiscard]] bool running() const { return running_; }
-  [[nodiscard]] const std::optional<Verdict>& failure() const { return failure_; }
-  [[nodiscard]] RecordReader& reader() { return reader_; }
-  // It has begun with its steps.
-  [[nodiscard]] bool trains() {
-    const auto& phase = reader_.report().phase;
-    return std::find(kTrainingPhases.begin(), kTrainingPhases.end(), phase) != kTrainingPhases.end();
-  }
-  // How long it has been at its part of a checkpoint; told once.
-  std::optional<double> late_with_checkpoint(std::int64_t now_ns, double after_s) {
-    if (reader_.report().phase != "checkpoint")
-      saving_since_ns_ = 0, told_late_ = false;
-    else if (saving_since_ns_ == 0)
-      saving_since_ns_ = now_ns;
-    const double seconds = static_cast<double>(now_ns - saving_since_ns_) * 1e-9;
-    if (saving_since_ns_ == 0 || told_late_ || !running_ || seconds < after_s) return std::nullopt;
-    told_late_ = true;
-    return seconds;
-  }
-  void signal(int signal) const {
-    if (running_) child_.signal_group(signal);
-  }
-
-  [[nodiscard]] std::int64_t failed_ns() const { return failed_ns_; }
-  [[nodiscard]] std::int64_t told_ns() const { return told_ns_; }  // its last notice
-  // Nobody dies of a signal because a peer is gone.
-  [[nodiscard]] bool killed() const { return !running_ && WIFSIGNALED(child_.wait_status()); }
-
-  // Takes what it said, and notices its end or that it has failed.
-  void look(const host::OomCounters& oom_before, std::int64_t now_ns) {
-    take(oom_before);
-    if (failure_ && failed_ns_ == 0) failed_ns_ = now_ns;
-  }
-
-  // "in phase 'measure', after step 50"
-  [[nodiscard]] std::string position() {
-    const auto after = step_ ? fmt::format(", after step {}", *step_) : std::string();
-    return fmt::format("in phase '{}'{}", reader_.report().phase, after);
-  }
-  [[nodiscard]] std::string last_step() const {
-    return step_ ? fmt::format("; its last known step is {}", *step_) : std::string();
-  }
-
-  // What the kernel says it is doing.
-  [[nodiscard]] std::string state() const {
-    const auto stat = host::SystemFiles{}.read(fmt::format("proc/{}/stat", child_.pid())).value_or("");
-    const auto end = stat.rfind(')');
-    const char letter = end != std::string::npos && end + 2 < stat.size() ? stat[end + 2] : '?';
-    if (letter == 'T' || letter == 't') return "it is stopped by a signal (SIGSTOP or a debugger)";
-    if (letter == 'D') return "it waits for a device or file system";
-    return "it runs but does not answer";
-  }
-
- private:
-  void take(const host::OomCounters& oom_before) {
-    if (!running_) return;
-    const bool ended = child_.ended();  // asked first: what it said before its end is in the pipe
-    take_records();
-    const auto& report = reader_.report();
-    if (!failure_ && !report.error_code.empty()) failure_ = Verdict{report.error_code, report.error};
-    if (!ended) return;
-    running_ = false;
-    const int status = child_.wait_status();
-    const bool clean = report.done && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!clean && !failure_)
-      failure_ = explain_end(report, status, host::oom_evidence(oom_before, host::read_oom_counters()));
-  }
-
-  void take_records() {
-    try {
-      reader_.drain(records());
-    } catch (const Error& e) {
-      if (!failure_) failure_ = Verdict{"protocol", fmt::format("the worker sent {}", e.what())};
-      child_.signal_group(SIGKILL);
-    }
-  }
-
-  int rank_;
-  std::optional<std::int64_t> step_;  // the last that it told of
-  std::int64_t saving_since_ns_ = 0;
-  bool told_late_ = false;
-  std::int64_t failed_ns_ = 0;
-  std::int64_t told_ns_ = 0;
-  FileDescriptor spec_file_;
-  Pipe pipe_;
-  RecordReader reader_;
-  ChildProcess child_;
-  bool running_ = true;
-  std::optional<Verdict> failure_;
-};
-
 // All of ours, until the last has ended.
 class Ranks {
  public:
@@ -251,7 +135,7 @@ class Ranks {
 
   void add_times(WorkerOutcome& outcome) const {
     for (const auto& one : processes_) {
-      if (one->rank() == blamed_) outcome.fault_ns = one->told_ns();
+      if (one->rank() == blamed_) outcome.fault_ns = one->fault_ns();
       const bool first = outcome.noticed_ns == 0 || one->failed_ns() < outcome.noticed_ns;
       if (one->failed_ns() > 0 && first) outcome.noticed_ns = one->failed_ns();
     }

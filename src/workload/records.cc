@@ -19,7 +19,7 @@ using result::Writer;
 template <class A>
 void fields(A& a, ProgressRecord& t) {
   a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns),
-      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice), a("step", t.step);
+      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice), a("fault", t.fault), a("step", t.step);
 }
 
 template <class A>
@@ -211,6 +211,12 @@ json progress_record(const ProgressRecord& progress) {
 json notice_record(const std::string& words) {
   ProgressRecord progress;
   progress.notice = words;
+  return progress_record(progress);
+}
+json fault_record(const std::string& words) {
+  ProgressRecord progress;
+  progress.notice = words;
+  progress.fault = true;
   return progress_record(progress);
 }
 json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,

@@ -73,6 +73,7 @@ struct ProgressRecord {
   double elapsed_s = 0;
   result::Number p50_ns, ci_low_ns, ci_high_ns;
   std::string notice{};  // not empty: a sentence for the user instead
+  bool fault = false;    // it announces a fault on purpose
   result::Count step{};  // training: the last step that was done, counted as in rank<k>.jsonl
 };
 
@@ -83,6 +84,7 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::j
 nlohmann::json phase_record(const std::string& phase);
 nlohmann::json progress_record(const ProgressRecord& progress);
 nlohmann::json notice_record(const std::string& words);
+nlohmann::json fault_record(const std::string& words);  // a notice of a fault on purpose
 nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
                              const std::vector<std::pair<std::string, std::string>>& settings);
 nlohmann::json check_record(const result::Correctness& correctness,

@@ -119,7 +119,7 @@ void TrainingRank::tell_settings() {
 // Who watches the ranks learns the moment: how long it takes to notice is a figure.
 void TrainingRank::make_fault() {
   if (fault_.strikes(step_))
-    sink_.emit(notice_record(fmt::format("rank {}: fault on purpose before step {}", spec_.rank, step_)));
+    sink_.emit(fault_record(fmt::format("rank {}: fault on purpose before step {}", spec_.rank, step_)));
   fault_.before_step(step_);
 }
 
