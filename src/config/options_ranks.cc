@@ -67,6 +67,16 @@ constexpr std::array kDataRows{
            .fallback = "true",
            .kinds = kTraining,
            .help = "A new order every epoch, by seed."},
+    Option{.name = "eval.every_epochs",
+           .type = kInteger,
+           .fallback = "1",
+           .unit = "epochs",
+           .min = 0,
+           .max = 1e9,
+           .kinds = kTraining,
+           .help =
+               "Loss and accuracy on held-out data after every so many epochs, outside what is timed, where "
+               "data.path has such data (CIFAR-100; an image folder with train and val); 0: never."},
 };
 
 constexpr std::array kRankRows{
@@ -113,13 +123,11 @@ constexpr std::array kRankRows{
            .max = 1000,
            .kinds = kTraining,
            .help = "How often the ranks are started again after a failure, from the last checkpoint."},
-    Option{
-        .name = "inject",
-        .type = kExpression,
-        .kinds = kTraining,
-        .help =
-            "A fault on purpose: kill:rank=1,step=50, or stop, nan, slow=200ms, slow_save=5s, "
-            "throttle instead of kill."},
+    Option{.name = "inject",
+           .type = kExpression,
+           .kinds = kTraining,
+           .help = "A fault on purpose: kill:rank=1,step=50, or stop, nan, slow=200ms, slow_save=5s, "
+                   "throttle instead of kill."},
     Option{.name = "checkpoint.dir",
            .kinds = kTraining,
            .train_flags = "--checkpoint-dir",

@@ -24,8 +24,14 @@ void fields(A& a, StepRow& t) {
   a("skipped", t.skipped), a("buckets", t.buckets);
 }
 template <class A>
+void fields(A& a, HeldOutFigures& t) {
+  a("epoch", t.epoch), a("eval_samples", t.samples), a("eval_loss", t.loss), a("eval_accuracy", t.accuracy);
+  a("eval_seconds", t.seconds);
+}
+template <class A>
 void fields(A& a, RankSteps& t) {
   a("rank", t.rank), a("loader_samples_per_s", t.loader_samples_per_s), a("rows", t.rows);
+  a("held_out", t.held_out);
 }
 
 std::string rank_steps_text(const RankSteps& table) {
@@ -59,8 +65,16 @@ std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bo
   return jsonl(table.rows, first);
 }
 
-std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition) {
-  return jsonl(epochs, {{"repetition", repetition}});
+std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition,
+                         const std::vector<HeldOutFigures>& held_out) {
+  std::string text;
+  for (const auto& epoch : epochs) {
+    Json first{{"repetition", repetition}};
+    for (const auto& figures : held_out)
+      if (figures.epoch == epoch.epoch) first.update(Writer::write(figures));
+    text += jsonl(std::vector{epoch}, first);
+  }
+  return text;
 }
 
 }  // namespace paceline::result

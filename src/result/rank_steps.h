@@ -39,10 +39,20 @@ struct StepRow {
   [[nodiscard]] std::int64_t compute_ns() const { return step_ns - exposed_ns; }
 };
 
+// Of all ranks on data that are not trained on, after an epoch.
+struct HeldOutFigures {
+  std::int64_t epoch = 0;
+  Count samples;
+  Number loss;      // mean over batches
+  Number accuracy;  // share of right first answers
+  Number seconds;
+};
+
 struct RankSteps {
   RankFigures rank;  // who and where it is, and its memory; figures of its steps are not filled in
   Number loader_samples_per_s;
   std::vector<StepRow> rows;
+  std::vector<HeldOutFigures> held_out{};  // of rank 0's table only
 };
 
 // As it travels from rank to rank (one line of text) and to the coordinator. Reading throws Error(kData).
@@ -51,7 +61,8 @@ RankSteps rank_steps_from_json(const nlohmann::json& json);
 
 // One JSON object a line and step. `interrupted`: the repetition was, and each line says so.
 std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bool interrupted = false);
-// One JSON object a line and epoch.
-std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition);
+// One JSON object a line and epoch, with eval_… where there are figures of held-out data.
+std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition,
+                         const std::vector<HeldOutFigures>& held_out = {});
 
 }  // namespace paceline::result

@@ -146,6 +146,7 @@ workload::TrainSpec train_spec(const Case& c, const TrainPlace& place) {
   t.checkpoint = checkpoint_spec(s);
   if (!t.checkpoint.dir.empty() && !place.alone) t.checkpoint.dir += "/" + c.id;
   t.epochs = s.has("training.epochs") ? s.integer("training.epochs") : 0;
+  t.eval_every_epochs = s.integer("eval.every_epochs");
   t.drift_check_every = s.integer("training.drift_check_every");
   t.inject = optional_text(s, "inject");
   return t;

@@ -85,6 +85,41 @@ class Pictures(TrainingData):
         self.assertGreater(epochs[-1]["accuracy"], 0.9, [e["accuracy"] for e in epochs])  # red or blue
         self.assertGreater(self.case()["training"][0]["loader_samples_per_s"], 0)
 
+    def test_held_out_pictures_are_looked_at_after_each_epoch(self):
+        whole = self.folder / "whole"
+        whole.mkdir()
+        (self.folder / "pictures").rename(whole / "train")
+        for place, colour in enumerate(((200, 30, 30), (30, 30, 200))):
+            for number in range(5):
+                file = whole / f"val/class{place}/{number}.png"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(png(44, 50, colour))
+        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", "4", "--threads", "1", "--steps", "4", "--warmup-steps", "1", "--idle-wait-s",
+                              "0", "--allow-noisy", "--data.source", "image_folder", "--data.path", whole, "--epochs", "15", "--lr", "0.003")
+        self.assert_code(result, 0)
+        epochs = [json.loads(line) for line in (self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()]
+        self.assertEqual([e["samples"] for e in epochs], [24] * 15)
+        self.assertEqual([e["eval_samples"] for e in epochs], [8] * 15)  # ten, in batches of four
+        self.assertGreater(epochs[-1]["eval_accuracy"], 0.9)
+        self.assertLess(epochs[-1]["eval_loss"], epochs[0]["eval_loss"])
+        self.assertIn("epoch 14: held-out loss", result.out + result.err)
+        self.assertEqual(self.case()["stats"]["n"], 4)
+
+    def test_evaluation_does_not_change_training(self):
+        whole = self.folder / "whole"
+        whole.mkdir()
+        (self.folder / "pictures").rename(whole / "train")
+        (whole / "val/a").mkdir(parents=True)
+        for number in range(8):
+            (whole / f"val/a/{number}.png").write_bytes(png(40, 50, (9, 9, 9)))
+        losses = []
+        for every in ("0", "1"):
+            self.train("image_folder", whole, "--epochs", "3", "--ranks", "2", "--eval.every-epochs", every, "--output-dir", every)
+            lines = [json.loads(line) for line in (self.only_run(every) / "metrics_epoch.jsonl").read_text().splitlines()]
+            self.assertEqual({"eval_loss" in line for line in lines}, {every == "1"})
+            losses.append([line["loss"] for line in lines])
+        self.assertEqual(losses[0], losses[1])
+
     def test_a_picture_that_cannot_be_read_is_named(self):
         (self.folder / "pictures/class1/3.png").write_bytes(b"no picture")
         for workers in ("0", "2"):

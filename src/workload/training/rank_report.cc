@@ -25,8 +25,11 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
   return mine;
 }
 
-void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows) {
-  const auto mine = result::rank_steps_text(steps_of(rank, std::move(rows)));
+void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
+                const std::vector<result::HeldOutFigures>& held_out) {
+  auto steps = steps_of(rank, std::move(rows));
+  steps.held_out = held_out;
+  const auto mine = result::rank_steps_text(steps);
   const auto tables = rank.group() ? rank.group()->gather(mine) : std::vector{mine};
   if (rank.leads()) rank.sink().emit(rank_steps_record(tables));
 }

@@ -14,8 +14,9 @@ namespace paceline::workload {
 // Where this rank sat, what its loader could deliver, and its steps.
 result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows);
 
-// Rank 0 tells the steps of all. A collective.
-void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows);
+// Rank 0 tells the steps of all, and what held-out data gave. A collective.
+void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
+                const std::vector<result::HeldOutFigures>& held_out);
 
 // What only a worker knows of a training: backend, parameters, buckets, fingerprint.
 result::Training known_here(TrainingRank& rank);

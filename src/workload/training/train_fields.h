@@ -38,7 +38,7 @@ template <class A>
 void fields(A& a, DataSpec& t) {
   a("source", t.source), a("path", t.path), a("workers", t.workers), a("prefetch", t.prefetch);
   a("synthetic_samples", t.synthetic_samples), a("synthetic_fresh", t.synthetic_fresh);
-  a("augment", t.augment), a("shuffle", t.shuffle), a("seed", t.seed);
+  a("augment", t.augment), a("shuffle", t.shuffle), a("held_out", t.held_out), a("seed", t.seed);
 }
 template <class A>
 void fields(A& a, ScheduleSpec& t) {
@@ -59,7 +59,7 @@ void fields(A& a, TrainSpec& t) {
   a("settings", t.settings), a("device", t.device), a("backend", t.backend), a("rendezvous", t.rendezvous);
   a("group_timeout_s", t.group_timeout_s), a("launcher", t.launcher);
   a("plan_hash", t.plan_hash), a("data", t.data), a("schedule", t.schedule), a("checkpoint", t.checkpoint);
-  a("epochs", t.epochs), a("drift_check_every", t.drift_check_every), a("inject", t.inject);
+  a("epochs", t.epochs), a("eval_every_epochs", t.eval_every_epochs), a("drift_check_every", t.drift_check_every), a("inject", t.inject);
   a("profile", t.profile);
 }
 

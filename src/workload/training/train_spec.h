@@ -20,6 +20,7 @@ struct DataSpec {
   bool synthetic_fresh = false;  // every batch is made anew by the workers; false: one batch, always the same
   bool augment = true;           // random crop and flip, image sources
   bool shuffle = true;
+  bool held_out = false;  // the part that is not trained on, where the source has one
   std::uint64_t seed = 42;
 };
 
@@ -62,6 +63,7 @@ struct TrainSpec {
   ScheduleSpec schedule;
   CheckpointSpec checkpoint;
   std::int64_t epochs = 0;  // 0: as long as is measured; else at least so many
+  std::int64_t eval_every_epochs = 1;  // on held-out data, where there are any; 0: never
   std::int64_t drift_check_every =
       0;               // steps between comparisons of the ranks' parameters; 0: at the end only
   std::string inject;  // a fault on purpose: kill:rank=1,step=50; empty: none

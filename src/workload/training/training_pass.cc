@@ -17,6 +17,7 @@
 #include "workload/training/agreed_decider.h"
 #include "workload/training/agreed_end.h"
 #include "workload/training/checkpoint_keeper.h"
+#include "workload/training/evaluation.h"
 #include "workload/training/rank_report.h"
 #include "workload/training/training_rank.h"
 
@@ -41,6 +42,7 @@ class TrainingPass {
   void close_checkpoints();
   void between_steps();
   void keep_row();
+  void evaluate_when_due();
   void compare_parameters();
   void tell_interrupted();
   void report();
@@ -51,6 +53,7 @@ class TrainingPass {
   TrainingRank rank_;
   std::optional<AgreedEnd> end_;
   std::optional<CheckpointKeeper> checkpoints_;
+  std::optional<Evaluation> evaluation_;
   result::StepPhase phase_ = result::StepPhase::kWarmup;
   std::vector<result::StepRow> rows_;
   double timed_ns_ = 0;  // the median step of this rank
@@ -62,6 +65,7 @@ void TrainingPass::work() {
   open();
   measure();
   finish_epochs();
+  evaluate_when_due();
   close_checkpoints();
   if (end_->flag()) return tell_interrupted();
   compare_parameters();
@@ -74,10 +78,17 @@ void TrainingPass::open() {
                        KeeperParts{rank_.trainer(), rank_.loader(), rank_.group(), rank_.store(), sink_,
                                    [this](std::int64_t step) { rank_.fault().while_saving(step); }});
   rank_.go_on_from(checkpoints_->open());
+  evaluation_.emplace(spec_, rank_.trainer(), rank_.group(), sink_);
 }
 
 void TrainingPass::keep_row() {
   if (auto row = rank_.take_row()) rows_.push_back(std::move(*row));
+}
+
+// The last step was its epoch's last.
+void TrainingPass::evaluate_when_due() {
+  if (end_->flag() || rows_.empty() || rank_.loader().epoch() == rows_.back().epoch) return;
+  if (evaluation_->due_after(rows_.back().epoch)) evaluation_->run(rows_.back().epoch);
 }
 
 void TrainingPass::between_steps() {
@@ -86,6 +97,7 @@ void TrainingPass::between_steps() {
   end_->ask(step, rows_.empty() ? 0 : rows_.back().step_ns);
   if (spec_.train.drift_check_every > 0 && step > 0 && step % spec_.train.drift_check_every == 0)
     compare_parameters();
+  evaluate_when_due();
   checkpoints_->save_when_due(step);
   rank_.make_fault();
 }
@@ -168,7 +180,7 @@ void TrainingPass::compare_parameters() {
 void TrainingPass::tell_interrupted() {
   sink_.phase("report");
   sink_.emit(interrupted_record());
-  tell_steps(rank_, std::move(rows_));
+  tell_steps(rank_, std::move(rows_), evaluation_->figures());
 }
 
 void TrainingPass::report() {
@@ -178,7 +190,7 @@ void TrainingPass::report() {
   if (const auto peak = rank_.trainer().info().peak_tensor_bytes) r.memory.tensor_peak_bytes = *peak;
   r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), timed_ns_);
   const auto checkpoints = checkpoints_->figures();
-  tell_steps(rank_, std::move(rows_));
+  tell_steps(rank_, std::move(rows_), evaluation_->figures());
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = {known_here(rank_)};

@@ -185,6 +185,25 @@ TEST(RankStepsText, ComesBackAsItWas) {
   EXPECT_THROW(rank_steps_from_json(nlohmann::json::parse(R"({"rows": [{"phase": "lunch"}]})")), Error);
 }
 
+TEST(EpochLines, HoldFiguresOfHeldOutDataWhereThereAreAny) {
+  std::vector<EpochFigures> epochs(2);
+  epochs[1].epoch = 1;
+  HeldOutFigures seen;
+  seen.epoch = 1, seen.samples = 40, seen.loss = 1.5,
+  seen.accuracy = Number::missing("no labels to judge by");
+  const auto lines = epochs_jsonl(epochs, 3, {seen});
+  const auto end = lines.find('\n');
+  const auto first = nlohmann::json::parse(lines.substr(0, end)),
+             second = nlohmann::json::parse(lines.substr(end));
+  EXPECT_FALSE(first.contains("eval_loss"));
+  EXPECT_EQ(second.at("epoch"), 1);
+  EXPECT_EQ(second.at("repetition"), 3);
+  EXPECT_EQ(second.at("eval_loss"), 1.5);
+  EXPECT_EQ(second.at("eval_samples"), 40);
+  EXPECT_TRUE(second.at("eval_accuracy").is_null());
+  EXPECT_EQ(second.at("eval_accuracy_reason"), "no labels to judge by");
+}
+
 TEST(RankStepsText, OneLineAStep) {
   const auto lines = rank_steps_jsonl(table(1), 2);
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 32);

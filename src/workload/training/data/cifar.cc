@@ -25,12 +25,27 @@ constexpr unsigned char kFineLabels = 100;
                           path.string(), why, published.name, published.page));
 }
 
+std::string file_of(CifarPart part) {
+  return part == CifarPart::kTrain ? "train.bin" : "test.bin";
+}
+
+bool is_archive(const fs::path& file) {
+  return file.extension() == ".gz" || file.extension() == ".tgz";
+}
+
 // What there is of the data set, best first.
-std::optional<fs::path> find_file(const fs::path& path, const PublishedFile& published) {
+std::optional<fs::path> find_file(const fs::path& path, const PublishedFile& published,
+                                  CifarPart part = CifarPart::kTrain) {
   std::error_code ignored;
-  if (fs::is_regular_file(path, ignored)) return path;
+  const auto name = file_of(part);
+  const bool whole = part == CifarPart::kTrain || is_archive(path);
+  if (fs::is_regular_file(path, ignored)) {
+    if (whole) return path;
+    return fs::is_regular_file(path.parent_path() / name, ignored) ? std::optional(path.parent_path() / name)
+                                                                   : std::nullopt;
+  }
   for (const fs::path& below :
-       {fs::path("train.bin"), fs::path("cifar-100-binary") / "train.bin", fs::path(published.name)})
+       {fs::path(name), fs::path("cifar-100-binary") / name, fs::path(published.name)})
     if (fs::is_regular_file(path / below, ignored)) return path / below;
   return std::nullopt;
 }
@@ -47,19 +62,20 @@ void fetch_and_unpack(const fs::path& folder, const PublishedFile& published,
   if (!fs::exists(folder / published.name)) fetch_published(published, folder, tools);
   check_published(folder / published.name, published);
   make_directories(folder / "cifar-100-binary");
-  write_file_atomic(folder / "cifar-100-binary" / "train.bin",
-                    read_tar_gz_member(folder / published.name, "train.bin"));
+  for (const auto part : {CifarPart::kTest, CifarPart::kTrain})  // train.bin says that all is there
+    write_file_atomic(folder / "cifar-100-binary" / file_of(part),
+                      read_tar_gz_member(folder / published.name, file_of(part)));
 }
 
 }  // namespace
 
-CifarRecords::CifarRecords(const fs::path& path, const PublishedFile& published) {
-  const auto found = find_file(path, published);
+CifarRecords::CifarRecords(const fs::path& path, const PublishedFile& published, CifarPart part) {
+  const auto found = find_file(path, published, part);
   if (!found) nothing_at(path, published, "");
   const fs::path& file = *found;
-  if (file.extension() == ".gz" || file.extension() == ".tgz") {
+  if (is_archive(file)) {
     check_published(file, published);
-    unpacked_ = read_tar_gz_member(file, "train.bin");
+    unpacked_ = read_tar_gz_member(file, file_of(part));
     data_ = reinterpret_cast<const unsigned char*>(unpacked_.data());
     bytes_ = unpacked_.size();
   } else {
@@ -97,6 +113,10 @@ std::int64_t CifarRecords::fine_label(std::int64_t index) const {
 
 const unsigned char* CifarRecords::planes(std::int64_t index) const {
   return record(index) + 2;
+}
+
+bool has_cifar100(const fs::path& path, CifarPart part) {
+  return find_file(path.empty() ? cache_dir() / "data" : path, kCifar100, part).has_value();
 }
 
 fs::path cached_cifar100(const fs::path& folder, const PublishedFile& published,

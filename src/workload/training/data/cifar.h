@@ -18,18 +18,21 @@ inline constexpr PublishedFile kCifar100{
     "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
     "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec", 168'513'733};
 
-// CIFAR-100's training set: records of a coarse label, a fine label, and 32 x 32 pixels as planes of red,
-// green and blue. A folder's train.bin is mapped; an archive is unpacked into this process's memory after its
-// digest was compared.
+enum class CifarPart { kTrain, kTest };
+
+// One part of CIFAR-100: records of a coarse label, a fine label, and 32 x 32 pixels as planes of red,
+// green and blue. A folder's train.bin (test.bin) is mapped; an archive is unpacked into this process's
+// memory after its digest was compared.
 class CifarRecords {
  public:
   static constexpr int kSide = 32;
   static constexpr std::size_t kRecordBytes = 2 + 3 * kSide * kSide;
 
-  // `path`: the archive, train.bin, or a folder that holds one of them (also in cifar-100-binary). Throws
-  // Error(kIo): nothing there, with what to put where; Error(kData): another size or digest, a label
-  // above 99.
-  CifarRecords(const std::filesystem::path& path, const PublishedFile& published);
+  // `path`: the archive, train.bin (for the test set the test.bin beside it), or a folder that holds one of
+  // them (also in cifar-100-binary). Throws Error(kIo): nothing there, with what to put where; Error(kData):
+  // another size or digest, a label above 99.
+  CifarRecords(const std::filesystem::path& path, const PublishedFile& published,
+               CifarPart part = CifarPart::kTrain);
   [[nodiscard]] std::int64_t size() const;
   [[nodiscard]] std::int64_t fine_label(std::int64_t index) const;
   [[nodiscard]] const unsigned char* planes(std::int64_t index) const;
@@ -43,6 +46,9 @@ class CifarRecords {
   const unsigned char* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+// Whether the part is there, by names. An empty path: of what cached_cifar100 keeps.
+bool has_cifar100(const std::filesystem::path& path, CifarPart part);
 
 // `folder` with CIFAR-100 in it: fetched and unpacked there unless it is. Several processes may call this at
 // once. Throws Error(kIo) when it cannot be had, with what to put where.

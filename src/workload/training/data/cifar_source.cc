@@ -35,7 +35,9 @@ Pixels moved(const unsigned char* planes, int dx, int dy) {
 class CifarSource : public Source {
  public:
   explicit CifarSource(const SourceSetup& setup, const std::filesystem::path& path)
-      : records_(path, kCifar100), shape_(setup.shape), augment_(setup.data.augment) {}
+      : records_(path, kCifar100, setup.data.held_out ? CifarPart::kTest : CifarPart::kTrain),
+        shape_(setup.shape),
+        augment_(setup.data.augment) {}
 
   [[nodiscard]] std::int64_t samples() const override { return records_.size(); }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "workload/rgb_image.h"
 #include "workload/training/data/augment.h"
+#include "workload/training/data/held_out.h"
 #include "workload/training/data/sources.h"
 
 namespace paceline::workload {
@@ -66,8 +67,8 @@ std::vector<fs::path> pictures_below(const fs::path& folder) {
 class ImageFolderSource : public Source {
  public:
   explicit ImageFolderSource(const SourceSetup& setup)
-      : root_(setup.data.path), shape_(setup.shape), augment_(setup.data.augment) {
-    const auto folders = folders_of(setup.data.path);
+      : root_(image_folder_of(setup.data).string()), shape_(setup.shape), augment_(setup.data.augment) {
+    const auto folders = folders_of(root_);
     check_classes(static_cast<std::int64_t>(folders.size()), setup);
     for (std::size_t label = 0; label < folders.size(); ++label)
       for (auto& file : pictures_below(folders[label]))
@@ -78,9 +79,10 @@ class ImageFolderSource : public Source {
 
   [[nodiscard]] std::string remark() const override {
     if (pictures_.back().label > 0) return {};
-    return fmt::format("data.path '{}' holds one class folder: every label is the same, so there is nothing to "
-                       "learn",
-                       root_);
+    return fmt::format(
+        "data.path '{}' holds one class folder: every label is the same, so there is nothing to "
+        "learn",
+        root_);
   }
 
   void read(std::int64_t index, Draws draws, const SampleMemory& sample) const override {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "workload/training/data/held_out.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+
+#include "workload/training/data/cifar.h"
+
+namespace paceline::workload {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::array<std::string_view, 2> kHeldOutFolders{"val", "test"};
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+// Empty: there is none.
+fs::path held_out_folder(const DataSpec& data) {
+  const fs::path root = data.path;
+  if (!is_folder(root / "train")) return {};
+  const auto* name = std::find_if(kHeldOutFolders.begin(), kHeldOutFolders.end(),
+                                  [&](auto one) { return is_folder(root / one); });
+  return name == kHeldOutFolders.end() ? fs::path() : root / *name;
+}
+
+bool folder_has_it(const DataSpec& data) {
+  return !held_out_folder(data).empty();
+}
+
+bool cifar_has_it(const DataSpec& data) {
+  return has_cifar100(data.path, CifarPart::kTest);
+}
+
+struct Row {
+  std::string_view source;
+  bool (*has)(const DataSpec&);
+};
+constexpr std::array kRows{Row{"cifar100", cifar_has_it}, Row{"image_folder", folder_has_it}};
+
+}  // namespace
+
+bool has_held_out(const DataSpec& data) {
+  const auto* row =
+      std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.source == data.source; });
+  return row != kRows.end() && row->has(data);
+}
+
+fs::path image_folder_of(const DataSpec& data) {
+  const auto held_out = held_out_folder(data);
+  if (held_out.empty()) return data.path;
+  return data.held_out ? held_out : fs::path(data.path) / "train";
+}
+
+}  // namespace paceline::workload
