@@ -34,9 +34,8 @@ result::Finding top_operator_of(const CaseResult& one) {
   result::Finding finding;
   finding.text = fmt::format("{}: {} takes {} of a profiled step by itself.", one.label, row.name,
                              format_percent(*row.share));
-  finding.evidence =
-      fmt::format("{} in {} calls a step", format_duration_ns(*row.self_ns / steps),
-                  format_count(static_cast<double>(row.calls) / steps));
+  finding.evidence = fmt::format("{} in {} calls a step", format_duration_ns(*row.self_ns / steps),
+                                 format_count(static_cast<double>(row.calls) / steps));
   if (profile.of_timed)
     finding.evidence += fmt::format("; a profiled step took {:.2f} times a timed one", *profile.of_timed);
   finding.case_ids = {one.case_id};

@@ -60,7 +60,8 @@ void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
     const Option* option = row_of(name, kind_bit(item.kind));
     if (!option || name == "kind") continue;
     if (!option->available && !is_default(*option, values))
-      reasons.push_back(fmt::format("'{}: {}' is not available yet{}", name, value_text(values.front()), instead_of(name)));
+      reasons.push_back(
+          fmt::format("'{}: {}' is not available yet{}", name, value_text(values.front()), instead_of(name)));
     for (const auto& choice : option->choices)
       for (const auto& value : values)
         if (!choice.available && value_text(value) == choice.name)

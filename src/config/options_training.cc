@@ -332,7 +332,8 @@ constexpr std::array kRows{
            .fallback = "kineto",
            .choices = kTools,
            .kinds = kAnyKind,
-           .help = "Which profiler. nsys and ncu are not started from here; put them in front of the command."},
+           .help = "Which profiler. nsys and ncu are not started from here; put them in front of the "
+                   "command."},
     Option{.name = "profiling.trigger",
            .type = kChoice,
            .fallback = "always",

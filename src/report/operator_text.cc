@@ -42,7 +42,7 @@ SimpleTable table_of(const OperatorProfile& profile) {
   for (const auto& row : profile.top) table.rows.push_back(cells_of(row, steps));
   auto rest = profile.rest;
   const auto others = *profile.operators - static_cast<std::int64_t>(profile.top.size());
-  rest.name = fmt::format("({} other{})", others, others == 1 ? "" : "s");
+  rest.name = "(" + plural(others, "other") + ")";
   if (others > 0) table.rows.push_back(cells_of(rest, steps));
   table.rows.push_back(
       {"(in no operator)", kNone, ms(profile.outside_ns, steps), kNone, share(profile.outside_share)});
@@ -77,8 +77,8 @@ std::string profile_text(const CaseResult& one) {
   if (one.operator_profile.empty()) return {};
   const auto& profile = one.operator_profile.front();
   if (!profile.steps) return "no profile: " + profile.reason;
-  return fmt::format("{} step{} of rank 0 under {}, after {} others: {} a step{}.{}{}", *profile.steps,
-                     *profile.steps == 1 ? "" : "s", profile.source, *profile.untimed_steps,
+  return fmt::format("{} of rank 0 under {}, after {} others: {} a step{}.{}{}",
+                     plural(*profile.steps, "step"), profile.source, *profile.untimed_steps,
                      format_duration_ns(*profile.step_ns), ratio_text(one), parts_text(profile),
                      trace_text(profile));
 }

@@ -25,13 +25,15 @@ namespace kineto = torch::autograd::profiler;
 using plugin_support::ProfiledCall;
 using torch::profiler::impl::ActivityType;
 
-// libkineto::ActivityType, whose header not every package has; the numbers stand for good, as traces hold them.
+// libkineto::ActivityType, whose header not every package has; the numbers stand for good, as traces hold
+// them.
 constexpr std::uint8_t kOperator = 0, kScope = 1, kCopy = 3, kSet = 4, kKernel = 5;
 
 torch::profiler::impl::ProfilerConfig configuration() {
   return torch::profiler::impl::ProfilerConfig(torch::profiler::impl::ProfilerState::KINETO,
-                                              /*report_input_shapes=*/true, /*profile_memory=*/false, /*with_stack=*/false,
-                                              /*with_flops=*/false, /*with_modules=*/false);
+                                               /*report_input_shapes=*/true, /*profile_memory=*/false,
+                                               /*with_stack=*/false,
+                                               /*with_flops=*/false, /*with_modules=*/false);
 }
 
 // Events of the profiler's own calls, of CUDA's calls and of Python are none of these.
