@@ -20,12 +20,14 @@
 #include "cli/version.h"
 #include "config/option_table.h"
 #include "config/plan.h"
+#include "config/training_rules.h"
 #include "host/environment.h"
 #include "result/run_directory.h"
 #include "run/case_identity.h"
 #include "run/coordinator.h"
 #include "run/follower.h"
 #include "run/launch.h"
+#include "run/train_here.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -123,6 +125,15 @@ void check_size(const config::Plan& plan, const config::Settings& options) {
         fmt::format("this plan has {} cases; add --yes to run them all, or --dry-run to see them", count));
 }
 
+// Ranks meet as processes.
+void check_in_process_training(const config::Case& c) {
+  if (c.kind != config::WorkloadKind::kTraining) return;
+  if (c.settings.integer("ranks") > 1 || config::runs_ddp(c))
+    throw Error(ErrorCode::kUsage,
+                "--in-process is one process, and ranks under DDP are processes of their own; use --ranks 1 "
+                "without ddp.enabled, or leave --in-process out");
+}
+
 void check_in_process(const config::Plan& plan, const std::vector<config::Case>& cases) {
   if (!plan.settings.flag("in_process")) return;
   const bool one = cases.size() == 1 &&
@@ -131,6 +142,7 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
     throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}",
                                                cases.size() == 1 ? "1 case with several repetitions"
                                                                  : fmt::format("{} cases", cases.size())));
+  check_in_process_training(cases[0]);
   if (cases[0].settings.has("cross_check") && cases[0].settings.flag("cross_check"))
     throw Error(ErrorCode::kUsage,
                 "--cross-check needs fresh processes, and --in-process has none; leave one of them out");
@@ -190,7 +202,15 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
 ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
   ProgressView view(console);
   const bool well = run::follow_plan(setup, view, InterruptGuard::flag());
-  return InterruptGuard::flag() ? ExitCode::kInterrupted : well ? ExitCode::kOk : ExitCode::kWorkloadFailed;
+  if (InterruptGuard::flag()) return ExitCode::kInterrupted;
+  return well ? ExitCode::kOk : exit_code_of_failure(setup.launch->failure()->reason_code);
+}
+
+ExitCode show_plan(const Planned& p, const Console& console) {
+  ProgressView view(console);
+  run::tell_training_remarks(p.plan, p.cases, engine_directory(p.plugins), 1, view);
+  console.result(dry_run_text(p.cases));
+  return ExitCode::kOk;
 }
 
 ExitCode execute(const Context& context, unsigned command) {
@@ -202,10 +222,7 @@ ExitCode execute(const Context& context, unsigned command) {
   // A training that does not say how many ranks it has takes all that were launched.
   auto place = command == config::kTrain ? launch_place(flags, options) : std::nullopt;
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
-  if (options.flag("dry_run")) {
-    if (!place || place->leads()) console.result(dry_run_text(planned.cases));
-    return ExitCode::kOk;
-  }
+  if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
   if (command == config::kRun && any_training(planned.cases)) place = launch_place(flags, options);
   if (!place) return write_run(planned, setup_of(planned, context), console);
   console.terminal = false;  // mpirun gives its ranks one, and shows what they say as lines
