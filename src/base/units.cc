@@ -69,7 +69,8 @@ std::string format_percent(double fraction, int digits) {
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  const auto* ending = noun.ends_with('s') ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
 
 std::string format_time_left(double seconds) {

@@ -80,8 +80,8 @@ double epochs_seconds(const config::Case& c) {
 double training_profile_seconds(const config::Case& c) {
   if (!c.settings.flag("profiling.enabled")) return 0;
   return kStartS + static_cast<double>(workload::ProfileSpec{}.untimed_steps +
-                                        2 * c.settings.integer("profiling.steps")) *
-                        step_seconds(c);
+                                       2 * c.settings.integer("profiling.steps")) *
+                       step_seconds(c);
 }
 
 double training_pass_seconds(const config::Case& c) {
@@ -138,8 +138,8 @@ std::string dry_run_text(const std::vector<config::Case>& cases) {
         "{:>4}  {:<48} {}\n", ++number, c.id,
         c.not_available.empty() ? "about " + format_time_left(seconds) : "skipped: " + c.not_available);
   }
-  return text +
-         fmt::format("{} cases, roughly {} (assumes 100 GFLOP/s)\n", cases.size(), format_time_left(total));
+  return text + fmt::format("{}, roughly {} (assumes 100 GFLOP/s)\n", plural(std::ssize(cases), "case"),
+                            format_time_left(total));
 }
 
 }  // namespace paceline::cli

@@ -23,8 +23,9 @@ std::string interval_text(const workload::ProgressRecord& r) {
 }  // namespace
 
 void ProgressView::run_begins(const run::RunOverview& o) {
-  console_.say(fmt::format("{} · {} cases × {} repetitions · {}", o.experiment_name, o.cases, o.repetitions,
-                           o.run_dir));
+  console_.say(fmt::format("{} · {} × {} · {}", o.experiment_name,
+                           plural(static_cast<std::int64_t>(o.cases), "case"),
+                           plural(static_cast<std::int64_t>(o.repetitions), "repetition"), o.run_dir));
   if (o.environment) console_.say("machine  " + report::machine_line(*o.environment));
 }
 

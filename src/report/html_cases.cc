@@ -61,8 +61,8 @@ std::string grade_cell(const CaseResult& one) {
   const auto& reasons = one.grade_reasons;
   const std::string why =
       reasons.empty() ? ""
-                      : fmt::format(" <details><summary>{}</summary>{}</details>", plural(std::ssize(reasons), "reason"),
-                                    escape_html(join(reasons, ", ")));
+                      : fmt::format(" <details><summary>{}</summary>{}</details>",
+                                    plural(std::ssize(reasons), "reason"), escape_html(join(reasons, ", ")));
   return fmt::format("<td class=\"reasons\"><span class=\"grade grade-{0}\">{0}</span>{1}</td>",
                      grade_letter(one.grade), why);
 }
@@ -82,11 +82,14 @@ std::string head_cell(std::string_view title, std::string_view kind) {
                      escape_html(title));
 }
 
+// Names of the code as words: fixed_iterations.
+std::string spaced(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
 std::string words_of(const MetricValue& value) {
-  std::string text = value.reason;
-  for (char& c : text)
-    if (c == '_') c = ' ';
-  return text.empty() ? "not measured" : text;
+  return value.reason.empty() ? "not measured" : spaced(value.reason);
 }
 
 // Of answers: near 100 %, so two digits would hide what there is to see.
@@ -158,7 +161,7 @@ std::string repetition_row(const result::Repetition& r) {
       "class=\"number\">{}</td>"
       "<td>{} ({})</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
       r.index + 1, r.n, p50, first, r.warmup_iterations, escape_html(r.steady_state),
-      escape_html(r.stop_reason), foreign);
+      escape_html(spaced(r.stop_reason)), foreign);
 }
 
 std::string repetitions_html(const CaseResult& one) {
@@ -213,10 +216,10 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
-  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) + training_details_html(one) + operators_html(one) +
-         "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
-         "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) + settings_html(one) +
-         "</div></div>\n" + layers_html(one);
+  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) + training_details_html(one) +
+         operators_html(one) + "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" +
+         metrics_html(one) + "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) +
+         settings_html(one) + "</div></div>\n" + layers_html(one);
   if (!one.log_tail.empty())
     out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
   return out + "</details>\n";

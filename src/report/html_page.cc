@@ -12,6 +12,8 @@
 namespace paceline::report {
 namespace {
 
+constexpr const char* kTrainingLink = "<a href=\"#training\">Training</a> ";
+
 using Values = std::map<std::string, std::string, std::less<>>;
 
 // Replaces {{name}} once; what is filled in is not searched again.
@@ -47,13 +49,16 @@ std::string charts_note() {
 
 std::string render_html(std::span<const ReportRun> runs, const RenderOptions& options) {
   if (runs.empty()) return {};
+  const std::string training = training_html(runs);
   return fill(page_template(), {{"title", escape_html(title_of(runs))},
                                 {"style", std::string(page_style())},
                                 {"runs", runs_html(runs)},
                                 {"key_findings", key_findings_html(runs)},
                                 {"charts_note", charts_note()},
+                                {"main_charts_title", main_charts_title(runs)},
                                 {"main_charts", main_charts_html(runs)},
-                                {"training", training_html(runs)},
+                                {"training", training},
+                                {"training_link", training.empty() ? "" : kTrainingLink},
                                 {"case_table", case_table_html(runs)},
                                 {"case_details", case_details_html(runs, options)},
                                 {"more_charts", more_charts_html(runs)},

@@ -22,6 +22,7 @@ std::string case_table_html(std::span<const ReportRun> runs);
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options);
 
 // html_readings.cc: one figure a chart with its one-line reading and a link to the formula
+std::string main_charts_title(std::span<const ReportRun> runs);
 std::string main_charts_html(std::span<const ReportRun> runs);
 std::string more_charts_html(std::span<const ReportRun> runs);
 std::string samples_reading(const ReportCase& entry, const RenderOptions& options);

@@ -27,6 +27,13 @@ Cases having(std::span<const ReportRun> runs, const std::function<bool(const Cas
   return cases;
 }
 
+bool only_trains(std::span<const ReportRun> runs) {
+  const auto cases = side_by_side(runs);
+  return !cases.empty() && std::all_of(cases.begin(), cases.end(), [](const ReportCase& e) {
+    return e.one->benchmark.kind == "training";
+  });
+}
+
 std::string range_text(const result::Estimate& e, double scale, const char* unit) {
   std::string text = format_significant(*e.value * scale) + " " + unit;
   if (e.ci_low && e.ci_high)
@@ -128,13 +135,19 @@ constexpr std::array<Chart, 4> kMoreCharts{{
 std::string figure(const Chart& chart, std::span<const ReportRun> runs) {
   const std::string reading = chart.reading(runs);
   if (reading.empty()) return {};
+  const bool steps = chart.id == "latency" && only_trains(runs);
   return fmt::format(
       "<figure id=\"chart-{0}\"><h3>{1}</h3><div class=\"plots\" data-chart=\"{0}\"></div>"
       "<figcaption>{2} {3}</figcaption></figure>\n",
-      chart.id, chart.title, escape_html(reading), formula_link(chart.metric));
+      chart.id, steps ? "Step time over batch" : chart.title, escape_html(reading),
+      formula_link(chart.metric));
 }
 
 }  // namespace
+
+std::string main_charts_title(std::span<const ReportRun> runs) {
+  return only_trains(runs) ? "Step time and throughput" : "Latency and throughput";
+}
 
 std::string main_charts_html(std::span<const ReportRun> runs) {
   std::string out;
@@ -152,14 +165,14 @@ std::string samples_reading(const ReportCase& entry, const RenderOptions& option
   const auto found = entry.run->samples.find(entry.one->case_id);
   if (found == entry.run->samples.end() || found->second.empty()) return {};
   const std::size_t n = found->second.size();
-  std::string text =
-      fmt::format("{} samples of {} processes, none removed", n, entry.one->repetitions.size());
+  std::string text = fmt::format("{} of {}, none removed", plural(static_cast<std::int64_t>(n), "sample"),
+                                 plural(std::ssize(entry.one->repetitions), "process"));
   if (n > options.max_points)
     text +=
         fmt::format("; at most {} are drawn over time, the smallest and largest of each stretch among them",
                     options.max_points);
   const auto& outliers = entry.one->outliers;
-  if (outliers.severe > 0) text += fmt::format("; {} severe outliers", outliers.severe);
+  if (outliers.severe > 0) text += "; " + plural(outliers.severe, "severe outlier");
   if (entry.one->noise.multimodal) text += fmt::format("; {} modes", entry.one->noise.modes.size());
   return text + ".";
 }

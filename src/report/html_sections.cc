@@ -60,12 +60,22 @@ std::string finding_html(const Finding& finding, bool with_evidence) {
   return out + "</li>\n";
 }
 
+// Each piece of advice once, with all that it is for.
 std::string advice_html(const std::vector<Finding>& findings) {
+  std::vector<std::pair<std::string, std::string>> advice;  // and its reasons
+  for (const Finding& finding : findings) {
+    if (finding.advice.empty()) continue;
+    const auto same = std::find_if(advice.begin(), advice.end(),
+                                   [&](const auto& row) { return row.first == finding.advice; });
+    if (same == advice.end())
+      advice.emplace_back(finding.advice, finding.text);
+    else
+      same->second += " " + finding.text;
+  }
   std::string out;
-  for (const Finding& finding : findings)
-    if (!finding.advice.empty())
-      out += fmt::format("<li>{}<br><span class=\"evidence\">Because: {}</span></li>\n",
-                         escape_html(finding.advice), escape_html(finding.text));
+  for (const auto& [words, reasons] : advice)
+    out += fmt::format("<li>{}<br><span class=\"evidence\">Because: {}</span></li>\n", escape_html(words),
+                       escape_html(reasons));
   return out.empty() ? "<p>None: nothing found needs doing.</p>\n"
                      : "<ul class=\"findings\">" + out + "</ul>\n";
 }

@@ -22,9 +22,17 @@ std::vector<std::size_t> widths_of(const SimpleTable& table) {
   return widths;
 }
 
+// How many columns from the left a line has room for; at least one.
+std::size_t columns_within(const std::vector<std::size_t>& widths, std::size_t width) {
+  std::size_t columns = 0, used = 0;
+  while (columns < widths.size() && (used += 2 + widths[columns]) <= width) ++columns;
+  return std::max<std::size_t>(columns, 1);
+}
+
+// As many cells as there are widths.
 std::string line_of(const Cells& cells, const std::vector<std::size_t>& widths, std::size_t numbers_from) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::size_t i = 0; i < widths.size(); ++i) {
     const auto cell = printable(cells[i]);
     line += "  " + (i < numbers_from ? pad_right(cell, widths[i]) : pad_left(cell, widths[i]));
   }
@@ -50,7 +58,8 @@ std::string markdown_row(const Cells& cells) {
 
 std::string terminal_of(const SimpleTable& table, std::size_t width) {
   if (table.rows.empty()) return {};
-  const auto widths = widths_of(table);
+  auto widths = widths_of(table);
+  widths.resize(columns_within(widths, width));
   std::string out = truncate(line_of(table.heads, widths, table.numbers_from), width) + "\n";
   for (const auto& row : table.rows) out += truncate(line_of(row, widths, table.numbers_from), width) + "\n";
   return out;

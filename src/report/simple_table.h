@@ -13,7 +13,8 @@ struct SimpleTable {
   std::vector<std::vector<std::string>> rows;
 };
 
-// Two blanks before every column; lines are cut at `width`. Empty without rows, as the other forms are.
+// Two blanks before every column; columns that do not fit into `width` are left out. Empty without rows, as
+// the other forms are.
 std::string terminal_of(const SimpleTable& table, std::size_t width);
 std::string markdown_of(const SimpleTable& table);
 std::string html_of(const SimpleTable& table);

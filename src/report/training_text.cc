@@ -49,11 +49,9 @@ std::string speedup_text(const CaseResult& one) {
 // Shares of the step by part, in the order of the step.
 std::vector<std::string> part_shares(const Training& t) {
   const auto& p = t.parts;
-  std::vector<std::string> cells;
-  for (const Number* part : {&p.data_wait_ns, &p.forward_ns, &p.backward_ns, &p.exposed_ns, &p.optimizer_ns})
-    cells.push_back(share(*part, p.step_ns));
-  if (!t.ddp) cells.at(3) = kNone;
-  return cells;
+  const auto percent = [](const Number& of_step) { return of_step ? format_percent(*of_step) : kNone; };
+  return {percent(t.data_wait_share), share(p.forward_ns, p.step_ns), share(p.backward_ns, p.step_ns),
+          t.ddp ? percent(t.exposed_share) : kNone, share(p.optimizer_ns, p.step_ns)};
 }
 
 SimpleTable terminal_table_of(const result::RunResult& run) {
@@ -69,26 +67,41 @@ SimpleTable terminal_table_of(const result::RunResult& run) {
   return table;
 }
 
-// What the charts show, and more.
-SimpleTable full_table_of(const std::vector<ReportCase>& cases) {
-  SimpleTable table{{"case", "ranks", "step p50 ms", "items/s", "speed-up", "efficiency", "data wait",
-                     "forward", "backward", "exposed", "optimizer", "straggler index", "loss", "total"},
+std::string name_of(const ReportCase& entry) {
+  return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
+}
+
+// What all of them count, else items.
+std::string item_of(const std::vector<ReportCase>& cases) {
+  const auto& item = cases.front().one->throughput.item;
+  const bool same = std::all_of(cases.begin(), cases.end(),
+                                [&](const ReportCase& e) { return e.one->throughput.item == item; });
+  return same && !item.empty() ? item : "items";
+}
+
+// What the chart over ranks shows, and more.
+SimpleTable scaling_table(const std::vector<ReportCase>& cases) {
+  SimpleTable table{{"case", "ranks", "step p50 ms", item_of(cases) + "/s", "speed-up", "efficiency",
+                     "straggler index", "loss", "total"},
                     1,
                     {}};
   for (const ReportCase& entry : cases) {
     const CaseResult& one = *entry.one;
     const Training& t = one.training.front();
-    std::vector<std::string> row{
-        entry.letter.empty() ? one.label : entry.letter + ": " + one.label,
-        std::to_string(one.benchmark.world_size),
-        with_half_width(one.headline.p50_ns, 1e-6),
-        one.throughput.per_s.value ? format_rate(*one.throughput.per_s.value) : kNone,
-        speedup_text(one),
-        efficiency_text(one)};
-    for (auto& cell : part_shares(t)) row.push_back(std::move(cell));
-    row.push_back(significant(t.straggler_index));
-    row.push_back(significant(t.last_loss));
-    row.push_back(t.total_ns ? format_duration_ns(*t.total_ns) : kNone);
+    table.rows.push_back({name_of(entry), std::to_string(one.benchmark.world_size),
+                          with_half_width(one.headline.p50_ns, 1e-6),
+                          one.throughput.per_s.value ? format_rate(*one.throughput.per_s.value) : kNone,
+                          speedup_text(one), efficiency_text(one), significant(t.straggler_index),
+                          significant(t.last_loss), t.total_ns ? format_duration_ns(*t.total_ns) : kNone});
+  }
+  return table;
+}
+
+SimpleTable part_table(const std::vector<ReportCase>& cases) {
+  SimpleTable table{{"share of a step", "data wait", "forward", "backward", "exposed", "optimizer"}, 1, {}};
+  for (const ReportCase& entry : cases) {
+    std::vector<std::string> row{name_of(entry)};
+    for (auto& cell : part_shares(entry.one->training.front())) row.push_back(std::move(cell));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -124,8 +137,8 @@ std::string facts_text(const Training& t) {
 
 std::string collectives_text(const Training& t) {
   if (!t.ddp || !t.collectives_per_step || !t.parameter_tensors) return {};
-  return fmt::format("{} all-reduces of gradients a step, in buckets; one a parameter would be {}.",
-                     *t.collectives_per_step, *t.parameter_tensors);
+  return fmt::format("{} of gradients a step, in buckets; one a parameter would be {}.",
+                     plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors);
 }
 
 std::string loader_text(const CaseResult& one) {
@@ -137,15 +150,17 @@ std::string loader_text(const CaseResult& one) {
 }
 
 SimpleTable rank_table(const Training& t) {
-  SimpleTable table{{"host", "CPUs", "rank", "threads", "step ms", "compute ms", "data wait", "forward",
-                     "backward", "exposed", "optimizer", "last of all", "peak memory"},
-                    2,
+  SimpleTable table{{"rank", "host", "CPUs", "threads", "step ms", "compute ms", "data wait ms", "forward ms",
+                     "backward ms", "exposed ms", "optimizer ms", "slowest", "peak memory"},
+                    3,
                     {}};
+  const bool several = t.ranks.size() > 1;
   for (const auto& r : t.ranks)
-    table.rows.push_back({r.host, r.cpus, std::to_string(r.rank), std::to_string(r.threads),
+    table.rows.push_back({std::to_string(r.rank), r.host, r.cpus, std::to_string(r.threads),
                           ms(r.parts.step_ns), ms(r.compute_ns), ms(r.parts.data_wait_ns),
-                          ms(r.parts.forward_ns), ms(r.parts.backward_ns), ms(r.parts.exposed_ns),
-                          ms(r.parts.optimizer_ns), fmt::format("{} steps", r.slowest_steps),
+                          ms(r.parts.forward_ns), ms(r.parts.backward_ns),
+                          t.ddp ? ms(r.parts.exposed_ns) : kNone, ms(r.parts.optimizer_ns),
+                          several ? plural(r.slowest_steps, "step") : kNone,
                           r.rss_peak_bytes ? format_bytes(static_cast<double>(*r.rss_peak_bytes)) : kNone});
   return table;
 }
@@ -242,7 +257,7 @@ std::string training_terminal(const result::RunResult& run, std::size_t width) {
 std::string training_markdown(std::span<const ReportRun> runs) {
   const auto cases = training_cases(runs);
   if (cases.empty()) return {};
-  std::string out = "## Training\n\n" + markdown_of(full_table_of(cases));
+  std::string out = "## Training\n\n" + markdown_of(scaling_table(cases)) + markdown_of(part_table(cases));
   for (const auto& note : notes_of(cases)) out += "- " + escape_markdown(note) + "\n";
   for (const ReportCase& entry : cases) {
     const Training& t = entry.one->training.front();
@@ -259,14 +274,15 @@ std::string training_markdown(std::span<const ReportRun> runs) {
 std::string training_html(std::span<const ReportRun> runs) {
   const auto cases = training_cases(runs);
   if (cases.empty()) return {};
-  std::string out = "<section id=\"training\"><h2>Training</h2>\n<div class=\"figures\">\n";
+  std::string out = "<section id=\"training\"><h2>Training</h2>\n";
   out += chart("scaling", "Scaling over ranks", scaling_reading(cases), "efficiency");
+  out += html_of(scaling_table(cases));
   out += chart(
       "parts", "Where the time of a step goes",
       "Medians over steps of the mean over ranks; exposed communication is what the backward pass did not "
       "hide, waiting for slower ranks included.",
       "exposed_share");
-  out += "</div>\n" + html_of(full_table_of(cases));
+  out += html_of(part_table(cases));
   for (const auto& note : notes_of(cases)) out += "<p class=\"note\">" + escape_html(note) + ".</p>\n";
   return out + "</section>\n";
 }

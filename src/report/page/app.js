@@ -182,6 +182,9 @@
     }
   }
 
+  // "resnet50 train fp32 b8 r1" is a line over ranks.
+  const withoutRanks = (label) => label.replace(/ r\d+(?= |$)/, "");
+
   function familyTraces(family, at) {
     const colour = palette()[at % palette().length];
     const sorted = [...family].sort((a, b) => a.training.world - b.training.world);
@@ -191,7 +194,7 @@
     return [
       { type: "scatter", mode: "lines", x: [base.training.world, last.training.world], y: [base.rate[0], ideal(last)], line: { color: colour, width: 1.2, dash: "dot" }, hoverinfo: "skip", showlegend: false },
       {
-        type: "scatter", mode: "lines+markers", name: escaped(base.label), x: sorted.map((c) => c.training.world), y: sorted.map((c) => c.rate[0]),
+        type: "scatter", mode: "lines+markers", name: escaped(withoutRanks(base.label)), x: sorted.map((c) => c.training.world), y: sorted.map((c) => c.rate[0]),
         error_y: bars(sorted.map((c) => c.rate), colour), line: { color: colour, width: 1.6 }, marker: { color: colour, size: 8, symbol: symbols[at % symbols.length] },
         text: sorted.map(words), hoverinfo: "text",
       },

@@ -25,6 +25,7 @@ TEST(Units, OneHasNoPlural) {
   EXPECT_EQ(plural(1, "rank"), "1 rank");
   EXPECT_EQ(plural(0, "rank"), "0 ranks");
   EXPECT_EQ(plural(2, "rank"), "2 ranks");
+  EXPECT_EQ(plural(6, "process"), "6 processes");
 }
 
 TEST(Units, TimeForPeople) {
