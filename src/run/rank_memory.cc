@@ -51,9 +51,9 @@ result::Count most_bytes(const host::MemoryInfo& memory) {
 }
 
 std::string needs(const Case& c, std::int64_t ranks, double bytes) {
-  return fmt::format("{} {} of {} need at least {} of memory ({} each)", ranks, ranks == 1 ? "rank" : "ranks",
-                     c.settings.text("model"), format_bytes(bytes),
-                     format_bytes(bytes / static_cast<double>(ranks)));
+  const auto who = fmt::format("{} {} of {}", ranks, ranks == 1 ? "rank" : "ranks", c.settings.text("model"));
+  return fmt::format("{} {} at least {} of memory ({} each)", who, ranks == 1 ? "needs" : "need",
+                     format_bytes(bytes), format_bytes(bytes / static_cast<double>(ranks)));
 }
 
 }  // namespace

@@ -134,15 +134,19 @@ class Damaged(TrainingData):
         (self.folder / "cifar").mkdir()
         path = self.folder / "cifar/train.bin"
         path.write_bytes(bytes(3074 * 10 - 1))
-        case = self.damaged("cifar100", self.folder / "cifar", arguments=("--model", "resnet50"))
-        self.assertIn("train.bin", case["reason"])
+        result = self.run_cli("train", "--model", "resnet50", "--batch-size", 1, "--steps", 1, "--idle-wait-s", "0", "--data.source=cifar100",
+                              f"--data.path={path.parent}")
+        self.assert_code(result, 2)
+        case = self.summary()["cases"][0]
+        for words in ("train.bin", "30739 bytes are no whole records", "cut off"):
+            self.assertIn(words, case["reason"])
 
     def test_one_class(self):
         path = self.write_npz(npy_bytes(list(range(80)), (20, 4), "|u1", "B"), npy_bytes([1] * 20, (20,), "<i8", "q"))
         result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", 4, "--steps", 2, "--idle-wait-s", "0", "--allow-noisy",
                               "--data.source=npz", f"--data.path={path}", "--threads=1")
         self.assert_code(result, 0)
-        self.assertIn("nothing to learn", result.err)
+        self.assertIn("nothing to learn", result.out)
 
 
 if __name__ == "__main__":
