@@ -158,15 +158,20 @@ class Faults(Profile):
         steps = [json.loads(file.read_text())["step"] for file in (self.folder / "saved").rglob("meta.json")]
         self.assertEqual(max(steps), training["checkpoints"]["resumed_step"] + STEPS + 1)
 
-    def test_a_failure_costs_the_profile_only(self):
-        process = self.start_training("--profiling.enabled", "--profiling.steps", 1000)
+    def start_and_find(self, steps):
+        """A training in its profile pass, and the process id of that pass."""
+        process = self.start_training("--profiling.enabled", "--profiling.steps", steps)
         found = []
 
         def profiling():
             found[:] = [pid for pid in session_members(process.pid) if spec_of(pid).get("kind") == "train_profile"]
             return bool(found)
         self.assertTrue(wait_until(profiling), "no profile pass began")
-        os.kill(found[0], signal.SIGKILL)
+        return process, found[0]
+
+    def test_a_failure_costs_the_profile_only(self):
+        process, worker = self.start_and_find(1000)
+        os.kill(worker, signal.SIGKILL)
         result = self.finish(process)
         self.assert_code(result, 0)
         profile = self.profile_of()
@@ -174,6 +179,17 @@ class Faults(Profile):
         self.assertIn("SIGKILL", profile["reason"])
         self.assertIn("no profile: ", result.out)
         self.assertEqual([p.name for p in self.only_run().rglob("trace*")], [])
+
+    def test_an_interrupted_one_is_made_when_resuming(self):
+        process, _ = self.start_and_find(500)
+        process.send_signal(signal.SIGINT)
+        self.assert_code(self.finish(process), 130)
+        self.assertEqual(self.profile_of()["reason"], "interrupted")
+        run = self.only_run()
+        samples = (run / "samples.csv").read_bytes()
+        self.assert_code(self.run_cli("train", "--resume", run), 0)
+        self.assertEqual(self.whole_profile(run)["steps"], 500)
+        self.assertEqual((run / "samples.csv").read_bytes(), samples)
 
     def test_what_is_not_there_is_said(self):
         for number, (arguments, words) in enumerate((
