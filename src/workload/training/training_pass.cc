@@ -38,6 +38,7 @@ class TrainingPass {
   void open();
   void tell_progress(const measure::Progress& p);
   void measure();
+  void tell_epoch(std::int64_t elapsed_ns);
   void finish_epochs();
   void close_checkpoints();
   void between_steps();
@@ -142,11 +143,25 @@ void TrainingPass::measure() {
   timed_ns_ = stats::median(loop.samples_ns());
 }
 
+void TrainingPass::tell_epoch(std::int64_t elapsed_ns) {
+  ProgressRecord record;
+  record.phase = fmt::format("epoch {}", rank_.loader().epoch());
+  record.n = rank_.next_step();
+  record.elapsed_s = static_cast<double>(elapsed_ns) * 1e-9;
+  record.step = rank_.next_step() - 1;
+  sink_.emit(progress_record(record));
+}
+
 void TrainingPass::finish_epochs() {
   const auto wanted = spec_.train.epochs * rank_.loader().steps_per_epoch();
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  auto told = begin;
   while (rank_.loader().step() < wanted && !end_->flag()) {  // the rank counts steps of another world too
     between_steps();
     rank_.one_step(phase_);
+    const auto now = clock.now_ns();
+    if (now - told >= spec_.loop.progress_interval_ns) tell_epoch(now - begin), told = now;
   }
   keep_row();
 }
