@@ -160,7 +160,7 @@ ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
     cluster::check_interface(chosen, fmt::format("GLOO_SOCKET_IFNAME={}", chosen));
   cluster::check_meeting_point(place, request.where.timeout_s, InterruptGuard::flag());
   run::StoreProcess store(request, InterruptGuard::flag());
-  run::Launch launch(place, store, request.where.timeout_s, hash_of(setup));
+  run::Launch launch(place, store, request.where.timeout_s, hash_of(setup), &InterruptGuard::flag());
   setup.launch = &launch;
   auto code = ExitCode::kOk;
   try {

@@ -80,15 +80,17 @@ void GenerationLeader::answer() {
   }
 }
 
-Generation join_generation(plugin::Store& store, int rank, double timeout_s) {
+Generation join_generation(plugin::Store& store, int rank, double timeout_s,
+                           const std::atomic<bool>* interrupt) {
   const auto word = fresh_word();
   store.set(hello_key(rank), word);
   std::optional<Generation> found;
   ask_until(deadline_in(timeout_s), kPauses, [&] {
     const auto text = store.get(welcome_key(rank));
     if (text) found = read_welcome(*text, word);
-    return found.has_value();
+    return found.has_value() || (interrupt && *interrupt);
   });
+  if (interrupt && *interrupt) throw Error(ErrorCode::kUnavailable, "interrupted");
   if (!found)
     throw Error(
         ErrorCode::kTimeout,

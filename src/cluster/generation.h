@@ -35,7 +35,9 @@ class GenerationLeader {
   std::thread thread_;
 };
 
-// The others' side. Throws Error(kTimeout) when no living rank 0 has answered within `timeout_s`.
-Generation join_generation(plugin::Store& store, int rank, double timeout_s);
+// The others' side. Throws Error(kTimeout) when no living rank 0 has answered within `timeout_s`, and
+// Error(kUnavailable) at `interrupt`.
+Generation join_generation(plugin::Store& store, int rank, double timeout_s,
+                           const std::atomic<bool>* interrupt = nullptr);
 
 }  // namespace paceline::cluster

@@ -89,12 +89,14 @@ std::string disagreement(const Member& a, const Member& b) {
 
 class RollCall {
  public:
-  RollCall(plugin::Store& store, const Member& self, double timeout_s, int ranks)
-      : store_(store), self_(self), timeout_s_(timeout_s), ranks_(ranks) {}
+  RollCall(plugin::Store& store, const Member& self, double timeout_s, int ranks,
+           const std::atomic<bool>* interrupt)
+      : store_(store), self_(self), timeout_s_(timeout_s), ranks_(ranks), interrupt_(interrupt) {}
 
   std::vector<Member> run() {
     register_self();
-    ask_until(deadline_in(timeout_s_), kPauses, [&] { return look() || refused(); });
+    ask_until(deadline_in(timeout_s_), kPauses, [&] { return interrupted() || look() || refused(); });
+    if (interrupted()) throw Error(ErrorCode::kUnavailable, "interrupted");
     if (!refusal_.sentence.empty()) refuse(refusal_);
     if (!complete()) refuse({ErrorCode::kTimeout, missing()});
     std::vector<Member> roster;
@@ -126,6 +128,7 @@ class RollCall {
                         mine.rank, words(first), words(mine))});
   }
 
+  [[nodiscard]] bool interrupted() const { return interrupt_ && *interrupt_; }
   [[nodiscard]] bool complete() const { return present_.size() == static_cast<std::size_t>(self_.world); }
 
   // Takes note of who has come. True when all are here or one does not fit.
@@ -184,6 +187,7 @@ class RollCall {
   Member self_;
   double timeout_s_;
   int ranks_;
+  const std::atomic<bool>* interrupt_;
   std::map<int, Member> present_;
   Refusal refusal_;
 };
@@ -208,8 +212,9 @@ std::string words(const Member& member) {
   return fmt::format("rank {} on {} (process {})", member.rank, member.host, member.process_id);
 }
 
-std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks) {
-  return RollCall(store, self, timeout_s, ranks).run();
+std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks,
+                              const std::atomic<bool>* interrupt) {
+  return RollCall(store, self, timeout_s, ranks, interrupt).run();
 }
 
 }  // namespace paceline::cluster

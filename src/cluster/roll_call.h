@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,9 @@ std::optional<Member> registered(plugin::Store& store, int rank);
 // naming the ranks that are missing after `timeout_s`. Whoever finds a fault tells the others, so that all
 // end with the same sentence and code at once; but who finds rank 0 of another training at the store leaves
 // it alone.
-// `ranks`: how many this process stands for, `self` the first.
-std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks = 1);
+// `ranks`: how many this process stands for, `self` the first. `interrupt` ends the wait with
+// Error(kUnavailable); null: nobody interrupts.
+std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks = 1,
+                              const std::atomic<bool>* interrupt = nullptr);
 
 }  // namespace paceline::cluster

@@ -74,18 +74,18 @@ void watch_while(std::atomic<bool>& stop, Busy busy, Question question) {
 }  // namespace
 
 Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s,
-               const std::string& plan_hash)
+               const std::string& plan_hash, const std::atomic<bool>* interrupt)
     : place_(std::move(place)), store_(store, "") {
   std::optional<cluster::GenerationLeader> leader;  // answers until all are here
   if (place_.agent_store) {
     if (place_.leads()) leader.emplace(store, place_.world);
     const auto generation =
-        leader ? leader->generation() : cluster::join_generation(store, place_.rank, timeout_s);
+        leader ? leader->generation() : cluster::join_generation(store, place_.rank, timeout_s, interrupt);
     place_.attempt = std::max(place_.attempt, generation.number);
     folder_ = "/" + generation.folder();
     store_ = cluster::PrefixedStore(store, generation.folder() + "/");
   }
-  roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks);
+  roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks, interrupt);
   for (const auto& member : roster_) place_.attempt = std::max(place_.attempt, member.attempt);
 }
 

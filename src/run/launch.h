@@ -21,7 +21,8 @@ class Launch {
  public:
   // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
   // that of rendezvous_of(place), and outlives this.
-  Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash);
+  Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash,
+         const std::atomic<bool>* interrupt = nullptr);
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }

@@ -2,13 +2,14 @@
 """The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
 
 import os
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 
 from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, need_program, skip, torchrun
-from paceline_cli import BINARY, main
+from paceline_cli import BINARY, main, session_members, wait_until
 
 FOREVER = 10_000_000  # steps
 BY_HAND = "by hand"
@@ -60,6 +61,23 @@ class ByHand(TrainingTest):
         self.assertLess(time.monotonic() - begin, 30)
         self.assert_nothing_ran()
 
+    def test_an_interrupt_ends_the_wait_for_the_others(self):
+        host = self.start_host(0, free_port())
+        self.assertTrue(wait_until(lambda: len(session_members(host.pid)) > 1), "it keeps no store")
+        time.sleep(1)
+        begin = time.monotonic()
+        host.send_signal(signal.SIGTERM)
+        result = self.finish(host)
+        self.assert_code(result, 130)
+        self.assertNotIn("missing ranks", result.err)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assert_nothing_left(host)
+
+    def test_a_mistake_of_both_has_one_exit_code(self):
+        broken = self.write("broken.npz", "no archive")
+        words = ["--data.source", "npz", "--data.path", broken]
+        self.assertEqual([r.code for r in self.both(words, words)], [2, 2])
+
     def test_two_processes_of_one_rank(self):
         port = free_port()
         results = [self.finish(p) for p in [self.start_host(node, port, nodes=3) for node in (0, 1, 1)]]
@@ -101,8 +119,8 @@ class ByHand(TrainingTest):
 
     def test_node_0_must_have_the_address(self):
         begin = time.monotonic()
-        result = self.train("--nnodes", 2, "--node-rank", 0, "--rdzv-endpoint", "192.0.2.1:29500")  # nobody's (RFC 5737)
-        self.assert_error(result, 2, "--rdzv-endpoint 192.0.2.1:29500: ", "does not have that address; it has lo (127.0.0.1)")
+        result = self.train("--nnodes", 2, "--node-rank", 0, "--rdzv-endpoint", "198.51.100.1:29500")  # nobody's (RFC 5737)
+        self.assert_error(result, 2, "--rdzv-endpoint 198.51.100.1:29500: ", "does not have that address; it has lo (127.0.0.1)")
         self.assertLess(time.monotonic() - begin, 20)
 
     def test_endpoints_that_are_none(self):
@@ -145,7 +163,7 @@ class Environment(TrainingTest):
 
     def test_what_was_written_is_named(self):
         place = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_PORT": str(free_port())}
-        self.assert_error(self.train(env={**place, "MASTER_ADDR": "192.0.2.1"}), 2, "MASTER_ADDR=192.0.2.1: ", "does not have that address")
+        self.assert_error(self.train(env={**place, "MASTER_ADDR": "198.51.100.1"}), 2, "MASTER_ADDR=198.51.100.1: ", "does not have that address")
         self.assert_error(self.train(env={**place, "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "eth99"}), 2, "GLOO_SOCKET_IFNAME=eth99: ")
         self.assert_nothing_ran()
 

@@ -60,6 +60,12 @@ TEST(Generation, NobodyTakesALeftoverForAnAnswer) {
   }
 }
 
+TEST(Generation, AnInterruptEndsTheWait) {
+  FakeStore store;
+  const std::atomic<bool> now{true};
+  EXPECT_THROW(join_generation(store, 1, 60, &now), Error);
+}
+
 TEST(Generation, WhoComesBeforeRankZeroWaitsForIt) {
   FakeStore store;
   auto early = std::async(std::launch::async, [&] { return join_generation(store, 1, 20); });

@@ -45,7 +45,7 @@ TEST(LocalAddress, UnknownInterface) {
 TEST(LocalAddress, ThisHostAndOthers) {
   EXPECT_TRUE(is_this_host("localhost"));
   EXPECT_TRUE(is_this_host("127.0.0.1"));
-  EXPECT_FALSE(is_this_host("192.0.2.1"));  // nobody's (RFC 5737)
+  EXPECT_FALSE(is_this_host("198.51.100.1"));  // nobody's (RFC 5737)
   EXPECT_FALSE(is_this_host("no-such-host.invalid"));
 }
 

@@ -13,7 +13,7 @@ namespace {
 const std::atomic<bool> kNever{false};
 constexpr const char* kPod = "KUBERNETES_SERVICE_HOST";
 
-// 192.0.2.0/24 is nobody's (RFC 5737).
+// 198.51.100.0/24 is nobody's (RFC 5737).
 LaunchPlace by_hand(int node, const std::string& endpoint) {
   return place_by_hand(2, node, 1, endpoint);
 }
@@ -53,26 +53,26 @@ TEST_F(MeetingPoint, ANameThatNobodyKnows) {
 }
 
 TEST_F(MeetingPoint, TheFirstHostMustHaveTheAddress) {
-  expect_words(refusal(by_hand(0, "192.0.2.1:29500")),
-               {"--rdzv-endpoint 192.0.2.1:29500: ", "does not have that address", "lo (127.0.0.1)",
+  expect_words(refusal(by_hand(0, "198.51.100.1:29500")),
+               {"--rdzv-endpoint 198.51.100.1:29500: ", "does not have that address", "lo (127.0.0.1)",
                 "start --node-rank 0 on the host that has it"});
-  EXPECT_EQ(refusal(by_hand(1, "192.0.2.1:29500")), "");
+  EXPECT_EQ(refusal(by_hand(1, "198.51.100.1:29500")), "");
 }
 
 TEST_F(MeetingPoint, WhatWasWrittenIsNamed) {
-  const auto place = find_place({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "192.0.2.1"}});
-  expect_words(refusal(*place), {"MASTER_ADDR=192.0.2.1: the host of rank 0 "});
+  const auto place = find_place({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "198.51.100.1"}});
+  expect_words(refusal(*place), {"MASTER_ADDR=198.51.100.1: the host of rank 0 "});
 }
 
 TEST_F(MeetingPoint, AnAgentsStoreIsItsOwnBusiness) {
-  auto place = by_hand(0, "192.0.2.1:29500");
+  auto place = by_hand(0, "198.51.100.1:29500");
   place.agent_store = true;
   EXPECT_EQ(refusal(place), "");
 }
 
 TEST_F(MeetingPoint, AServiceHasAnAddressThatNoPodHas) {
   ::setenv(kPod, "10.0.0.1", 1);
-  EXPECT_EQ(refusal(by_hand(0, "192.0.2.1:29500")), "");
+  EXPECT_EQ(refusal(by_hand(0, "198.51.100.1:29500")), "");
 }
 
 TEST_F(MeetingPoint, AnInterruptEndsTheWait) {

@@ -125,6 +125,13 @@ TEST(RollCall, TwoProcessesOfRankZero) {
                  {"two processes are rank 0", "hostA (process 100)", "hostB (process 9)"});
 }
 
+TEST(RollCall, AnInterruptEndsTheWait) {
+  FakeStore store;
+  const std::atomic<bool> now{true};
+  EXPECT_THROW(roll_call(store, member(0, 2), 60, 1, &now), Error);
+  EXPECT_FALSE(store.get("roll/refused"));  // the others need not end
+}
+
 TEST(RollCall, CpusAreToldToEverybody) {
   FakeStore store;
   auto self = member(0, 1);
