@@ -135,6 +135,11 @@ std::string facts_text(const Training& t) {
   return text + ".";
 }
 
+// Speeds are medians over repetitions; what has no median is one repetition's.
+std::string scope_text(const CaseResult& one) {
+  return one.repetitions.size() > 1 ? "Ranks, epochs and buckets are those of the last repetition." : "";
+}
+
 std::string collectives_text(const Training& t) {
   if (!t.ddp || !t.collectives_per_step || !t.parameter_tensors) return {};
   return fmt::format("{} of gradients a step, in buckets; one a parameter would be {}.",
@@ -264,7 +269,8 @@ std::string training_markdown(std::span<const ReportRun> runs) {
     const std::string of = entry.letter.empty() ? "" : " (run " + entry.letter + ")";
     out += fmt::format("\n### {}{}\n\n{}\n", escape_markdown(entry.one->label), of,
                        escape_markdown(facts_text(t)));
-    for (const auto& text : {collectives_text(t), loader_text(*entry.one), checkpoint_text(t)})
+    for (const auto& text :
+         {collectives_text(t), loader_text(*entry.one), checkpoint_text(t), scope_text(*entry.one)})
       if (!text.empty()) out += escape_markdown(text) + "\n";
     out += "\n" + markdown_of(rank_table(t)) + markdown_of(epoch_table(t)) + markdown_of(restart_table(t));
   }
@@ -291,7 +297,8 @@ std::string training_details_html(const CaseResult& one) {
   if (!is_training(one)) return {};
   const Training& t = one.training.front();
   return paragraph(facts_text(t)) + paragraph(collectives_text(t)) + paragraph(loader_text(one)) +
-         paragraph(checkpoint_text(t)) + titled("Ranks", rank_table(t)) + titled("Epochs", epoch_table(t)) +
+         paragraph(checkpoint_text(t)) + paragraph(scope_text(one)) + titled("Ranks", rank_table(t)) +
+         titled("Epochs", epoch_table(t)) +
          titled("Buckets of gradients, from the start of a step", bucket_table(t)) +
          titled("Restarts", restart_table(t));
 }
