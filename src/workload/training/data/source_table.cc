@@ -20,8 +20,10 @@ struct SourceRow {
   Make make;
 };
 constexpr std::array kMakers{
-    SourceRow{"synthetic", make_synthetic},       SourceRow{"cifar100", make_cifar100},
-    SourceRow{"image_folder", make_image_folder}, SourceRow{"token_file", make_token_file},
+    SourceRow{"synthetic", make_synthetic},
+    SourceRow{"cifar100", make_cifar100},
+    SourceRow{"image_folder", make_image_folder},
+    SourceRow{"token_file", make_token_file},
     SourceRow{"npz", make_npz},
 };
 static_assert(std::ranges::equal(kMakers, kDataSources, {}, &SourceRow::name, &DataSource::name),
