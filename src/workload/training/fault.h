@@ -19,7 +19,7 @@ class FaultMaker {
   // kill and stop: the process has no step after this one.
   [[nodiscard]] bool strikes(std::int64_t step) const;
   void before_step(std::int64_t step);
-  void inside_step(std::int64_t step) const;  // slow
+  void inside_step(std::int64_t step) const;   // slow
   void while_saving(std::int64_t step) const;  // slow_save
   // nan: this step's learning rate is not a number, so the next loss is none either.
   [[nodiscard]] bool poisons(std::int64_t step) const;

@@ -110,6 +110,26 @@ TEST(Records, ProgressIsPassedOnNotKept) {
   EXPECT_FALSE(progress->ci_low_ns);
 }
 
+TEST(Records, InterruptsRestartsAndFaultsTravel) {
+  PassReport report;
+  apply_record(report, tagged(interrupted_record()));
+  EXPECT_TRUE(report.interrupted);
+  result::RestartFigures restart;
+  restart.cause = "rank 1 was killed";
+  restart.steps_lost = 5;
+  EXPECT_THROW(apply_record(report, restarts_record({restart})), Error) << "of which repetition?";
+  result::Repetition repetition;
+  repetition.training.emplace_back();
+  apply_record(report, tagged(repetition_record(repetition)));
+  apply_record(report, tagged(restarts_record({restart})));
+  const auto& kept = report.repetition.training.at(0).restarts;
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].cause, "rank 1 was killed");
+  EXPECT_EQ(kept[0].steps_lost, result::Count(5));
+  EXPECT_TRUE(apply_record(report, tagged(fault_record("rank 1: fault on purpose")))->fault);
+  EXPECT_FALSE(apply_record(report, tagged(notice_record("all is well")))->fault);
+}
+
 TEST(Records, WhatIsNoRecordIsRefused) {
   PassReport report;
   for (const char* text : {"[]", "3", "{}", R"({"type": 1})", R"({"type": "dance"})", R"({"type": "phase"})",
