@@ -61,6 +61,8 @@ void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
     out.push_back(
         {"training.betas", fmt::format("training.betas are two numbers below 1, not {}: [0.9, 0.999]",
                                        fmt::join(betas, ", "))});
+  if (s.has("training.momentum") && s.number("training.momentum") >= 1)
+    out.push_back({"training.momentum", "training.momentum is below 1, e.g. 0.9"});
   if (is(s, "training.nesterov", "true") && is(s, "training.momentum", "0"))
     out.push_back({"training.nesterov", "training.nesterov needs a momentum; add training.momentum: 0.9"});
 }

@@ -94,6 +94,7 @@ TEST(TrainingPlans, MistakesAreNamed) {
 TEST(TrainingPlans, BetasAreBelowOneAndMayBeEqual) {
   EXPECT_THAT(training_mistake("training: {betas: [1, 1]}\n"), HasSubstr("below 1, not 1, 1"));
   EXPECT_TRUE(mistakes_of("kind: training\nmodel: tiny_cnn\ntraining: {betas: [0.9, 0.9]}\n").empty());
+  EXPECT_THAT(training_mistake("training: {momentum: 1}\n"), HasSubstr("training.momentum is below 1"));
 }
 
 TEST(TrainingPlans, AFaultThatCannotComeIsAMistake) {
