@@ -59,7 +59,8 @@ void fields(A& a, TrainSpec& t) {
   a("settings", t.settings), a("device", t.device), a("backend", t.backend), a("rendezvous", t.rendezvous);
   a("group_timeout_s", t.group_timeout_s), a("launcher", t.launcher);
   a("plan_hash", t.plan_hash), a("data", t.data), a("schedule", t.schedule), a("checkpoint", t.checkpoint);
-  a("epochs", t.epochs), a("eval_every_epochs", t.eval_every_epochs), a("drift_check_every", t.drift_check_every), a("inject", t.inject);
+  a("epochs", t.epochs), a("eval_every_epochs", t.eval_every_epochs),
+      a("drift_check_every", t.drift_check_every), a("inject", t.inject);
   a("profile", t.profile);
 }
 
