@@ -19,7 +19,8 @@ using result::Writer;
 template <class A>
 void fields(A& a, ProgressRecord& t) {
   a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns),
-      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice), a("fault", t.fault), a("step", t.step);
+      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice), a("fault", t.fault),
+      a("step", t.step);
 }
 
 template <class A>
