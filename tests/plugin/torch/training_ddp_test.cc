@@ -16,6 +16,7 @@ namespace paceline::torch_test {
 namespace {
 
 constexpr double kTolerance = 1e-5;  // of the largest value of a tensor, after ten steps
+constexpr double kRate = 0.01;       // with momentum 0.9, five times that diverges
 
 struct Variant {
   std::string name;
@@ -37,7 +38,7 @@ std::vector<Tensor> data_of(const plugin::Trainer& trainer, int step, int rank, 
 Weights alone(const Variant& variant, int steps) {
   const auto trainer = make_trainer({.batch = 8, .settings = variant.settings});
   for (int step = 0; step < steps; ++step)
-    train(*trainer, data_of(*trainer, step, 0, 1, variant.settings.accumulation_steps), 0.05);
+    train(*trainer, data_of(*trainer, step, 0, 1, variant.settings.accumulation_steps), kRate);
   return weights_of(*trainer);
 }
 
@@ -47,7 +48,7 @@ void expect_equal_to_alone(const Variant& variant, double tolerance = kTolerance
   with_ranks(2, [&](plugin::RankGroup& group) {
     const auto trainer = make_trainer({.batch = 4, .settings = variant.settings}, &group);
     for (int step = 0; step < steps; ++step)
-      train(*trainer, data_of(*trainer, step, group.rank(), 2, variant.settings.accumulation_steps), 0.05);
+      train(*trainer, data_of(*trainer, step, group.rank(), 2, variant.settings.accumulation_steps), kRate);
     EXPECT_LE(difference(weights_of(*trainer), wanted), tolerance) << "rank " << group.rank();
     const auto prints = group.gather(trainer->fingerprint());
     if (group.rank() == 0) {
@@ -104,13 +105,13 @@ TEST(Ddp, OptionsInPairsEqualOneProcess) {
   }
 }
 
-// 16 bits on the wire: 11 of them carry a float16's value, 8 a bfloat16's.
+// 16 bits on the wire: 11 of them carry a float16's value, 8 a bfloat16's; ten steps round ten times.
 TEST(Ddp, CommHooksRoundOnlyOnTheWire) {
   Variant half{"fp16_compress"}, brain{"bf16_compress"};
   half.settings.ddp.comm_hook = half.name;
   brain.settings.ddp.comm_hook = brain.name;
-  expect_equal_to_alone(half, 2e-3);
-  expect_equal_to_alone(brain, 2e-2);
+  expect_equal_to_alone(half, 10.0 / (1 << 11));
+  expect_equal_to_alone(brain, 10.0 / (1 << 8));
 }
 
 TEST(Ddp, CommHooksHalveTheBytes) {
@@ -129,7 +130,7 @@ TEST(Ddp, OneRankIsPlainTraining) {
   const auto wanted = alone(variant, 3);
   with_ranks(1, [&](plugin::RankGroup& group) {
     const auto trainer = make_trainer({.batch = 8, .settings = variant.settings}, &group);
-    for (int step = 0; step < 3; ++step) train(*trainer, data_of(*trainer, step, 0, 1, 1), 0.05);
+    for (int step = 0; step < 3; ++step) train(*trainer, data_of(*trainer, step, 0, 1, 1), kRate);
     EXPECT_LE(difference(weights_of(*trainer), wanted), 1e-6);
     EXPECT_FALSE(trainer->info().bucket_bytes.empty());
   });

@@ -53,7 +53,8 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double d = std::abs(static_cast<double>(a[i]) - b[i]);
-    if (!(d <= most)) most = d;  // takes a NaN over
+    if (!std::isfinite(d)) return INFINITY;  // also where both are NaN
+    most = std::max(most, d);
   }
   return most;
 }
@@ -155,10 +156,8 @@ std::vector<unsigned char> random_state_in(const std::string& file) {
 double difference(const Weights& a, const Weights& b) {
   if (a.size() != b.size()) return INFINITY;
   double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double d = largest_difference(a[i], b[i]) / std::max(largest(b[i]), 1e-30);
-    if (!(d <= worst)) worst = d;
-  }
+  for (std::size_t i = 0; i < a.size(); ++i)
+    worst = std::max(worst, largest_difference(a[i], b[i]) / std::max(largest(b[i]), 1e-30));
   return worst;
 }
 
