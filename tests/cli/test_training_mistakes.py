@@ -59,6 +59,15 @@ class Refused(cli.CliTest):
         self.refuse(["--in-process", "--ranks=2"], "--in-process", "--ranks 1")
 
 
+class OneProcess(cli.CliTest):
+    def test_one_rank_trains_in_the_calling_process(self):
+        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", 2, "--steps", 3, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", "--in-process")
+        self.assert_code(result, 0)
+        training = self.summary()["cases"][0]["training"][0]
+        self.assertEqual(len(training["ranks"]), 1)
+        self.assertFalse(training["ddp"])
+
+
 class Impossible(cli.CliTest):
     """What this machine does not have skips the case, with its reason; no rank is started."""
 
