@@ -117,7 +117,7 @@ constexpr std::array kRows{
         "synthetic data are one batch; data.synthetic_fresh: true makes every batch anew"},
     Row{"data.prefetch", no_workers, "with data.workers: 0 batches are made in the step itself"},
     Row{"data.synthetic_samples,data.synthetic_fresh", not_synthetic, "for data.source: synthetic"},
-    Row{"data.augment", as_they_are, "for data.source: cifar100 and image_folder"},
+    Row{"data.augment,eval.every_epochs", as_they_are, "for data.source: cifar100 and image_folder"},
     Row{"ddp.bucket_cap_mb,ddp.gradient_as_bucket_view,ddp.static_graph,ddp.find_unused_parameters,"
         "ddp.broadcast_buffers,ddp.comm_hook",
         no_ddp, "the case runs without DDP"},
