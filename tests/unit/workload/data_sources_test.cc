@@ -171,6 +171,21 @@ TEST(ImageFolder, LinksThatLeadNowhereAreNamedAndLoopsEnd) {
   expect_error(ErrorCode::kIo, {"a/2.png"}, [&] { read(*source, 1, shape); });
 }
 
+TEST(ImageFolder, HeldOutPicturesHaveTheClassesOfTraining) {
+  const ScratchFolder folder;
+  for (const char* file : {"train/ant/1.png", "train/bee/1.png", "train/cat/1.png", "val/bee/1.png"})
+    write_png(folder / file, 4, 4, plain({1, 2, 3}));
+  const auto shape = image_shape(4);
+  auto setup = setup_of("image_folder", folder.path(), shape);
+  EXPECT_EQ(make_source(setup)->samples(), 3);
+  setup.data.held_out = true;
+  const auto held_out = make_source(setup);
+  ASSERT_EQ(held_out->samples(), 1);
+  EXPECT_EQ(read(*held_out, 0, shape).label, 1);
+  write_png(folder / "val/dog/1.png", 4, 4, plain({1, 2, 3}));
+  expect_error(ErrorCode::kData, {"val/dog", "ant, bee, cat"}, [&] { make_source(setup); });
+}
+
 TEST(Crops, StayInsideAndKeepTheirShape) {
   for (std::uint64_t key = 0; key < 500; ++key) {
     Draws random = draws(key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -64,15 +65,32 @@ std::vector<fs::path> pictures_below(const fs::path& folder) {
   return files;
 }
 
+// Classes are the folders that are trained on, whichever part is read: held-out data may lack some.
+std::vector<std::string> class_names(DataSpec data) {
+  data.held_out = false;
+  std::vector<std::string> names;
+  for (const auto& folder : folders_of(image_folder_of(data))) names.push_back(folder.filename().string());
+  return names;
+}
+
+std::int64_t label_of(const fs::path& folder, const std::vector<std::string>& classes) {
+  const auto found = std::find(classes.begin(), classes.end(), folder.filename().string());
+  if (found == classes.end())
+    throw Error(ErrorCode::kData, fmt::format("class folder '{}' is not among those that are trained on: {}",
+                                              folder.string(), fmt::join(classes, ", ")));
+  return found - classes.begin();
+}
+
 class ImageFolderSource : public Source {
  public:
   explicit ImageFolderSource(const SourceSetup& setup)
       : root_(image_folder_of(setup.data).string()), shape_(setup.shape), augment_(setup.data.augment) {
     const auto folders = folders_of(root_);
     check_classes(static_cast<std::int64_t>(folders.size()), setup);
-    for (std::size_t label = 0; label < folders.size(); ++label)
-      for (auto& file : pictures_below(folders[label]))
-        pictures_.push_back({std::move(file), static_cast<std::int64_t>(label)});
+    const auto classes = class_names(setup.data);
+    for (const auto& folder : folders)
+      for (auto& file : pictures_below(folder))
+        pictures_.push_back({std::move(file), label_of(folder, classes)});
   }
 
   [[nodiscard]] std::int64_t samples() const override { return static_cast<std::int64_t>(pictures_.size()); }
