@@ -109,9 +109,9 @@ class Pictures(TrainingData):
         whole = self.folder / "whole"
         whole.mkdir()
         (self.folder / "pictures").rename(whole / "train")
-        (whole / "val/a").mkdir(parents=True)
+        (whole / "val/class1").mkdir(parents=True)
         for number in range(8):
-            (whole / f"val/a/{number}.png").write_bytes(png(40, 50, (9, 9, 9)))
+            (whole / f"val/class1/{number}.png").write_bytes(png(40, 50, (9, 9, 9)))
         losses = []
         for every in ("0", "1"):
             self.train("image_folder", whole, "--epochs", "3", "--ranks", "2", "--eval.every-epochs", every, "--output-dir", every)
