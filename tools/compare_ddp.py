@@ -40,8 +40,7 @@ def python_rank(options):
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     cpus = sorted(os.sched_getaffinity(0))
-    if options.world > 1:
-        os.sched_setaffinity(0, cpus[options.rank * options.threads:(options.rank + 1) * options.threads])
+    os.sched_setaffinity(0, cpus[options.rank * options.threads:(options.rank + 1) * options.threads])  # as Paceline's ranks are
     model = MODELS[options.model]().train()
     if options.world > 0:
         torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{options.port}", rank=options.rank,
