@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "torch/cuda/device.h"
 
+#include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -24,7 +25,10 @@ DeviceInfo describe_device(int index) {
   return {properties.name, properties.major * 10 + properties.minor, properties.l2CacheSize};
 }
 
+// The allocator knows no device before LibTorch's part for CUDA was initialised, which nothing else need have
+// done yet.
 void reset_memory_peak(int index) {
+  at::globalContext().lazyInitDevice(at::kCUDA);
   c10::cuda::CUDACachingAllocator::resetPeakStats(static_cast<c10::DeviceIndex>(index));
 }
 

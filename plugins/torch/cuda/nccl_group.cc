@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <torch/csrc/cuda/nccl.h>
 
+#include <cstdlib>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "torch/cuda/cuda_training.h"
@@ -16,6 +19,41 @@ namespace {
 
 using torch_plugin::TorchGroup;
 using torch_plugin::TorchStore;
+
+std::string version_text(std::uint64_t major, std::uint64_t minor, std::uint64_t patch) {
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+// The options made here hold a structure of NCCL's whose size changes between its releases: a LibTorch that
+// was built for another release would write beyond it.
+void check_version() {
+  const auto torchs = torch::cuda::nccl::version();  // major, minor and patch in 32, 16 and 16 bits
+  const auto here = version_text(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH);
+  const auto there = version_text(torchs >> 32U, (torchs >> 16U) & 0xffffU, torchs & 0xffffU);
+  if (here == there) return;
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("this plug-in was built for NCCL {}, but LibTorch for NCCL {}; use a build for this "
+                  "PyTorch, or --backend gloo",
+                  here, there));
+}
+
+// What the library does when a collective fails, unless the user has set it: it gives up the communicators,
+// so that the next call on the group throws. By default it would end the process without a word to us.
+void choose_error_handling() {
+  ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", std::to_string(c10d::CleanUpOnly).c_str(), /*overwrite=*/0);
+  ::setenv("TORCH_NCCL_ENABLE_MONITORING", "0", /*overwrite=*/0);
+  ::setenv("TORCH_NCCL_RETHROW_CUDA_ERRORS", "0", /*overwrite=*/0);
+}
+
+// NCCL's words where they are not about a peer.
+std::string why_not_joined(const std::exception& e) {
+  const auto reason = torch_plugin::reason_of(e);
+  if (reason.find("Duplicate GPU") != std::string::npos)
+    return "two ranks have the same device, which NCCL refuses; use fewer ranks on this host, or --backend "
+           "gloo";
+  return torch_plugin::peer_failure(e).value_or(reason);
+}
 
 // Connected before anything is timed: NCCL would do it in the first collective.
 TorchGroup::Backend make_nccl(TorchStore& store, const plugin::GroupSpec& spec, at::Device device) {
@@ -34,18 +72,19 @@ std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> stor
                                              const plugin::GroupSpec& spec) {
   if (spec.device.kind != DeviceKind::kCuda)
     throw Error(ErrorCode::kUnsupported, "nccl reduces tensors of CUDA devices; use gloo on a CPU");
-  auto* torch_store = dynamic_cast<TorchStore*>(store.get());
-  if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
+  check_version();
   const int index = device_index(fmt::format("cuda:{}", spec.device.index), count_devices());
   const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
+  auto* torch_store = dynamic_cast<TorchStore*>(store.get());
+  if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
+  choose_error_handling();
   try {
     auto nccl = make_nccl(*torch_store, spec, device);
     return std::make_unique<TorchGroup>(std::move(store), std::move(nccl), TorchGroup::BackendType::NCCL,
                                         device);
   } catch (const std::exception& e) {
-    throw Error(ErrorCode::kUnavailable,
-                fmt::format("rank {} of {} cannot join the group: {}", spec.rank, spec.world,
-                            torch_plugin::peer_failure(e).value_or(torch_plugin::reason_of(e))));
+    throw Error(ErrorCode::kUnavailable, fmt::format("rank {} of {} cannot join the group: {}", spec.rank,
+                                                     spec.world, why_not_joined(e)));
   }
 }
 

@@ -23,7 +23,7 @@ constexpr plugin::EngineEntry kEngines[] = {
 constexpr plugin::TrainerEntry kTrainers[] = {{"cuda", make_cuda_trainer}};
 constexpr plugin::BackendEntry kBackends[] = {
     {"nccl", torch_plugin::connect_store, join_nccl},
-    {"gloo", torch_plugin::connect_store, torch_plugin::join_gloo},
+    {"gloo", torch_plugin::connect_store, join_gloo_on_device},
 };
 const plugin::Plugin kPlugin = {
     plugin::kAbiVersion, "cuda", torch_plugin::library_versions, kEngines, {}, {}, kTrainers, kBackends};
