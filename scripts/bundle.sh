@@ -25,8 +25,7 @@ SPEAKER=bundle
 . scripts/wheels.sh
 
 LIMIT_MB=30
-pinned=${TORCH_WHEELS%% *}
-version=${version:-${pinned#torch==}}
+version=${version:-$TORCH_VERSION}
 case $version in *[!0-9.]* | '') echo "bundle: '$version' is no version of PyTorch; such as --torch 2.11.0" >&2; exit 2 ;; esac
 case $target in
   *.tar.xz) [ ! -d "$target" ] || fail "'$target' is a folder" ;;

@@ -53,7 +53,7 @@ PY
 # torch_release VERSION: unpacks that release unless it is there; TORCH_RELEASE is its torch folder then.
 torch_release() {
   local folder=.deps/torch-$1 log=torch-$1 parts
-  if [ "torch==$1" = "${TORCH_WHEELS%% *}" ] && is_torch .deps/torch/torch; then
+  if [ "$1" = "$TORCH_VERSION" ] && is_torch .deps/torch/torch; then
     TORCH_RELEASE=$PWD/.deps/torch/torch
     return
   fi

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 . scripts/versions.sh
 SPEAKER=check_torch_versions
 . scripts/wheels.sh
-[ $# -gt 0 ] || set -- 2.11.0 2.15.0
+[ $# -gt 0 ] || set -- "$OLDEST_TORCH_VERSION" "$TORCH_VERSION"
 
 rows=""
 failed=0
