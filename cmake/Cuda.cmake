@@ -3,7 +3,7 @@
 # the CUDA libraries that LibTorch itself loads is needed to build. Sets CUDA_FOUND_VERSION, CUDA_PROBLEM, CUDA_FIX.
 
 # The root: -DPACELINE_CUDA_ROOT, then the environment, what pip put beside LibTorch (of LibTorch's own version), the usual place.
-# cusolverDn.h and crt/ lie in packages of their own, which a folder need not have.
+# cusolverDn.h, crt/ and nv/ lie in packages of their own, which a folder need not have.
 function(paceline_find_cuda_root result)
   set(candidates ${PACELINE_CUDA_ROOT})
   if(NOT candidates)
@@ -18,7 +18,9 @@ function(paceline_find_cuda_root result)
   endif()
   set(${result} "" PARENT_SCOPE)
   foreach(root IN LISTS candidates)
-    if(EXISTS ${root}/include/cuda_runtime_api.h AND EXISTS ${root}/include/cusolverDn.h AND EXISTS ${root}/include/crt/host_defines.h)
+    set(include ${root}/include)
+    if(EXISTS ${include}/cuda_runtime_api.h AND EXISTS ${include}/cusolverDn.h AND EXISTS ${include}/crt/host_defines.h
+       AND (EXISTS ${include}/nv/target OR EXISTS ${include}/cccl/nv/target))
       set(${result} ${root} PARENT_SCOPE)
       return()
     endif()
@@ -58,7 +60,7 @@ endfunction()
 paceline_find_cuda_root(CUDA_FOUND_ROOT)
 paceline_decide(CUDA TITLE "CUDA toolkit" ROOT "${CUDA_FOUND_ROOT}")
 if(CUDA_PROBLEM MATCHES "^no ")  # set-up does not install it
-  set(CUDA_FIX "install a CUDA toolkit, or configure with -DPACELINE_CUDA_ROOT=<folder whose include/ holds cusolverDn.h and crt/>")
+  set(CUDA_FIX "install a CUDA toolkit (beside a PyTorch with its CUDA wheels: pip install nvidia-cuda-crt nvidia-cuda-cccl, of its version), or configure with -DPACELINE_CUDA_ROOT=<folder whose include/ holds cusolverDn.h, crt/ and nv/>")
 elseif(NOT CUDA_PROBLEM AND TORCH_PROBLEM)
   set(CUDA_PROBLEM "it builds on LibTorch: ${TORCH_PROBLEM}")
   set(CUDA_FIX "${TORCH_FIX}")
@@ -75,7 +77,7 @@ endif()
 if(NOT CUDA_PROBLEM)
   add_library(paceline_libtorch_cuda INTERFACE)
   add_library(paceline::libtorch_cuda ALIAS paceline_libtorch_cuda)
-  target_include_directories(paceline_libtorch_cuda SYSTEM INTERFACE ${CUDA_FOUND_ROOT}/include)
+  target_include_directories(paceline_libtorch_cuda SYSTEM INTERFACE ${CUDA_FOUND_ROOT}/include ${CUDA_FOUND_ROOT}/include/cccl)
   target_link_libraries(paceline_libtorch_cuda INTERFACE paceline::libtorch
     -Wl,--no-as-needed ${TORCH_LIB_DIR}/libtorch_cuda.so -Wl,--as-needed ${TORCH_LIB_DIR}/libc10_cuda.so)
   message(STATUS "CUDA ${CUDA_FOUND_VERSION} in ${CUDA_FOUND_ROOT}")
