@@ -10,7 +10,7 @@ target_words='usage: scripts/bundle.sh [--torch VERSION] DIR|FILE.tar.xz'
 version='' target=''
 while [ $# -gt 0 ]; do
   case $1 in
-    --torch) version=${2:-}; shift; [ $# -gt 0 ] && shift ;;
+    --torch) version=${2-missing}; shift; [ $# = 0 ] || shift ;;
     --torch=*) version=${1#*=}; shift ;;
     -h | --help) echo "$target_words"; exit 0 ;;
     -*) echo "bundle: unknown option '$1'; $target_words" >&2; exit 2 ;;
