@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "plugin_file.h"
 
 namespace paceline::torch_test {
 namespace {
@@ -38,7 +39,7 @@ std::unique_ptr<plugin::Engine> load_spec(const std::string& engine, const plugi
 }  // namespace
 
 const plugin::LoadedPlugin& torch_plugin() {
-  static const plugin::LoadedPlugin loaded{TORCH_PLUGIN_FILE};
+  static const plugin::LoadedPlugin loaded{plugin_file(TORCH_PLUGIN_FILE)};
   return loaded;
 }
 
