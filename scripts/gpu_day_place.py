@@ -48,7 +48,7 @@ class Place:
     def cli_test(self, name, *classes):
         """(command, environment) of a file in tests/cli."""
         spin = self.tests / "libpaceline_spin.so"
-        return ([*self.launcher, "python3", str(ROOT / "tests/cli" / name), *classes],
+        return (["python3", str(ROOT / "tests/cli" / name), *classes],
                 {"PACELINE_BIN": self.paceline, "PACELINE_SPIN": str(spin) if spin.exists() else "none", "PYTHONDONTWRITEBYTECODE": "1"})
 
     def torch_of_python(self):
