@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """One stage of a day with a GPU: its parts one after the other within a budget of time, an archive of results, a table.
 
-usage: scripts/gpu_day.sh STAGE [--device cpu|cuda|cuda:1] [--out DIR] [--budget SECONDS] [--only PART,…] [--paceline FILE] [--build DIR]
+usage: scripts/gpu_day.sh STAGE [--device cpu|cuda] [--out DIR] [--budget SECONDS] [--only PART,…] [--paceline FILE] [--build DIR]
                           [--python FILE] [--compute-sanitizer FILE] [--ncu FILE] [--keep DIR] [--list]
 
 A part that fails leaves the others possible, and its row says what to look at. A part that does not fit into the budget is left out, by name.
@@ -11,7 +11,6 @@ over before some; 77 no part can run here.
 """
 import argparse
 import pathlib
-import re
 import shutil
 import signal
 import sys
@@ -19,7 +18,7 @@ import tempfile
 import time
 
 import gpu_day_machine as machine
-from gpu_day_parts import STAGES, Maker, scale_of
+from gpu_day_parts import SCALES, STAGES, Maker
 from gpu_day_place import Place
 from gpu_day_run import FAILED, LEFT_OUT, OK, SKIPPED, Row, run_part
 
@@ -41,7 +40,7 @@ def stop(number, frame):
 def parse():
     parser = argparse.ArgumentParser(prog="gpu_day.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stage", choices=STAGES)
-    parser.add_argument("--device", default="cuda", help="cuda (default), cuda:1; cpu: the dry form")
+    parser.add_argument("--device", choices=sorted(SCALES), default="cuda", help="cpu: the dry form (CUDA_VISIBLE_DEVICES chooses among several GPUs)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results/gpu_day"), help="where the archive goes")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help=f"seconds for the whole stage ({BUDGET_S})")
     parser.add_argument("--only", help="these parts alone")
@@ -53,8 +52,6 @@ def parse():
     parser.add_argument("--keep", type=pathlib.Path, help="also leave the unpacked results in this new folder")
     parser.add_argument("--list", action="store_true", help="print the parts with the seconds they need, run nothing")
     options = parser.parse_args()
-    if not re.fullmatch(r"cpu|cuda(:(0|[1-9][0-9]*))?", options.device):
-        parser.error(f"--device '{options.device}' is none of cpu, cuda, cuda:0, cuda:1 …")
     if options.keep and options.keep.exists():
         parser.error(f"--keep '{options.keep}' is there already; name a new folder")
     return parser, options
@@ -90,8 +87,8 @@ def cell(text):
 def table(rows, stage):
     lines = ["| part | what | result | seconds | what to look at |", "|---|---|---|---|---|"]
     for row in rows:
-        look = f"{stage}/{row.part.name}/{row.part.look}" if row.result == FAILED and row.part.look.startswith("log.txt") else row.part.look
-        ending = f"{row.words}; look at {look}" if row.result == FAILED else row.words
+        place = f"{stage}/{row.part.name}" if row.part.look.startswith("log.txt") else stage
+        ending = f"{row.words}; look at {place}/{row.part.look}" if row.result == FAILED else row.words
         lines.append(f"| {row.part.name} | {cell(row.part.what)} | {row.result} | {row.seconds:.0f} | {cell(ending)} |")
     return "\n".join(lines) + "\n"
 
@@ -146,7 +143,7 @@ def main():
     place = Place(options)
     if absent := place.absent_tool():
         parser.error(absent)
-    parts = chosen(parser, STAGES[options.stage](Maker(place, scale_of(options.device), options)), options.only)
+    parts = chosen(parser, STAGES[options.stage](Maker(place, SCALES[options.device], options)), options.only)
     if options.list:
         for part in parts:
             print(f"{part.name}  {part.needs_s} s  {part.what}" + (f"  (not here: {part.absent})" if part.absent else ""))

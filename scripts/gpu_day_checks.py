@@ -71,6 +71,10 @@ def python_tests(folder):
     return f"{count - left} passed, {left} skipped"
 
 
+def last_line(folder):
+    return first_line((folder / "log.txt").read_text(errors="replace").strip().splitlines()[-1])
+
+
 def validated(device):
     """The tool's own list; on a GPU the plug-in must load."""
     def check(folder):

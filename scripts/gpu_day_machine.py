@@ -48,7 +48,12 @@ def scaled(value, factor, digits):
 
 
 def figures(parts):
-    """One line a case of the parts' folders, as a table."""
+    """What the parts' folders hold: one line per case, and the tables of comparisons."""
+    compared = [path.read_text() for folder in parts if (path := folder / "compare.md").exists()]
+    return "\n".join([text for text in (case_figures(parts), *compared) if text])
+
+
+def case_figures(parts):
     lines = ["| part | case | p50 ms | device p50 ms | samples/s | grade |", "|---|---|---|---|---|---|"]
     for folder in parts:
         for c in cases_of(folder):

@@ -46,16 +46,14 @@ class Scale:
 
 
 QUIET = ("--allow-noisy",)
+FACTS = "name,driver_version,memory.total,compute_cap"
 GPU = Scale("cuda", "resnet50", "vit_b_16", 32, 128, "fp32,tf32,amp_fp16,bf16", "amp_fp16", "bf16", "fp32,tf32,amp,bf16", "amp,bf16",
             ("--accuracy.samples", "8", "--stop.t_min_s", "1", "--stop.t_max_s", "3", "--warmup.max_time_s", "8", "--idle-wait-s", "2"),
             ("--warmup-steps", "10", "--steps", "40", "--idle-wait-s", "2"), 1.0)
 CPU = Scale("cpu", "tiny_cnn", "tiny_cnn", 2, 4, "fp32,bf16", "amp_bf16", "bf16", "fp32,bf16", "bf16",
             ("--accuracy.samples", "2", "--iterations", "3", "--warmup", "1", "--idle-wait-s", "0", "--threads", "1"),
             ("--warmup-steps", "1", "--steps", "4", "--idle-wait-s", "0", "--threads", "1"), 0.1)
-
-
-def scale_of(device):
-    return CPU if device == "cpu" else dataclasses.replace(GPU, device=device)
+SCALES = {"cpu": CPU, "cuda": GPU}
 
 
 class Maker:
@@ -106,10 +104,13 @@ def tests(m):
     programs = [program("gpu_cuda", "engines on the device", 90), program("gpu_cuda_training", "training on the device", 90)] if gpu else [
         program("plugin_cuda", "the plug-in where no device is", 30), program("plugin_cuda_parts", "its switches and copies on the CPU", 30)]
     command, env = place.cli_test("test_gpu.py" if gpu else "test_cuda.py")
-    return [m.part("validate", "the machine and what is installed", [Step([place.paceline, "validate", "--no-color"], (0, 4))],
+    driver = [m.part("driver", "driver and devices", [Step(["nvidia-smi", f"--query-gpu={FACTS}", "--format=csv,noheader"])], checks.last_line, 5,
+                     "driver")] if gpu else []
+    return [*driver,
+            m.part("validate", "the machine and what is installed", [Step([place.paceline, "validate", "--no-color"], (0, 4))],
                    checks.validated(m.scale.device), 20, "driver" if gpu else "libraries"),
             *programs,
-            m.part("cli", f"--device {m.scale.device.split(':')[0]} as a user meets it", [Step(command, env=env)], checks.python_tests, 150, "cases")]
+            m.part("cli", f"--device {m.scale.device} as a user meets it", [Step(command, env=env)], checks.python_tests, 150, "cases")]
 
 
 def inference(m):
@@ -167,7 +168,7 @@ def compare_part(m, name, seconds, engines, precisions, batches, model):
     torch, absent = m.torch_of_python
     s = m.scale
     rows = count_of(engines, precisions, batches)
-    run = ["--iterations", "50", "--warmup", "10"] if s.on_gpu else ["--iterations", "3", "--warmup", "1", "--threads", "1"]
+    run = ["--iterations", "100", "--warmup", "50"] if s.on_gpu else ["--iterations", "3", "--warmup", "1", "--threads", "1"]
     command = ["python3", ROOT / "tools/compare_pytorch.py", "--paceline", m.place.paceline, "--python", m.place.python, "--device", s.device,
                "--pairs", "6", "--models", model, "--engines", engines, "--precisions", precisions, "--batches", batches, *run, "--report-only", "--out",
                "compare.md"]
@@ -190,8 +191,9 @@ def sanitizer_part(m, program):
 
 
 def ncu_part(m, program):
-    measured = m.infer("--model", m.scale.cnn, "--batch", "1", *m.graphs("true"), "--in-process").command
-    command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "all", "--launch-count", "3000", "--metrics",
+    few = ("--iterations", "3", "--warmup", "2") if m.scale.on_gpu else ()
+    measured = m.infer("--model", m.scale.cnn, "--batch", "1", *m.graphs("true"), *few, "--in-process").command
+    command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "all", "--launch-count", "1500", "--metrics",
                "gpu__time_duration.sum", "--csv", "--log-file", "ncu.csv", *measured]
     return m.part("ncu", f"ncu on one graph of {m.scale.cnn}", [Step(command, WORKS)], checks.kernels, 45, "tool")
 
