@@ -72,10 +72,10 @@ class Maker:
         limit = max(120, 3 * needs)
         return Part(name, what, steps, judge, needs, limit, LOOK[look], **more)
 
-    def infer(self, *words, command="infer", device="", peak=False):
+    def infer(self, *words, command="infer", device="", peak=False, results="results"):
         measured = QUIET if peak else (*QUIET, "--no-measure-peak")
         return Step([self.place.paceline, command, *words, "--device", device or self.scale.device, *self.scale.infer, *measured, "--output-dir",
-                     "results"], WORKS)
+                     results], WORKS)
 
     def graphs(self, choices):
         """CUDA graphs; the dry form has none."""
@@ -121,6 +121,7 @@ def inference(m):
     graphs = "CUDA graphs" if s.on_gpu else "(CUDA graphs left away)"
     few = f"{half},{s.bf16}"
     times = 2 if s.on_gpu else 1
+    copies = ("pinned", "pageable", "none") if s.on_gpu else ("device",)
     large, one = ("--batch", s.batch), ("--batch", "1")
     study = ROOT / "examples/plans/gpu_study.yaml"
     small = () if s.on_gpu else ("--models", s.cnn, "--batch", "1,2", "--precision", half)
@@ -133,6 +134,9 @@ def inference(m):
                m.all_ok(count_of(engines, half)), 40, "cases"),
         m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {half}", [m.infer(*both, *one, "--precision", half, *m.graphs("false,true"))],
                m.all_ok(times * count_of(engines, half)), 75, "cases"),
+        m.part("copies", f"{s.cnn} b{s.batch} eager: --io {', '.join(copies)}" if s.on_gpu else "(the CPU has no copies) one case",
+               [m.infer("--model", s.cnn, *large, *(("--io", io) if s.on_gpu else ()), results=f"results_{io}") for io in copies], m.all_ok(len(copies)), 25,
+               "cases"),
         m.part("transformer", f"{s.transformer} b{s.batch} eager: {few}", [m.infer("--model", s.transformer, *large, "--precision", few)],
                m.all_ok(count_of(few)), 35, "cases"),
         m.part("study", "examples/plans/gpu_study.yaml, one process a case",

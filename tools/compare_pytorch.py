@@ -4,15 +4,15 @@
 
 usage: tools/compare_pytorch.py --python VENV/bin/python [--device cpu|cuda|cuda:1] [--pairs 16] [--models resnet50,vit_b_16]
                                 [--batches 1,8] [--engines eager,torchscript] [--precisions fp32] [--layout contiguous]
-                                [--iterations 20] [--warmup 5] [--threads N] [--heap keep|default] [--io device|pinned|pageable]
+                                [--iterations 20] [--warmup 5] [--threads N] [--heap keep|default] [--io device|pinned|pageable|none]
                                 [--cudnn-benchmark] [--report-only] [--out FILE.md]
 
 Each pair is one fresh paceline process and one fresh Python process with the same threads, warm-up and iteration counts
 and the same rule for freed memory, in the order ABBA; d = ln(ours / theirs) of the per-process medians. The estimate is
 exp(median d), the interval the exact order-statistic one of docs/methodology.md (10 pairs: ranks 2 and 9).
 --heap keep: both keep freed memory, as paceline's workers do by themselves; default: both use the C library as it comes.
---device cuda: both set TF32 and cuDNN's benchmark themselves, run on a stream of their own, copy what --io says in every iteration,
-and an iteration is over when the outputs are on the host and the stream is synchronised.
+--device cuda: both set TF32 and cuDNN's benchmark themselves, run on a stream of their own, and copy what --io says in every iteration
+(docs/engines.md); an iteration is over when the stream is synchronised.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 from process_pairs import RANKS, interleave, ratio
-from pytorch_side import PRECISIONS
+from pytorch_side import COPIES, PRECISIONS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # keep: what host/heap.cc sets.
@@ -107,7 +107,7 @@ def parse():
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--warmup", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--io", choices=["device", "pinned", "pageable"], default="device", help="with --device cuda: what is copied")
+    parser.add_argument("--io", choices=COPIES, default="device", help="with --device cuda: what is copied")
     parser.add_argument("--cudnn-benchmark", action="store_true", help="with --device cuda: cuDNN tries its algorithms first")
     parser.add_argument("--report-only", action="store_true", help="no limit on the ratio: exit code 0 when every process ran")
     parser.add_argument("--out", help="Markdown table")

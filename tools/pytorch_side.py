@@ -13,6 +13,8 @@ import time
 # precision: the type of weights and inputs, autocast's type, TF32.
 PRECISIONS = {"fp32": ("float32", None, False), "tf32": ("float32", None, True), "bf16": ("bfloat16", None, False),
               "fp16": ("float16", None, False), "amp_bf16": ("float32", "bfloat16", False), "amp_fp16": ("float32", "float16", False)}
+# io: are inputs and outputs copied in every iteration, and is the host's side pinned?
+COPIES = {"device": (False, True, True), "pinned": (True, True, True), "pageable": (True, True, False), "none": (False, False, True)}
 
 
 def set_switches(torch, options):
@@ -55,18 +57,20 @@ def prepared(torch, options):
 
 
 def with_copies(torch, options, forward, x):
-    """One iteration on a device: inputs there where --io says so, the model, outputs to the host, one synchronisation."""
-    pinned = options.io == "pinned"
-    host_input = None if options.io == "device" else x.cpu()
-    if pinned:
+    """One iteration on a device: the inputs there where --io says so, the model, the outputs to the host likewise, one synchronisation."""
+    sends, fetches, pinned = COPIES[options.io]
+    host_input = x.cpu() if sends else None
+    if sends and pinned:
         host_input = host_input.pin_memory()
     like = forward(x)
     host_output = torch.empty(like.shape, dtype=like.dtype, pin_memory=pinned)
 
     def run(inputs):
-        if host_input is not None:
+        if sends:
             inputs.copy_(host_input, non_blocking=pinned)
-        host_output.copy_(forward(inputs), non_blocking=pinned)
+        y = forward(inputs)
+        if fetches:
+            host_output.copy_(y, non_blocking=pinned)
         torch.cuda.current_stream().synchronize()
     return run
 
@@ -101,7 +105,7 @@ def main():
     parser.add_argument("--precision", choices=sorted(PRECISIONS), required=True)
     for name in ("batch", "threads", "warmup", "iterations"):
         parser.add_argument(f"--{name}", type=int, required=True)
-    parser.add_argument("--io", choices=["device", "pinned", "pageable"], default="device")
+    parser.add_argument("--io", choices=COPIES, default="device")
     parser.add_argument("--cudnn-benchmark", action="store_true")
     options = parser.parse_args()
     import torch

@@ -23,6 +23,7 @@ import pytorch_side  # noqa: E402
 
 BOTH = {"model": "tiny_cnn", "engine": "eager", "precision": "fp32", "device": "cuda:0", "layout": "contiguous", "batch": 2, "threads": 1, "warmup": 1,
         "iterations": 2, "io": "device", "cudnn_benchmark": False}
+SYNCHRONISED = ["cuda.current_stream", "current_stream.synchronize"]
 
 
 class CommandLine(unittest.TestCase):
@@ -123,15 +124,16 @@ class Device(unittest.TestCase):
         return names[ends[-2] + 1:ends[-1] + 1]
 
     def test_an_iteration_ends_when_the_outputs_are_on_the_host(self):
-        self.assertEqual(self.last_iteration(self.calls()), ["to", "empty.copy_", "cuda.current_stream", "current_stream.synchronize"])
+        self.assertEqual(self.last_iteration(self.calls()), ["to", "empty.copy_", *SYNCHRONISED])
 
-    def test_inputs_are_copied_where_it_is_said(self):
-        for io, waits in (("pinned", True), ("pageable", False)):
+    def test_what_io_names_is_copied_in_every_iteration(self):
+        for io, copies, pinned in (("device", ["to", "empty.copy_"], True), ("pinned", ["to.copy_", "to", "empty.copy_"], True),
+                                   ("pageable", ["to.copy_", "to", "empty.copy_"], False), ("none", ["to"], True)):
             calls = self.calls(io=io)
-            self.assertEqual(self.last_iteration(calls), ["to.copy_", "to", "empty.copy_", "cuda.current_stream", "current_stream.synchronize"])
-            self.assertEqual([named["non_blocking"] for name, named in calls if name.endswith("copy_")], [waits] * 2 * 4)
-            self.assertEqual("cpu.pin_memory" in self.names(calls), waits)
-            self.assertEqual(dict(calls)["empty"]["pin_memory"], waits)
+            self.assertEqual(self.last_iteration(calls), [*copies, *SYNCHRONISED], io)
+            self.assertEqual({named["non_blocking"] for name, named in calls if name.endswith("copy_")}, {pinned} if io != "none" else set(), io)
+            self.assertEqual("cpu.pin_memory" in self.names(calls), io == "pinned", io)
+            self.assertEqual(dict(calls)["empty"]["pin_memory"], pinned, io)
 
     def test_autocast_stands_around_each_forward_and_around_a_trace(self):
         self.assertEqual(self.last_iteration(self.calls(precision="amp_fp16"))[:3], ["device", "autocast", "to"])
