@@ -83,4 +83,20 @@ class ViTB16(nn.Module):
         return self.head(self.ln(self.layers(x))[:, 0])
 
 
-MODELS = {"resnet50": ResNet50, "vit_b_16": ViTB16}
+class TinyCnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(16)
+        self.conv2 = nn.Conv2d(16, 32, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(32)
+        self.fc = nn.Linear(32 * 8 * 8, 10)
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(self.bn1(self.conv1(x)).relu_(), 2)
+        x = nn.functional.max_pool2d(self.bn2(self.conv2(x)).relu_(), 2)
+        return self.fc(x.flatten(1))
+
+
+MODELS = {"resnet50": ResNet50, "vit_b_16": ViTB16, "tiny_cnn": TinyCnn}
+SIDES = {"resnet50": 224, "vit_b_16": 224, "tiny_cnn": 32}  # of a square input with three channels

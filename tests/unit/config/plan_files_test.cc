@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/file.h"
 #include "plan_helpers.h"
@@ -90,6 +91,21 @@ TEST(ExamplePlans, Quickstart) {
     EXPECT_EQ(item.not_available, "");
     EXPECT_TRUE(item.baseline_id);
   }
+}
+
+TEST(ExamplePlans, GpuStudyHasAColumnOfItsTableForEachWayToRun) {
+  const auto cases = expand(example("gpu_study.yaml"));
+  ASSERT_EQ(cases.size(), 2U * 2 * 2 * 4);
+  std::map<std::string, int> columns;
+  for (const auto& item : cases) {
+    EXPECT_EQ(item.not_available, "");
+    EXPECT_EQ(item.settings.text("device"), "cuda:0");
+    ++columns[item.settings.text("engine") + " " + item.settings.text("precision")];
+    ASSERT_TRUE(item.baseline_id);
+    EXPECT_NE(item.baseline_id->find("-eager-fp32-"), std::string::npos);
+  }
+  for (const char* column : {"eager fp32", "eager amp_fp16", "torchscript fp32", "torchscript amp_fp16"})
+    EXPECT_EQ(columns[column], 2 * 4) << column;
 }
 
 TEST(ExamplePlans, CpuBaselineHoldsEveryModel) {

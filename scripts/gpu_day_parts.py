@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The stages: which parts each has, on a GPU and in the dry form on a CPU."""
+import dataclasses
+import functools
+
+import gpu_day_checks as checks
+from gpu_day_place import ROOT, program_of_cuda, tensorrt_root
+from gpu_day_run import Part, Step
+
+WORKS = (0, 3)  # 3: an interval is wider than asked for, which these short runs must expect
+LOOK = {
+    "driver": "machine/nvidia-smi.txt: driver below 580, no device, or one that others use",
+    "libraries": "log.txt: which library is missing; PACELINE_TORCH_ROOT must name a PyTorch with CUDA of the version that was built for",
+    "cases": "log.txt and results/*/*/cases/*/log.txt: out of memory, a precision the device lacks, a capture that breaks",
+    "nccl": "log.txt: NCCL's version against the plug-in's; NCCL_DEBUG=INFO says more",
+    "sharing": "log.txt: does rank 1 ask for a second device? memory of two processes",
+    "profile": "log.txt, results/*/*/operators.csv: CUPTI is missing, or may not be used by this user",
+    "checkpoint": "log.txt: room in the temporary folder, random state of a device",
+    "python": "log.txt: the Python's torch.cuda.is_available(), and memory that both sides need",
+    "tool": "log.txt: the tool's own words (permission for performance counters: ERR_NVGPUCTRPERM)",
+    "tensorrt": "log.txt, *.plan.log: library and plug-in of another major version; operators that the parser lacks",
+    "doubles": "log.txt: ctest -L plugin_tensorrt says the same",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """What a stage measures: a GPU's models, or small ones for the dry form."""
+    device: str
+    cnn: str
+    transformer: str
+    batch: int
+    train_batch: int
+    precisions: str
+    half: str        # autocast in inference
+    bf16: str
+    train: str       # precisions of training
+    train_half: str
+    infer: tuple     # how inference is measured
+    steps: tuple     # how training is
+    seconds: float   # share of a GPU's times that parts need here
+
+    @property
+    def on_gpu(self):
+        return self.device != "cpu"
+
+
+QUIET = ("--allow-noisy",)
+FACTS = "name,driver_version,memory.total,compute_cap"
+GPU = Scale("cuda", "resnet50", "vit_b_16", 32, 128, "fp32,tf32,amp_fp16,bf16", "amp_fp16", "bf16", "fp32,tf32,amp,bf16", "amp,bf16",
+            ("--accuracy.samples", "8", "--stop.t_min_s", "1", "--stop.t_max_s", "3", "--warmup.max_time_s", "8", "--idle-wait-s", "2"),
+            ("--warmup-steps", "10", "--steps", "40", "--idle-wait-s", "2"), 1.0)
+CPU = Scale("cpu", "tiny_cnn", "tiny_cnn", 2, 4, "fp32,bf16", "amp_bf16", "bf16", "fp32,bf16", "bf16",
+            ("--accuracy.samples", "2", "--iterations", "3", "--warmup", "1", "--idle-wait-s", "0", "--threads", "1"),
+            ("--warmup-steps", "1", "--steps", "4", "--idle-wait-s", "0", "--threads", "1"), 0.1)
+SCALES = {"cpu": CPU, "cuda": GPU}
+
+
+class Maker:
+    """Makes the parts of one place and scale."""
+
+    def __init__(self, place, scale, options):
+        self.place, self.scale, self.options = place, scale, options
+
+    @functools.cached_property
+    def torch_of_python(self):
+        return self.place.torch_of_python()
+
+    def part(self, name, what, steps, judge, seconds, look, **more):
+        """`seconds`: what it needs on a GPU; it may take three times as long."""
+        needs = max(2, round(seconds * self.scale.seconds))
+        limit = max(120, 3 * needs)
+        return Part(name, what, steps, judge, needs, limit, LOOK[look], **more)
+
+    def infer(self, *words, command="infer", device="", peak=False, results="results"):
+        measured = QUIET if peak else (*QUIET, "--no-measure-peak")
+        return Step([self.place.paceline, command, *words, "--device", device or self.scale.device, *self.scale.infer, *measured, "--output-dir",
+                     results], WORKS)
+
+    def graphs(self, choices):
+        """CUDA graphs; the dry form has none."""
+        return ("--cuda-graphs", choices) if self.scale.on_gpu else ()
+
+    def train(self, *words, codes=WORKS, results="results"):
+        s = self.scale
+        return Step([self.place.paceline, "train", "--model", s.cnn, "--device", s.device, "--batch", s.train_batch, "--data.source", "synthetic",
+                     *s.steps, *words, *QUIET, "--output-dir", results], codes)
+
+    def all_ok(self, count):
+        return checks.all_ok(count, self.scale.device)
+
+
+def count_of(*lists):
+    count = 1
+    for values in lists:
+        count *= len(values.split(","))
+    return count
+
+
+def tests(m):
+    place, gpu = m.place, m.scale.on_gpu
+    program = lambda name, what, seconds: m.part(name, what, [Step(place.test_program(name))], checks.googletest, seconds, "libraries",
+                                                 absent=place.absent_test(name))
+    programs = [program("gpu_cuda", "engines on the device", 90), program("gpu_cuda_training", "training on the device", 90)] if gpu else [
+        program("plugin_cuda", "the plug-in where no device is", 30), program("plugin_cuda_parts", "its switches and copies on the CPU", 30)]
+    command, env = place.cli_test("test_gpu.py" if gpu else "test_cuda.py")
+    driver = [m.part("driver", "driver and devices", [Step(["nvidia-smi", f"--query-gpu={FACTS}", "--format=csv,noheader"])], checks.last_line, 5,
+                     "driver")] if gpu else []
+    return [*driver,
+            m.part("validate", "the machine and what is installed", [Step([place.paceline, "validate", "--no-color"], (0, 4))],
+                   checks.validated(m.scale.device), 20, "driver" if gpu else "libraries"),
+            *programs,
+            m.part("cli", f"--device {m.scale.device} as a user meets it", [Step(command, env=env)], checks.python_tests, 150, "cases")]
+
+
+def inference(m):
+    s = m.scale
+    engines = "eager,torchscript"
+    both = ("--engine", engines, "--model", s.cnn)
+    half = f"fp32,{s.half}"
+    graphs = "CUDA graphs" if s.on_gpu else "(CUDA graphs left away)"
+    few = f"{half},{s.bf16}"
+    times = 2 if s.on_gpu else 1
+    copies = ("pinned", "pageable", "none") if s.on_gpu else ("device",)
+    large, one = ("--batch", s.batch), ("--batch", "1")
+    study = ROOT / "examples/plans/gpu_study.yaml"
+    small = () if s.on_gpu else ("--models", s.cnn, "--batch", "1,2", "--precision", half)
+    return [
+        m.part("precisions", f"{s.cnn} b{s.batch}, {engines}: {s.precisions}", [m.infer(*both, *large, "--precision", s.precisions, peak=s.on_gpu)],
+               m.all_ok(count_of(engines, s.precisions)), 80, "cases"),
+        m.part("channels_last", f"the same, channels_last: {few}", [m.infer(*both, *large, "--precision", few, "--layout", "channels_last")],
+               m.all_ok(count_of(engines, few)), 55, "cases"),
+        m.part("graphs", f"the same, {graphs}: {half}", [m.infer(*both, *large, "--precision", half, *m.graphs("true"))],
+               m.all_ok(count_of(engines, half)), 40, "cases"),
+        m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {half}", [m.infer(*both, *one, "--precision", half, *m.graphs("false,true"))],
+               m.all_ok(times * count_of(engines, half)), 75, "cases"),
+        m.part("copies", f"{s.cnn} b{s.batch} eager: --io {', '.join(copies)}" if s.on_gpu else "(the CPU has no copies) one case",
+               [m.infer("--model", s.cnn, *large, *(("--io", io) if s.on_gpu else ()), results=f"results_{io}") for io in copies], m.all_ok(len(copies)), 25,
+               "cases"),
+        m.part("transformer", f"{s.transformer} b{s.batch} eager: {few}", [m.infer("--model", s.transformer, *large, "--precision", few)],
+               m.all_ok(count_of(few)), 35, "cases"),
+        m.part("study", "examples/plans/gpu_study.yaml, one process a case",
+               [m.infer(study, *small, "--repetitions", "1", command="run")],
+               m.all_ok(32 if s.on_gpu else 8), 150, "cases")]
+
+
+def training(m):
+    s = m.scale
+    fp32_bf16 = "fp32,bf16"
+    collective = "nccl" if s.on_gpu else "gloo"
+    two = ("--ranks", "2", "--backend", "gloo")
+    saved = ("--checkpoint.dir", "scratch/checkpoints", "--precision", "fp32")
+    return [
+        m.part("one_rank", f"{s.cnn} b{s.train_batch}: {s.train}", [m.train("--precision", s.train)], m.all_ok(count_of(s.train)), 60, "cases"),
+        m.part("channels_last", f"the same, channels_last: {s.train_half}", [m.train("--precision", s.train_half, "--layout", "channels_last")],
+               m.all_ok(count_of(s.train_half)), 30, "cases"),
+        m.part("fresh_data", "every batch made anew and copied: bf16", [m.train("--precision", "bf16", "--data.synthetic_fresh")], m.all_ok(1), 30, "cases"),
+        m.part("ddp_" + collective, f"DDP over {collective} with one rank: {fp32_bf16}",
+               [m.train("--precision", fp32_bf16, "--ddp.enabled", "true", "--backend", collective)], m.all_ok(2), 35, "nccl"),
+        m.part("two_ranks", f"two ranks on one {'GPU' if s.on_gpu else 'CPU'} over gloo: {fp32_bf16}", [m.train("--precision", fp32_bf16, *two)],
+               m.all_ok(2), 60, "sharing"),
+        m.part("lost_rank", "rank 1 of two is killed in step 3", [m.train("--inject", "kill:rank=1,step=3", *two, codes=(5,))], checks.lost_rank, 30,
+               "sharing"),
+        m.part("profile", "the operators of one rank", [m.train("--precision", "fp32", "--profiling.enabled")], checks.profiled(s.device), 40,
+               "profile"),
+        m.part("checkpoint", "a checkpoint, and a run that goes on from it",
+               [m.train(*saved, results="results_1"), m.train(*saved, "--checkpoint.resume", results="results_2")], checks.resumed(s.device), 50,
+               "checkpoint")]
+
+
+def compare_part(m, name, seconds, engines, precisions, batches, model):
+    torch, absent = m.torch_of_python
+    s = m.scale
+    rows = count_of(engines, precisions, batches)
+    run = ["--iterations", "100", "--warmup", "50"] if s.on_gpu else ["--iterations", "3", "--warmup", "1", "--threads", "1"]
+    command = ["python3", ROOT / "tools/compare_pytorch.py", "--paceline", m.place.paceline, "--python", m.place.python, "--device", s.device,
+               "--pairs", "6", "--models", model, "--engines", engines, "--precisions", precisions, "--batches", batches, *run, "--report-only", "--out",
+               "compare.md"]
+    return m.part(name, f"beside Python, torch {torch or '–'}: {model} {engines} {precisions} b{batches}, 6 pairs", [Step(command)], checks.compared, seconds * rows,
+                  "python", absent=absent)
+
+
+def cuda_tool_part(m, name, given, make):
+    """A part that puts a tool of the toolkit in front of a program; the dry form needs one that is named."""
+    program = program_of_cuda(name, given) if m.scale.on_gpu or given else None
+    absent = "" if program else f"there is no {name} here" if m.scale.on_gpu else "needs a GPU"
+    return dataclasses.replace(make(program or name), absent=absent)
+
+
+def sanitizer_part(m, program):
+    test = "gpu_cuda" if m.scale.on_gpu else "plugin_cuda_parts"
+    only = ["--gtest_filter=OnDevice.EveryIoPolicy*:OnDevice.AGraph*:OnDevice.EmptyingTheCache*"] if m.scale.on_gpu else []
+    command = [*m.place.launcher, program, "--tool", "memcheck", "--error-exitcode", "99", *m.place.test_program(test)[len(m.place.launcher):], *only]
+    return m.part("sanitizer", f"compute-sanitizer's memcheck on {test}", [Step(command)], checks.sanitized, 60, "tool")
+
+
+def ncu_part(m, program):
+    few = ("--iterations", "3", "--warmup", "2") if m.scale.on_gpu else ()
+    measured = m.infer("--model", m.scale.cnn, "--batch", "1", *m.graphs("true"), *few, "--in-process").command
+    command = [program, "--clock-control", "none", "--graph-profiling", "graph", "--target-processes", "all", "--launch-count", "1500", "--metrics",
+               "gpu__time_duration.sum", "--csv", "--log-file", "ncu.csv", *measured]
+    return m.part("ncu", f"ncu on one graph of {m.scale.cnn}", [Step(command, WORKS)], checks.kernels, 45, "tool")
+
+
+def tools(m):
+    s = m.scale
+    loop = ("--model", s.cnn, "--batch", "1", "--scenario", "closed_loop")
+    pinned = ("--io", "pinned") if s.on_gpu else ()
+    more = [compare_part(m, "compare_torchscript", 60, "torchscript", "fp32", str(s.batch), s.cnn),
+            compare_part(m, "compare_transformer", 60, "eager", s.bf16, str(s.batch), s.transformer)] if s.on_gpu else []
+    return [
+        compare_part(m, "compare", 60, "eager", f"fp32,{s.half}" if s.on_gpu else "fp32", str(s.batch), s.cnn),
+        cuda_tool_part(m, "compute-sanitizer", m.options.compute_sanitizer, lambda program: sanitizer_part(m, program)),
+        cuda_tool_part(m, "ncu", m.options.ncu, lambda program: ncu_part(m, program)),
+        m.part("closed_loop", "1, 2 and 4 requests in flight" + (", pinned copies" if pinned else ""),
+               [m.infer(*loop, "--concurrency", "1,2,4", *pinned)], m.all_ok(3), 40, "cases"),
+        m.part("instances", "one and two processes on one device", [m.infer(*loop, "--instances", "1,2", device="cuda:0" if s.on_gpu else "cpu")], m.all_ok(2), 35, "cases"),
+        *more]
+
+
+def tensorrt_plan(m, precision, env):
+    """A plan that is built, run, and compared with fp32. int8 without data to calibrate with takes random inputs."""
+    shapes = ["--shapes", "input:8x3x224x224", "--batch", "8", "--precision", precision]
+    built = Step([m.place.paceline, "build", "--model", m.scale.cnn, "--engine", "tensorrt", *shapes, "--out", "scratch/m.plan", "--log", "m.plan.log"],
+                 env=env)
+    ran = m.infer("--engine", "tensorrt", "--model", "scratch/m.plan", *shapes, "--accuracy.reference", "scratch/m.pt")
+    exported = Step([m.place.paceline, "export", "--model", m.scale.cnn, "--format", "torchscript", "--batch", "8", "--out", "scratch/m.pt"])
+    return m.part(f"plan_{precision}", f"{m.scale.cnn} b8 in {precision}: build, run, outputs against fp32",
+                  [exported, built, dataclasses.replace(ran, env=env)], m.all_ok(1), 90, "tensorrt", may_skip=True)
+
+
+def tensorrt(m):
+    place = m.place
+    if not m.scale.on_gpu:
+        command, env = place.cli_test("test_tensorrt.py", "Absent")
+        doubles = [f"plugin_tensorrt_double_{version}" for version in (10, 11)]
+        return [*(m.part(name.removeprefix("plugin_tensorrt_"), "plans on a double of TensorRT and the driver", [Step(place.test_program(name))],
+                         checks.googletest, 30, "doubles", absent=place.absent_test(name)) for name in doubles),
+                m.part("absent", "what is said without TensorRT", [Step(command, env=env)], checks.python_tests, 30, "tensorrt")]
+    root = tensorrt_root()
+    absent = "" if root else ("no library of TensorRT or TensorRT-RTX: unpack its wheel into a folder tensorrt… beside the bundle, or set TENSORRT_ROOT")
+    env = {"TENSORRT_ROOT": root or ""}
+    command, words = place.cli_test("test_tensorrt.py", "Options", "Refusals", "Plans")
+    parts = [*(tensorrt_plan(m, precision, env) for precision in ("fp32", "fp16", "int8")),
+             m.part("cli", "options, refusals and plans as a user meets them", [Step(command, env={**words, **env})], checks.python_tests, 90, "tensorrt")]
+    return [dataclasses.replace(part, absent=absent) for part in parts]
+
+
+STAGES = {"tests": tests, "inference": inference, "training": training, "tools": tools, "tensorrt": tensorrt}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""A part of a stage: what it runs, and how it went. A part has a folder of its own with log.txt and the results; nothing it starts outlives it."""
+import dataclasses
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+NOT_HERE = 77  # "nothing of what was asked can run here"
+OK, FAILED, LEFT_OUT, SKIPPED = "ok", "failed", "left out", "skipped"
+
+
+class Problem(Exception):
+    """Why a part has failed, in one line."""
+
+
+class Missing(Exception):
+    """Why a part cannot run here, in one line."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    command: list
+    codes: tuple = (0,)
+    env: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """judge(folder) looks at the results and returns a few words, or raises Problem or Missing."""
+    name: str
+    what: str
+    steps: list
+    judge: Callable[[pathlib.Path], str]
+    needs_s: int           # is not begun with less time left
+    limit_s: int           # is stopped after so long
+    look: str              # likely causes of a failure
+    absent: str = ""       # why it cannot run here
+    may_skip: bool = False  # exit code 77 is no failure
+
+
+@dataclasses.dataclass
+class Row:
+    part: Part
+    result: str
+    words: str
+    seconds: float = 0.0
+
+
+def members_of(session):
+    """Living processes of a session, from /proc."""
+    members = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it ended while we looked
+        if int(fields[3]) == session and fields[0] not in "ZX":
+            members.append(int(entry.name))
+    return members
+
+
+def send(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def end(process, patience_s=8):
+    """Asks once (paceline then keeps what it has finished), then ends everything that the process has started."""
+    if process.poll() is None:
+        send([process.pid], signal.SIGINT)
+        try:
+            process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            pass
+    send(members_of(process.pid), signal.SIGKILL)
+    process.wait()
+
+
+def run_step(step, folder, deadline):
+    """Exit code, or None when it was stopped at the deadline."""
+    with open(folder / "log.txt", "ab") as log:
+        log.write(f"$ {' '.join(map(str, step.command))}\n".encode())
+        log.flush()
+        process = subprocess.Popen([str(word) for word in step.command], env={**os.environ, **step.env}, cwd=folder, stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            return process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return None
+        finally:  # also when we are interrupted ourselves
+            end(process)
+
+
+def last_words(folder):
+    lines = [line.strip() for line in (folder / "log.txt").read_text(errors="replace").splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith(("paceline: ", "skipped: "))] or lines
+    return said[-1][:200] if said else "no words"
+
+
+def check_code(part, step, code, folder):
+    if code in step.codes:
+        return
+    if code == NOT_HERE and part.may_skip:
+        raise Missing(last_words(folder))
+    raise Problem(f"exit code {code}: {last_words(folder)}")
+
+
+def run_steps(part, folder, deadline):
+    """False: stopped at the deadline."""
+    for step in part.steps:
+        try:
+            code = run_step(step, folder, deadline)
+        except OSError as problem:
+            raise Problem(str(problem)) from problem
+        if code is None:
+            return False
+        check_code(part, step, code, folder)
+    return True
+
+
+def stopped(part, given_s):
+    if given_s < part.limit_s:
+        return LEFT_OUT, f"stopped after {given_s:.0f} s: the stage's time was over; run it alone with --only {part.name}"
+    return FAILED, f"did not end within its {part.limit_s} s"
+
+
+def outcome(part, folder, given_s):
+    try:
+        if not run_steps(part, folder, time.monotonic() + given_s):
+            return stopped(part, given_s)
+        return OK, part.judge(folder)
+    except Problem as problem:
+        return FAILED, str(problem)
+    except Missing as reason:
+        return SKIPPED, str(reason)
+
+
+def run_part(part, folder, left_s):
+    """The part's row. folder/scratch holds what is too large to keep."""
+    if part.absent:
+        return Row(part, SKIPPED, part.absent)
+    if left_s < part.needs_s:
+        return Row(part, LEFT_OUT, f"needs {part.needs_s} s, {max(0, left_s):.0f} s are left; run it alone with --only {part.name}")
+    (folder / "scratch").mkdir(parents=True)
+    begin = time.monotonic()
+    result, words = outcome(part, folder, min(left_s, part.limit_s))
+    shutil.rmtree(folder / "scratch", ignore_errors=True)
+    return Row(part, result, words, time.monotonic() - begin)
