@@ -41,6 +41,7 @@ void open_training(const RunSetup& setup, CaseRun& c) {
   const Launch* launch = setup.launch;
   const auto here = train_here(c.definition, setup.cases, setup.engines, launch);
   c.base = here.pass;
+  identify_device(c.result.benchmark, c.base.train.device);
   if (!here.unavailable.empty()) end_case(c, "unavailable", here.unavailable);
   if (launch && c.base.world_size > launch->place().world)
     end_case(c, "unavailable",

@@ -122,6 +122,12 @@ void CudaEngine::enqueue(plugin::Slot slot) {
 }
 
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
+  if (switches_.io != Io::kNone) return fetch_outputs(slot);
+  translate_errors(ErrorCode::kData, "the model failed on the device", [&] { stream_->synchronize(); });
+  return {};
+}
+
+std::span<const TensorView> CudaEngine::fetch_outputs(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);

@@ -226,5 +226,21 @@ TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
   EXPECT_NE(run.result.reason.find("rank 1 lacks step 11"), std::string::npos);
 }
 
+result::Benchmark identity_on(const std::string& asked, const std::string& found) {
+  auto benchmark =
+      new_case_result(one_case("model: resnet50\nranks: 2\ndevice: " + asked + "\n"), "run").benchmark;
+  identify_device(benchmark, found);
+  return benchmark;
+}
+
+TEST(Identity, HasTheDeviceThatAutoStandsFor) {
+  const auto on_cpu = identity_on("auto", "cpu"), on_cuda = identity_on("auto", "cuda");
+  EXPECT_NE(on_cpu.params, on_cuda.params);
+  EXPECT_EQ(on_cpu.params, identity_on("cpu", "cpu").params);
+  EXPECT_EQ(on_cuda.params, identity_on("cuda", "cuda").params);
+  EXPECT_EQ(on_cuda.params.at("device"), "cuda");
+  EXPECT_FALSE(on_cpu.params.contains("device"));  // as in results of earlier versions
+}
+
 }  // namespace
 }  // namespace paceline::run
