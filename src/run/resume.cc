@@ -26,7 +26,8 @@ std::string device_param(const result::CaseResult& r) {
 bool measured_elsewhere(const RunSetup& setup, const CaseRun& c) {
   const auto& cases = setup.previous.run.cases;
   return std::any_of(cases.begin(), cases.end(), [&](const result::CaseResult& r) {
-    return r.case_id == c.definition.id && !r.repetitions.empty() && device_param(r) != device_param(c.result);
+    return r.case_id == c.definition.id && !r.repetitions.empty() &&
+           device_param(r) != device_param(c.result);
   });
 }
 

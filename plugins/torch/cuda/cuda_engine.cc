@@ -10,10 +10,10 @@
 
 #include <algorithm>
 
+#include "torch/cuda/cuda_versions.h"
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
 #include "torch/program_factory.h"
-#include "torch/versions.h"
 
 namespace paceline::cuda_plugin {
 namespace {
@@ -48,7 +48,7 @@ plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, bool tf
 }  // namespace
 
 plugin::EngineInfo CudaEngine::info() const {
-  plugin::EngineInfo info{name_, torch_plugin::library_versions(), {}};
+  plugin::EngineInfo info{name_, library_versions(), {}};
   if (!program_) return info;
   const auto& context = at::globalContext();
   info.settings = {{"device", fmt::format("cuda:{}", device_)},

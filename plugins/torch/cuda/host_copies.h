@@ -29,8 +29,8 @@ class HostCopies {
   [[nodiscard]] const std::vector<at::Tensor>& inputs() const { return on_device_; }
   // Copies the inputs to the device, unless they stay there; does not wait for pinned memory.
   void send();
-  // Copies outputs to the host; those to pinned memory have arrived when the stream was waited for. The caller
-  // leaves it out of an inference with kNone.
+  // Copies outputs to the host; those to pinned memory have arrived when the stream was waited for. The
+  // caller leaves it out of an inference with kNone.
   std::vector<at::Tensor>& fetch(std::span<const at::Tensor> outputs);
 
  private:

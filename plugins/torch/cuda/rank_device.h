@@ -13,8 +13,8 @@ namespace paceline::cuda_plugin {
 int device_of_rank(const std::string& wanted, int count);
 
 // Every rank says which device it has (`identity`: unique among all hosts, its UUID) and looks at the others.
-// Error(kUnavailable) on all ranks when two have the same, because NCCL refuses that in words of its own; also
-// when a rank does not answer within `timeout_s`.
+// Error(kUnavailable) on all ranks when two have the same, because NCCL refuses that in words of its own;
+// also when a rank does not answer within `timeout_s`.
 void refuse_shared_devices(plugin::Store& store, const plugin::GroupSpec& spec, const std::string& identity);
 
 }  // namespace paceline::cuda_plugin

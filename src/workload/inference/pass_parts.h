@@ -37,7 +37,8 @@ struct LoadedEngine {
 // Loads the plug-in and the model, and says which libraries and settings it got.
 LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink);
 
-// What synchronize returned; where that is nothing, what the engine left on its device. Outside what is timed.
+// What synchronize returned; where that is nothing, what the engine left on its device. Outside what is
+// timed.
 std::span<const TensorView> readable(plugin::Engine& engine, std::span<const TensorView> synchronized);
 
 // One inference on slot 0, with outputs that the host can read.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "plugin/cuda/cuda_plugin.h"
@@ -110,6 +111,14 @@ TEST_F(OnDevice, AGraphAnswersToNewInputs) {
     }
     EXPECT_EQ(graph->read_back(0).precisions.at(0).precision, "fp32");
   }
+}
+
+TEST_F(OnDevice, TheLibrariesOfCudaTellTheirVersions) {
+  const auto versions = load_on_device({.model = "tiny_cnn"})->info().versions;
+  for (const char* library : {"LibTorch", "CUDA runtime", "cuDNN", "cuBLASLt", "NCCL"})
+    EXPECT_TRUE(std::any_of(versions.begin(), versions.end(), [&](const auto& row) {
+      return row.first == library && row.second.find('.') != std::string::npos;
+    })) << library;
 }
 
 TEST_F(OnDevice, EmptyingTheCacheChangesNoOutput) {

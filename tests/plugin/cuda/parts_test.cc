@@ -12,6 +12,7 @@
 #include "plugin/torch/driver.h"
 #include "support/fake_store.h"
 #include "torch/cuda/host_copies.h"
+#include "torch/cuda/packed_version.h"
 #include "torch/cuda/rank_device.h"
 #include "torch/cuda/switches.h"
 #include "torch/threads.h"
@@ -46,13 +47,14 @@ std::vector<std::string> told(const std::vector<std::string>& devices, int absen
   std::vector<std::string> words(devices.size());
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < static_cast<int>(devices.size()); ++rank)
-    if (rank != absent) ranks.emplace_back([&, rank] {
-      plugin::GroupSpec spec;
-      spec.rank = rank, spec.world = static_cast<int>(devices.size());
-      spec.timeout_s = absent < 0 ? 10 : 0.05;
-      const auto at = static_cast<std::size_t>(rank);
-      words[at] = error_of([&] { refuse_shared_devices(store, spec, devices[at]); }).second;
-    });
+    if (rank != absent)
+      ranks.emplace_back([&, rank] {
+        plugin::GroupSpec spec;
+        spec.rank = rank, spec.world = static_cast<int>(devices.size());
+        spec.timeout_s = absent < 0 ? 10 : 0.05;
+        const auto at = static_cast<std::size_t>(rank);
+        words[at] = error_of([&] { refuse_shared_devices(store, spec, devices[at]); }).second;
+      });
   for (auto& rank : ranks) rank.join();
   return words;
 }
@@ -60,11 +62,22 @@ std::vector<std::string> told(const std::vector<std::string>& devices, int absen
 TEST(RankDevice, NcclWantsOneForEachRank) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(told({"GPU-a", "GPU-b", "GPU-c"}), Words(3));
-  EXPECT_EQ(told({"GPU-a", "GPU-b", "GPU-a"}),
-            Words(3,
-                  "ranks 0 and 2 are on one device (GPU-a), and nccl wants a device for each rank; start as many "
-                  "ranks as there are devices, or use backend: gloo"));
+  EXPECT_EQ(
+      told({"GPU-a", "GPU-b", "GPU-a"}),
+      Words(3,
+            "ranks 0 and 2 are on one device (GPU-a), and nccl wants a device for each rank; start as many "
+            "ranks as there are devices, or use backend: gloo"));
   EXPECT_EQ(told({"GPU-a", "GPU-b"}, 1).at(0), "rank 1 does not say which device it has");
+}
+
+TEST(PackedVersion, OfEachLibraryIsRead) {
+  EXPECT_EQ(runtime_version_text(13000), "13.0");
+  EXPECT_EQ(runtime_version_text(12090), "12.9");
+  EXPECT_EQ(cudnn_version_text(91900), "9.19.0");
+  EXPECT_EQ(cudnn_version_text(8907), "8.9.7");
+  EXPECT_EQ(library_version_text(22809), "2.28.9");    // NCCL
+  EXPECT_EQ(library_version_text(130'100), "13.1.0");  // cuBLASLt
+  EXPECT_EQ(runtime_version_text(0) + cudnn_version_text(0) + library_version_text(0), "");
 }
 
 TEST(Switches, AreExplicitInEveryPrecision) {

@@ -20,8 +20,7 @@ class CaseOpening : public ::testing::Test {
                                    {"cuda", "cuda.so", {"eager"}, {}, "", "", "cuda"}},
                                   {});
     const auto cases = config::expand(config::load_plan_text(
-        "kind: training\nmodel: tiny_cnn\nranks: 1\ndevice: " + device + "\n",
-        "test.yaml"));
+        "kind: training\nmodel: tiny_cnn\nranks: 1\ndevice: " + device + "\n", "test.yaml"));
     RunSetup setup{.plan = {}, .cases = cases, .engines = engines};
     const result::RunDirectory directory(folder_);
     return open_case(setup, cases.at(0), "run", directory);

@@ -8,8 +8,8 @@
 #include "base/tensor.h"
 #include "workload/run_pass.h"
 
-// Passes with an engine that leaves its outputs on a device (io: none): the outputs are brought where they are
-// compared, in no timed iteration.
+// Passes with an engine that leaves its outputs on a device (io: none): the outputs are brought where they
+// are compared, in no timed iteration.
 namespace paceline::workload {
 namespace {
 
