@@ -50,13 +50,10 @@ class Gpu(cli.CliTest):
     def test_pageable_memory_and_cold_caches(self):
         self.cases(1, "pageable", cache="cold")
 
-    def test_outputs_that_stay_on_the_device_are_compared(self):
+    def test_outputs_that_stay_are_compared_and_the_environment_names_the_gpu(self):
         case, = self.cases(1, "none")
         self.assertEqual(case["effective_settings"]["io"], "inputs and outputs on the device, nothing is copied")
         self.assertTrue(case["correctness"]["checked"])
-
-    def test_the_environment_names_driver_and_gpus(self):
-        self.cases(1, "device")
         nvidia = cli.read_json(self.only_run() / "environment.json")["nvidia"]
         self.assertRegex(nvidia["driver_version"], r"^\d+\.\d+")
         self.assertTrue(nvidia["gpus"][0]["name"])
