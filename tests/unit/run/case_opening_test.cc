@@ -29,7 +29,7 @@ class CaseOpening : public ::testing::Test {
 };
 
 TEST_F(CaseOpening, TheIdentityHasTheDeviceThatTheRanksGet) {
-  const bool gpu = host::no_nvidia_device_reason(host::SystemFiles()).empty();
+  const bool gpu = host::no_visible_device_reason(host::SystemFiles()).empty();
   const auto found = open("auto");
   EXPECT_EQ(found.base.train.device, gpu ? "cuda" : "cpu");
   EXPECT_EQ(found.result.benchmark.params.contains("device"), gpu);

@@ -41,7 +41,11 @@ class KeptOutputs : public ::testing::TestWithParam<const char*> {
     spec_.reference_file = write("reference.npy", {1, 2, 3, 4});  // the engine's sums of one element each
     spec_.reference_name = "by hand";
     spec_.tolerance = {1e-6, 0.999, 0};
+    spec_.loop.warmup.mode = stats::WarmupMode::kFixed;
+    spec_.loop.warmup.fixed_iterations = 1;
     spec_.loop.stop.n_min = 5;
+    spec_.loop.stop.t_min_ns = 1'000'000;
+    spec_.loop.stop.t_max_ns = 100'000'000;
     spec_.loop.iterations = 5;
     spec_.load.scenario = GetParam();
   }
