@@ -62,6 +62,10 @@ GpuPlaces gpu_places() {
           }};
 }
 
+int visible_device_count(const GpuPlaces& places) {
+  return static_cast<int>(visible_gpus(places).size());
+}
+
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index) {
   const auto seen = visible_gpus(places);
   if (index < 0 || index >= std::ssize(seen)) return {};
@@ -69,7 +73,7 @@ std::vector<int> cpus_near_device(const GpuPlaces& places, int index) {
 }
 
 std::vector<int> cpus_near_rank(const GpuPlaces& places, int local_rank) {
-  const auto count = static_cast<int>(visible_gpus(places).size());
+  const int count = visible_device_count(places);
   return count > 0 ? cpus_near_device(places, local_rank % count) : std::vector<int>{};
 }
 

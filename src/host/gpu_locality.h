@@ -21,6 +21,9 @@ struct GpuPlaces {
 // Of this machine.
 GpuPlaces gpu_places();
 
+// Devices that CUDA shows this process; 0: not known.
+int visible_device_count(const GpuPlaces& places);
+
 // The CPUs near device `index` as CUDA counts in this process (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER), as
 // /sys names them. Empty where that is not known; then no CPU is better than another.
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index);

@@ -88,7 +88,7 @@ TEST(HostChecks, TextsCarryTheFacts) {
   EXPECT_EQ(machine.row("cores").text, "2 CPUs online, no cgroup limit");
   EXPECT_EQ(machine.row("frequency").text, "governor performance");
   EXPECT_EQ(machine.row("GPUs").text,
-            "driver 580.65.06, CUDA up to 13.0; 0: NVIDIA H200 140.4 GiB; 1: NVIDIA H200");
+            "driver 580.65.06, CUDA up to 13.0; 0: NVIDIA H200 151 GB; 1: NVIDIA H200");
   EXPECT_EQ(machine.row("neighbours").text, "neighbours used 0.00 of 2 CPUs in 2 s, load 0.10");
 }
 

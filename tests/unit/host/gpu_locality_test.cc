@@ -61,6 +61,17 @@ TEST_F(TwoNodes, UnlikeDevicesMayBeInAnotherOrder) {
   EXPECT_EQ(near(0), kFirst);
 }
 
+TEST_F(TwoNodes, AreCountedAsFarAsTheyAreVisible) {
+  EXPECT_EQ(visible_device_count(places_), 2);
+  variables_["CUDA_VISIBLE_DEVICES"] = "1";
+  EXPECT_EQ(visible_device_count(places_), 1);
+  variables_["CUDA_VISIBLE_DEVICES"] = "GPU-aa1,GPU-bb2";
+  EXPECT_EQ(visible_device_count(places_), 2);
+  places_.driver = read_nvidia_driver("libpaceline-no-such.so.1");
+  variables_.clear();
+  EXPECT_EQ(visible_device_count(places_), 0);
+}
+
 TEST_F(TwoNodes, RanksTakeTheDevicesInTurn) {
   EXPECT_EQ(cpus_near_rank(places_, 1), kSecond);
   EXPECT_EQ(cpus_near_rank(places_, 2), kFirst);
