@@ -21,6 +21,10 @@ namespace paceline::tensorrt_plugin {
 // launched.
 class PlanEngine : public plugin::Engine {
  public:
+  PlanEngine() = default;
+  PlanEngine(const PlanEngine&) = delete;
+  PlanEngine& operator=(const PlanEngine&) = delete;
+  ~PlanEngine() override { close_plan(); }
   [[nodiscard]] plugin::EngineInfo info() const override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
@@ -31,6 +35,7 @@ class PlanEngine : public plugin::Engine {
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
 
  private:
+  void close_plan() noexcept;
   void open_plan(const std::string& file, const std::string& bytes);
   PlanSlot& bound(plugin::Slot slot);
   [[nodiscard]] std::vector<plugin_support::LayerWork> layers(PlanSlot& slot) const;
