@@ -37,10 +37,11 @@ struct IoRow {
   Io io;
   std::string_view name, words;
 };
-constexpr std::array<IoRow, 3> kIoRows{{
+constexpr std::array<IoRow, 4> kIoRows{{
     {Io::kDevice, "device", "inputs on the device, outputs copied to pinned memory"},
     {Io::kPinned, "pinned", "inputs and outputs copied from and to pinned memory"},
     {Io::kPageable, "pageable", "inputs and outputs copied from and to pageable memory"},
+    {Io::kNone, "none", "inputs and outputs on the device, nothing is copied"},
 }};
 
 std::string io_in_words(Io io) {
@@ -50,7 +51,7 @@ std::string io_in_words(Io io) {
 Io io_named(const std::string& name) {
   for (const auto& row : kIoRows)
     if (row.name == name) return row.io;
-  throw Error(ErrorCode::kUsage, fmt::format("io '{}': write device, pinned or pageable", name));
+  throw Error(ErrorCode::kUsage, fmt::format("io '{}': write device, pinned, pageable or none", name));
 }
 
 Launch launch_of(const std::map<std::string, std::string>& options) {
@@ -195,6 +196,10 @@ std::vector<plugin_support::LayerWork> PlanEngine::layers(PlanSlot& slot) const 
     throw Error(ErrorCode::kData,
                 fmt::format("the engine inspector has no text for this plan: {}", log_.reason()));
   return inspected_layers(text);
+}
+
+std::span<const TensorView> PlanEngine::fetch_outputs(plugin::Slot slot) {
+  return bound(slot).outputs();
 }
 
 plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {

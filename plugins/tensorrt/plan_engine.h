@@ -30,6 +30,7 @@ class PlanEngine : public plugin::Engine {
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> fetch_outputs(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;

@@ -83,7 +83,7 @@ void PlanSlot::set_inputs(std::span<const TensorView> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     have_values_changed = take(inputs_[i], inputs[i]) || have_values_changed;
   if (views_.size() < plan_outputs_.size() || have_values_changed) make_outputs();
-  if (launch_.io != Io::kDevice) return;  // every inference copies them
+  if (sends()) return;  // every inference copies them
   send_inputs();
   stream_.wait();
 }
@@ -129,15 +129,22 @@ void PlanSlot::start_without_graph() {
 }
 
 void PlanSlot::start(bool replay) {
-  if (launch_.io != Io::kDevice) send_inputs();
+  if (sends()) send_inputs();
   if (replay && !graph_) record_model();
   begin_.record(stream_);
   replay ? graph_->launch(stream_) : run_model();
   end_.record(stream_);
-  fetch_outputs();
+  if (launch_.io != Io::kNone) fetch_outputs();
 }
 
 std::span<const TensorView> PlanSlot::wait() {
+  stream_.wait();
+  if (launch_.io == Io::kNone) return {};
+  return views_;
+}
+
+std::span<const TensorView> PlanSlot::outputs() {
+  if (launch_.io == Io::kNone) fetch_outputs();
   stream_.wait();
   return views_;
 }

@@ -17,7 +17,7 @@ namespace paceline::tensorrt_plugin {
 
 // Where an inference finds its inputs and leaves its outputs, as for LibTorch on CUDA; with kDevice the
 // outputs go to pinned memory.
-enum class Io { kDevice, kPinned, kPageable };
+enum class Io { kDevice, kPinned, kPageable, kNone };
 
 // How a slot runs the plan.
 struct Launch {
@@ -40,8 +40,9 @@ class PlanSlot {
   // The copy of inputs that are not on the device, the model, the copy of its outputs. Throws
   // Error(kUnsupported) for a plan that cannot be recorded as a graph.
   void start();
-  void start_without_graph();  // TensorRT's profiler sees nothing of a replay
-  std::span<const TensorView> wait();
+  void start_without_graph();             // TensorRT's profiler sees nothing of a replay
+  std::span<const TensorView> wait();     // nothing with kNone: the outputs stay on the device
+  std::span<const TensorView> outputs();  // copies them where they have stayed, and waits
   [[nodiscard]] double device_ns() const { return begin_.ns_until(end_); }  // of the model alone, after wait
   [[nodiscard]] nvinfer1::IExecutionContext& context() { return *context_; }
 
@@ -67,6 +68,7 @@ class PlanSlot {
   void add_output(const PlanOutput& output);
   void bind_address(const std::string& name, const Buffers& memory);
   void send_inputs();
+  [[nodiscard]] bool sends() const { return launch_.io == Io::kPinned || launch_.io == Io::kPageable; }
   void fetch_outputs();
   void run_model();
   void record_model();

@@ -17,7 +17,7 @@ def rows_of(folder, rank):
 class Training(CliTest):
     def train(self, *lines, model="tiny_cnn", ranks="[2]", code=0, arguments=()):
         plan = self.write("train.yaml", "\n".join([
-            "kind: training", f"models: [{model}]", "batch_sizes: [4]", f"gpu_counts: {ranks}", "threads: 1",
+            "kind: training", "device: cpu", f"models: [{model}]", "batch_sizes: [4]", f"gpu_counts: {ranks}", "threads: 1",
             f"benchmark: {{warmup_steps: {WARMUP}, measure_steps: {STEPS}}}", "idle_wait_s: 0", "allow_noisy: true", *lines]) + "\n")
         result = self.run_cli("run", plan, *arguments)
         self.assert_code(result, code)

@@ -50,6 +50,25 @@ TEST_F(TensorRtRun, PageableMemoryIsNoneOfTheDrivers) {
   EXPECT_EQ(live_allocations(), 6);  // a stream, two events, input, output and activations on the device
 }
 
+TEST_F(TensorRtRun, OutputsThatStayOnTheDeviceAreBroughtOnRequest) {
+  (void)build(kModel);
+  for (const char* graph : {"false", "true"}) {
+    const auto engine = load({1, 4}, {"fp32", 1, {{"io", "none"}, {"cuda_graph", graph}}});
+    EXPECT_EQ(setting(*engine, "io"), "inputs and outputs on the device, nothing is copied");
+    std::vector<Tensor> data;
+    data.push_back(tensor("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
+    bind(*engine, data);
+    for (int i = 0; i < 2; ++i) {
+      engine->enqueue(0);
+      EXPECT_TRUE(engine->synchronize(0).empty());
+    }
+    const auto outputs = engine->fetch_outputs(0);
+    ASSERT_EQ(outputs.size(), 1U);
+    const auto* first = static_cast<const float*>(outputs[0].data);
+    EXPECT_THAT(std::vector<float>(first, first + 4), ElementsAre(2, 4, 6, 8)) << graph;
+  }
+}
+
 TEST_F(TensorRtRun, AGraphIsRecordedOnceAndAnswersToNewInputs) {
   (void)build(kModel);
   auto engine = load({1, 4}, {"fp32", 1, {{"cuda_graph", "true"}, {"io", "pinned"}}});
