@@ -59,8 +59,9 @@ void PlanSlot::make_outputs() {
 void PlanSlot::infer_shapes() {
   const bool has_values =
       std::any_of(inputs_.begin(), inputs_.end(), [](const Buffers& input) { return input.on_host; });
-  if (has_values)
-    require(context_->inferShapes(0, nullptr) == 0, "cannot infer the output shapes from these inputs");
+  if (has_values && context_->inferShapes(0, nullptr) != 0)
+    throw Error(ErrorCode::kData,
+                fmt::format("the values of the inputs give no output shapes: {}", log_.reason()));
 }
 
 void PlanSlot::add_output(const PlanOutput& output) {

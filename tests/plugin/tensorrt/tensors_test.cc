@@ -74,7 +74,9 @@ TEST_F(TensorRtTensors, ValuesThatAreNoShapeAreRefused) {
   (void)build(kReshape);
   auto data = reshaped(2, -1);
   const auto engine = load_for(data);
-  EXPECT_EQ(error_of([&] { bind(*engine, data); }).first, ErrorCode::kUnsupported);
+  const auto [code, text] = error_of([&] { bind(*engine, data); });
+  EXPECT_EQ(code, ErrorCode::kData);
+  EXPECT_THAT(text, HasSubstr("no output shapes"));
   data = reshaped(2, 1);
   bind(*engine, data);
   EXPECT_THAT(run(*engine), ElementsAre(2, 4));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake_context.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fake_driver_calls.h"
@@ -150,7 +151,10 @@ std::int32_t ExecutionContext::inferShapes(std::int32_t, char const**) noexcept 
     missing += is_open(input_shape(input)) || (input.on_host && addresses_.count(input.name) == 0);
   inferred_.clear();
   infer();
-  return missing;
+  const bool are_invalid = std::any_of(plan_.outputs.begin(), plan_.outputs.end(), [&](const Tensor& output) {
+    return !output.shaped_by.empty() && is_open(inferred_.at(output.name));
+  });
+  return missing == 0 && are_invalid ? -1 : missing;
 }
 
 bool ExecutionContext::setTensorAddress(char const* name, void* address) noexcept {
