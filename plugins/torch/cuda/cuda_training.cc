@@ -8,6 +8,7 @@
 
 #include "torch/cuda/cuda_steps.h"
 #include "torch/cuda/device.h"
+#include "torch/cuda/rank_device.h"
 #include "torch/cuda/switches.h"
 #include "torch/training/torch_group.h"
 #include "torch/training/torch_trainer.h"
@@ -61,7 +62,7 @@ class CudaDevice : public torch_plugin::TrainingDevice {
 
 std::unique_ptr<plugin::RankGroup> join_gloo_on_device(std::shared_ptr<plugin::Store> store,
                                                        const plugin::GroupSpec& spec) {
-  const int index = device_index(fmt::format("cuda:{}", spec.device.index), count_devices());
+  const int index = device_of_rank(fmt::format("cuda:{}", spec.device.index), count_devices());
   return torch_plugin::join_gloo_on(std::move(store), spec,
                                     at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index)));
 }

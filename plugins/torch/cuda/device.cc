@@ -5,6 +5,7 @@
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <fmt/format.h>
 
 #include "torch/errors.h"
 
@@ -23,6 +24,13 @@ int count_devices() {
 DeviceInfo describe_device(int index) {
   const auto& properties = *at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index));
   return {properties.name, properties.major * 10 + properties.minor, properties.l2CacheSize};
+}
+
+std::string device_identity(int index) {
+  const auto& uuid = at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index))->uuid;
+  std::string text = "GPU-";
+  for (const char byte : uuid.bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
 }
 
 // The allocator knows no device before LibTorch's part for CUDA was initialised, which nothing else need have

@@ -8,7 +8,7 @@
 
 #include "torch/cuda/cuda_training.h"
 #include "torch/cuda/device.h"
-#include "torch/cuda/switches.h"
+#include "torch/cuda/rank_device.h"
 #include "torch/errors.h"
 #include "torch/training/peer_errors.h"
 #include "torch/training/torch_group.h"
@@ -46,15 +46,6 @@ void choose_error_handling() {
   ::setenv("TORCH_NCCL_RETHROW_CUDA_ERRORS", "0", /*overwrite=*/0);
 }
 
-// NCCL's words where they are not about a peer.
-std::string why_not_joined(const std::exception& e) {
-  const auto reason = torch_plugin::reason_of(e);
-  if (reason.find("Duplicate GPU") != std::string::npos)
-    return "two ranks have the same device, which NCCL refuses; use fewer ranks on this host, or --backend "
-           "gloo";
-  return torch_plugin::peer_failure(e).value_or(reason);
-}
-
 // Connected before anything is timed: NCCL would do it in the first collective.
 TorchGroup::Backend make_nccl(TorchStore& store, const plugin::GroupSpec& spec, at::Device device) {
   auto options = c10d::ProcessGroupNCCL::Options::create(/*is_high_priority_stream=*/false);
@@ -73,18 +64,20 @@ std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> stor
   if (spec.device.kind != DeviceKind::kCuda)
     throw Error(ErrorCode::kUnsupported, "nccl reduces tensors of CUDA devices; use gloo on a CPU");
   check_version();
-  const int index = device_index(fmt::format("cuda:{}", spec.device.index), count_devices());
+  const int index = device_of_rank(fmt::format("cuda:{}", spec.device.index), count_devices());
   const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   auto* torch_store = dynamic_cast<TorchStore*>(store.get());
   if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
+  refuse_shared_devices(*store, spec, device_identity(index));
   choose_error_handling();
   try {
     auto nccl = make_nccl(*torch_store, spec, device);
     return std::make_unique<TorchGroup>(std::move(store), std::move(nccl), TorchGroup::BackendType::NCCL,
                                         device);
   } catch (const std::exception& e) {
-    throw Error(ErrorCode::kUnavailable, fmt::format("rank {} of {} cannot join the group: {}", spec.rank,
-                                                     spec.world, why_not_joined(e)));
+    throw Error(ErrorCode::kUnavailable,
+                fmt::format("rank {} of {} cannot join the group: {}", spec.rank, spec.world,
+                            torch_plugin::peer_failure(e).value_or(torch_plugin::reason_of(e))));
   }
 }
 
