@@ -68,7 +68,7 @@ defect swallowed_crash src/run/worker.cc \
   's/!verdict && !clean\)/!verdict \&\& !clean \&\& !WIFSIGNALED(child.wait_status()))/' 'paceline paceline_plugin_spin' '^cli\.faults$'
 double=plugin_tensorrt_double_11
 defect misplaced_event plugins/tensorrt/plan_slot.cc \
-  '/^  end_\.record/d; s/^  fetch_outputs\(\);/&\n  end_.record(stream_);/' $double "^$double\."
+  '/^  end_\.record/d; s/^  if .*!= Io::kNone\) fetch_outputs\(\);/&\n  end_.record(stream_);/' $double "^$double\."
 defect missing_context plugins/tensorrt/plan_engine.cc \
   '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double "^$double\."
 defect unbound_address plugins/tensorrt/plan_slot.cc \

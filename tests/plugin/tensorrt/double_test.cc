@@ -28,6 +28,9 @@ Result ask(const char* library, const char* name) {
 int DoubleState::live_allocations() {
   return ask<int>(kDriver, "fake_live_allocations");
 }
+int DoubleState::copies() {
+  return ask<int>(kDriver, "fake_copies");
+}
 int DoubleState::enqueued() {
   return ask<int>(kTensorRt, "fake_enqueued");
 }

@@ -20,6 +20,7 @@ using testing::HasSubstr;
 // of a model (double/fake_model.h).
 struct DoubleState {
   static int live_allocations();  // streams, events, graphs, memory of both kinds
+  static int copies();            // between host and device, that were enqueued
   static int enqueued();          // inferences, also those of a recording
   static int profilers();         // execution contexts that have one
   static std::string misuse();    // the first thing that a real driver would take without a word

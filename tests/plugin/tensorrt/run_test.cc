@@ -58,11 +58,15 @@ TEST_F(TensorRtRun, OutputsThatStayOnTheDeviceAreBroughtOnRequest) {
     std::vector<Tensor> data;
     data.push_back(tensor("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
     bind(*engine, data);
+    const int before = copies();
     for (int i = 0; i < 2; ++i) {
       engine->enqueue(0);
       EXPECT_TRUE(engine->synchronize(0).empty());
+      EXPECT_EQ(engine->device_ns(0), 2e6);
     }
+    EXPECT_EQ(copies(), before) << graph;
     const auto outputs = engine->fetch_outputs(0);
+    EXPECT_EQ(copies(), before + 1) << graph;
     ASSERT_EQ(outputs.size(), 1U);
     const auto* first = static_cast<const float*>(outputs[0].data);
     EXPECT_THAT(std::vector<float>(first, first + 4), ElementsAre(2, 4, 6, 8)) << graph;

@@ -22,6 +22,7 @@ constexpr std::size_t kMemory = std::size_t{1} << 40;
 
 bool initialised = false;
 Context primary[kDevices] = {{0}, {1}};
+int copies = 0;  // that were enqueued
 thread_local Context* current = nullptr;
 thread_local std::vector<CUstream_st*> recorded;  // by this thread
 
@@ -67,7 +68,8 @@ std::vector<std::uint64_t> blocks_of(std::initializer_list<std::uint64_t> addres
   return blocks;
 }
 
-Work copy(void* to, const void* from, std::size_t bytes, std::vector<std::uint64_t> uses) {
+Work make_copy(void* to, const void* from, std::size_t bytes, std::vector<std::uint64_t> uses) {
+  ++copies;
   const auto run = [=] {
     std::memcpy(to, from, bytes);
     return 0;
@@ -92,6 +94,9 @@ extern "C" {
 // For tests.
 int fake_live_allocations() {
   return fake::live();
+}
+int fake_copies() {
+  return copies;
 }
 const char* fake_misuse() {
   return fake::first_misuse().c_str();
@@ -299,12 +304,12 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
   if (!fits(to, bytes) || is_device(from)) return fake::kInvalidValue;
   const auto uses = blocks_of({to, reinterpret_cast<std::uint64_t>(from)});
   if (uses.size() == 2) {
-    fake::push(*stream, copy(fake::host_memory(to), from, bytes, uses));
+    fake::push(*stream, make_copy(fake::host_memory(to), from, bytes, uses));
     return 0;
   }
   const auto* first = static_cast<const std::byte*>(from);
   const auto staged = std::make_shared<std::vector<std::byte>>(first, first + bytes);
-  auto work = copy(fake::host_memory(to), staged->data(), bytes, uses);
+  auto work = make_copy(fake::host_memory(to), staged->data(), bytes, uses);
   work.run = [staged, run = work.run] { return run(); };
   fake::push(*stream, std::move(work));
   return 0;
@@ -316,7 +321,7 @@ int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, CUstre
   if (bytes == 0) return 0;
   if (!fits(from, bytes) || is_device(to)) return fake::kInvalidValue;
   const auto uses = blocks_of({from, reinterpret_cast<std::uint64_t>(to)});
-  fake::push(*stream, copy(to, fake::host_memory(from), bytes, uses));
+  fake::push(*stream, make_copy(to, fake::host_memory(from), bytes, uses));
   if (uses.size() < 2 && !stream->recording) fake::run_all(*stream);
   return stream->context->error;
 }
