@@ -4,6 +4,7 @@ BUILD  := build/release
 PREFIX ?= /usr/local
 PLAN   ?= examples/plans/quickstart.yaml
 JOBS   ?= $(shell scripts/jobs.sh)
+TORCH  ?= $(shell . scripts/versions.sh; echo "$$TORCH_VERSION")
 # CORE=1 leaves every engine's library out; PACELINE_WERROR=ON makes compiler warnings errors; TEST_ARGS go to ctest.
 CORE ?=
 PACELINE_WERROR ?= OFF
@@ -14,7 +15,7 @@ CMAKE_ARGS = -DPACELINE_WERROR=$(PACELINE_WERROR) \
   -DPACELINE_TORCH_ROOT=$$(cat .deps/torch_root) -DPACELINE_ONNXRUNTIME_ROOT=$$(cat .deps/onnxruntime_root) \
   -DPACELINE_OPENVINO_ROOT=$$(cat .deps/openvino_root))
 
-.PHONY: help setup configure tool build demo test test-slow install validate check docs format clean
+.PHONY: help setup configure tool build demo test test-slow install bundle validate check docs format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -37,6 +38,9 @@ tool: configure  ## build the tool and its plug-ins
 
 install: tool  ## install into PREFIX (default /usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX) > /dev/null && echo "installed in $(PREFIX)"
+
+bundle:  ## build/bundles/torch-VERSION.tar.xz: for machines without a compiler; TORCH=VERSION of their PyTorch (docs/gpu.md)
+	@scripts/bundle.sh --torch $(TORCH) build/bundles/torch-$(TORCH).tar.xz
 
 validate: tool  ## is this machine fit for measuring?
 	@$(BUILD)/bin/paceline validate

@@ -11,6 +11,11 @@ file(CONFIGURE OUTPUT ${generated}/paceline_onnx.proto CONTENT "${text}" @ONLY)
 add_custom_command(OUTPUT ${generated}/paceline_onnx.pb.cc ${generated}/paceline_onnx.pb.h
   COMMAND protobuf::protoc --proto_path=${generated} --cpp_out=${generated} ${generated}/paceline_onnx.proto
   DEPENDS ${generated}/paceline_onnx.proto VERBATIM)
+# Protobuf's headers beside the generated ones: PyTorch 2.11 has an older protobuf's in its own include folder, and a target with both
+# puts this one first (plugins/torch).
+set(PACELINE_ONNX_PROTO_INCLUDE_DIR ${generated} CACHE INTERNAL "")
+list(GET Protobuf_INCLUDE_DIRS 0 protobuf_include)
+file(CREATE_LINK ${protobuf_include}/google ${generated}/google SYMBOLIC)
 add_library(paceline_onnx_proto STATIC ${generated}/paceline_onnx.pb.cc)
 add_library(paceline::onnx_proto ALIAS paceline_onnx_proto)
 target_include_directories(paceline_onnx_proto SYSTEM PUBLIC ${generated})

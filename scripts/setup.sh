@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/versions.sh
+SPEAKER=setup
+. scripts/wheels.sh
 
 usage() {
   cat <<'TEXT'
@@ -32,21 +34,6 @@ packages=(g++ cmake ninja-build ccache pkg-config libfmt-dev nlohmann-json3-dev 
   libprotobuf-dev protobuf-compiler libgtest-dev libgmock-dev)
 check_packages=(clang-format clang-tidy-19 clang-14 libclang-rt-14-dev chromium python3-jsonschema libopencv-dnn-dev
   openmpi-bin slurm-wlm munge iproute2)
-
-say() { echo "setup: $*"; }
-fail() { echo "setup: $*" >&2; exit 1; }
-
-# logged NAME COMMAND…: output goes to .deps/NAME.log; on failure the end of it is shown.
-logged() {
-  local log=.deps/$1.log
-  shift
-  if ! "$@" > "$log" 2>&1; then
-    echo "setup: failed: $*" >&2
-    echo "--- end of $log ---" >&2
-    tail -n 15 "$log" >&2
-    exit 1
-  fi
-}
 
 missing_packages() {
   local package
@@ -79,8 +66,6 @@ install_packages() {
     -o DPkg::Lock::Timeout=120 "${missing[@]}"
 }
 
-is_torch() { [ -f "$1/include/ATen/ATen.h" ] && [ -f "$1/lib/libtorch_cpu.so" ]; }
-
 # The PyTorch that is there already; prints nothing when there is none.
 existing_torch() {
   local candidate
@@ -93,23 +78,6 @@ point it at the 'torch' folder of a PyTorch, or unset it"
   for candidate in ${VIRTUAL_ENV:+"$VIRTUAL_ENV"/lib/python3*/site-packages/torch}; do
     if is_torch "$candidate"; then realpath "$candidate"; return; fi
   done
-}
-
-# complete FOLDER PINS: was FOLDER unpacked to the end, with these versions?
-complete() { [ "$(cat "$1/.pins" 2> /dev/null)" = "$2" ]; }
-
-# put_in_place FOLDER PINS: a folder appears under its final name only when it is whole.
-put_in_place() {
-  echo "$2" > "$1.partial/.pins"
-  rm -rf "$1"
-  mv "$1.partial" "$1"
-}
-
-pip_wheels() {
-  local command=$1
-  shift
-  python3 -m pip --disable-pip-version-check --no-input "$command" --no-cache-dir --no-deps --only-binary=:all: \
-    --python-version "$WHEEL_PYTHON" "$@"   # the last one counts
 }
 
 unpack_torch() {
@@ -133,6 +101,7 @@ set_up_torch() {
     root=$PWD/.deps/torch/torch
   fi
   echo "$root" > .deps/torch_root
+  nccl_headers "$root"
 }
 
 # Debian mirrors that apt is set up with; where none has the file, ONNX Runtime is left out, and the tool says so too.

@@ -2,7 +2,9 @@
 # shellcheck shell=bash disable=SC2034
 # What setup.sh unpacks, the only place where these versions are written: wheels of the Python package index, and the package
 # with ONNX Runtime's headers (its wheel has none), by its place below a Debian mirror and its SHA-256.
-TORCH_WHEELS="torch==2.15.0 nvidia-cuda-runtime==13.2.86 nvidia-cuda-cupti==13.2.86"
+TORCH_VERSION=2.15.0
+OLDEST_TORCH_VERSION=2.11.0   # bundles are built for it too
+TORCH_WHEELS="torch==$TORCH_VERSION nvidia-cuda-runtime==13.2.86 nvidia-cuda-cupti==13.2.86"
 WHEEL_PYTHON=3.12   # which build of a wheel is taken; no interpreter of this version is needed
 # PyTorch's build is that of the machine's python3 where there is one, so that torchrun can be tested.
 case $(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null) in 3.11) TORCH_PYTHON=3.11 ;; *) TORCH_PYTHON=3.12 ;; esac

@@ -88,7 +88,7 @@ def run_python(args, world):
 
 def run_paceline(args, world):
     with tempfile.TemporaryDirectory() as folder:
-        command = [args.paceline, "train", "--model", args.model, "--ranks", str(max(1, world)), "--batch", str(args.batch), "--threads",
+        command = [args.paceline, "train", "--device", "cpu", "--model", args.model, "--ranks", str(max(1, world)), "--batch", str(args.batch), "--threads",
                    str(args.threads), f"--ddp.enabled={'true' if world > 0 else 'false'}", "--lr", "0.01", f"--benchmark.warmup_steps={args.warmup}",
                    f"--benchmark.measure_steps={args.steps}", "--idle-wait-s", "0", "--allow-noisy", "--json", "--output-dir", folder]
         done = subprocess.run(command, capture_output=True, text=True)

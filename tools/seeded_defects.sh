@@ -66,5 +66,14 @@ defect layer_violation src/stats/quantile.cc \
   '2i #include "report/documents.h"' '' '^check\.layering$'
 defect swallowed_crash src/run/worker.cc \
   's/!verdict && !clean\)/!verdict \&\& !clean \&\& !WIFSIGNALED(child.wait_status()))/' 'paceline paceline_plugin_spin' '^cli\.faults$'
+double=plugin_tensorrt_double_11
+defect misplaced_event plugins/tensorrt/plan_slot.cc \
+  '/^  end_\.record/d; s/^  fetch_outputs\(\);/&\n  end_.record(stream_);/' $double "^$double\."
+defect missing_context plugins/tensorrt/plan_engine.cc \
+  '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double "^$double\."
+defect unbound_address plugins/tensorrt/plan_slot.cc \
+  '/^  bind_address\(output\.name, memory\);/d' $double "^$double\."
+defect ignored_late_error plugins/tensorrt/gpu.cc \
+  's/check\((driver\(\)\.wait_for_stream\(stream_\)), "[^"]*"\)/(void)\1/' $double "^$double\."
 [ $unseen = 0 ] && echo "every planted defect was seen"
 exit $unseen

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def train(args, folder, *arguments, code=0):
-    command = [args.paceline, "train", "--idle-wait-s", "0", "--allow-noisy", "--json", "--output-dir", str(folder / "results"), *map(str, arguments)]
+    command = [args.paceline, "train", "--device", "cpu", "--idle-wait-s", "0", "--allow-noisy", "--json", "--output-dir", str(folder / "results"), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != code:
         raise SystemExit(f"{' '.join(command)} failed ({done.returncode}):\n{done.stderr[-2000:]}")

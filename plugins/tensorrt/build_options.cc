@@ -20,7 +20,8 @@ using nvinfer1::MemoryPoolType;
 constexpr const char* kWorkspace = "workspace";
 constexpr const char* kDla = "dla";
 constexpr const char* kTimingCache = "timing_cache";
-constexpr std::array<std::string_view, 3> kOptions{kWorkspace, kDla, kTimingCache};
+constexpr const char* kDevice = "device";
+constexpr std::array<std::string_view, 4> kOptions{kWorkspace, kDla, kTimingCache, kDevice};
 // Types are those of the file; TF32 is the one precision that is a switch.
 constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "fp16", "int8"};
 
@@ -73,6 +74,8 @@ BuildOptions read_build_options(const plugin::BuildSettings& settings) {
   options.dla_core = static_cast<int>(number_option(settings.options, kDla, options.dla_core));
   if (const auto it = settings.options.find(kTimingCache); it != settings.options.end())
     options.timing_cache = it->second;
+  if (const auto it = settings.options.find(kDevice); it != settings.options.end())
+    options.device = it->second;
   return options;
 }
 

@@ -16,6 +16,7 @@ struct BuildOptions {
   std::int64_t workspace_bytes = 0;  // 0: the library's own limit, all of the device's memory
   int dla_core = -1;                 // -1: the GPU
   std::string timing_cache;          // a file; empty: none
+  std::string device;                // whose kernels are timed: "cuda:1"; empty: the library's own choice
 };
 
 // Throws Error(kUnsupported) for a precision that a model cannot have here, Error(kUsage) for an option or a

@@ -56,6 +56,10 @@ void Gpu::use() const {
   check(driver().set_context(context_), "cannot use the device");
 }
 
+void Gpu::use_if_possible() const noexcept {
+  (void)driver().set_context(context_);
+}
+
 DeviceBuffer::DeviceBuffer(std::size_t bytes) {
   check(driver().allocate(&memory_, at_least_one(bytes)), fmt::format("no {} bytes on the device", bytes));
 }

@@ -17,6 +17,7 @@ class Gpu {
   // is no name of one.
   explicit Gpu(const std::string& device);
   void use() const;  // by the calling thread; before anything else that touches the device
+  void use_if_possible() const noexcept;  // the same in a destructor
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& capability() const { return capability_; }  // "9.0"

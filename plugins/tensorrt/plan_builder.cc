@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "tensorrt/build_options.h"
+#include "tensorrt/gpu.h"
 #include "tensorrt/library.h"
 #include "tensorrt/message_log.h"
 #include "tensorrt/network.h"
@@ -15,7 +16,11 @@
 namespace paceline::tensorrt_plugin {
 namespace {
 
-std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, MessageLog& log) {
+// The library builds on the device that the calling thread uses. No driver is opened unless a device is
+// named: TensorRT-RTX builds on machines without one.
+std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, const std::string& device,
+                                                  MessageLog& log) {
+  if (!device.empty()) (void)Gpu(device);  // its constructor makes it the one in use
   auto builder = library.make_builder(log);
   if (!builder)
     throw Error(ErrorCode::kUnavailable,
@@ -38,7 +43,7 @@ plugin::BuildReport PlanBuilder::build(const std::string& onnx_file, const plugi
                                        const std::string& file) {
   const auto options = read_build_options(settings);
   MessageLog log(settings.log_file);
-  const auto builder = start_builder(library(), log);
+  const auto builder = start_builder(library(), options.device, log);
   const auto network = read_network(library(), *builder, log, onnx_file);
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   apply(options, *builder, *config);

@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, 2> kSuffixes{".plan", ".engine"};
 // The plan decides what is computed; which of these it was is read back.
 constexpr std::array<std::string_view, 5> kPrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
 
-std::string driver_version() {
+// The CUDA version of the driver's interface, which is not the driver's own version.
+std::string driver_api_version() {
   int version = 0;
   check(driver().version(&version), "cannot ask the driver");
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -36,10 +37,11 @@ struct IoRow {
   Io io;
   std::string_view name, words;
 };
-constexpr std::array<IoRow, 3> kIoRows{{
+constexpr std::array<IoRow, 4> kIoRows{{
     {Io::kDevice, "device", "inputs on the device, outputs copied to pinned memory"},
     {Io::kPinned, "pinned", "inputs and outputs copied from and to pinned memory"},
     {Io::kPageable, "pageable", "inputs and outputs copied from and to pageable memory"},
+    {Io::kNone, "none", "inputs and outputs on the device, nothing is copied"},
 }};
 
 std::string io_in_words(Io io) {
@@ -49,7 +51,7 @@ std::string io_in_words(Io io) {
 Io io_named(const std::string& name) {
   for (const auto& row : kIoRows)
     if (row.name == name) return row.io;
-  throw Error(ErrorCode::kUsage, fmt::format("io '{}': write device, pinned or pageable", name));
+  throw Error(ErrorCode::kUsage, fmt::format("io '{}': write device, pinned, pageable or none", name));
 }
 
 Launch launch_of(const std::map<std::string, std::string>& options) {
@@ -86,12 +88,26 @@ class LayerClock : public nvinfer1::IProfiler {
   std::vector<std::vector<plugin::Layer>> runs_;
 };
 
+// The profiler of a context, which would call it in later inferences too: also after an error it must go.
+class ClockInUse {
+ public:
+  ClockInUse(nvinfer1::IExecutionContext& context, LayerClock& clock) : context_(context) {
+    context_.setProfiler(&clock);
+  }
+  ~ClockInUse() { context_.setProfiler(nullptr); }
+  ClockInUse(const ClockInUse&) = delete;
+  ClockInUse& operator=(const ClockInUse&) = delete;
+
+ private:
+  nvinfer1::IExecutionContext& context_;
+};
+
 }  // namespace
 
 plugin::EngineInfo PlanEngine::info() const {
   plugin::EngineInfo info{"tensorrt", library_versions(), {}};
   if (!engine_) return info;
-  info.versions.emplace_back("CUDA driver", driver_version());
+  info.versions.emplace_back("CUDA driver API", driver_api_version());
   info.settings = {
       {"library", library().title()},
       {"device", fmt::format("cuda:{}", gpu_->index())},
@@ -113,9 +129,7 @@ void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   launch_ = launch_of(settings.options);
   const auto bytes = read_file(file);
   check_plan(file, bytes, library());
-  slots_.clear();
-  engine_.reset();
-  runtime_.reset();
+  close_plan();
   model_ = model;
   const auto device = settings.options.find(kDevice);
   gpu_.emplace(device == settings.options.end() ? "cuda:0" : device->second);
@@ -124,6 +138,14 @@ void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   profiles_ = plan_profiles(*engine_);
   profile_ = fitting_profile(profiles_, model_.inputs);
   outputs_ = plan_outputs(*engine_);
+}
+
+// A thread that ends the engine may be one that never used the device.
+void PlanEngine::close_plan() noexcept {
+  if (gpu_) gpu_->use_if_possible();
+  slots_.clear();
+  engine_.reset();
+  runtime_.reset();
 }
 
 void PlanEngine::open_plan(const std::string& file, const std::string& bytes) {
@@ -164,11 +186,20 @@ std::span<const TensorView> PlanEngine::synchronize(plugin::Slot slot) {
   return bound(slot).wait();
 }
 
-// With the shapes of this case.
+// The layers with the shapes of this case. Throws Error(kData) where the inspector gives no text.
 std::vector<plugin_support::LayerWork> PlanEngine::layers(PlanSlot& slot) const {
   const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine_->createEngineInspector());
-  inspector->setExecutionContext(&slot.context());
-  return inspected_layers(inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON));
+  const bool is_ready = inspector && inspector->setExecutionContext(&slot.context());
+  const char* text =
+      is_ready ? inspector->getEngineInformation(nvinfer1::LayerInformationFormat::kJSON) : nullptr;
+  if (!text)
+    throw Error(ErrorCode::kData,
+                fmt::format("the engine inspector has no text for this plan: {}", log_.reason()));
+  return inspected_layers(text);
+}
+
+std::span<const TensorView> PlanEngine::fetch_outputs(plugin::Slot slot) {
+  return bound(slot).outputs();
 }
 
 plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
@@ -181,14 +212,13 @@ plugin::ReadBack PlanEngine::read_back(plugin::Slot slot) {
 plugin::LayerTimes PlanEngine::profile(plugin::Slot slot, int inferences) {
   auto& state = bound(slot);
   LayerClock clock;
-  state.context().setProfiler(&clock);
+  const ClockInUse in_use(state.context(), clock);
   for (int i = -1; i < inferences; ++i) {
     if (i == 0) clock.clear();  // the first one may still load kernels
     clock.next_inference();
     state.start_without_graph();
     (void)state.wait();
   }
-  state.context().setProfiler(nullptr);
   const auto medians = clock.medians_ns();
   plugin::LayerTimes times{{}, "TensorRT's profiler, which waits for every layer"};
   for (auto& work : layers(state)) {
@@ -200,7 +230,9 @@ plugin::LayerTimes PlanEngine::profile(plugin::Slot slot, int inferences) {
 
 std::optional<double> PlanEngine::device_ns(plugin::Slot slot) const {
   const auto* state = slots_.find(slot);
-  return state ? std::optional((*state)->device_ns()) : std::nullopt;
+  if (!state) return std::nullopt;
+  gpu_->use();
+  return (*state)->device_ns();
 }
 
 }  // namespace paceline::tensorrt_plugin

@@ -21,16 +21,22 @@ namespace paceline::tensorrt_plugin {
 // launched.
 class PlanEngine : public plugin::Engine {
  public:
+  PlanEngine() = default;
+  PlanEngine(const PlanEngine&) = delete;
+  PlanEngine& operator=(const PlanEngine&) = delete;
+  ~PlanEngine() override { close_plan(); }
   [[nodiscard]] plugin::EngineInfo info() const override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> fetch_outputs(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] plugin::LayerTimes profile(plugin::Slot slot, int inferences) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
 
  private:
+  void close_plan() noexcept;
   void open_plan(const std::string& file, const std::string& bytes);
   PlanSlot& bound(plugin::Slot slot);
   [[nodiscard]] std::vector<plugin_support::LayerWork> layers(PlanSlot& slot) const;

@@ -67,9 +67,13 @@ std::vector<PlanOutput> plan_outputs(const nvinfer1::ICudaEngine& engine) {
     if (!dtype)
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("output '{}' has a type that tensors here do not have", name));
-    outputs.push_back({name, *dtype});
+    outputs.push_back({name, *dtype, is_on_host(engine, name)});
   }
   return outputs;
+}
+
+bool is_on_host(const nvinfer1::ICudaEngine& engine, const std::string& name) {
+  return engine.getTensorLocation(name.c_str()) == nvinfer1::TensorLocation::kHOST;
 }
 
 std::vector<ShapeProfile> plan_profiles(const nvinfer1::ICudaEngine& engine) {
@@ -78,7 +82,9 @@ std::vector<ShapeProfile> plan_profiles(const nvinfer1::ICudaEngine& engine) {
     auto& profile = profiles.emplace_back();
     for (const auto& name : names_of(engine, TensorIOMode::kINPUT)) {
       const auto shape = [&](OptProfileSelector which) {
-        return from_dims(engine.getProfileShape(name.c_str(), i, which));
+        const auto dims = engine.getProfileShape(name.c_str(), i, which);
+        // For an input on the host a profile bounds the values and may have no shape.
+        return from_dims(dims.nbDims < 0 ? engine.getTensorShape(name.c_str()) : dims);
       };
       profile.push_back({name, shape(OptProfileSelector::kMIN), shape(OptProfileSelector::kOPT),
                          shape(OptProfileSelector::kMAX)});

@@ -19,8 +19,12 @@ std::vector<plugin_support::DeclaredInput> declared_inputs(const nvinfer1::ICuda
 struct PlanOutput {
   std::string name;
   DType dtype;
+  bool on_host;
 };
 std::vector<PlanOutput> plan_outputs(const nvinfer1::ICudaEngine& engine);
+
+// Whether the library reads or writes a tensor in the host's memory, as it does with those that hold shapes.
+bool is_on_host(const nvinfer1::ICudaEngine& engine, const std::string& name);
 
 // The shapes that each profile of a plan takes.
 std::vector<ShapeProfile> plan_profiles(const nvinfer1::ICudaEngine& engine);

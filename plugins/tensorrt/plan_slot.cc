@@ -13,11 +13,15 @@ namespace paceline::tensorrt_plugin {
 
 PlanSlot::PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
                    const std::vector<PlanOutput>& outputs, Launch launch, const MessageLog& log)
-    : log_(log), context_(engine.createExecutionContext()), launch_(launch) {
+    : log_(log), plan_outputs_(outputs), context_(engine.createExecutionContext()), launch_(launch) {
   require(context_ != nullptr, "cannot make an execution context");
   choose_shapes(profile, inputs);
-  for (const auto& input : inputs) add_input(input);
-  for (const auto& output : outputs) add_output(output);
+  for (const auto& input : inputs) add_input(input, is_on_host(engine, input.name));
+}
+
+// A kernel or a copy may still use the memory and the context that go now.
+PlanSlot::~PlanSlot() {
+  (void)driver().wait_for_stream(stream_.get());
 }
 
 void PlanSlot::require(bool done, const std::string& what) const {
@@ -32,11 +36,32 @@ void PlanSlot::choose_shapes(int profile, const std::vector<TensorSpec>& inputs)
             fmt::format("cannot set the shape of input '{}'", input.name));
 }
 
-void PlanSlot::add_input(const TensorSpec& input) {
-  const auto& memory = inputs_.emplace_back(
-      static_cast<std::size_t>(element_count(input.shape)) * dtype_size_bytes(input.dtype), launch_.io);
-  require(context_->setTensorAddress(input.name.c_str(), memory.device.address()),
-          fmt::format("cannot bind input '{}'", input.name));
+void PlanSlot::add_input(const TensorSpec& input, bool on_host) {
+  const auto bytes = static_cast<std::size_t>(element_count(input.shape)) * dtype_size_bytes(input.dtype);
+  bind_address(input.name, inputs_.emplace_back(bytes, launch_.io, on_host));
+}
+
+void PlanSlot::bind_address(const std::string& name, const Buffers& memory) {
+  require(context_->setTensorAddress(name.c_str(), memory.address()),
+          fmt::format("cannot bind tensor '{}'", name));
+}
+
+// A graph that was recorded before holds the old addresses and shapes.
+void PlanSlot::make_outputs() {
+  graph_.reset();
+  views_.clear();
+  outputs_.clear();
+  infer_shapes();
+  for (const auto& output : plan_outputs_) add_output(output);
+}
+
+// The library reads the values of inputs on the host here, and outputs can take their shapes from them.
+void PlanSlot::infer_shapes() {
+  const bool has_values =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const Buffers& input) { return input.on_host; });
+  if (has_values && context_->inferShapes(0, nullptr) != 0)
+    throw Error(ErrorCode::kData,
+                fmt::format("the values of the inputs give no output shapes: {}", log_.reason()));
 }
 
 void PlanSlot::add_output(const PlanOutput& output) {
@@ -47,31 +72,41 @@ void PlanSlot::add_output(const PlanOutput& output) {
         fmt::format("the shape of output '{}' depends on the data; such models are not run on TensorRT",
                     output.name));
   TensorView view{output.name, nullptr, output.dtype, shape, {}, {}};
-  const auto& memory = outputs_.emplace_back(view.size_bytes(), launch_.io);
+  const auto& memory = outputs_.emplace_back(view.size_bytes(), launch_.io, output.on_host);
   view.data = memory.host.get();
   views_.push_back(view);
-  require(context_->setTensorAddress(output.name.c_str(), memory.device.address()),
-          fmt::format("cannot bind output '{}'", output.name));
+  bind_address(output.name, memory);
 }
 
 void PlanSlot::set_inputs(std::span<const TensorView> inputs) {
+  bool have_values_changed = false;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    std::memcpy(inputs_[i].host.get(), inputs[i].data, inputs[i].size_bytes());
-  if (launch_.io != Io::kDevice) return;  // every inference copies them
+    have_values_changed = take(inputs_[i], inputs[i]) || have_values_changed;
+  if (views_.size() < plan_outputs_.size() || have_values_changed) make_outputs();
+  if (sends()) return;  // every inference copies them
   send_inputs();
   stream_.wait();
 }
 
+// Returns whether values changed that the library reads on the host.
+bool PlanSlot::take(const Buffers& memory, const TensorView& input) {
+  const bool changes = memory.on_host && std::memcmp(memory.host.get(), input.data, input.size_bytes()) != 0;
+  std::memcpy(memory.host.get(), input.data, input.size_bytes());
+  return changes;
+}
+
 void PlanSlot::send_inputs() {
   for (const auto& input : inputs_)
-    check(driver().copy_to_device(input.device.get(), input.host.get(), input.bytes, stream_.get()),
-          "cannot copy an input to the device");
+    if (!input.on_host)
+      check(driver().copy_to_device(input.device.get(), input.host.get(), input.bytes, stream_.get()),
+            "cannot copy an input to the device");
 }
 
 void PlanSlot::fetch_outputs() {
   for (const auto& output : outputs_)
-    check(driver().copy_to_host(output.host.get(), output.device.get(), output.bytes, stream_.get()),
-          "cannot copy an output to the host");
+    if (!output.on_host)
+      check(driver().copy_to_host(output.host.get(), output.device.get(), output.bytes, stream_.get()),
+            "cannot copy an output to the host");
 }
 
 void PlanSlot::run_model() {
@@ -94,15 +129,22 @@ void PlanSlot::start_without_graph() {
 }
 
 void PlanSlot::start(bool replay) {
-  if (launch_.io != Io::kDevice) send_inputs();
+  if (sends()) send_inputs();
   if (replay && !graph_) record_model();
   begin_.record(stream_);
   replay ? graph_->launch(stream_) : run_model();
   end_.record(stream_);
-  fetch_outputs();
+  if (launch_.io != Io::kNone) fetch_outputs();
 }
 
 std::span<const TensorView> PlanSlot::wait() {
+  stream_.wait();
+  if (launch_.io == Io::kNone) return {};
+  return views_;
+}
+
+std::span<const TensorView> PlanSlot::outputs() {
+  if (launch_.io == Io::kNone) fetch_outputs();
   stream_.wait();
   return views_;
 }

@@ -17,7 +17,7 @@ namespace paceline::tensorrt_plugin {
 
 // Where an inference finds its inputs and leaves its outputs, as for LibTorch on CUDA; with kDevice the
 // outputs go to pinned memory.
-enum class Io { kDevice, kPinned, kPageable };
+enum class Io { kDevice, kPinned, kPageable, kNone };
 
 // How a slot runs the plan.
 struct Launch {
@@ -29,30 +29,46 @@ struct Launch {
 // in use and memory of the host.
 class PlanSlot {
  public:
-  // Throws Error(kUnsupported) for an output whose shape only the data tell, Error(kInternal) for what the
-  // library or the driver refuses.
+  // Throws Error(kInternal) for what the library or the driver refuses. `outputs` must outlive it.
   PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
            const std::vector<PlanOutput>& outputs, Launch launch, const MessageLog& log);
-  void set_inputs(std::span<const TensorView> inputs);  // copied before this returns
+  PlanSlot(const PlanSlot&) = delete;
+  PlanSlot& operator=(const PlanSlot&) = delete;
+  ~PlanSlot();  // waits for what still runs
+  // Copied before this returns. Throws Error(kUnsupported) for an output whose shape only the data tell.
+  void set_inputs(std::span<const TensorView> inputs);
   // The copy of inputs that are not on the device, the model, the copy of its outputs. Throws
   // Error(kUnsupported) for a plan that cannot be recorded as a graph.
   void start();
-  void start_without_graph();  // TensorRT's profiler sees nothing of a replay
-  std::span<const TensorView> wait();
+  void start_without_graph();             // TensorRT's profiler sees nothing of a replay
+  std::span<const TensorView> wait();     // nothing with kNone: the outputs stay on the device
+  std::span<const TensorView> outputs();  // copies them where they have stayed, and waits
   [[nodiscard]] double device_ns() const { return begin_.ns_until(end_); }  // of the model alone, after wait
   [[nodiscard]] nvinfer1::IExecutionContext& context() { return *context_; }
 
  private:
+  // Memory of a tensor. One that the library reads or writes on the host has no memory on the device.
   struct Buffers {
-    Buffers(std::size_t size, Io io) : bytes(size), device(size), host(size, io != Io::kPageable) {}
+    Buffers(std::size_t size, Io io, bool stays)
+        : bytes(size),
+          on_host(stays),
+          device(stays ? DeviceBuffer() : DeviceBuffer(size)),
+          host(size, io != Io::kPageable) {}
+    [[nodiscard]] void* address() const { return on_host ? host.get() : device.address(); }
     std::size_t bytes;
+    bool on_host;
     DeviceBuffer device;
     HostBuffer host;
   };
   void choose_shapes(int profile, const std::vector<TensorSpec>& inputs);
-  void add_input(const TensorSpec& input);
+  void add_input(const TensorSpec& input, bool on_host);
+  bool take(const Buffers& memory, const TensorView& input);
+  void make_outputs();
+  void infer_shapes();
   void add_output(const PlanOutput& output);
+  void bind_address(const std::string& name, const Buffers& memory);
   void send_inputs();
+  [[nodiscard]] bool sends() const { return launch_.io == Io::kPinned || launch_.io == Io::kPageable; }
   void fetch_outputs();
   void run_model();
   void record_model();
@@ -60,6 +76,7 @@ class PlanSlot {
   void require(bool done, const std::string& what) const;
 
   const MessageLog& log_;
+  const std::vector<PlanOutput>& plan_outputs_;
   OwnedStream stream_;
   std::unique_ptr<nvinfer1::IExecutionContext> context_;
   OwnedEvent begin_, end_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <string>
 
 #include "base/error.h"
@@ -26,6 +27,14 @@ inline std::string reason_of(const std::exception& exception) {
   return text;
 }
 
+// Whether an allocation was refused, on the host or a device.
+inline bool out_of_memory(const std::exception& exception) {
+  if (dynamic_cast<const std::bad_alloc*>(&exception)) return true;
+  const auto message = reason_of(exception);
+  return message.find("can't allocate memory") != std::string::npos ||
+         message.find("out of memory") != std::string::npos;
+}
+
 // Error(kData) unless there is a file of this name.
 inline void check_file(const std::string& path) {
   std::error_code error;
@@ -35,7 +44,8 @@ inline void check_file(const std::string& path) {
                                        : "cannot open model '" + path + "': no such file");
 }
 
-// Runs `work`; what LibTorch throws becomes Error(code, "<what>: <reason>").
+// Runs `work`; what LibTorch throws becomes Error(code, "<what>: <reason>"), or std::bad_alloc where an
+// allocation was refused.
 template <typename Work>
 auto translate_errors(ErrorCode code, const std::string& what, Work&& work) {
   try {
@@ -43,6 +53,7 @@ auto translate_errors(ErrorCode code, const std::string& what, Work&& work) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
+    if (out_of_memory(e)) throw std::bad_alloc();
     throw Error(code, what + ": " + reason_of(e));
   }
 }

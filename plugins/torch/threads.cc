@@ -3,13 +3,12 @@
 
 #include <ATen/Parallel.h>
 
-#include <mutex>
-
 namespace paceline::torch_plugin {
 
+// LibTorch takes the number of inter-op threads once in a process, in which several plug-ins may have a copy
+// of this function.
 void set_threads(int threads) {
-  static std::once_flag once;  // LibTorch takes the number of inter-op threads once in a process
-  std::call_once(once, [] { at::set_num_interop_threads(1); });
+  if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
   at::set_num_threads(threads);
 }
 

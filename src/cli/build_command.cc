@@ -16,6 +16,7 @@
 #include "cli/float_model.h"
 #include "cli/interrupts.h"
 #include "cli/plugins.h"
+#include "config/device.h"
 #include "config/engine_config.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -77,10 +78,20 @@ fs::path output_of(const config::Settings& options) {
   return file;
 }
 
+std::string device_of(const config::Settings& options) {
+  const auto device = config::canonical_device(options.text("device"));
+  if (!device || *device == "cpu")
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--device '{}': files for one GPU are built on it; write cuda or cuda:1",
+                            options.text("device")));
+  return *device;
+}
+
 std::map<std::string, std::string> engine_options(const config::Settings& options) {
   std::map<std::string, std::string> own;
   for (const char* name : kEngineOptions)
     if (options.has(name)) own[name] = std::to_string(options.integer(name));
+  if (options.has("device")) own["device"] = device_of(options);
   if (options.has(kTimingCache)) own[kTimingCache] = fs::absolute(options.text(kTimingCache)).string();
   return own;
 }

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "config/vocabulary.h"
+#include "run/case_settings.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 #include "workload/training/train_spec.h"
@@ -30,8 +31,8 @@ double iteration_seconds(const config::Case& c) {
 
 double warmup_seconds(const config::Settings& s, double iteration) {
   if (s.has("warmup_iterations")) return static_cast<double>(s.integer("warmup_iterations")) * iteration;
-  return std::clamp(20 * iteration, s.number("warmup.min_time_s"),
-                    std::max(s.number("warmup.min_time_s"), s.number("warmup.max_time_s")));
+  const double floor = run::warmup_floor_s(s);
+  return std::clamp(20 * iteration, floor, std::max(floor, s.number("warmup.max_time_s")));
 }
 
 // Rates follow from the assumed speed; the run says what it will really be once it has measured saturation.

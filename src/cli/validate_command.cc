@@ -37,7 +37,7 @@ constexpr double kTimeoutS = 120;
 
 // Beside the CPU there need not be a device, nor the libraries it takes: that is no fault of the machine.
 CheckResult check_cuda_plugin(const plugin::Manifest& manifest) {
-  if (const auto absent = host::no_nvidia_device_reason(host::SystemFiles()); !absent.empty())
+  if (const auto absent = host::no_visible_device_reason(host::SystemFiles()); !absent.empty())
     return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
   try {
     const auto found =

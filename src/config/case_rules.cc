@@ -122,10 +122,19 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
+// A server's requests take their outputs away.
+void add_copy_reasons(const Case& item, std::vector<std::string>& reasons) {
+  if (item.settings.text("io") == "none" && item.settings.text("scenario") == "server")
+    reasons.emplace_back(
+        "'io: none' leaves the outputs on the device, and the requests of a server wait for theirs; use "
+        "io: pinned");
+}
+
 void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) {
   add_model_reasons(item, reasons);
   add_device_reasons(item, reasons);
   add_cache_reasons(item, reasons);
+  add_copy_reasons(item, reasons);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr std::array<Shorthand, 11> kShorthands{{
     {"--amp", "true", "precisions", "amp"},
     {"--bf16", "true", "precisions", "bf16"},
     {"--int8", "true", "precisions", "int8"},
-    {"--noDataTransfers", "true", "io", "device"},
+    {"--noDataTransfers", "true", "io", "none"},
     {"--includeDataTransfers", "true", "io", "pinned"},
 }};
 

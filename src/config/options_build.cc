@@ -51,6 +51,11 @@ constexpr std::array kRows{
            .kinds = kCommandLine,
            .commands = kBuild,
            .help = "TensorRT: the DLA core to build for, the GPU for what it cannot do; unset: the GPU."},
+    Option{
+        .name = "device",
+        .kinds = kCommandLine,
+        .commands = kBuild,
+        .help = "TensorRT: the GPU whose kernels are timed for the plan, e.g. cuda:1; unset: the first one."},
     Option{.name = "builds",
            .type = kInteger,
            .fallback = "1",

@@ -54,11 +54,11 @@ constexpr std::array kRows{
            .help = "At least so many iterations of warm-up (auto)."},
     Option{.name = "warmup.min_time_s",
            .type = kNumber,
-           .fallback = "0.5",
            .unit = "s",
            .min = 0,
            .max = 86'400,
-           .help = "At least so long a warm-up (auto); trtexec's --warmUp, which counts in ms, means this."},
+           .help = "At least so long a warm-up (auto); unset: 0.5, on a GPU 1; "
+                   "trtexec's --warmUp, which counts in ms, means this."},
     Option{.name = "warmup.max_iterations",
            .type = kInteger,
            .fallback = "500",

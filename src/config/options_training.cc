@@ -267,8 +267,8 @@ constexpr std::array kRows{
            .type = kBoolean,
            .fallback = "false",
            .kinds = kTraining,
-           .help = "Waits for the device after each step; no effect on the CPU, where a step is over when it "
-                   "returns."},
+           .help = "Waits for the device before each part of a step. Without it the host is up to one step "
+                   "ahead, and events time the parts; no effect on the CPU."},
     Option{.name = "ddp.enabled",
            .type = kChoice,
            .form = kAxis,

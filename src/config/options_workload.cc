@@ -20,7 +20,7 @@ constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training"}, {"collectiv
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 4> kAnswers{{{"auto"}, {"classes"}, {"tokens"}, {"none"}}};
-constexpr std::array<Choice, 3> kIo{{{"device"}, {"pinned"}, {"pageable"}}};
+constexpr std::array<Choice, 4> kIo{{{"device"}, {"pinned"}, {"pageable"}, {"none"}}};
 
 constexpr std::array kRows{
     Option{.name = "kind",
@@ -101,9 +101,9 @@ constexpr std::array kRows{
            .fallback = "device",
            .choices = kIo,
            .help =
-               "device: inputs are on the CUDA device before anything is timed, outputs are copied to "
-               "pageable memory; pinned, pageable: every inference copies its inputs from such memory and "
-               "its outputs to it."},
+               "What an inference on a CUDA device copies. device: its outputs to pinned memory, inputs are "
+               "on the device before anything is timed; pinned, pageable: its inputs from such memory and "
+               "its outputs to it; none: nothing, as trtexec's --noDataTransfers."},
     Option{.name = "overlap",
            .type = kBoolean,
            .fallback = "false",

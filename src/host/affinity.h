@@ -15,6 +15,13 @@ std::vector<int> allowed_cpus();
 // fewer.
 std::vector<int> choose_cpus(long long threads);
 
+// The same for several who want `each` CPUs of their own: one after the other takes those in its list of
+// `near` first. All in one list, as far as there are enough.
+std::vector<int> choose_cpus_near(const std::vector<std::vector<int>>& near, long long each);
+
+// Takes `count` CPUs out of `pool`, or all of them, those in `near` first and otherwise in its order.
+std::vector<int> take_near(std::vector<int>& pool, const std::vector<int>& near, std::size_t count);
+
 // Binds every thread of this process (threads started later inherit from their parent) to the given set and
 // reads it back. Throws Error(kUnsupported) naming the CPUs when the kernel refuses or grants less.
 void pin_process(const std::vector<int>& cpus);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "host/accelerators.h"
 #include "host/affinity.h"
 
 namespace paceline::host {
@@ -20,7 +21,7 @@ using result::Maybe;
 using Text = Maybe<std::string>;
 
 // Settings of threading, maths and memory libraries; nothing that could carry a secret.
-constexpr std::array<std::string_view, 36> kVariables{"OMP_NUM_THREADS",
+constexpr std::array<std::string_view, 45> kVariables{"OMP_NUM_THREADS",
                                                       "OMP_PROC_BIND",
                                                       "OMP_PLACES",
                                                       "OMP_SCHEDULE",
@@ -55,7 +56,16 @@ constexpr std::array<std::string_view, 36> kVariables{"OMP_NUM_THREADS",
                                                       "MALLOC_TRIM_THRESHOLD_",
                                                       "PACELINE_HEAP",
                                                       "GLIBC_TUNABLES",
-                                                      "PYTORCH_NO_CUDA_MEMORY_CACHING"};
+                                                      "PYTORCH_NO_CUDA_MEMORY_CACHING",
+                                                      "PYTORCH_CUDA_ALLOC_CONF",
+                                                      "PYTORCH_ALLOC_CONF",
+                                                      "NVIDIA_TF32_OVERRIDE",
+                                                      "CUBLAS_WORKSPACE_CONFIG",
+                                                      "CUDA_DEVICE_MAX_CONNECTIONS",
+                                                      "CUDA_DEVICE_ORDER",
+                                                      "CUDA_LAUNCH_BLOCKING",
+                                                      "CUDA_MODULE_LOADING",
+                                                      "CUDA_VISIBLE_DEVICES"};
 
 template <typename T>
 void put(json& object, const std::string& key, const Maybe<T>& value) {
@@ -176,6 +186,13 @@ Text binary_digest(const std::filesystem::path& binary) {
   }
 }
 
+// Where there is no sign of a GPU, that is the reason, and no library is looked for.
+NvidiaDriver nvidia_driver(const EnvironmentSource& source) {
+  if (const auto absent = no_nvidia_device_reason(source.files); !absent.empty())
+    return {Text::missing(absent), Text::missing(absent), {}};
+  return read_nvidia_driver(source.nvml);
+}
+
 std::optional<std::string> from_getenv(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -216,6 +233,19 @@ json to_json(const MemoryInfo& memory) {
   return out;
 }
 
+json to_json(const NvidiaDriver& driver) {
+  json out;
+  put(out, "driver_version", driver.version), put(out, "newest_cuda", driver.cuda_version);
+  out["gpus"] = json::array();
+  for (const auto& gpu : driver.gpus) {
+    json one;
+    put(one, "name", gpu.name), put(one, "uuid", gpu.uuid), put(one, "pci_bus_id", gpu.pci_bus_id);
+    put(one, "memory_bytes", gpu.memory_bytes);
+    out["gpus"].push_back(one);
+  }
+  return out;
+}
+
 std::span<const std::string_view> recorded_variables() {
   return kVariables;
 }
@@ -228,6 +258,7 @@ json capture_environment(const std::string& command_line, const EnvironmentSourc
   json environment;
   environment["cpu"] = to_json(cpu);
   environment["memory"] = to_json(read_memory(source.files));
+  environment["nvidia"] = to_json(nvidia_driver(source));
   environment["os"] = os_json(source.files, cpu);
   environment["clock"] = clock_json(source.files);
   environment["load"] = load_json(source.files);

@@ -10,6 +10,7 @@
 
 #include "host/cpu.h"
 #include "host/memory.h"
+#include "host/nvml.h"
 #include "host/system_files.h"
 
 // What a reader needs to judge whether two results are comparable (methodology: reproducibility metadata).
@@ -22,16 +23,18 @@ struct EnvironmentSource {
   // Environment variables; default: getenv.
   std::function<std::optional<std::string>(const std::string&)> variable;
   std::vector<int> affinity;  // default: this thread's
+  std::string nvml = kNvmlLibrary;
 };
 
-// Objects cpu, memory, os, clock, load and variables, and command_line, binary_sha256. A fact that cannot be
-// read is null with "<key>_reason" beside it. The host name is stored as a digest only; variables by an
-// allow-list only.
+// Objects cpu, memory, nvidia, os, clock, load and variables, and command_line, binary_sha256. A fact that
+// cannot be read is null with "<key>_reason" beside it. The host name is stored as a digest only; variables
+// by an allow-list only.
 nlohmann::json capture_environment(const std::string& command_line,
                                    const EnvironmentSource& source = EnvironmentSource());
 
 nlohmann::json to_json(const CpuInfo& cpu);
 nlohmann::json to_json(const MemoryInfo& memory);
+nlohmann::json to_json(const NvidiaDriver& driver);
 
 // Names of the variables that are recorded with their values.
 std::span<const std::string_view> recorded_variables();

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "host/accelerators.h"
 #include "host/affinity.h"
 #include "host/cpu.h"
 #include "host/memory.h"
@@ -223,16 +224,35 @@ CheckResult check_output(const HostCheckOptions& o) {
   return pass(text);
 }
 
+std::string gpu_in_words(const NvidiaGpu& gpu) {
+  std::string text = gpu.name ? *gpu.name : fmt::format("unknown ({})", gpu.name.reason());
+  return gpu.memory_bytes ? fmt::format("{} {}", text, bytes_in_words(*gpu.memory_bytes)) : text;
+}
+
+CheckResult check_gpus(const HostCheckOptions& o) {
+  if (const auto absent = no_nvidia_device_reason(o.files); !absent.empty()) return skip(absent);
+  const auto driver = read_nvidia_driver(o.nvml);
+  if (!driver.version)
+    return warn(fmt::format("a GPU, but no word of its driver: {}", driver.version.reason()),
+                "nvidia-smi must work here: install the driver, or start the container with its libraries");
+  std::string text = fmt::format("driver {}", *driver.version);
+  if (driver.cuda_version) text += fmt::format(", CUDA up to {}", *driver.cuda_version);
+  for (std::size_t i = 0; i < driver.gpus.size(); ++i)
+    text += fmt::format("; {}: {}", i, gpu_in_words(driver.gpus[i]));
+  return pass(text);
+}
+
 struct Row {
   const char* name;
   CheckResult (*run)(const HostCheckOptions&);
   bool for_inference;
 };
-constexpr std::array<Row, 12> kRows{{
+constexpr std::array<Row, 13> kRows{{
     {"cpu", check_model, true},
     {"cores", check_cores, true},
     {"frequency", check_frequency, true},
     {"memory", check_memory, true},
+    {"GPUs", check_gpus, true},
     {"clock", check_clock, true},
     {"neighbours", check_neighbours, true},
     {"huge pages", check_huge_pages, true},

@@ -8,6 +8,7 @@
 
 #include "host/checks.h"
 #include "host/idle_gate.h"
+#include "host/nvml.h"
 #include "host/system_files.h"
 
 namespace paceline::host {
@@ -26,14 +27,15 @@ struct HostCheckOptions {
   double look_s = 2;       // how long neighbours are watched
   SystemFiles files{};
   std::vector<int> affinity;  // default: this thread's
+  std::string nvml = kNvmlLibrary;
   IdleGateSeams seams = real_idle_gate_seams();
   std::function<std::optional<DiskSpace>(const std::filesystem::path&)> space = disk_space;
   std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system
 };
 
-// What of this machine itself decides whether it can be measured on: cpu, frequency, memory, clock,
-// neighbours, huge pages, shared memory, swap, time namespace, security settings, output folder. Nothing is
-// read before a row runs.
+// What of this machine itself decides whether it can be measured on: cpu, frequency, memory, GPUs,
+// clock, neighbours, huge pages, shared memory, swap, time namespace, security settings, output folder.
+// Nothing is read before a row runs.
 std::vector<Check> host_checks(const HostCheckOptions& options);
 
 }  // namespace paceline::host

@@ -93,6 +93,7 @@ class PACELINE_EXPORT Engine {
   // Starts one inference on the slot's inputs.
   virtual void enqueue(Slot slot) = 0;
   // Waits for it. The outputs can be read by the host and stay valid until the slot's next enqueue or bind.
+  // An engine that was told to leave them on its device (option io: none) returns nothing.
   [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
   // Runs one inference under observation and says what executed. Never called in a timed pass.
   [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
@@ -103,6 +104,10 @@ class PACELINE_EXPORT Engine {
   // operation to the end of its last, copies of inputs and outputs left out. Asked after synchronize, outside
   // the timed region.
   [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
+  // Copies the outputs of the slot's last inference to the host, where synchronize left them on the device;
+  // they stay valid as those of synchronize do. Called after synchronize and device_ns, outside the timed
+  // region.
+  [[nodiscard]] virtual std::span<const TensorView> fetch_outputs(Slot) { return {}; }
   // Leaves the device's caches without anything an inference put there. Called outside the timed region.
   virtual void flush_caches() {
     throw Error(ErrorCode::kUnsupported,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,12 +65,29 @@ class PACELINE_EXPORT StepRecorder {
   virtual void finished(int bucket) = 0;
 };
 
+// One all-reduce of gradients; times from the start of the step, in ns.
+struct BucketTimes {
+  std::int64_t bytes = 0;
+  std::int64_t launched_ns = 0;
+  std::optional<std::int64_t> finished_ns;  // none: its end was not heard of
+};
+
+// Where the time of a step went, in ns. Parts that come several times (micro-batches) are added up.
+struct StepTimes {
+  std::int64_t step_ns = 0;       // from the fetch of the batch to the end of the optimizer
+  std::int64_t data_wait_ns = 0;  // until the batch was there
+  std::array<std::int64_t, static_cast<std::size_t>(StepPhase::kEnd)> phase_ns{};  // by StepPhase
+  std::vector<BucketTimes> buckets;                                                // by number
+};
+
 struct StepOutcome {
   double loss = 0;                   // mean over the rank's samples of this step
   std::int64_t correct = 0;          // right first answers
   std::int64_t judged = 0;           // labels that count
   bool skipped = false;              // by the GradScaler: gradients were not finite
   std::optional<double> loss_scale;  // amp
+  // On the clock of a device that works on its own; none: the recorder's clock has seen the work itself.
+  std::optional<StepTimes> device_times;
 };
 
 // What a trainer says of itself after load and a few steps.
@@ -86,15 +105,18 @@ struct TrainerInfo {
 struct ProfiledTime {
   std::string name;
   std::int64_t calls = 0;
-  double total_ns = 0;            // in it and in what it called; of one inside its like, the outer alone
-  std::optional<double> self_ns;  // in it alone; none: it ran beside its thread, as a collective does
+  double total_ns = 0;  // in it and in what it called; of one inside its like, the outer alone
+  // In it alone; none: it ran beside its thread, as a collective does. Where a device worked: the device's
+  // time for what it handed over itself; none: nothing.
+  std::optional<double> self_ns;
 };
 
 struct StepProfile {
-  std::vector<ProfiledTime> scopes;     // of the caller, in the order in which they came
-  std::vector<ProfiledTime> operators;  // the largest self time first
-  std::string source;                   // who measured, in words
-  std::string no_trace;                 // why there is no trace; empty: it was written
+  std::vector<ProfiledTime> scopes;      // of the caller, in the order in which they came
+  std::vector<ProfiledTime> operators;   // the largest self time first
+  std::string source;                    // who measured, in words
+  std::string no_trace;                  // why there is no trace; empty: it was written
+  std::optional<double> device_busy_ns;  // how long a device was at work; none: the host did the work
 };
 
 // Watches what a trainer does. Calls come one at a time; only the thread that trains is watched, and what
@@ -123,10 +145,16 @@ class PACELINE_EXPORT Trainer {
   // Names, types and shapes of what step takes: the model's inputs, then the labels (classification: int64
   // [N]; language models: none, they are made from the inputs).
   [[nodiscard]] virtual std::vector<TensorSpec> batch_specs() const = 0;
+  // The caller begins to fetch the batch of the next step.
+  virtual void open_step() {}
   // One optimizer step over accumulation_steps micro-batches, `batches` one after the other in the order of
-  // batch_specs. The data stays the caller's.
-  virtual StepOutcome step(std::span<const TensorView> batches, double learning_rate,
-                           StepRecorder& recorder) = 0;
+  // batch_specs. The data is the caller's again when the call returns. Gives the outcome of this step; of the
+  // step before it where a device works on its own, so that the host never waits for the step it has just
+  // handed over. Outcomes come in the order of steps.
+  virtual std::optional<StepOutcome> step(std::span<const TensorView> batches, double learning_rate,
+                                          StepRecorder& recorder) = 0;
+  // Waits for the step that is under way and gives its outcome; none where step has given them all.
+  virtual std::optional<StepOutcome> finish() { return std::nullopt; }
   // Right answers and loss on one micro-batch, without training: running statistics, no dropout.
   virtual StepOutcome evaluate(std::span<const TensorView> batch) = 0;
   // Equal when parameters and buffers that DDP keeps equal are equal to the bit.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -50,6 +51,19 @@ struct MachineField {
 std::string as_text(const json& value) {
   return scalar_text(value);
 }
+// GPUs of one name are counted.
+std::string as_gpus(const json& gpus) {
+  std::map<std::string, int> counts;
+  for (const json& gpu : gpus)
+    if (const auto name = gpu.value("name", json()); name.is_string()) ++counts[name.get<std::string>()];
+  std::vector<std::string> words;
+  for (const auto& [name, count] : counts)
+    words.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));
+  return join(words, ", ");
+}
+std::string as_driver(const json& value) {
+  return value.is_null() ? "" : "NVIDIA driver " + scalar_text(value);
+}
 std::string as_cores(const json& value) {
   return scalar_text(value) + " cores";
 }
@@ -63,12 +77,14 @@ std::string as_kernel(const json& value) {
   return "Linux " + scalar_text(value);
 }
 
-constexpr std::array<MachineField, 5> kMachine{{
+constexpr std::array<MachineField, 7> kMachine{{
     {"/cpu/model", as_text},
     {"/cpu/cores_online", as_cores},
     {"/memory/total_bytes", as_bytes},
     {"/cpu/governor", as_governor},
     {"/os/kernel", as_kernel},
+    {"/nvidia/gpus", as_gpus},
+    {"/nvidia/driver_version", as_driver},
 }};
 
 }  // namespace
@@ -83,7 +99,7 @@ std::string machine_line(const json& environment) {
   std::vector<std::string> parts;
   for (const auto& [pointer, show] : kMachine) {
     const json::json_pointer at(pointer);
-    if (!environment.contains(at) || environment.at(at).is_structured()) continue;
+    if (!environment.contains(at) || environment.at(at).is_object()) continue;
     std::string part = show(environment.at(at));
     if (!part.empty()) parts.push_back(std::move(part));
   }

@@ -142,8 +142,11 @@ std::string scope_text(const CaseResult& one) {
 
 std::string collectives_text(const Training& t) {
   if (!t.ddp || !t.collectives_per_step || !t.parameter_tensors) return {};
-  return fmt::format("{} of gradients a step, in buckets; one a parameter would be {}.",
-                     plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors);
+  const auto hidden = t.overlap_ratio ? fmt::format(" The backward pass hid {} of their time.",
+                                                    format_percent(*t.overlap_ratio))
+                                      : std::string();
+  return fmt::format("{} of gradients per step, in buckets; without buckets there would be {}.{}",
+                     plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors, hidden);
 }
 
 std::string loader_text(const CaseResult& one) {

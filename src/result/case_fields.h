@@ -225,6 +225,7 @@ void fields(A& a, Training& t) {
       a("bucket_bytes", t.bucket_bytes);
   a("buckets", t.buckets), a("collectives_per_step", t.collectives_per_step),
       a("exposed_share", t.exposed_share);
+  a("overlap_ratio", t.overlap_ratio);
   a("data_wait_share", t.data_wait_share), a("straggler_index", t.straggler_index),
       a("straggler_rank", t.straggler_rank);
   a("sync_variation", t.sync_variation), a("loader_samples_per_s", t.loader_samples_per_s),

@@ -206,6 +206,9 @@ constexpr std::array kMetrics{
            "Training with DDP: share of a step that waits for communication which the backward pass did not "
            "hide.",
            "parts-of-a-step", training_number<&Training::exposed_share>},
+    Metric{"overlap_ratio", "overlap", "1", kHigh,
+           "Training with DDP: share of the exchange of gradients that the backward pass hid.",
+           "parts-of-a-step", training_number<&Training::overlap_ratio>},
     Metric{"data_wait_share", "data wait", "1", kLow, "Training: share of a step that waits for its data.",
            "parts-of-a-step", training_number<&Training::data_wait_share>},
     Metric{"straggler_index", "straggler", "1", kLow,

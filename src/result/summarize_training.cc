@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "result/aligned_steps.h"
+#include "result/overlap.h"
 #include "result/training_course.h"
 #include "stats/order_statistics.h"
 #include "stats/quantile.h"
@@ -104,6 +105,7 @@ void fill_communication(Training& t, const std::vector<StepAcross>& timed) {
   const bool several = t.ranks.size() > 1;
   if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_a_step(timed);
   t.exposed_share = t.ddp ? share_of_step(timed, &StepRow::exposed_ns) : alone;
+  t.overlap_ratio = t.ddp ? overlap_ratio(timed) : alone;
   t.sync_variation = several ? variation_of_exposed(timed) : alone;
   t.straggler_index = several ? median_over(timed, lateness) : alone;
 }
@@ -143,7 +145,8 @@ Number loader_rate(const std::vector<RankSteps>& ranks) {
 // Figures of speed: over repetitions their median stands.
 constexpr std::array kSpeedFigures{&Training::total_ns,        &Training::exposed_share,
                                    &Training::data_wait_share, &Training::straggler_index,
-                                   &Training::sync_variation,  &Training::loader_samples_per_s};
+                                   &Training::sync_variation,  &Training::loader_samples_per_s,
+                                   &Training::overlap_ratio};
 
 template <typename Struct, typename Get>
 void set_median(Number Struct::*field, Struct& into, const std::vector<const Training*>& all, Get get) {

@@ -85,6 +85,7 @@ struct Training {
   std::vector<BucketFigures> buckets;
   Count collectives_per_step;
   Number exposed_share;         // of the step
+  Number overlap_ratio;         // of the exchange of gradients: what the backward pass hid
   Number data_wait_share;       // of the step
   Number straggler_index;       // median over steps of max over ranks / median over ranks of the compute time
   Count straggler_rank;         // one that is persistently late

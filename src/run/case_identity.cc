@@ -46,8 +46,11 @@ std::string value_of(const Settings& s, std::string_view name) {
   return config::value_text(s.list(name).front());
 }
 
-// A device other than the CPU; empty: the CPU.
-std::string device_of(const Settings& s) {
+// A device other than the CPU; empty: the CPU, or what auto stands for is not known yet. Ranks are on all
+// devices of their host, so that theirs has no number.
+std::string device_of(const Case& c) {
+  const Settings& s = c.settings;
+  if (c.kind == config::WorkloadKind::kTraining) return s.text("device") == "cuda" ? "cuda" : "";
   const auto device = s.has("device") ? config::canonical_device(s.text("device")) : std::nullopt;
   if (!device || s.text("device") == "cpu") return {};
   return instances_per_device(s) > 0 ? "cuda" : *device;
@@ -63,7 +66,7 @@ void add_training_params(const Settings& s, std::map<std::string, std::string>& 
 
 std::map<std::string, std::string> params_of(const Case& c) {
   auto params = device_options(c.settings);
-  if (const auto device = device_of(c.settings); !device.empty()) params["device"] = device;
+  if (const auto device = device_of(c); !device.empty()) params["device"] = device;
   for (const char* name : kParams)
     if (c.settings.has(name)) params[name] = value_of(c.settings, name);
   if (c.kind == config::WorkloadKind::kTraining) add_training_params(c.settings, params);
@@ -108,6 +111,11 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   r.repetitions_planned = repetitions_of(c);
   for (const auto& [name, values] : c.settings.all()) r.config_effective[name] = json_of(values);
   return r;
+}
+
+void identify_device(result::Benchmark& benchmark, const std::string& device) {
+  benchmark.params.erase("device");
+  if (device != "cpu") benchmark.params["device"] = device;
 }
 
 std::int64_t repetitions_of(const Case& c) {

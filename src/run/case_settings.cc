@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/case_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace {
 
 // With their defaults.
 constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
+
+constexpr double kFloorS = 0.5;
+constexpr double kFloorOnGpuS = 1.0;  // whose clocks are lower when it has idled
 
 }  // namespace
 
@@ -26,6 +30,12 @@ std::map<std::string, std::string> device_options(const config::Settings& s) {
     if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
   }
   return options;
+}
+
+double warmup_floor_s(const config::Settings& s) {
+  if (s.has("warmup.min_time_s")) return s.number("warmup.min_time_s");
+  const double usual = config::runs_on_cpu(s.text("engine"), s.text("device")) ? kFloorS : kFloorOnGpuS;
+  return std::min(usual, s.number("warmup.max_time_s"));
 }
 
 std::int64_t instances_per_device(const config::Settings& s) {

@@ -31,7 +31,7 @@ stats::WarmupConfig warmup_config(const Settings& s) {
   w.fixed_iterations = s.has("warmup_iterations") ? s.integer("warmup_iterations") : 10;
   if (fixed && w.fixed_iterations == 0) w.mode = stats::WarmupMode::kNone;
   w.floor_iterations = s.integer("warmup.min_iterations");
-  w.floor_ns = to_ns(s.number("warmup.min_time_s"));
+  w.floor_ns = to_ns(warmup_floor_s(s));
   w.cap_iterations = s.integer("warmup.max_iterations");
   w.cap_ns = to_ns(s.number("warmup.max_time_s"));
   return w;

@@ -64,7 +64,7 @@ EngineHome EngineDirectory::find(const std::string& engine, const std::string& d
 EngineHome engine_home(const EngineDirectory& engines, const std::string& engine, const std::string& device) {
   const auto home = engines.find(engine, device);
   if (home.file.empty() || device == "cpu") return home;
-  const auto absent = host::no_nvidia_device_reason(host::SystemFiles());
+  const auto absent = host::no_visible_device_reason(host::SystemFiles());
   if (absent.empty()) return home;
   return {{}, fmt::format("device '{}': {}", device, absent)};
 }

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "cluster/roll_call.h"
 #include "host/affinity.h"
+#include "host/gpu_locality.h"
 #include "host/oom.h"
 #include "run/rank_process.h"
 #include "run/spawn.h"
@@ -55,10 +56,22 @@ Listener listen_here() {
   return here;
 }
 
+// Lists of CPUs that those who share ours had better have, in their order. Of ranks that other processes
+// start it is not known which devices they see: then nobody prefers any, or two would take the same.
+std::vector<std::vector<int>> preferred_cpus(const RankShare& share, const std::string& device) {
+  std::vector<std::vector<int>> near(static_cast<std::size_t>(share.cpus_ranks));
+  if (device != "cuda" || share.cpus_ranks != share.count) return near;
+  const auto places = host::gpu_places();
+  for (int i = 0; i < share.count; ++i)
+    near[static_cast<std::size_t>(i)] = host::cpus_near_rank(places, share.local_first + i);
+  return near;
+}
+
 // CPUs of each of our ranks; empty lists: not enough for each to have its own.
-std::vector<std::vector<int>> cpus_of_ranks(const RankShare& share, int threads) {
-  const auto each = static_cast<std::size_t>(std::max(1, threads));
-  const auto cpus = host::choose_cpus(static_cast<long long>(each) * share.cpus_ranks);
+std::vector<std::vector<int>> cpus_of_ranks(const RankShare& share, const workload::PassSpec& spec) {
+  const auto each = static_cast<std::size_t>(std::max(1, spec.settings.threads));
+  const auto cpus =
+      host::choose_cpus_near(preferred_cpus(share, spec.train.device), static_cast<long long>(each));
   std::vector<std::vector<int>> all(static_cast<std::size_t>(share.count));
   if (cpus.size() < each * static_cast<std::size_t>(share.cpus_ranks)) return all;
   auto next = cpus.begin() + static_cast<std::ptrdiff_t>(each) * share.cpus_first;
@@ -105,7 +118,7 @@ class Ranks {
     if (request.spec.train.rendezvous.port == 0) listener = listen_here();
     std::vector<std::vector<int>> cpus(static_cast<std::size_t>(share.count));
     if (!request.spec.pin_cpus.empty()) {
-      cpus = cpus_of_ranks(share, request.spec.settings.threads);
+      cpus = cpus_of_ranks(share, request.spec);
       if (cpus.front().empty()) warn_of_sharing(request, share, on_progress);
     }
     for (int i = 0; i < share.count && (i == 0 || !interrupt); ++i) {

@@ -17,6 +17,20 @@ bool asked_again(const RunSetup& setup, const CaseRun& c) {
   });
 }
 
+std::string device_param(const result::CaseResult& r) {
+  const auto found = r.benchmark.params.find("device");
+  return found == r.benchmark.params.end() ? std::string() : found->second;
+}
+
+// device: auto may stand for another device than when the run began; its repetitions are no repetitions here.
+bool measured_elsewhere(const RunSetup& setup, const CaseRun& c) {
+  const auto& cases = setup.previous.run.cases;
+  return std::any_of(cases.begin(), cases.end(), [&](const result::CaseResult& r) {
+    return r.case_id == c.definition.id && !r.repetitions.empty() &&
+           device_param(r) != device_param(c.result);
+  });
+}
+
 // False: there is none.
 bool take_over_check(CaseRun& c, CasePeaks& peaks) {
   const auto checked = read_record_file(c.record_file(PassKind::kCheck, 0));
@@ -45,7 +59,7 @@ void take_over_extras(const RunSetup& setup, CaseRun& c) {
 
 void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks) {
   if (setup.previous.folder.empty() || c.ended) return;
-  if (asked_again(setup, c)) return set_passes_aside(c);
+  if (asked_again(setup, c) || measured_elsewhere(setup, c)) return set_passes_aside(c);
   if (!c.trains() && !take_over_check(c, peaks)) return;
   take_over_repetitions(c);
   take_over_extras(setup, c);

@@ -179,6 +179,17 @@ workload::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   return pass;
 }
 
+std::string too_few_devices(const workload::PassSpec& pass, int devices) {
+  const auto& train = pass.train;
+  if (train.device != "cuda" || train.backend != "nccl" || devices == 0 || pass.world_size <= devices)
+    return {};
+  return fmt::format(
+      "{} ranks over nccl need a device each, and {} {} visible here; start fewer ranks, or use backend: "
+      "gloo, "
+      "with which ranks may share a device",
+      pass.world_size, devices, devices == 1 ? "is" : "are");
+}
+
 int threads_per_rank(const std::vector<Case>& cases, int cores, const RanksHere& ranks_here) {
   std::int64_t most = 1;
   for (const auto& c : cases)

@@ -23,6 +23,10 @@ workload::PassSpec train_pass(const config::Case& c, const TrainPlace& place);
 // cpu | cuda
 std::string train_device(const config::Case& c, const TrainPlace& place);
 
+// Why the ranks, all started on this host, cannot have a device each where their backend wants that; empty:
+// they can. `devices`: that are visible; 0: not known.
+std::string too_few_devices(const workload::PassSpec& pass, int devices);
+
 // Of the ranks of a case, how many share the CPUs that this process may use; empty: all of them.
 using RanksHere = std::function<std::int64_t(std::int64_t ranks)>;
 

@@ -3,6 +3,7 @@
 
 #include "config/training_effects.h"
 #include "host/affinity.h"
+#include "host/gpu_locality.h"
 #include "host/memory.h"
 #include "run/launch.h"
 #include "run/rank_memory.h"
@@ -24,12 +25,16 @@ MemoryVerdict memory_of(const config::Case& c, const std::string& device, int ho
 }
 
 // First reason why the ranks cannot run here; empty: they can.
-std::string obstacle(const config::Case& c, const workload::TrainSpec& train, const EngineHome& home,
-                     int hosts) {
+std::string obstacle(const config::Case& c, const workload::PassSpec& pass, const EngineHome& home,
+                     const Launch* launch) {
+  const auto& train = pass.train;
   if (!home.unavailable.empty()) return home.unavailable;
   if (train.device == "cpu" && train.backend == "nccl")
     return "backend 'nccl' connects CUDA devices, and the ranks run on the CPU; use gloo";
-  return memory_of(c, train.device, hosts).refusal;
+  if (train.device == "cuda" && !launch)  // a launcher may show every rank other devices
+    if (auto few = too_few_devices(pass, host::visible_device_count(host::gpu_places())); !few.empty())
+      return few;
+  return memory_of(c, train.device, launch ? launch->hosts() : 1).refusal;
 }
 
 RanksHere ranks_here(const Launch* launch) {
@@ -42,13 +47,12 @@ RanksHere ranks_here(const Launch* launch) {
 TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cases,
                      const EngineDirectory& engines, const Launch* launch) {
   const auto cores = static_cast<int>(host::allowed_cpus().size());
-  const int hosts = launch ? launch->hosts() : 1;
   TrainHere here{train_pass(c, {threads_per_rank(cases, cores, ranks_here(launch)), auto_device(engines),
                                 cases.size() == 1}),
                  {}};
   const auto home = engine_home(engines, here.pass.engine, here.pass.train.device);
   here.pass.plugin_file = home.file.string();
-  here.unavailable = obstacle(c, here.pass.train, home, hosts);
+  here.unavailable = obstacle(c, here.pass, home, launch);
   if (c.settings.flag("pin")) here.pass.pin_cpus = host::choose_cpus(here.pass.settings.threads);
   return here;
 }

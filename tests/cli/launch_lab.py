@@ -13,7 +13,7 @@ from pathlib import Path
 
 from paceline_cli import BINARY, CliTest, case_of, session_members, wait_until
 
-QUICK_TRAINING = ["--model", "tiny_cnn", "--batch", "8", "--warmup-steps", "1", "--repetitions", "1", "--idle-wait-s", "0", "--allow-noisy",
+QUICK_TRAINING = ["--model", "tiny_cnn", "--device", "cpu", "--batch", "8", "--warmup-steps", "1", "--repetitions", "1", "--idle-wait-s", "0", "--allow-noisy",
                   "--threads", "1"]
 MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LAUNCHER_VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMPI_", "PMI_", "PMIX_", "SLURM_",

@@ -16,6 +16,9 @@ from pathlib import Path
 BINARY = os.environ.get("PACELINE_BIN", "")
 SPIN = os.environ.get("PACELINE_SPIN", "")
 TIMEOUT_S = 120
+# What shows an NVIDIA GPU, as src/host/accelerators.cc sees one. Where there is one, training is on it unless a test asks for the CPU.
+GPU_SIGNS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")
+GPU = any(Path(sign).exists() for sign in GPU_SIGNS)
 
 # Every test is quick and says nothing about speed: no wait for a quiet machine, no peak, a short fixed loop.
 QUICK = ["--idle-wait-s", "0", "--no-measure-peak", "--allow-noisy", "--warmup", "1"]

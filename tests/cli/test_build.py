@@ -87,6 +87,8 @@ class Build(cli.CliTest):
             (["--model", "tiny_cnn"], 2, "--output is missing"),
             (["--model", "tiny_cnn", "--out", "x.bin"], 2, "end in .blob"),
             (["--model", "tiny_cnn", "--out", "x.blob", "--workspace", "4GiB"], 2, "engine openvino has no option 'workspace'"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--device", "cuda:1"], 2, "engine openvino has no option 'device'"),
+            (["--model", "tiny_cnn", "--out", "x.blob", "--device", "cpu"], 2, "built on it; write cuda or cuda:1"),
             (["--model", "tiny_cnn", "--out", "x.blob", "--workspace", "4096"], 2, "at least 1048576 bytes"),
             (["--model", "tiny_cnn", "--engine", "tensort", "--out", "x.plan"], 2, "did you mean 'tensorrt'"),
             (["--model", "m.pt", "--out", "x.blob"], 2, "takes an ONNX file or a built-in model"),

@@ -2,11 +2,9 @@
 """--device as a user meets it, on a machine without an NVIDIA GPU; with one, those tests are skipped."""
 
 import unittest
-from pathlib import Path
 
 import paceline_cli as cli
 
-GPU = any(Path(path).exists() for path in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu"))
 QUICK = ("--model", "tiny_cnn", "--iterations", "3", "--warmup", "1", "--idle-wait-s", "0")
 
 
@@ -17,7 +15,7 @@ class Device(cli.CliTest):
             self.assert_code(result, 2)
             self.assertIn(f"device '{word}' is none of cpu, cuda, cuda:0, cuda:1", result.err)
 
-    @unittest.skipIf(GPU, "this machine shows an NVIDIA device")
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_without_a_gpu_the_case_is_skipped_and_says_why(self):
         for word, name in (("cuda", "cuda:0"), ("cuda:9", "cuda:9")):
             result = self.run_cli("infer", *QUICK, "--device", word)
@@ -29,7 +27,7 @@ class Device(cli.CliTest):
         self.assert_code(result, 77)
         self.assertRegex(result.out + result.err, "openvino' (does not run on cuda:0 here; it does on: cpu|needs the)")
 
-    @unittest.skipIf(GPU, "this machine shows an NVIDIA device")
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_validate_knows_the_plug_in_without_loading_it(self):
         self.assertRegex(self.run_cli("validate").out, "plug-in cuda +(built, not loaded: |not built: )")
 

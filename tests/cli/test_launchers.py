@@ -34,7 +34,7 @@ class ByHand(TrainingTest):
         self.assertTrue((self.only_run() / "log_rank1.txt").exists())
 
     def test_smaller_worlds_of_a_sweep_leave_ranks_waiting(self):
-        plan = self.write("sweep.yaml", "kind: training\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\nrepetitions: 2\n"
+        plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\nrepetitions: 2\n"
                                         "idle_wait_s: 0\nallow_noisy: true\nbenchmark: {warmup_steps: 1, measure_steps: 5}\n")
         port = free_port()
         hosts = [self.start("train", "-c", plan, "--nnodes", 2, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}") for node in (0, 1)]
@@ -188,7 +188,7 @@ def cpus_in(text):
 class Cpus(TrainingTest):
     """Which CPUs ranks take when nothing says their threads."""
 
-    ARGUMENTS = ["--model", "tiny_cnn", "--batch", 8, "--steps", 5, "--warmup-steps", 1, "--repetitions", 1, "--idle-wait-s", 0, "--allow-noisy"]
+    ARGUMENTS = ["--model", "tiny_cnn", "--device", "cpu", "--batch", 8, "--steps", 5, "--warmup-steps", 1, "--repetitions", 1, "--idle-wait-s", 0, "--allow-noisy"]
 
     def setUp(self):
         super().setUp()

@@ -116,6 +116,7 @@ class Refusals(WithTensorRt):
 
     def test_options_that_do_not_go(self):
         self.refused("tiny_cnn", "--dla", "0", code=77, words=["no DLA here"])
+        self.refused("tiny_cnn", "--device", "cuda:99", code=77, words=["driver"])
         self.refused("tiny_cnn", "--precision", "bf16", code=77, words=["no precision 'bf16'"])
         self.write("times", "no times")
         self.refused("tiny_cnn", "--timing-cache", "times", code=2, words=["timing cache", "delete it"])

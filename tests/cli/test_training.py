@@ -3,11 +3,14 @@
 
 import json
 import math
+import os
 import unittest
 
 from paceline_cli import CliTest, case_dir, case_of, main, read_csv
 
 STEPS, WARMUP = 6, 2
+# Set: the same tests with the trainer of that plug-in, one that reports each step while the next is under way.
+PLUGIN = ["--plugin", os.environ["PACELINE_TEST_TRAINER"]] if os.environ.get("PACELINE_TEST_TRAINER") else []
 
 
 def rows_of(folder, rank):
@@ -17,9 +20,9 @@ def rows_of(folder, rank):
 class Training(CliTest):
     def train(self, *lines, model="tiny_cnn", ranks="[2]", code=0, arguments=()):
         plan = self.write("train.yaml", "\n".join([
-            "kind: training", f"models: [{model}]", "batch_sizes: [4]", f"gpu_counts: {ranks}", "threads: 1",
+            "kind: training", "device: cpu", f"models: [{model}]", "batch_sizes: [4]", f"gpu_counts: {ranks}", "threads: 1",
             f"benchmark: {{warmup_steps: {WARMUP}, measure_steps: {STEPS}}}", "idle_wait_s: 0", "allow_noisy: true", *lines]) + "\n")
-        result = self.run_cli("run", plan, *arguments)
+        result = self.run_cli("run", plan, *PLUGIN, *arguments)
         self.assert_code(result, code)
         return result
 

@@ -28,7 +28,7 @@ def png(width, height, colour):
 class TrainingData(cli.CliTest):
     def train(self, source, path, *arguments, model="tiny_cnn", batch=4, code=0, env=None):
         given = ["--data.path", str(path)] if path else []
-        result = self.run_cli("train", "--model", model, "--batch-size", batch, "--threads", "1", "--steps", "4", "--warmup-steps", "1",
+        result = self.run_cli("train", "--model", model, "--device", "cpu", "--batch-size", batch, "--threads", "1", "--steps", "4", "--warmup-steps", "1",
                               "--idle-wait-s", "0", "--allow-noisy", "-q", "--data.source", source, *given, *arguments, env=env)
         self.assert_code(result, code)
         return result
@@ -94,7 +94,7 @@ class Pictures(TrainingData):
                 file = whole / f"val/class{place}/{number}.png"
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(png(44, 50, colour))
-        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", "4", "--threads", "1", "--steps", "4", "--warmup-steps", "1", "--idle-wait-s",
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "4", "--warmup-steps", "1", "--idle-wait-s",
                               "0", "--allow-noisy", "--data.source", "image_folder", "--data.path", whole, "--epochs", "15", "--lr", "0.003")
         self.assert_code(result, 0)
         epochs = [json.loads(line) for line in (self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()]

@@ -61,7 +61,7 @@ class Refused(cli.CliTest):
 
 class OneProcess(cli.CliTest):
     def test_one_rank_trains_in_the_calling_process(self):
-        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", 2, "--steps", 3, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", "--in-process")
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--batch-size", 2, "--steps", 3, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", "--in-process")
         self.assert_code(result, 0)
         training = self.summary()["cases"][0]["training"][0]
         self.assertEqual(len(training["ranks"]), 1)
@@ -79,7 +79,7 @@ class Impossible(cli.CliTest):
         return case["reason"]
 
     def test_more_ranks_than_the_memory_holds(self):
-        reason = self.skip("--ranks=65536", "--batch=1", "--data.synthetic_samples=65536")  # 4.2 TB
+        reason = self.skip("--device=cpu", "--ranks=65536", "--batch=1", "--data.synthetic_samples=65536")  # 4.2 TB
         self.assertIn("65536 ranks of tiny_cnn need at least", reason)
         self.assertIn("this machine has", reason)
 
@@ -89,7 +89,7 @@ class Impossible(cli.CliTest):
 
 class WithoutEffect(cli.CliTest):
     def test_options_that_do_nothing_are_named_in_one_line(self):
-        result = self.run_cli("train", "--model", "tiny_cnn", "--dry-run", "--training.betas=0.5,0.9", "--training.eps=1e-4", "--data.path=x",
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--dry-run", "--training.betas=0.5,0.9", "--training.eps=1e-4", "--data.path=x",
                               "--ddp.static_graph")
         self.assert_code(result, 0)
         lines = [line for line in result.err.splitlines() if "no effect here" in line]
@@ -100,7 +100,7 @@ class WithoutEffect(cli.CliTest):
         self.assertNotIn("no effect", result.out)
 
     def test_nothing_is_said_of_what_works(self):
-        result = self.run_cli("train", "--model", "tiny_cnn", "--dry-run", "--ranks=2", "--momentum=0.8", "--ddp.static_graph")
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--dry-run", "--ranks=2", "--momentum=0.8", "--ddp.static_graph")
         self.assert_code(result, 0)
         self.assertNotIn("no effect", result.err)
 
@@ -143,7 +143,7 @@ class Damaged(TrainingData):
         (self.folder / "cifar").mkdir()
         path = self.folder / "cifar/train.bin"
         path.write_bytes(bytes(3074 * 10 - 1))
-        result = self.run_cli("train", "--model", "resnet50", "--batch-size", 1, "--steps", 1, "--idle-wait-s", "0", "--data.source=cifar100",
+        result = self.run_cli("train", "--model", "resnet50", "--device=cpu", "--batch-size", 1, "--steps", 1, "--idle-wait-s", "0", "--data.source=cifar100",
                               f"--data.path={path.parent}")
         self.assert_code(result, 2)
         case = self.summary()["cases"][0]
@@ -152,7 +152,7 @@ class Damaged(TrainingData):
 
     def test_one_class(self):
         path = self.write_npz(npy_bytes(list(range(80)), (20, 4), "|u1", "B"), npy_bytes([1] * 20, (20,), "<i8", "q"))
-        result = self.run_cli("train", "--model", "tiny_cnn", "--batch-size", 4, "--steps", 2, "--idle-wait-s", "0", "--allow-noisy",
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--idle-wait-s", "0", "--allow-noisy",
                               "--data.source=npz", f"--data.path={path}", "--threads=1")
         self.assert_code(result, 0)
         self.assertIn("nothing to learn", result.out)

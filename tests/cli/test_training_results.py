@@ -83,7 +83,7 @@ class TrainingResults(cli.CliTest):
         self.assertIn("## Training", (self.folder / "out.md").read_text(encoding="utf-8"))
 
     def test_what_has_no_effect_is_said(self):
-        self.assert_code(self.run_cli("train", "--model", "tiny_cnn", "--batch-size", "4", "--threads", "1", "--steps", "6", "--idle-wait-s", "0",
+        self.assert_code(self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "6", "--idle-wait-s", "0",
                                       "--allow-noisy", "-q", "--benchmark.sync_cuda", "--no-benchmark.log_step_times"), 0)
         run = self.only_run()
         notes = " ".join(self.summary(run)["cases"][0]["training"][0]["notes"])
@@ -92,7 +92,7 @@ class TrainingResults(cli.CliTest):
         self.assertTrue((run / "metrics_epoch.jsonl").exists())
 
     def test_epochs_go_on_after_what_is_measured(self):
-        self.assert_code(self.run_cli("train", "--model", "tiny_cnn", "--batch-size", "4", "--threads", "1", "--steps", "3", "--warmup-steps", "1",
+        self.assert_code(self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "3", "--warmup-steps", "1",
                                       "--epochs", "2", "--data.synthetic_samples", "24", "--idle-wait-s", "0", "--allow-noisy", "-q"), 0)
         rows = lines_of(self.only_run() / "rank0.jsonl")
         self.assertEqual(len(rows), 12)

@@ -17,6 +17,8 @@
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for
+//          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
+//          after that, since nothing is fetched between timed ones
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
 //   SPIN_FAULT_AT = load | run
@@ -38,15 +40,20 @@ class SumEngine : public Engine {
   }
   void load(const ModelSpec& model, const EngineSettings& settings) override {
     threads_ = settings.threads;
+    const auto io = settings.options.find("io");
+    keeps_outputs_ = io != settings.options.end() && io->second == "none";
     if (!model.inputs.empty()) batch_ = model.inputs.front().shape.at(0);
   }
   void bind(Slot, std::span<const TensorView> inputs) override {
     input_ = inputs.front();
+    fetched_ = false;
     if (variable("SPIN_FIXED_BATCH", "0") == "1" && input_.shape.at(0) != batch_)
       throw Error(ErrorCode::kUsage, "this engine was loaded for batches of " + std::to_string(batch_));
     output_ = Tensor({"output", DType::kFloat32, {input_.shape.at(0), 4}});
   }
   void enqueue(Slot) override {
+    if (keeps_outputs_ && fetched_)
+      throw Error(ErrorCode::kInternal, "outputs were fetched between two inferences");
     const auto per_sample = static_cast<std::size_t>(element_count(input_.shape) / input_.shape[0]);
     const auto* x = static_cast<const float*>(input_.data);
     for (std::int64_t s = 0; s < input_.shape[0]; ++s)
@@ -57,7 +64,12 @@ class SumEngine : public Engine {
         output_.as<float>()[static_cast<std::size_t>(s) * 4 + k] = sum;
       }
   }
-  std::span<const TensorView> synchronize(Slot) override {
+  std::span<const TensorView> synchronize(Slot slot) override {
+    if (keeps_outputs_) return {};
+    return fetch_outputs(slot);
+  }
+  std::span<const TensorView> fetch_outputs(Slot) override {
+    fetched_ = true;
     view_ = output_.view();
     return {&view_, 1};
   }
@@ -75,6 +87,7 @@ class SumEngine : public Engine {
   Tensor output_;
   int threads_ = 1;
   std::int64_t batch_ = 1;
+  bool keeps_outputs_ = false, fetched_ = false;
 };
 
 class SpinEngine : public SumEngine {

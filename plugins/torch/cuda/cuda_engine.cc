@@ -10,10 +10,10 @@
 
 #include <algorithm>
 
+#include "torch/cuda/cuda_versions.h"
 #include "torch/errors.h"
 #include "torch/flop_counter.h"
 #include "torch/program_factory.h"
-#include "torch/versions.h"
 
 namespace paceline::cuda_plugin {
 namespace {
@@ -48,7 +48,7 @@ plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, bool tf
 }  // namespace
 
 plugin::EngineInfo CudaEngine::info() const {
-  plugin::EngineInfo info{name_, torch_plugin::library_versions(), {}};
+  plugin::EngineInfo info{name_, library_versions(), {}};
   if (!program_) return info;
   const auto& context = at::globalContext();
   info.settings = {{"device", fmt::format("cuda:{}", device_)},
@@ -122,6 +122,12 @@ void CudaEngine::enqueue(plugin::Slot slot) {
 }
 
 std::span<const TensorView> CudaEngine::synchronize(plugin::Slot slot) {
+  if (switches_.io != Io::kNone) return fetch_outputs(slot);
+  translate_errors(ErrorCode::kData, "the model failed on the device", [&] { stream_->synchronize(); });
+  return {};
+}
+
+std::span<const TensorView> CudaEngine::fetch_outputs(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
   const c10::cuda::CUDAStreamGuard guard(*stream_);

@@ -21,7 +21,7 @@ namespace paceline::cuda_plugin {
 
 // Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on a stream of its
 // own. Inputs are on the device from bind on, or copied in enqueue; outputs are copied to the host in
-// synchronize.
+// synchronize, or with io: none in fetch_outputs.
 class CudaEngine : public plugin::Engine {
  public:
   CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
@@ -30,6 +30,7 @@ class CudaEngine : public plugin::Engine {
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;
   [[nodiscard]] std::span<const TensorView> synchronize(plugin::Slot slot) override;
+  [[nodiscard]] std::span<const TensorView> fetch_outputs(plugin::Slot slot) override;
   [[nodiscard]] plugin::ReadBack read_back(plugin::Slot slot) override;
   [[nodiscard]] std::optional<double> device_ns(plugin::Slot slot) const override;
   void flush_caches() override;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "torch/cuda/cuda_training.h"
 
+#include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
 
+#include "torch/cuda/cuda_steps.h"
 #include "torch/cuda/device.h"
+#include "torch/cuda/rank_device.h"
 #include "torch/cuda/switches.h"
+#include "torch/training/torch_group.h"
 #include "torch/training/torch_trainer.h"
 #include "torch/training/trainer_options.h"
 #include "torch/training/training_device.h"
@@ -37,6 +41,7 @@ class CudaDevice : public torch_plugin::TrainingDevice {
     return at::cuda::detail::getDefaultCUDAGenerator(static_cast<c10::DeviceIndex>(index_));
   }
   void synchronize() const override { c10::cuda::device_synchronize(); }
+  std::unique_ptr<torch_plugin::StepsUnderWay> steps() const override { return make_cuda_steps(index_); }
   std::optional<std::int64_t> peak_tensor_bytes() const override {
     return memory_peak(index_).allocated_peak_bytes;
   }
@@ -54,6 +59,13 @@ class CudaDevice : public torch_plugin::TrainingDevice {
 };
 
 }  // namespace
+
+std::unique_ptr<plugin::RankGroup> join_gloo_on_device(std::shared_ptr<plugin::Store> store,
+                                                       const plugin::GroupSpec& spec) {
+  const int index = device_of_rank(fmt::format("cuda:{}", spec.device.index), count_devices());
+  return torch_plugin::join_gloo_on(std::move(store), spec,
+                                    at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index)));
+}
 
 std::unique_ptr<plugin::Trainer> make_cuda_trainer() {
   return std::make_unique<torch_plugin::TorchTrainer>(std::make_unique<CudaDevice>());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "torch/cuda/device.h"
 
+#include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <fmt/format.h>
 
 #include "torch/errors.h"
 
@@ -24,7 +26,17 @@ DeviceInfo describe_device(int index) {
   return {properties.name, properties.major * 10 + properties.minor, properties.l2CacheSize};
 }
 
+std::string device_identity(int index) {
+  const auto& uuid = at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index))->uuid;
+  std::string text = "GPU-";
+  for (const char byte : uuid.bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+// The allocator knows no device before LibTorch's part for CUDA was initialised, which nothing else need have
+// done yet.
 void reset_memory_peak(int index) {
+  at::globalContext().lazyInitDevice(at::kCUDA);
   c10::cuda::CUDACachingAllocator::resetPeakStats(static_cast<c10::DeviceIndex>(index));
 }
 

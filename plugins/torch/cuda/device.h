@@ -14,6 +14,8 @@ struct DeviceInfo {
 // Devices that the driver shows to this process. Error(kUnavailable) with CUDA's words when there is none.
 int count_devices();
 DeviceInfo describe_device(int index);
+// The same on every host and in every process that sees the device, and of no other.
+std::string device_identity(int index);
 
 // High-water marks of LibTorch's caching allocator on a device.
 struct DeviceMemory {

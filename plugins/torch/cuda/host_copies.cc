@@ -11,12 +11,24 @@ namespace {
 struct IoRow {
   Io io;
   std::string_view name, words;
+  bool sends;   // every inference copies its inputs
+  bool pinned;  // the host's side of the copies
 };
-constexpr std::array<IoRow, 3> kIoRows{{
-    {Io::kDevice, "device", "inputs on the device, outputs copied to pageable memory"},
-    {Io::kPinned, "pinned", "inputs and outputs copied from and to pinned memory"},
-    {Io::kPageable, "pageable", "inputs and outputs copied from and to pageable memory"},
+constexpr std::array<IoRow, 4> kIoRows{{
+    {Io::kDevice, "device", "inputs on the device, outputs copied to pinned memory", false, true},
+    {Io::kPinned, "pinned", "inputs and outputs copied from and to pinned memory", true, true},
+    {Io::kPageable, "pageable", "inputs and outputs copied from and to pageable memory", true, false},
+    {Io::kNone, "none", "inputs and outputs on the device, nothing is copied", false, true},
 }};
+
+const IoRow& row_of(Io io) {
+  return kIoRows.at(static_cast<std::size_t>(io));
+}
+
+// A copy between places on the host, as where the CPU stands for a device, has no use for pinned memory.
+bool pins(Io io, const at::Device& device) {
+  return row_of(io).pinned && device.is_cuda();
+}
 
 bool same_form(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
@@ -31,7 +43,7 @@ std::optional<Io> io_named(std::string_view name) {
 }
 
 std::string io_in_words(Io io) {
-  return std::string(kIoRows.at(static_cast<std::size_t>(io)).words);
+  return std::string(row_of(io).words);
 }
 
 bool HostCopies::bind(std::span<const TensorView> inputs, const std::vector<TensorSpec>& specs,
@@ -43,7 +55,7 @@ bool HostCopies::bind(std::span<const TensorView> inputs, const std::vector<Tens
   sources_.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto source = torch_plugin::copy_input(inputs[i], specs[i], on_host);
-    sources_.push_back(io == Io::kPinned ? source.pin_memory() : source);
+    sources_.push_back(row_of(io).sends && pins(io, form.device) ? source.pin_memory() : source);
     same = same && same_form(on_device_[i], source);
   }
   on_device_.resize(inputs.size());
@@ -52,20 +64,21 @@ bool HostCopies::bind(std::span<const TensorView> inputs, const std::vector<Tens
       on_device_[i].copy_(sources_[i]);
     else
       on_device_[i] = sources_[i].to(form.device, sources_[i].scalar_type(), false, /*copy=*/true);
-  if (io == Io::kDevice) sources_.clear();
+  if (!row_of(io).sends) sources_.clear();
   return same;
 }
 
 void HostCopies::send() {
-  for (std::size_t i = 0; i < sources_.size(); ++i) on_device_[i].copy_(sources_[i], io_ == Io::kPinned);
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    on_device_[i].copy_(sources_[i], pins(io_, on_device_[i].device()));
 }
 
 std::vector<at::Tensor>& HostCopies::fetch(std::span<const at::Tensor> outputs) {
-  const bool pinned = io_ == Io::kPinned;
   results_.resize(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& from = outputs[i];
     auto& to = results_[i];
+    const bool pinned = pins(io_, from.device());
     if (!same_form(to, from))
       to = at::empty(from.sizes(), at::TensorOptions().dtype(from.scalar_type()).pinned_memory(pinned));
     to.copy_(from, pinned);

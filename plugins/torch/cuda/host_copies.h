@@ -11,11 +11,11 @@
 
 namespace paceline::cuda_plugin {
 
-// Where an inference finds its inputs and leaves its outputs. Outputs end in host memory whichever it is:
-// pinned for kPinned, pageable otherwise, the same memory every time.
-enum class Io { kDevice, kPinned, kPageable };
+// What an inference copies. kDevice: its outputs, to pinned memory. kPinned, kPageable: its inputs from such
+// memory and its outputs to it. kNone: nothing. Outputs go to the same memory every time.
+enum class Io { kDevice, kPinned, kPageable, kNone };
 
-std::optional<Io> io_named(std::string_view name);  // device, pinned, pageable
+std::optional<Io> io_named(std::string_view name);  // device, pinned, pageable, none
 std::string io_in_words(Io io);
 
 // The tensors of one slot on both sides, and the copies between them. Everything happens on the current
@@ -29,7 +29,8 @@ class HostCopies {
   [[nodiscard]] const std::vector<at::Tensor>& inputs() const { return on_device_; }
   // Copies the inputs to the device, unless they stay there; does not wait for pinned memory.
   void send();
-  // Copies outputs to the host; those to pinned memory have arrived when the stream was waited for.
+  // Copies outputs to the host; those to pinned memory have arrived when the stream was waited for. The
+  // caller leaves it out of an inference with kNone.
   std::vector<at::Tensor>& fetch(std::span<const at::Tensor> outputs);
 
  private:

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <torch/csrc/cuda/nccl.h>
 
+#include <cstdlib>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "torch/cuda/cuda_training.h"
 #include "torch/cuda/device.h"
-#include "torch/cuda/switches.h"
+#include "torch/cuda/rank_device.h"
 #include "torch/errors.h"
 #include "torch/training/peer_errors.h"
 #include "torch/training/torch_group.h"
@@ -16,6 +19,32 @@ namespace {
 
 using torch_plugin::TorchGroup;
 using torch_plugin::TorchStore;
+
+std::string version_text(std::uint64_t major, std::uint64_t minor, std::uint64_t patch) {
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+// The options made here hold a structure of NCCL's whose size changes between its releases: a LibTorch that
+// was built for another release would write beyond it.
+void check_version() {
+  const auto torchs = torch::cuda::nccl::version();  // major, minor and patch in 32, 16 and 16 bits
+  const auto here = version_text(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH);
+  const auto there = version_text(torchs >> 32U, (torchs >> 16U) & 0xffffU, torchs & 0xffffU);
+  if (here == there) return;
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("this plug-in was built for NCCL {}, but LibTorch for NCCL {}; use a build for this "
+                  "PyTorch, or --backend gloo",
+                  here, there));
+}
+
+// What the library does when a collective fails, unless the user has set it: it gives up the communicators,
+// so that the next call on the group throws. By default it would end the process without a word to us.
+void choose_error_handling() {
+  ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", std::to_string(c10d::CleanUpOnly).c_str(), /*overwrite=*/0);
+  ::setenv("TORCH_NCCL_ENABLE_MONITORING", "0", /*overwrite=*/0);
+  ::setenv("TORCH_NCCL_RETHROW_CUDA_ERRORS", "0", /*overwrite=*/0);
+}
 
 // Connected before anything is timed: NCCL would do it in the first collective.
 TorchGroup::Backend make_nccl(TorchStore& store, const plugin::GroupSpec& spec, at::Device device) {
@@ -34,10 +63,13 @@ std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> stor
                                              const plugin::GroupSpec& spec) {
   if (spec.device.kind != DeviceKind::kCuda)
     throw Error(ErrorCode::kUnsupported, "nccl reduces tensors of CUDA devices; use gloo on a CPU");
+  check_version();
+  const int index = device_of_rank(fmt::format("cuda:{}", spec.device.index), count_devices());
+  const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
   auto* torch_store = dynamic_cast<TorchStore*>(store.get());
   if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
-  const int index = device_index(fmt::format("cuda:{}", spec.device.index), count_devices());
-  const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
+  refuse_shared_devices(*store, spec, device_identity(index));
+  choose_error_handling();
   try {
     auto nccl = make_nccl(*torch_store, spec, device);
     return std::make_unique<TorchGroup>(std::move(store), std::move(nccl), TorchGroup::BackendType::NCCL,

@@ -3,8 +3,8 @@
 
 #include "torch/cuda/cuda_engine.h"
 #include "torch/cuda/cuda_training.h"
+#include "torch/cuda/cuda_versions.h"
 #include "torch/training/make.h"
-#include "torch/versions.h"
 
 namespace paceline::cuda_plugin {
 namespace {
@@ -23,10 +23,10 @@ constexpr plugin::EngineEntry kEngines[] = {
 constexpr plugin::TrainerEntry kTrainers[] = {{"cuda", make_cuda_trainer}};
 constexpr plugin::BackendEntry kBackends[] = {
     {"nccl", torch_plugin::connect_store, join_nccl},
-    {"gloo", torch_plugin::connect_store, torch_plugin::join_gloo},
+    {"gloo", torch_plugin::connect_store, join_gloo_on_device},
 };
-const plugin::Plugin kPlugin = {
-    plugin::kAbiVersion, "cuda", torch_plugin::library_versions, kEngines, {}, {}, kTrainers, kBackends};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "cuda",   library_versions, kEngines, {}, {},
+                                kTrainers,           kBackends};
 
 }  // namespace
 }  // namespace paceline::cuda_plugin

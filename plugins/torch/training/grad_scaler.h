@@ -20,11 +20,14 @@ class GradScaler {
  public:
   GradScaler(const ScalerSettings& settings, at::Device device);
   [[nodiscard]] at::Tensor scale(const at::Tensor& loss) const { return loss * scale_; }
-  // Divides the gradients by the scale, in place. False: one of them is not finite.
-  [[nodiscard]] bool unscale(const std::vector<at::Tensor>& gradients);
+  // Divides the gradients by the scale, in place, and sees whether all are finite. Does not wait for a
+  // device.
+  void unscale(const std::vector<at::Tensor>& gradients);
+  // After unscale, on the device: 1 where one of the gradients is not finite, else 0.
+  [[nodiscard]] const at::Tensor& found_inf() const { return found_inf_; }
   // After unscale: what the next step's scale is.
   void update();
-  [[nodiscard]] double scale() const;
+  [[nodiscard]] const at::Tensor& scale() const { return scale_; }
   [[nodiscard]] std::vector<at::Tensor> state() const { return {scale_, good_steps_}; }
 
  private:

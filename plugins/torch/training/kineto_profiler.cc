@@ -49,7 +49,12 @@ ProfiledCall call_of(const kineto::KinetoEvent& event) {
   call.thread = event.startThreadId();
   call.start_ns = static_cast<std::int64_t>(event.startNs());
   call.end_ns = call.start_ns + static_cast<std::int64_t>(event.durationNs());
-  call.beside = event.deviceType() != c10::DeviceType::CPU || event.isAsync();
+  call.on_device = event.deviceType() != c10::DeviceType::CPU;
+  call.beside = event.isAsync();
+  if (call.on_device)
+    call.started_by = event.linkedCorrelationId();
+  else
+    call.number = event.correlationId();
   return call;
 }
 
@@ -109,7 +114,8 @@ class KinetoProfiler : public plugin::Profiler {
         call.beside |= event.activityType() == kScope && !ours;  // c10d's, around a collective under way
       }
       auto profile = plugin_support::profile_of(std::move(calls));
-      profile.source = "PyTorch's profiler (Kineto)";
+      profile.source = profile.device_busy_ns ? "PyTorch's profiler (Kineto): times of the device's work"
+                                              : "PyTorch's profiler (Kineto)";
       profile.no_trace = write(*seen, trace_file);
       return profile;
     });

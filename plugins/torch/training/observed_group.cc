@@ -11,6 +11,7 @@ struct ObservedGroup::Watch {
   std::condition_variable changed;
   plugin::StepRecorder* recorder = nullptr;
   std::size_t buckets = 0;
+  bool ends_are_timed = true;
   int launched = 0;
   int finished = 0;
 
@@ -25,7 +26,7 @@ struct ObservedGroup::Watch {
   }
   void finish(int bucket) {
     const std::lock_guard lock(mutex);
-    if (recorder) recorder->finished(bucket);
+    if (recorder && ends_are_timed) recorder->finished(bucket);
     ++finished;
     changed.notify_all();
   }
@@ -34,6 +35,8 @@ struct ObservedGroup::Watch {
 ObservedGroup::ObservedGroup(const TorchGroup& group)
     : c10d::ProcessGroup(c10::intrusive_ptr<c10d::Store>(), group.rank(), group.world()),
       watch_(std::make_shared<Watch>()) {
+  // gloo's work on a device ends on its own streams, and by then the one that we can mark has other work.
+  watch_->ends_are_timed = group.device().is_cpu() || group.backend_type() != BackendType::GLOO;
   setBackend(group.device().type(), group.backend_type(), group.backend());
   setDefaultBackend(group.backend_type());
   setGroupName("paceline");

@@ -10,7 +10,7 @@
 namespace paceline::torch_plugin {
 
 // What the Reducer hands its buckets to: the group's own backend, so that nothing differs from plain DDP, and
-// a recorder that is told of every bucket.
+// a recorder that is told of every bucket; on a device over gloo, of its beginning only.
 class ObservedGroup : public c10d::ProcessGroup {
  public:
   explicit ObservedGroup(const TorchGroup& group);

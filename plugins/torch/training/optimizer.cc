@@ -25,6 +25,10 @@ std::vector<at::Tensor> with_gradient(const std::vector<at::Tensor>& items,
   return chosen;
 }
 
+std::optional<at::Tensor> given(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
 // Momentum starts at 0, which makes the first step PyTorch's: the buffer becomes the gradient.
 class Sgd : public Optimizer {
  public:
@@ -32,14 +36,14 @@ class Sgd : public Optimizer {
       : settings_(settings), parameters_(std::move(parameters)) {
     if (settings.momentum != 0) momentum_ = zeros_for(parameters_);
   }
-  void step(double learning_rate) override {
+  void step(double learning_rate, const at::Tensor& found_inf) override {
     const at::NoGradGuard no_grad;
     const auto used = with_gradient(parameters_, parameters_);
     if (used.empty()) return;
     const auto momentum = momentum_.empty() ? momentum_ : with_gradient(momentum_, parameters_);
     at::_fused_sgd_(used, gradients_of(parameters_), momentum, settings_.weight_decay, settings_.momentum,
                     learning_rate, /*dampening=*/0, settings_.nesterov, /*maximize=*/false,
-                    /*is_first_step=*/false);
+                    /*is_first_step=*/false, /*grad_scale=*/{}, given(found_inf));
   }
   std::vector<at::Tensor> state() const override { return momentum_; }
   std::string implementation() const override { return "_fused_sgd_"; }
@@ -59,16 +63,19 @@ class AdamW : public Optimizer {
     for (const auto& parameter : parameters_)
       steps_.push_back(at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false)));
   }
-  void step(double learning_rate) override {
+  void step(double learning_rate, const at::Tensor& found_inf) override {
     const at::NoGradGuard no_grad;
     const auto used = with_gradient(parameters_, parameters_);
     if (used.empty()) return;
     const auto steps = with_gradient(steps_, parameters_);
-    at::_foreach_add_(steps, 1);
+    if (found_inf.defined())
+      at::_foreach_add_(steps, (1 - found_inf).squeeze());  // a skipped step does not count
+    else
+      at::_foreach_add_(steps, 1);
     at::_fused_adamw_(used, gradients_of(parameters_), with_gradient(means_, parameters_),
                       with_gradient(squares_, parameters_), {}, steps, learning_rate, settings_.beta1,
                       settings_.beta2, settings_.weight_decay, settings_.eps, /*amsgrad=*/false,
-                      /*maximize=*/false);
+                      /*maximize=*/false, /*grad_scale=*/{}, given(found_inf));
   }
   std::vector<at::Tensor> state() const override {
     auto all = means_;

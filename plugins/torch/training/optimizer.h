@@ -14,7 +14,9 @@ namespace paceline::torch_plugin {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  virtual void step(double learning_rate) = 0;
+  // `found_inf`: GradScaler's; where it is 1 nothing changes. Undefined: always steps. The host does not wait
+  // for a device.
+  virtual void step(double learning_rate, const at::Tensor& found_inf) = 0;
   // Everything but parameters that the next step depends on, in a fixed order; written through on restore.
   [[nodiscard]] virtual std::vector<at::Tensor> state() const = 0;
   [[nodiscard]] virtual std::string implementation() const = 0;  // the kernel's name

@@ -29,6 +29,12 @@ constexpr PeerRow kRows[] = {
     {"connectFullMesh failed", "the connections between ranks could not be made"},
     {"Connect timeout", "the connections between ranks could not be made"},
     {"Socket Timeout", "the store does not answer"},
+    // NCCL's
+    {"remote process exited or there was a network error", kEnded},
+    {"ncclRemoteError", kEnded},
+    {"collective operation timeout", kSilent},
+    {"NCCL communicator was aborted", kSilent},
+    {"ncclSystemError", "NCCL could not use the network or shared memory"},
 };
 
 // "wait timeout after 8000ms, keys: /group_0/0/1": rank 1 never wrote its address.
@@ -50,13 +56,6 @@ std::optional<std::string> peer_failure(const std::exception& exception) {
     if (message.find(row.fragment) != std::string::npos)
       return fmt::format("{} ({})", row.words, row.fragment);
   return std::nullopt;
-}
-
-bool out_of_memory(const std::exception& exception) {
-  if (dynamic_cast<const std::bad_alloc*>(&exception)) return true;
-  const auto message = reason_of(exception);
-  return message.find("can't allocate memory") != std::string::npos ||
-         message.find("out of memory") != std::string::npos;
 }
 
 }  // namespace paceline::torch_plugin

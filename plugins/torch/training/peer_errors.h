@@ -9,7 +9,4 @@ namespace paceline::torch_plugin {
 // What a communication library says when another rank is gone or silent, in words; nullopt for other errors.
 std::optional<std::string> peer_failure(const std::exception& exception);
 
-// Whether an allocation was refused, on the host or a device.
-bool out_of_memory(const std::exception& exception);
-
 }  // namespace paceline::torch_plugin

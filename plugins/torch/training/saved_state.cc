@@ -195,6 +195,7 @@ void save_state(const std::string& file, const SharedState* shared, const RankSt
   if (shared) write_shared(archive, *shared);
   archive.write("rank", c10::IValue(rank.rank));
   write_list(archive, "random", {rank.random});
+  archive.write("random_device", c10::IValue(rank.device));
   write_list(archive, "rank_buffer", rank.buffers);
   Sink sink(file);
   try {
@@ -235,6 +236,7 @@ void load_rank_state(const std::string& file, RankState& into) {
   check_shapes(source, buffers, into.buffers, [](auto i) { return fmt::format("buffer {}", i); });
   into.rank = source.value("rank").toInt();
   into.random = random.front();
+  into.device = source.has("random_device") ? source.value("random_device").toStringRef() : "cpu";
   copy_all(buffers, into.buffers);
 }
 

@@ -22,6 +22,7 @@ struct SharedState {
 struct RankState {
   std::int64_t rank = 0;
   at::Tensor random;                // state of the generator
+  std::string device;               // the kind that the generator is of: cpu, cuda
   std::vector<at::Tensor> buffers;  // where DDP does not keep them equal
 };
 

@@ -44,9 +44,18 @@ TorchGroup::Backend make_gloo(TorchStore& store, const plugin::GroupSpec& spec) 
 
 TorchGroup::TorchGroup(std::shared_ptr<plugin::Store> store, Backend backend, BackendType type,
                        at::Device device)
-    : store_(std::move(store)), backend_(std::move(backend)), type_(type), device_(device) {}
+    : store_(std::move(store)),
+      backend_(std::move(backend)),
+      type_(type),
+      device_(device),
+      control_(type == BackendType::GLOO ? at::kCPU : device) {}
 
 TorchGroup::~TorchGroup() {
+  try {
+    if (usable_) backend_->shutdown();
+  } catch (const std::exception&) {  // a peer went first
+    usable_ = false;
+  }
   if (!usable_) static_cast<void>(backend_.release());
 }
 
@@ -71,7 +80,7 @@ void TorchGroup::barrier() {
 
 void TorchGroup::broadcast(std::span<std::byte> data, int root) {
   const auto bytes = borrow(data.data(), data.size(), at::kByte);
-  std::vector<at::Tensor> tensors{bytes.to(device_)};
+  std::vector<at::Tensor> tensors{bytes.to(control_)};
   c10d::BroadcastOptions options;
   options.rootRank = root;
   complete("the broadcast failed", [&] { return backend_->broadcast(tensors, options); });
@@ -80,7 +89,7 @@ void TorchGroup::broadcast(std::span<std::byte> data, int root) {
 
 void TorchGroup::reduce_max(std::span<double> values) {
   const auto numbers = borrow(values.data(), values.size(), at::kDouble);
-  std::vector<at::Tensor> tensors{numbers.to(device_)};
+  std::vector<at::Tensor> tensors{numbers.to(control_)};
   c10d::AllreduceOptions options;
   options.reduceOp = c10d::ReduceOp::MAX;
   complete("the reduction failed", [&] { return backend_->allreduce(tensors, options); });
@@ -97,7 +106,7 @@ std::vector<at::Tensor> TorchGroup::collect(const at::Tensor& mine) {
 
 std::vector<std::int64_t> TorchGroup::sizes_of_all(std::int64_t mine) {
   std::vector<std::int64_t> sizes;
-  for (const auto& size : collect(at::full({1}, mine, at::TensorOptions().dtype(at::kLong).device(device_))))
+  for (const auto& size : collect(at::full({1}, mine, at::TensorOptions().dtype(at::kLong).device(control_))))
     sizes.push_back(size.item<std::int64_t>());
   return sizes;
 }
@@ -107,7 +116,7 @@ std::vector<std::string> TorchGroup::gather(const std::string& mine) {
   const auto largest = std::max<std::int64_t>(*std::max_element(sizes.begin(), sizes.end()), 1);
   auto padded = at::zeros({largest}, at::kByte);
   std::memcpy(padded.data_ptr(), mine.data(), mine.size());
-  const auto all = collect(padded.to(device_));
+  const auto all = collect(padded.to(control_));
   std::vector<std::string> texts;
   if (rank() != 0) return texts;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -126,13 +135,18 @@ TorchGroup& as_torch_group(plugin::RankGroup& group) {
 std::unique_ptr<plugin::RankGroup> join_gloo(std::shared_ptr<plugin::Store> store,
                                              const plugin::GroupSpec& spec) {
   if (spec.device.kind != DeviceKind::kCpu)
-    throw Error(ErrorCode::kUnsupported, "gloo reduces tensors of the CPU here; use nccl on CUDA devices");
+    throw Error(ErrorCode::kUnsupported, "this plug-in has tensors of the CPU only; use the cuda plug-in");
+  return join_gloo_on(std::move(store), spec, at::kCPU);
+}
+
+std::unique_ptr<plugin::RankGroup> join_gloo_on(std::shared_ptr<plugin::Store> store,
+                                                const plugin::GroupSpec& spec, at::Device device) {
   auto* torch_store = dynamic_cast<TorchStore*>(store.get());
   if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
   try {
     auto gloo = make_gloo(*torch_store, spec);
     return std::make_unique<TorchGroup>(std::move(store), std::move(gloo), TorchGroup::BackendType::GLOO,
-                                        at::Device(at::kCPU));
+                                        device);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {

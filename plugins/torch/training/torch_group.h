@@ -9,8 +9,8 @@
 
 namespace paceline::torch_plugin {
 
-// One of c10d's backends. After a failure its threads may wait for a peer for ever, so it is never taken
-// down then: the process is about to leave.
+// One of c10d's backends. It is shut down at its end, but not after a failure: its threads may wait for a
+// peer for ever then, and the process is about to leave.
 class TorchGroup : public plugin::RankGroup {
  public:
   using Backend = c10::intrusive_ptr<c10d::Backend>;
@@ -42,9 +42,15 @@ class TorchGroup : public plugin::RankGroup {
   std::shared_ptr<plugin::Store> store_;
   Backend backend_;
   BackendType type_;
-  at::Device device_;
+  at::Device device_;   // of the tensors that are reduced
+  at::Device control_;  // of small messages: what the host says to other hosts, where the backend takes it
   bool usable_ = true;
 };
+
+// A group on gloo whose tensors are on `device`: gloo takes those of a CUDA device through host memory.
+// Error(kUnavailable) names who did not come.
+std::unique_ptr<plugin::RankGroup> join_gloo_on(std::shared_ptr<plugin::Store> store,
+                                                const plugin::GroupSpec& spec, at::Device device);
 
 // The group behind the interface. Error(kUsage) when it is of another plug-in.
 TorchGroup& as_torch_group(plugin::RankGroup& group);

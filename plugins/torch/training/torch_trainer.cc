@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include "base/random.h"
@@ -82,8 +83,8 @@ void TorchTrainer::load(const plugin::ModelSpec& model, const plugin::TrainSetti
   task_ = task_of(model.name, settings.seed);
   model_name_ = model.name;
   inputs_ = model.inputs;
-  open_device(group);
   guarded(fmt::format("cannot prepare model '{}' for training", model.name), [&] {
+    open_device(group);
     build(model);
     join(group);
   });
@@ -97,6 +98,7 @@ void TorchTrainer::open_device(plugin::RankGroup* group) {
   const auto wanted = group ? as_torch_group(*group).device().str() : options_.device;
   form_ = {at::kFloat, wants_channels_last(settings_.layout), device_->open(wanted, settings_, options_)};
   precision_ = device_->precision(settings_.precision, options_);
+  under_way_ = device_->steps();
 }
 
 void TorchTrainer::seed_generator(std::uint64_t seed) const {
@@ -149,13 +151,15 @@ std::uint64_t TorchTrainer::draw_of(int micro) const {
   return (static_cast<std::uint64_t>(rank()) << 48) ^ batch;
 }
 
-Example TorchTrainer::receive(std::span<const TensorView> batch, std::uint64_t draw) const {
+Example TorchTrainer::receive(std::span<const TensorView> batch, std::uint64_t draw,
+                              StepsUnderWay* steps) const {
   const auto specs = batch_specs();
   std::vector<at::Tensor> tensors;
   for (std::size_t i = 0; i < specs.size(); ++i) tensors.push_back(borrow_input(batch[i], specs[i]));
   auto example = task_->prepare(std::move(tensors), draw);
-  for (auto& input : example.inputs) input = in_form(input, form_);
-  example.targets = example.targets.to(form_.device).flatten();
+  const auto bring = [&](const at::Tensor& tensor) { return steps ? steps->send(tensor) : tensor; };
+  for (auto& input : example.inputs) input = in_form(bring(input), form_);
+  example.targets = bring(example.targets).to(form_.device).flatten();
   return example;
 }
 
@@ -193,7 +197,7 @@ void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plug
                               Judged& sums) {
   const bool last = micro + 1 == settings_.accumulation_steps;
   enter(recorder, StepPhase::kInput);
-  const auto example = receive(batch, draw_of(micro));
+  const auto example = receive(batch, draw_of(micro), under_way_.get());
   enter(recorder, StepPhase::kForward);
   if (ddp_) ddp_->before_forward(last);
   if (ddp_ && ddp_->buffers_are_due()) {  // a collective: who is late keeps the others waiting here
@@ -210,48 +214,87 @@ void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plug
 }
 
 // Gradients go, so that the next backward pass writes new ones: what PyTorch's zero_grad() does. Views into
-// DDP's buckets are made anew by the Reducer.
-bool TorchTrainer::apply_gradients(double learning_rate) {
+// DDP's buckets are made anew by the Reducer. Whether gradients were finite is the optimizer's to see, on the
+// device: the host does not wait for it.
+void TorchTrainer::apply_gradients(double learning_rate) {
   const auto gradients = gradients_of(parameters_);
-  const bool finite = !scaler_ || scaler_->unscale(gradients);
-  if (finite && settings_.clip_norm > 0) clip_gradients(gradients, settings_.clip_norm);
-  if (finite) optimizer_->step(learning_rate);
+  if (scaler_) scaler_->unscale(gradients);
+  if (settings_.clip_norm > 0) clip_gradients(gradients, settings_.clip_norm);
+  optimizer_->step(learning_rate, scaler_ ? scaler_->found_inf() : at::Tensor());
   if (scaler_) scaler_->update();
   for (auto& parameter : parameters_) parameter.mutable_grad().reset();
-  return finite;
 }
 
-plugin::StepOutcome TorchTrainer::outcome_of(const Judged& sums, bool stepped) const {
+// loss, right answers, labels that count, whether the step was skipped, the scale after it
+at::Tensor TorchTrainer::figures_of(const Judged& sums) const {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> figures{sums.loss.to(at::kDouble) / sums.batches, sums.correct, sums.targets};
+  if (scaler_) figures.insert(figures.end(), {scaler_->found_inf(), scaler_->scale()});
+  for (auto& figure : figures) figure = figure.to(at::kDouble).reshape({1});
+  return at::cat(figures);
+}
+
+plugin::StepOutcome TorchTrainer::outcome_of(const at::Tensor& figures) const {
+  const auto* figure = figures.const_data_ptr<double>();
   plugin::StepOutcome outcome;
-  outcome.loss = sums.loss.item<double>() / sums.batches;
-  outcome.correct = sums.correct.item<std::int64_t>();
-  outcome.judged = sums.targets.item<std::int64_t>();
-  outcome.skipped = !stepped;
-  if (scaler_) outcome.loss_scale = scaler_->scale();
+  outcome.loss = figure[0];
+  outcome.correct = std::llround(figure[1]);
+  outcome.judged = std::llround(figure[2]);
+  if (!scaler_) return outcome;
+  outcome.skipped = figure[3] != 0;
+  outcome.loss_scale = figure[4];
   return outcome;
 }
 
-plugin::StepOutcome TorchTrainer::step(std::span<const TensorView> batches, double learning_rate,
-                                       plugin::StepRecorder& recorder) {
+plugin::StepOutcome TorchTrainer::next_outcome() {
+  const auto ended = under_way_->wait_for_oldest();
+  auto outcome = outcome_of(ended.figures);
+  outcome.device_times = ended.times;
+  return outcome;
+}
+
+void TorchTrainer::open_step() {
+  if (under_way_) guarded("the next step cannot begin", [&] { under_way_->open(); });
+  opened_ = true;
+}
+
+void TorchTrainer::make_step(std::span<const TensorView> batches, double learning_rate,
+                             plugin::StepRecorder& recorder, Judged& sums) {
+  const auto each = batch_specs().size();
+  for (int micro = 0; micro < settings_.accumulation_steps; ++micro)
+    accumulate(batches.subspan(each * static_cast<std::size_t>(micro), each), micro, recorder, sums);
+  enter(recorder, StepPhase::kOptimizer);
+  apply_gradients(learning_rate);
+}
+
+std::optional<plugin::StepOutcome> TorchTrainer::step(std::span<const TensorView> batches,
+                                                      double learning_rate, plugin::StepRecorder& recorder) {
   const auto each = batch_specs().size();
   if (batches.size() != each * static_cast<std::size_t>(settings_.accumulation_steps))
     throw Error(ErrorCode::kUsage,
                 fmt::format("a step takes {} tensors, {} given",
                             each * static_cast<std::size_t>(settings_.accumulation_steps), batches.size()));
-  return guarded(fmt::format("step {} failed", steps_), [&] {
+  if (!opened_) open_step();
+  opened_ = false;
+  return guarded(fmt::format("step {} failed", steps_), [&]() -> std::optional<plugin::StepOutcome> {
+    if (under_way_) under_way_->begin(recorder);
     Judged sums;
-    for (int micro = 0; micro < settings_.accumulation_steps; ++micro)
-      accumulate(batches.subspan(each * static_cast<std::size_t>(micro), each), micro, recorder, sums);
-    enter(recorder, StepPhase::kOptimizer);
-    const bool stepped = apply_gradients(learning_rate);
-    const auto outcome = outcome_of(sums, stepped);
+    make_step(batches, learning_rate, under_way_ ? *under_way_ : recorder, sums);
+    const auto figures = figures_of(sums);
     if (ddp_) ddp_->settle();
-    device_->synchronize();
-    recorder.enter(StepPhase::kEnd);
+    if (options_.sync_cuda) device_->synchronize();
+    under_way_ ? under_way_->end(figures) : recorder.enter(StepPhase::kEnd);
     if (ddp_) ddp_->unwatch();
     ++steps_;
-    return outcome;
+    if (!under_way_) return outcome_of(figures);
+    if (under_way_->count() > 1) return next_outcome();
+    return std::nullopt;
   });
+}
+
+std::optional<plugin::StepOutcome> TorchTrainer::finish() {
+  if (!under_way_ || under_way_->count() == 0) return std::nullopt;
+  return guarded(fmt::format("step {} failed", steps_ - 1), [&] { return next_outcome(); });
 }
 
 plugin::StepOutcome TorchTrainer::evaluate(std::span<const TensorView> batch) {
@@ -261,13 +304,14 @@ plugin::StepOutcome TorchTrainer::evaluate(std::span<const TensorView> batch) {
   const at::NoGradGuard no_grad;
   return translate_errors(ErrorCode::kData, "cannot evaluate the batch", [&] {
     Judged sums;
-    const auto example = receive(batch, kEvaluationDraw);
+    const auto example = receive(batch, kEvaluationDraw, nullptr);
     model_->eval();
     const auto output = run_model(example);
     train_mode();
     static_cast<void>(judge(output, example, sums));
-    auto outcome = outcome_of(sums, true);
+    auto outcome = outcome_of(figures_of(sums).cpu());
     outcome.loss_scale.reset();
+    outcome.skipped = false;
     return outcome;
   });
 }
@@ -289,6 +333,7 @@ SharedState TorchTrainer::shared_state() const {
 RankState TorchTrainer::rank_state() const {
   const bool own_buffers = ddp_ && !settings_.ddp.broadcast_buffers;
   return {rank(), random_state(device_->generator()),
+          c10::DeviceTypeName(form_.device.type(), /*lower_case=*/true),
           own_buffers ? model_->buffers() : std::vector<at::Tensor>{}};
 }
 
@@ -304,8 +349,10 @@ void TorchTrainer::restore(const std::string& shared_file, const std::string& ra
   steps_ = shared.steps;
   auto own = rank_state();
   load_rank_state(rank_file, own);
-  // A rank that was not there before has no state of its own, and must not draw what another draws.
-  if (own.rank != rank()) return seed_generator(mix64(settings_.seed ^ draw_of(0)));
+  // A rank that was not there before has no state of its own, and must not draw what another draws. A state
+  // of another kind of device is of another generator.
+  if (own.rank != rank() || own.device != rank_state().device)
+    return seed_generator(mix64(settings_.seed ^ draw_of(0)));
   translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' holds no random state", rank_file),
                    [&] { set_random_state(device_->generator(), own.random); });
 }
@@ -325,6 +372,7 @@ plugin::TrainerInfo TorchTrainer::info() const {
                    {"memory_format", form_.channels_last ? "channels_last" : "contiguous"},
                    {"threads", std::to_string(at::get_num_threads())},
                    {"optimizer", optimizer_->implementation()},
+                   {"step_times", under_way_ ? "marks on the device's own clock" : "the host's clock"},
                    {"dropout", on_off(settings_.dropout)},
                    {"deterministic", on_off(at::globalContext().deterministicAlgorithms())},
                    {"ddp", ddp_ ? fmt::format("on, {} ranks", group_->world()) : "off"}};

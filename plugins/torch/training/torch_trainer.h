@@ -29,8 +29,10 @@ class TorchTrainer : public plugin::Trainer {
   void load(const plugin::ModelSpec& model, const plugin::TrainSettings& settings,
             plugin::RankGroup* group) override;
   std::vector<TensorSpec> batch_specs() const override;
-  plugin::StepOutcome step(std::span<const TensorView> batches, double learning_rate,
-                           plugin::StepRecorder& recorder) override;
+  void open_step() override;
+  std::optional<plugin::StepOutcome> step(std::span<const TensorView> batches, double learning_rate,
+                                          plugin::StepRecorder& recorder) override;
+  std::optional<plugin::StepOutcome> finish() override;
   plugin::StepOutcome evaluate(std::span<const TensorView> batch) override;
   std::string fingerprint() const override;
   void save(const std::string& file, bool shared) override;
@@ -49,13 +51,18 @@ class TorchTrainer : public plugin::Trainer {
   void build(const plugin::ModelSpec& model);
   void train_mode();
   void join(plugin::RankGroup* group);
-  [[nodiscard]] Example receive(std::span<const TensorView> batch, std::uint64_t draw) const;
+  [[nodiscard]] Example receive(std::span<const TensorView> batch, std::uint64_t draw,
+                                StepsUnderWay* steps) const;
   [[nodiscard]] at::Tensor run_model(const Example& example);
   [[nodiscard]] at::Tensor judge(const at::Tensor& output, const Example& example, Judged& sums) const;
   void backward(const at::Tensor& loss);
   void accumulate(std::span<const TensorView> batch, int micro, plugin::StepRecorder& recorder, Judged& sums);
-  bool apply_gradients(double learning_rate);
-  [[nodiscard]] plugin::StepOutcome outcome_of(const Judged& sums, bool stepped) const;
+  void make_step(std::span<const TensorView> batches, double learning_rate, plugin::StepRecorder& recorder,
+                 Judged& sums);
+  void apply_gradients(double learning_rate);
+  [[nodiscard]] at::Tensor figures_of(const Judged& sums) const;
+  [[nodiscard]] plugin::StepOutcome outcome_of(const at::Tensor& figures) const;
+  [[nodiscard]] plugin::StepOutcome next_outcome();
   [[nodiscard]] std::uint64_t draw_of(int micro) const;
   template <typename Work>
   auto guarded(const std::string& what, Work&& work);
@@ -77,6 +84,8 @@ class TorchTrainer : public plugin::Trainer {
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<GradScaler> scaler_;
   std::unique_ptr<DataParallel> ddp_;
+  std::unique_ptr<StepsUnderWay> under_way_;  // null: the device has done what a call asked for
+  bool opened_ = false;                       // the next step, with open_step
   std::int64_t steps_ = 0;
 };
 

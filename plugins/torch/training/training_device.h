@@ -2,6 +2,7 @@
 #pragma once
 #include <ATen/core/Generator.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "plugin/trainer.h"
 #include "torch/precision.h"
+#include "torch/training/steps_under_way.h"
 #include "torch/training/trainer_options.h"
 
 namespace paceline::torch_plugin {
@@ -25,6 +27,8 @@ class TrainingDevice {
   [[nodiscard]] virtual Precision precision(const std::string& name, const TrainerOptions& options) const = 0;
   [[nodiscard]] virtual at::Generator generator() const = 0;  // what dropout draws from
   virtual void synchronize() const {}
+  // After open. Null: the device's work is done when a call returns.
+  [[nodiscard]] virtual std::unique_ptr<StepsUnderWay> steps() const { return nullptr; }
   [[nodiscard]] virtual std::optional<std::int64_t> peak_tensor_bytes() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
 };

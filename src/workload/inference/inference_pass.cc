@@ -133,7 +133,7 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   finish_memory(loaded.memory);
 
   sink.phase("verify");
-  sink.emit(correctness_record(verify_outputs(spec, outputs)));
+  sink.emit(correctness_record(verify_outputs(spec, readable(engine, outputs))));
   fill_loop(r, spec.loop, loop);
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);

@@ -43,8 +43,8 @@ class Lanes {
   void try_batch_sizes();
   // "dynamic", or "padded to N: why"; empty where requests are served one at a time.
   [[nodiscard]] const std::string& batching() const { return batching_; }
-  // Compares the last outputs of every lane; the worst of them is returned.
-  [[nodiscard]] result::Correctness check() const;
+  // Compares the last outputs of every lane that has run; the worst of them is returned.
+  [[nodiscard]] result::Correctness check();
 
  private:
   struct Lane {

@@ -37,7 +37,11 @@ struct LoadedEngine {
 // Loads the plug-in and the model, and says which libraries and settings it got.
 LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink);
 
-// One inference on slot 0.
+// What synchronize returned; where that is nothing, what the engine left on its device. Outside what is
+// timed.
+std::span<const TensorView> readable(plugin::Engine& engine, std::span<const TensorView> synchronized);
+
+// One inference on slot 0, with outputs that the host can read.
 std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs);
 
 // What was timed is what was checked: outputs of the first batch against the reference's.

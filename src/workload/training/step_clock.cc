@@ -38,8 +38,12 @@ void StepClock::finished(int bucket) {
     slots_[static_cast<std::size_t>(bucket)].finished_ns.store(clock_.now_ns(), std::memory_order_relaxed);
 }
 
-std::vector<StepClock::Bucket> StepClock::buckets() const {
-  std::vector<Bucket> all;
+plugin::StepTimes StepClock::times() const {
+  return {last_ns_ - start_ns_, data_wait_ns_, phase_ns_, buckets()};
+}
+
+std::vector<plugin::BucketTimes> StepClock::buckets() const {
+  std::vector<plugin::BucketTimes> all;
   for (int i = 0; i < buckets_; ++i) {
     const auto& slot = slots_[static_cast<std::size_t>(i)];
     const auto finished = slot.finished_ns.load(std::memory_order_relaxed);

@@ -15,11 +15,6 @@ namespace paceline::workload {
 // monotonic clock, in ns.
 class StepClock : public plugin::StepRecorder {
  public:
-  struct Bucket {
-    std::int64_t bytes = 0;
-    std::int64_t launched_ns = 0;             // since the step began
-    std::optional<std::int64_t> finished_ns;  // none: not heard of yet
-  };
   static constexpr int kMostBuckets = 4096;  // beyond it buckets are not timed
   static constexpr std::size_t kPhases = static_cast<std::size_t>(plugin::StepPhase::kEnd);
 
@@ -30,19 +25,16 @@ class StepClock : public plugin::StepRecorder {
   void finished(int bucket) override;
 
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
-  [[nodiscard]] std::int64_t step_ns() const { return last_ns_ - start_ns_; }  // after kEnd
-  [[nodiscard]] std::int64_t data_wait_ns() const { return data_wait_ns_; }
-  [[nodiscard]] std::int64_t phase_ns(plugin::StepPhase phase) const {
-    return phase_ns_[static_cast<std::size_t>(phase)];
-  }
-  // In the order of their numbers; those of this step.
-  [[nodiscard]] std::vector<Bucket> buckets() const;
+  // Of this step, after kEnd.
+  [[nodiscard]] plugin::StepTimes times() const;
 
  private:
   struct Slot {
     std::int64_t bytes = 0, launched_ns = 0;
     std::atomic<std::int64_t> finished_ns{0};
   };
+
+  [[nodiscard]] std::vector<plugin::BucketTimes> buckets() const;
 
   SteadyClock clock_;
   std::int64_t start_ns_ = 0, last_ns_ = 0, data_wait_ns_ = 0;

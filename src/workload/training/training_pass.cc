@@ -43,6 +43,7 @@ class TrainingPass {
   void close_checkpoints();
   void between_steps();
   void keep_row();
+  void keep_rows();  // also that of a step under way
   void evaluate_when_due();
   void compare_parameters();
   void tell_interrupted();
@@ -86,10 +87,17 @@ void TrainingPass::keep_row() {
   if (auto row = rank_.take_row()) rows_.push_back(std::move(*row));
 }
 
-// The last step was its epoch's last.
+void TrainingPass::keep_rows() {
+  keep_row();
+  rank_.settle();
+  keep_row();
+}
+
+// The loader is in another epoch than it was in for the last step: that step was its epoch's last.
 void TrainingPass::evaluate_when_due() {
-  if (end_->flag() || rows_.empty() || rank_.loader().epoch() == rows_.back().epoch) return;
-  if (evaluation_->due_after(rows_.back().epoch)) evaluation_->run(rows_.back().epoch);
+  const auto epoch = rank_.last_epoch();
+  if (end_->flag() || !epoch || rank_.loader().epoch() == *epoch) return;
+  if (evaluation_->due_after(*epoch)) evaluation_->run(*epoch);
 }
 
 void TrainingPass::between_steps() {
@@ -163,7 +171,7 @@ void TrainingPass::finish_epochs() {
     const auto now = clock.now_ns();
     if (now - told >= spec_.loop.progress_interval_ns) tell_epoch(now - begin), told = now;
   }
-  keep_row();
+  keep_rows();
 }
 
 void TrainingPass::close_checkpoints() {

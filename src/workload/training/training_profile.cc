@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "base/error.h"
 #include "workload/pass_records.h"
@@ -16,12 +18,12 @@ namespace {
 using result::OperatorRow;
 using result::ProfiledSteps;
 
-std::vector<OperatorRow> rows_of(const std::vector<plugin::ProfiledTime>& times) {
+std::vector<OperatorRow> rows_of(const std::vector<plugin::ProfiledTime>& times, const char* no_self_time) {
   std::vector<OperatorRow> rows;
   for (const auto& time : times)
     rows.push_back({time.name,
                     time.calls,
-                    {time.self_ns, "it ran beside the thread that trains"},
+                    {time.self_ns, no_self_time},
                     time.total_ns,
                     result::Number::missing("no sum yet")});
   return rows;
@@ -31,8 +33,10 @@ bool is_step(const plugin::ProfiledTime& scope) {
   return scope.name.starts_with(kStepScope);
 }
 
-// Every step is a scope, and so is every part of one: what no operator took is theirs.
+// Every step is a scope, and so is every part of one: what no operator took is theirs. On a device it is the
+// time in which the device had nothing to do.
 ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps) {
+  const bool on_device = profile.device_busy_ns.has_value();
   ProfiledSteps steps;
   steps.source = std::move(profile.source);
   steps.no_trace = std::move(profile.no_trace);
@@ -41,9 +45,13 @@ ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps) 
     steps.outside_ns += scope.self_ns.value_or(0);
     if (is_step(scope)) steps.step_ns.push_back(scope.total_ns);
   }
+  if (on_device)
+    steps.outside_ns = std::max(
+        0.0, std::accumulate(steps.step_ns.begin(), steps.step_ns.end(), 0.0) - *profile.device_busy_ns);
   std::erase_if(profile.scopes, is_step);
-  steps.parts = rows_of(profile.scopes);
-  steps.operators = rows_of(profile.operators);
+  steps.parts = rows_of(profile.scopes, "the host hands over the work of this part, the device does it");
+  steps.operators = rows_of(profile.operators, on_device ? "it handed nothing to the device itself"
+                                                         : "it ran beside the thread that trains");
   return steps;
 }
 
@@ -77,6 +85,7 @@ class ProfilePass {
     profiler_->start();
     rank_.time_with(std::make_unique<ScopedClock>(*profiler_, rank_.next_step()));
     make_steps(plan_.steps);
+    rank_.settle();
     sink_.phase("report");
     sink_.emit(operators_record(steps_of(profiler_->stop(plan_.trace_file), plan_.untimed_steps)));
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -32,14 +33,13 @@ Device device_of(const std::string& name) {
   return {DeviceKind::kCuda, static_cast<int>(index)};
 }
 
-void take_times(StepRow& row, const StepClock& clock) {
-  row.start_ns = clock.start_ns(), row.step_ns = clock.step_ns(), row.data_wait_ns = clock.data_wait_ns();
-  row.input_ns = clock.phase_ns(StepPhase::kInput), row.forward_ns = clock.phase_ns(StepPhase::kForward);
-  row.backward_ns = clock.phase_ns(StepPhase::kBackward);
-  row.exposed_ns = clock.phase_ns(StepPhase::kCommunication);
-  row.optimizer_ns = clock.phase_ns(StepPhase::kOptimizer);
-  row.buckets.clear();
-  for (const auto& b : clock.buckets()) {
+void take_times(StepRow& row, const plugin::StepTimes& times) {
+  const auto of = [&](StepPhase phase) { return times.phase_ns[static_cast<std::size_t>(phase)]; };
+  row.step_ns = times.step_ns, row.data_wait_ns = times.data_wait_ns;
+  row.input_ns = of(StepPhase::kInput), row.forward_ns = of(StepPhase::kForward);
+  row.backward_ns = of(StepPhase::kBackward), row.exposed_ns = of(StepPhase::kCommunication);
+  row.optimizer_ns = of(StepPhase::kOptimizer);
+  for (const auto& b : times.buckets) {
     auto& bucket = row.buckets.emplace_back();
     bucket.bytes = b.bytes, bucket.launch_ns = b.launched_ns;
     if (b.finished_ns) bucket.finish_ns = *b.finished_ns;
@@ -124,37 +124,51 @@ void TrainingRank::make_fault() {
 }
 
 void TrainingRank::one_step(result::StepPhase phase) {
-  row_.step = step_;
-  row_.epoch = loader_->epoch();
-  row_.phase = phase;
-  row_.learning_rate = fault_.poisons(step_) ? std::numeric_limits<double>::quiet_NaN()
-                                             : learning_rate(train_.schedule, step_);
+  StepRow& row = under_way_.emplace_back();
+  row.step = step_;
+  row.epoch = loader_->epoch();
+  last_epoch_ = row.epoch;
+  row.phase = phase;
+  row.learning_rate = fault_.poisons(step_) ? std::numeric_limits<double>::quiet_NaN()
+                                            : learning_rate(train_.schedule, step_);
   step_clock_->begin();
+  row.start_ns = step_clock_->start_ns();
+  trainer_->open_step();
   const auto batch = loader_->next();
   step_clock_->input_here();
   fault_.inside_step(step_);
-  outcome_ = trainer_->step(batch, row_.learning_rate, *step_clock_);
-  pending_ = true;
+  ended_ = trainer_->step(batch, row.learning_rate, *step_clock_);
   ++step_;
 }
 
+void TrainingRank::settle() {
+  if (!ended_ && !under_way_.empty()) ended_ = trainer_->finish();
+}
+
+// Of steps under way the first is the one that has ended.
 std::optional<StepRow> TrainingRank::take_row() {
-  if (!pending_) return std::nullopt;
-  pending_ = false;
+  if (!ended_) return std::nullopt;
+  outcome_ = *std::exchange(ended_, std::nullopt);
+  auto row = std::move(under_way_.front());
+  under_way_.pop_front();
+  check_loss(row);
+  take_times(row, outcome_.device_times ? *outcome_.device_times : step_clock_->times());
+  row.loss = outcome_.loss, row.correct = outcome_.correct, row.judged = outcome_.judged;
+  row.skipped = outcome_.skipped;
+  return row;
+}
+
+void TrainingRank::check_loss(const StepRow& row) {
   if (!std::isfinite(outcome_.loss))
     throw Error(
         ErrorCode::kInternal,
-        fmt::format("the loss of step {} on rank {} is {}: {}", row_.step, spec_.rank,
+        fmt::format("the loss of step {} on rank {} is {}: {}", row.step, spec_.rank,
                     std::isnan(outcome_.loss) ? "not a number" : "infinite",
                     any_taken_ ? fmt::format("training has diverged; lower the learning rate ({:g}), or clip "
                                              "gradients",
-                                             learning_rate(train_.schedule, row_.step))
+                                             learning_rate(train_.schedule, row.step))
                                : "the data or the weights hold such numbers already"));
   any_taken_ = true;
-  take_times(row_, *step_clock_);
-  row_.loss = outcome_.loss, row_.correct = outcome_.correct, row_.judged = outcome_.judged;
-  row_.skipped = outcome_.skipped;
-  return row_;
 }
 
 std::vector<int> TrainingRank::processes_of_host() const {

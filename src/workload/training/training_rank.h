@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,7 +42,11 @@ class TrainingRank {
   void make_fault();
   // Waits for the data and makes the next optimizer step. Nothing is judged or kept yet.
   void one_step(result::StepPhase phase);
-  // What the last step was, once. Throws Error(kInternal) with step and rank when its loss is not finite.
+  // Waits for a step that the device has not ended yet, so that take_row gives it.
+  void settle();
+  // The step that has ended since the last call: the one just made, or on a device that works on its own the
+  // one before it. To be called after every step. Throws Error(kInternal) with step and rank when its loss is
+  // not finite.
   std::optional<result::StepRow> take_row();
 
   [[nodiscard]] const PassSpec& spec() const { return spec_; }
@@ -55,6 +60,8 @@ class TrainingRank {
   [[nodiscard]] plugin::Store* store() { return met_.store.get(); }  // null likewise
   [[nodiscard]] const measure::Calibration& calibration() const { return calibration_; }
   [[nodiscard]] const plugin::StepOutcome& last_outcome() const { return outcome_; }
+  // Of the last step that was made; none before the first.
+  [[nodiscard]] std::optional<std::int64_t> last_epoch() const { return last_epoch_; }
   [[nodiscard]] std::vector<int> processes_of_host() const;  // of ranks, this one included
   // What start and load leave in it; the pass fills in the rest.
   [[nodiscard]] result::Repetition& repetition() { return repetition_; }
@@ -63,6 +70,7 @@ class TrainingRank {
   void start();
   void meet();
   void load_data();
+  void check_loss(const result::StepRow& row);
 
   const PassSpec& spec_;
   const TrainSpec& train_;
@@ -79,9 +87,10 @@ class TrainingRank {
 
   std::unique_ptr<StepClock> step_clock_ = std::make_unique<StepClock>();
   std::int64_t step_ = 0;  // the next one
-  bool pending_ = false;   // a step was made whose row is not taken yet
   bool any_taken_ = false;
-  result::StepRow row_;
+  std::optional<std::int64_t> last_epoch_;
+  std::deque<result::StepRow> under_way_;     // rows of steps without an outcome, the oldest first
+  std::optional<plugin::StepOutcome> ended_;  // of the oldest
   plugin::StepOutcome outcome_;
 };
 

@@ -2,6 +2,7 @@
 #include "plugin/cuda/cuda_plugin.h"
 
 #include "host/accelerators.h"
+#include "plugin/torch/plugin_file.h"
 
 namespace paceline::cuda_test {
 namespace {
@@ -15,7 +16,7 @@ const Attempt& attempt() {
   static const Attempt made = [] {
     Attempt a;
     try {
-      a.plugin.emplace(CUDA_PLUGIN_FILE);
+      a.plugin.emplace(torch_test::plugin_file(CUDA_PLUGIN_FILE));
     } catch (const Error& e) {
       a.problem = e.what();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "plugin/cuda/cuda_plugin.h"
@@ -80,6 +81,20 @@ TEST_F(OnDevice, EveryIoPolicyGivesTheSameOutputs) {
         << io;
 }
 
+TEST_F(OnDevice, OutputsThatStayAreBroughtOnRequest) {
+  const Case c{.model = "tiny_cnn", .seed = 5};
+  const auto expected = output_of(*load_on_device(c), c);
+  for (const char* graph : {"false", "true"}) {
+    const auto engine = load_on_device(c, {{"io", "none"}, {"cuda_graph", graph}});
+    auto data = torch_test::data_for(torch_test::inputs_of(c.model, c.batch));
+    torch_test::bind(*engine, data);
+    engine->enqueue(0);
+    EXPECT_TRUE(engine->synchronize(0).empty());
+    EXPECT_GT(engine->device_ns(0).value_or(0), 0);
+    EXPECT_LT(torch_test::relative_error(torch_test::as_floats(engine->fetch_outputs(0)[0]), expected), 1e-6);
+  }
+}
+
 TEST_F(OnDevice, AGraphAnswersToNewInputs) {
   for (const char* engine : {"eager", "torchscript"}) {
     const Case c{.model = "tiny_cnn", .engine = engine, .seed = 5};
@@ -96,6 +111,14 @@ TEST_F(OnDevice, AGraphAnswersToNewInputs) {
     }
     EXPECT_EQ(graph->read_back(0).precisions.at(0).precision, "fp32");
   }
+}
+
+TEST_F(OnDevice, TheLibrariesOfCudaTellTheirVersions) {
+  const auto versions = load_on_device({.model = "tiny_cnn"})->info().versions;
+  for (const char* library : {"LibTorch", "CUDA runtime", "cuDNN", "cuBLASLt", "NCCL"})
+    EXPECT_TRUE(std::any_of(versions.begin(), versions.end(), [&](const auto& row) {
+      return row.first == library && row.second.find('.') != std::string::npos;
+    })) << library;
 }
 
 TEST_F(OnDevice, EmptyingTheCacheChangesNoOutput) {

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
+#include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
+#include <thread>
 #include <tuple>
 
 #include "plugin/torch/driver.h"
+#include "support/fake_store.h"
 #include "torch/cuda/host_copies.h"
+#include "torch/cuda/packed_version.h"
+#include "torch/cuda/rank_device.h"
 #include "torch/cuda/switches.h"
+#include "torch/threads.h"
 
 // What needs no device of the plug-in's parts; the CPU stands for one.
 namespace paceline::cuda_plugin {
@@ -25,6 +32,52 @@ TEST(DeviceIndex, IsOneOfThoseThereAre) {
             "there is no device cuda:4; the driver shows 4: cuda:0 to cuda:3");
   for (const char* word : {"cuda:-1", "cuda:", "cuda", "gpu"})
     EXPECT_EQ(error_of([&] { device_index(word, 4); }).first, ErrorCode::kUsage) << word;
+}
+
+TEST(RankDevice, IsTheLocalRankModuloWhatIsVisible) {
+  EXPECT_EQ(device_of_rank("cuda:3", 4), 3);
+  EXPECT_EQ(device_of_rank("cuda:3", 1), 0);  // srun --gpus-per-task=1
+  EXPECT_EQ(device_of_rank("cuda:5", 4), 1);
+  EXPECT_EQ(error_of([] { device_of_rank("gpu", 4); }).first, ErrorCode::kUsage);
+}
+
+// The ranks of a group, each with the device that it has; what each of them was told.
+std::vector<std::string> told(const std::vector<std::string>& devices, int absent = -1) {
+  test::FakeStore store;
+  std::vector<std::string> words(devices.size());
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < static_cast<int>(devices.size()); ++rank)
+    if (rank != absent)
+      ranks.emplace_back([&, rank] {
+        plugin::GroupSpec spec;
+        spec.rank = rank, spec.world = static_cast<int>(devices.size());
+        spec.timeout_s = absent < 0 ? 10 : 0.05;
+        const auto at = static_cast<std::size_t>(rank);
+        words[at] = error_of([&] { refuse_shared_devices(store, spec, devices[at]); }).second;
+      });
+  for (auto& rank : ranks) rank.join();
+  return words;
+}
+
+TEST(RankDevice, NcclWantsOneForEachRank) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(told({"GPU-a", "GPU-b", "GPU-c"}), Words(3));
+  EXPECT_EQ(
+      told({"GPU-a", "GPU-b", "GPU-a"}),
+      Words(3,
+            "ranks 0 and 2 are on one device (GPU-a), and nccl wants a device for each rank; start as many "
+            "ranks as there are devices, or use backend: gloo"));
+  EXPECT_EQ(told({"GPU-a", "GPU-b"}, 1).at(0), "rank 1 does not say which device it has");
+}
+
+TEST(PackedVersion, OfEachLibraryIsRead) {
+  EXPECT_EQ(runtime_version_text(13000), "13.0");
+  EXPECT_EQ(runtime_version_text(12090), "12.9");
+  EXPECT_EQ(cudnn_version_text(91900), "9.19.0");
+  EXPECT_EQ(cudnn_version_text(8907), "8.9.7");
+  EXPECT_EQ(library_version_text(22809), "2.28.9");    // NCCL
+  EXPECT_EQ(library_version_text(130'100), "13.1.0");  // cuBLASLt
+  EXPECT_EQ(runtime_version_text(0) + cudnn_version_text(0) + library_version_text(0), "");
 }
 
 TEST(Switches, AreExplicitInEveryPrecision) {
@@ -85,7 +138,8 @@ TEST_P(Copies, InputsAreSentAgainUnlessTheyStay) {
   const auto input = copies_.inputs().at(0);
   input.zero_();  // as if an inference had overwritten them
   copies_.send();
-  EXPECT_EQ(copies_.inputs().at(0).sum().item<float>(), GetParam() == Io::kDevice ? 0 : 276);
+  const bool sends = GetParam() == Io::kPinned || GetParam() == Io::kPageable;
+  EXPECT_EQ(copies_.inputs().at(0).sum().item<float>(), sends ? 276 : 0);
 }
 
 TEST_P(Copies, OutputsEndInTheSameMemoryEveryTime) {
@@ -97,7 +151,30 @@ TEST_P(Copies, OutputsEndInTheSameMemoryEveryTime) {
   EXPECT_EQ(copies_.fetch(other).at(0).sizes(), other[0].sizes());
 }
 
-INSTANTIATE_TEST_SUITE_P(Io, Copies, testing::Values(Io::kDevice, Io::kPageable));  // pinning needs a driver
+INSTANTIATE_TEST_SUITE_P(Io, Copies, testing::Values(Io::kDevice, Io::kPinned, Io::kPageable, Io::kNone));
+
+TEST(Io, EveryPolicySaysWhatItCopies) {
+  for (const char* name : {"device", "pinned", "pageable", "none"}) ASSERT_TRUE(io_named(name)) << name;
+  EXPECT_FALSE(io_named("fast"));
+  EXPECT_EQ(io_in_words(*io_named("device")), "inputs on the device, outputs copied to pinned memory");
+  EXPECT_EQ(io_in_words(*io_named("pageable")), "inputs and outputs copied from and to pageable memory");
+  EXPECT_EQ(io_in_words(*io_named("none")), "inputs and outputs on the device, nothing is copied");
+}
+
+TEST(Outputs, InHalfPrecisionAreReadByTheTests) {
+  std::array<std::uint16_t, 4> bits{0x3c00, 0xc000, 0x7bff, 0x0001};
+  const TensorView view{"output", bits.data(), DType::kFloat16, {1, 4}, {}, {}};
+  EXPECT_EQ(torch_test::as_floats(view), (std::vector<float>{1, -2, 65504, 0x1.0p-24F}));
+}
+
+// This program and the CPU plug-in have a copy of the function each, as two plug-ins in one process have;
+// LibTorch takes the number of inter-op threads once.
+TEST(Threads, AreSetByTwoPluginsOfOneProcess) {
+  torch_plugin::set_threads(1);
+  EXPECT_EQ(torch_test::setting(*torch_test::load({.model = "tiny_cnn", .threads = 2}), "threads"), "2");
+  torch_plugin::set_threads(1);
+  EXPECT_EQ(at::get_num_interop_threads(), 1);
+}
 
 }  // namespace
 }  // namespace paceline::cuda_plugin

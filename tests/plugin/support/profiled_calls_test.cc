@@ -7,10 +7,22 @@ namespace paceline::plugin_support {
 namespace {
 
 ProfiledCall call(const std::string& name, std::int64_t start, std::int64_t end, std::uint64_t thread = 1) {
-  return {name, thread, start, end, false, false};
+  return {.name = name, .thread = thread, .start_ns = start, .end_ns = end};
 }
 ProfiledCall scope(const std::string& name, std::int64_t start, std::int64_t end) {
-  return {name, 1, start, end, true, false};
+  return {.name = name, .thread = 1, .start_ns = start, .end_ns = end, .scope = true};
+}
+
+ProfiledCall numbered(ProfiledCall one, std::uint64_t number) {
+  one.number = number;
+  return one;
+}
+ProfiledCall kernel(const std::string& name, std::int64_t start, std::int64_t end, std::uint64_t started_by,
+                    std::uint64_t stream = 7) {
+  auto one = call(name, start, end, stream);
+  one.on_device = true;
+  one.started_by = started_by;
+  return one;
 }
 
 const plugin::ProfiledTime& row(const std::vector<plugin::ProfiledTime>& rows, const std::string& name) {
@@ -83,6 +95,28 @@ TEST(ProfiledCalls, AScopeAndAnOperatorOfOneNameAreTwo) {
   EXPECT_EQ(profile.scopes.size(), 1U);
   EXPECT_EQ(profile.operators.size(), 1U);
   EXPECT_TRUE(profile_of({}).operators.empty());
+}
+
+// The forward pass on one thread hands work over, the backward pass on another while the first one waits.
+TEST(ProfiledCalls, OnADeviceTheTimeIsTheDevicesAndCountsForWhoHandedItOver) {
+  const auto profile =
+      profile_of({scope("step", 0, 100), call("backward", 40, 95), numbered(call("conv", 0, 10), 1),
+                  numbered(call("cudnn_conv", 2, 8), 2), numbered(call("conv_grad", 45, 90, 2), 3),
+                  kernel("sgemm", 20, 50, 2), kernel("dgrad", 50, 80, 3), kernel("wgrad", 60, 90, 3, 8),
+                  kernel("memset", 95, 97, 0)});
+  EXPECT_EQ(row(profile.operators, "cudnn_conv").self_ns, 30);
+  EXPECT_EQ(row(profile.operators, "conv_grad").self_ns, 60);
+  EXPECT_EQ(row(profile.operators, "memset").self_ns, 2) << "nobody is known to have started it";
+  EXPECT_FALSE(row(profile.operators, "conv").self_ns) << "what it called handed the work over";
+  EXPECT_FALSE(row(profile.operators, "backward").self_ns) << "it only waited";
+  EXPECT_EQ(profile.operators.front().name, "conv_grad");
+  EXPECT_EQ(profile.operators.size(), 5U)
+      << "kernels have no rows of their own beside those who started them";
+  EXPECT_EQ(profile.device_busy_ns, 72) << "two streams at work are one device at work";
+}
+
+TEST(ProfiledCalls, WithoutADeviceNothingIsSaidOfOne) {
+  EXPECT_FALSE(profile_of({call("conv", 0, 10)}).device_busy_ns);
 }
 
 }  // namespace

@@ -122,6 +122,23 @@ TEST_F(TensorRtBuild, DlaWhereTheVersionHasIt) {
   EXPECT_THAT(text, HasSubstr("there are 2 cores"));
 }
 
+TEST_F(TensorRtBuild, KernelsAreChosenOnTheDeviceThatIsNamed) {
+  (void)build(kModel);
+  EXPECT_THAT(read("m.plan"), HasSubstr("built_on 0"));
+  auto with = settings();
+  with.options = {{"device", "cuda:1"}};
+  (void)build(kModel, with);
+  EXPECT_THAT(read("m.plan"), HasSubstr("built_on 1"));
+}
+
+TEST_F(TensorRtBuild, ADeviceThatIsNotThere) {
+  auto with = settings();
+  with.options = {{"device", "cuda:2"}};
+  const auto [code, text] = refusal(kModel, with);
+  EXPECT_EQ(code, ErrorCode::kUnavailable);
+  EXPECT_THAT(text, AllOf(HasSubstr("cuda:2"), HasSubstr("shows 2")));
+}
+
 TEST_F(TensorRtBuild, TheTimingCacheGrows) {
   auto with = settings();
   with.options = {{"timing_cache", folder_.file("times")}};

@@ -9,11 +9,49 @@
 #include "base/file.h"
 
 namespace paceline::tensorrt_test {
+namespace {
+
+constexpr const char* kDriver = "libcuda.so.1";
+constexpr const char* kTensorRt = DOUBLE_VERSION == 10 ? "libnvinfer.so.10" : "libnvinfer.so.11";
+
+// Zero of a library that nothing has loaded.
+template <typename Result>
+Result ask(const char* library, const char* name) {
+  void* handle = ::dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+  const auto function = reinterpret_cast<Result (*)()>(handle ? ::dlsym(handle, name) : nullptr);
+  if (handle && !function) ADD_FAILURE() << library << " has no " << name;
+  return function ? function() : Result();
+}
+
+}  // namespace
+
+int DoubleState::live_allocations() {
+  return ask<int>(kDriver, "fake_live_allocations");
+}
+int DoubleState::enqueued() {
+  return ask<int>(kTensorRt, "fake_enqueued");
+}
+int DoubleState::profilers() {
+  return ask<int>(kTensorRt, "fake_profilers");
+}
+std::string DoubleState::misuse() {
+  const char* words = ask<const char*>(kDriver, "fake_misuse");
+  return words ? words : "the double's driver is not loaded";
+}
+void DoubleState::reset() {
+  ask<void>(kDriver, "fake_reset");
+}
 
 // A library that is loaded already is found by its name wherever it lies.
 Double::Double() {
   ::setenv("TENSORRT_ROOT", DOUBLE_ROOT, 1);
   if (!::dlopen(DOUBLE_ROOT "/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) ADD_FAILURE() << ::dlerror();
+  DoubleState::reset();
+}
+
+void Double::TearDown() {
+  EXPECT_EQ(DoubleState::misuse(), "");
+  EXPECT_EQ(is_device_lost_ ? 0 : DoubleState::live_allocations(), 0);
 }
 
 std::string Double::write(const std::string& name, const std::string& text) {

@@ -16,10 +16,22 @@ using model_files_test::error_of;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The plug-in with the double's libraries; models are the double's lines of words (double/fake_model.h).
+// What the double tells of itself, by functions that its libraries export. What it does is told by the lines
+// of a model (double/fake_model.h).
+struct DoubleState {
+  static int live_allocations();  // streams, events, graphs, memory of both kinds
+  static int enqueued();          // inferences, also those of a recording
+  static int profilers();         // execution contexts that have one
+  static std::string misuse();    // the first thing that a real driver would take without a word
+  static void reset();            // a driver without errors; this thread has no context
+};
+
+// The plug-in with the double's libraries. Whatever a test does, at its end nothing may be left on the device
+// and nothing may have been misused.
 class Double : public testing::Test {
  protected:
   Double();
+  void TearDown() override;
   std::string write(const std::string& name, const std::string& text);
   // Builds m.plan from the lines.
   plugin::BuildReport build(const std::string& lines, const plugin::BuildSettings& settings);
@@ -31,6 +43,7 @@ class Double : public testing::Test {
   std::string read(const std::string& name);
 
   model_files_test::TemporaryFolder folder_;
+  bool is_device_lost_ = false;  // by an error that a test planted: nothing can be freed any more
 };
 
 inline constexpr const char* kModel = "input x float -1 4\nlayer relu float\noutput y float\n";

@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
+#include "base/half.h"
 #include "base/random.h"
+#include "plugin_file.h"
 
 namespace paceline::torch_test {
 namespace {
@@ -24,8 +25,9 @@ void fill(Tensor& tensor) {
   }
 }
 
-float widen_bfloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+void widen(const TensorView& view, float (*one)(std::uint16_t), std::vector<float>& values) {
+  const auto* bits = static_cast<const std::uint16_t*>(view.data);
+  std::transform(bits, bits + values.size(), values.begin(), one);
 }
 
 std::unique_ptr<plugin::Engine> load_spec(const std::string& engine, const plugin::ModelSpec& spec,
@@ -38,7 +40,7 @@ std::unique_ptr<plugin::Engine> load_spec(const std::string& engine, const plugi
 }  // namespace
 
 const plugin::LoadedPlugin& torch_plugin() {
-  static const plugin::LoadedPlugin loaded{TORCH_PLUGIN_FILE};
+  static const plugin::LoadedPlugin loaded{plugin_file(TORCH_PLUGIN_FILE)};
   return loaded;
 }
 
@@ -92,11 +94,11 @@ std::vector<float> as_floats(const TensorView& view) {
   if (view.dtype == DType::kFloat32)
     std::copy_n(static_cast<const float*>(view.data), values.size(), values.begin());
   else if (view.dtype == DType::kBFloat16)
-    std::transform(static_cast<const std::uint16_t*>(view.data),
-                   static_cast<const std::uint16_t*>(view.data) + values.size(), values.begin(),
-                   widen_bfloat16);
+    widen(view, bfloat16_to_float, values);
+  else if (view.dtype == DType::kFloat16)
+    widen(view, half_to_float, values);
   else
-    throw Error(ErrorCode::kInternal, "the tests read float32 and bfloat16 only");
+    throw Error(ErrorCode::kInternal, "the tests read float32, bfloat16 and float16 only");
   return values;
 }
 

@@ -121,7 +121,9 @@ std::vector<Tensor> samples(const plugin::Trainer& trainer, std::int64_t first) 
 plugin::StepOutcome train(plugin::Trainer& trainer, std::vector<Tensor> data, double learning_rate,
                           plugin::StepRecorder* recorder) {
   Diary unread;
-  return trainer.step(views_of(data), learning_rate, recorder ? *recorder : unread);
+  trainer.open_step();
+  auto outcome = trainer.step(views_of(data), learning_rate, recorder ? *recorder : unread);
+  return outcome ? *outcome : trainer.finish().value();
 }
 
 plugin::StepOutcome evaluate(plugin::Trainer& trainer, std::vector<Tensor> data) {

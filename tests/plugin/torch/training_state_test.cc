@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/serialize.h>
@@ -100,6 +101,43 @@ TEST(State, ARankThatWasNotThereDrawsForItself) {
   });
   EXPECT_EQ(states[0], random_state_in(file));
   EXPECT_NE(states[0], states[1]);
+}
+
+// The same file with the random state of a generator that is on a CUDA device: 16 bytes.
+void put_random_state_of_a_device(const std::string& file) {
+  torch::serialize::InputArchive in;
+  in.load_from(file);
+  torch::serialize::OutputArchive out;
+  const auto state = at::zeros({16}, at::kByte);
+  for (const auto& key : in.keys()) {
+    c10::IValue value;
+    in.read(key, value);
+    if (key == "training") continue;
+    if (key == "random_device") value = std::string("cuda");
+    if (key == "random_fingerprint") value = torch_plugin::fingerprint_of({state});
+    if (value.isTensor())
+      out.write(key, key == "random_0" ? state : value.toTensor(), /*is_buffer=*/true);
+    else
+      out.write(key, value);
+  }
+  out.save_to(file);
+}
+
+TEST(State, ACheckpointOfAnotherKindOfDeviceContinuesWithRandomNumbersOfItsOwn) {
+  const TemporaryFolder folder;
+  const auto file = folder.file("state");
+  const auto trainer = make_trainer({});
+  train(*trainer, samples(*trainer, 0), 0.02);
+  trainer->save(file, true);
+  put_random_state_of_a_device(file);
+  const auto other = make_trainer({});
+  other->restore(file, file);
+  EXPECT_EQ(other->fingerprint(), trainer->fingerprint());
+  other->save(folder.file("own"), true);
+  const auto first = random_state_in(folder.file("own"));
+  other->restore(file, file);
+  other->save(folder.file("again"), true);
+  EXPECT_EQ(random_state_in(folder.file("again")), first) << "the same file gives the same numbers";
 }
 
 class Refusals : public testing::Test {

@@ -175,6 +175,12 @@ TEST(NotAvailable, SaysWhatIsMissing) {
   EXPECT_EQ(reason("io: pinned\noverlap: true\n"),
             "'io: pinned' is for device: cuda; 'overlap: true' is not available yet");
   EXPECT_EQ(reason("io: pageable\ndevice: cuda\n"), "");
+  EXPECT_EQ(reason("io: none\n"), "'io: none' is for device: cuda");
+  EXPECT_EQ(reason("io: none\ndevice: cuda\nscenario: closed_loop\n"), "");
+  EXPECT_EQ(
+      reason("io: none\ndevice: cuda\nscenario: server\nserver: {load: 0.5}\n"),
+      "'io: none' leaves the outputs on the device, and the requests of a server wait for theirs; use io: "
+      "pinned");
   EXPECT_EQ(reason("cache_mode: cold\n"), "'cache_mode: cold' is for device: cuda");
   EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\n"), "");
   EXPECT_EQ(reason("cache_mode: cold\ndevice: cuda\nscenario: offline\n"),

@@ -69,7 +69,8 @@ TEST(Flags, WordsOfOtherTools) {
   EXPECT_EQ(texts_of(flags, "models"), (Texts{"m.onnx"}));
   EXPECT_EQ(texts_of(flags, "layouts"), (Texts{"channels_last"}));
   EXPECT_EQ(texts_of(flags, "stop.t_min_s"), (Texts{"3"}));
-  EXPECT_EQ(texts_of(flags, "io"), (Texts{"device"}));
+  EXPECT_EQ(texts_of(flags, "io"), (Texts{"none"}));
+  EXPECT_EQ(texts_of(infer_flags({"--includeDataTransfers"}), "io"), (Texts{"pinned"}));
   EXPECT_EQ(texts_of(run_flags({"--nproc_per_node=2"}), "nproc_per_node"), (Texts{"2"}));
 }
 

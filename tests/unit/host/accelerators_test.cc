@@ -27,5 +27,18 @@ TEST(Accelerators, ASignIsEnoughAndTheDriverHasTheWord) {
   }
 }
 
+TEST(Accelerators, GpusThatAreHiddenFromCudaAreNone) {
+  FakeTree tree;
+  tree.file("dev/nvidiactl", "");
+  for (const char* visible : {"", " ", "-1", "-1,0"})
+    EXPECT_EQ(
+        no_visible_device_reason(tree.files(), visible),
+        std::string("CUDA_VISIBLE_DEVICES='") + visible + "' hides every GPU; unset it, or use device: cpu");
+  for (const char* visible : {"0", "1,0", "GPU-8a56a4bc", "MIG-1"})
+    EXPECT_EQ(no_visible_device_reason(tree.files(), visible), "") << visible;
+  EXPECT_EQ(no_visible_device_reason(tree.files(), std::nullopt), "");
+  EXPECT_NE(no_visible_device_reason(FakeTree().files(), "0").find("no NVIDIA GPU here"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace paceline::host

@@ -30,6 +30,8 @@ struct Machine {
     tree.file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
     tree.file("proc/sys/kernel/randomize_va_space", "2\n").file("proc/loadavg", "0.10 0.2 0.3 1/9 9\n");
     tree.link("proc/self/ns/time", "time:[4026531834]").folder("dev/shm");
+    tree.file("dev/nvidiactl", "");
+    options.nvml = FAKE_NVML;
     options.files = tree.files();
     options.affinity = {0, 1};
     options.space = [](const auto&) { return DiskSpace{16 * kGiB, 16 * kGiB}; };
@@ -64,7 +66,7 @@ TEST(HostChecks, FitMachinePassesEveryRow) {
     EXPECT_TRUE(row.result.fix.empty()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(rows.size(), 12U);
+  EXPECT_EQ(rows.size(), 13U);
   EXPECT_EQ(verdict_line(rows), "nothing to complain about: fit for multi-rank training and inference");
 }
 
@@ -85,7 +87,16 @@ TEST(HostChecks, TextsCarryTheFacts) {
   EXPECT_EQ(machine.row("cpu").text, "AMD EPYC: AVX-512 bf16, AVX-512, AVX2");
   EXPECT_EQ(machine.row("cores").text, "2 CPUs online, no cgroup limit");
   EXPECT_EQ(machine.row("frequency").text, "governor performance");
+  EXPECT_EQ(machine.row("GPUs").text,
+            "driver 580.65.06, CUDA up to 13.0; 0: NVIDIA H200 151 GB; 1: NVIDIA H200");
   EXPECT_EQ(machine.row("neighbours").text, "neighbours used 0.00 of 2 CPUs in 2 s, load 0.10");
+}
+
+TEST(HostChecks, AGpuWhoseDriverDoesNotAnswerWarns) {
+  Machine machine;
+  machine.options.nvml = "libpaceline-no-such.so.1";
+  EXPECT_EQ(machine.row("GPUs").status, CheckStatus::kWarn);
+  EXPECT_NE(machine.row("GPUs").text.find("cannot be opened"), std::string::npos);
 }
 
 TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {

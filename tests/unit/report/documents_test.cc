@@ -111,5 +111,16 @@ TEST(EnvironmentRows, FlattensAndNamesTheUnknown) {
   EXPECT_EQ(machine_line(nlohmann::json::object()), "machine not recorded");
 }
 
+TEST(EnvironmentRows, TheMachinesLineHasItsGpusAndTheirDriver) {
+  const auto line = [](const char* nvidia) {
+    return machine_line({{"cpu", {{"model", "EPYC"}}}, {"nvidia", nlohmann::json::parse(nvidia)}});
+  };
+  EXPECT_EQ(
+      line(
+          R"({"driver_version": "580.65.06", "gpus": [{"name": "H200"}, {"name": "H200"}, {"name": "T4"}]})"),
+      "EPYC · 2 x H200, T4 · NVIDIA driver 580.65.06");
+  EXPECT_EQ(line(R"({"driver_version": null, "driver_version_reason": "no GPU", "gpus": []})"), "EPYC");
+}
+
 }  // namespace
 }  // namespace paceline::report

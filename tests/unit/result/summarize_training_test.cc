@@ -134,6 +134,7 @@ TEST(SummarizeTraining, PartsAreMediansOfTheMeanOverRanks) {
   EXPECT_DOUBLE_EQ(*t.parts.exposed_ns, 7.0 * kMs);
   EXPECT_NEAR(*t.exposed_share, 0.07, 1e-4);
   EXPECT_NEAR(*t.data_wait_share, 0.02, 1e-4);
+  EXPECT_DOUBLE_EQ(*t.overlap_ratio, 0.5);
   EXPECT_DOUBLE_EQ(*t.sync_variation, 1);
   EXPECT_DOUBLE_EQ(*t.loader_samples_per_s, 1000);
   EXPECT_EQ(*t.collectives_per_step, 2);

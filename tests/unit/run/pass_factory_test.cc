@@ -110,6 +110,15 @@ TEST(PassFactory, DefaultsAreTheMethodologys) {
   EXPECT_DOUBLE_EQ(pass.tolerance.centred_cosine, 0.99999);
 }
 
+TEST(PassFactory, AGpuWarmsUpForLonger) {
+  const auto floor_ns = [](const std::string& lines) {
+    return base_pass(cases(lines).at(0), 1).loop.warmup.floor_ns;
+  };
+  EXPECT_EQ(floor_ns("device: cuda\n"), 1'000'000'000);
+  EXPECT_EQ(floor_ns("device: cuda\nwarmup: {min_time_s: 0.2}\n"), 200'000'000);
+  EXPECT_EQ(floor_ns("warmup: {max_time_s: 0.1}\n"), 100'000'000);
+}
+
 TEST(PassFactory, LanesShareTheCoresUnlessThreadsAreGiven) {
   const auto swept = cases("scenario: closed_loop\nconcurrency: [1, 2, 16]\n");
   EXPECT_EQ(base_pass(swept.at(0), 8).settings.threads, 8);

@@ -226,5 +226,33 @@ TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
   EXPECT_NE(run.result.reason.find("rank 1 lacks step 11"), std::string::npos);
 }
 
+TEST(TooFewDevices, IsToldBeforeRanksAreStarted) {
+  auto pass = train_pass(one_case("model: resnet50\nranks: 2\ndevice: cuda\n"), {1, "cuda"});
+  EXPECT_EQ(pass.train.backend, "nccl");
+  EXPECT_EQ(too_few_devices(pass, 1),
+            "2 ranks over nccl need a device each, and 1 is visible here; start fewer ranks, or use backend: "
+            "gloo, with which ranks may share a device");
+  EXPECT_EQ(too_few_devices(pass, 2), "");
+  EXPECT_EQ(too_few_devices(pass, 0), "");  // the ranks find out
+  pass.train.backend = "gloo";
+  EXPECT_EQ(too_few_devices(pass, 1), "");
+}
+
+result::Benchmark identity_on(const std::string& asked, const std::string& found) {
+  auto benchmark =
+      new_case_result(one_case("model: resnet50\nranks: 2\ndevice: " + asked + "\n"), "run").benchmark;
+  identify_device(benchmark, found);
+  return benchmark;
+}
+
+TEST(Identity, HasTheDeviceThatAutoStandsFor) {
+  const auto on_cpu = identity_on("auto", "cpu"), on_cuda = identity_on("auto", "cuda");
+  EXPECT_NE(on_cpu.params, on_cuda.params);
+  EXPECT_EQ(on_cpu.params, identity_on("cpu", "cpu").params);
+  EXPECT_EQ(on_cuda.params, identity_on("cuda", "cuda").params);
+  EXPECT_EQ(on_cuda.params.at("device"), "cuda");
+  EXPECT_FALSE(on_cpu.params.contains("device"));  // as in results of earlier versions
+}
+
 }  // namespace
 }  // namespace paceline::run

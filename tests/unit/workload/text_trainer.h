@@ -17,7 +17,10 @@ class TextTrainer : public plugin::Trainer {
   [[nodiscard]] plugin::TrainerInfo info() const override { return {}; }
   void load(const plugin::ModelSpec&, const plugin::TrainSettings&, plugin::RankGroup*) override {}
   [[nodiscard]] std::vector<TensorSpec> batch_specs() const override { return {}; }
-  plugin::StepOutcome step(std::span<const TensorView>, double, plugin::StepRecorder&) override { return {}; }
+  std::optional<plugin::StepOutcome> step(std::span<const TensorView>, double,
+                                          plugin::StepRecorder&) override {
+    return plugin::StepOutcome();
+  }
   plugin::StepOutcome evaluate(std::span<const TensorView>) override { return {}; }
   [[nodiscard]] std::string fingerprint() const override { return state; }
   void save(const std::string& file, bool shared) override {

@@ -26,6 +26,7 @@ enum class DataType : std::int32_t {
   kINT4
 };
 enum class DeviceType : std::int32_t { kGPU, kDLA };
+enum class TensorLocation : std::int32_t { kDEVICE, kHOST };
 enum class TensorIOMode : std::int32_t { kNONE, kINPUT, kOUTPUT };
 enum class OptProfileSelector : std::int32_t { kMIN, kOPT, kMAX };
 enum class BuilderFlag : std::int32_t { kGPU_FALLBACK = 3, kTF32 = 6 };
@@ -134,6 +135,7 @@ class IExecutionContext {
   virtual bool setOptimizationProfileAsync(std::int32_t profile, cudaStream_t stream) noexcept = 0;
   virtual bool setInputShape(char const* name, Dims const& dims) noexcept = 0;
   virtual Dims getTensorShape(char const* name) const noexcept = 0;
+  virtual std::int32_t inferShapes(std::int32_t most_names, char const** names) noexcept = 0;
   virtual bool setTensorAddress(char const* name, void* memory) noexcept = 0;
   virtual bool enqueueV3(cudaStream_t stream) noexcept = 0;
   virtual void setProfiler(IProfiler* profiler) noexcept = 0;
@@ -153,6 +155,7 @@ class ICudaEngine {
   virtual char const* getIOTensorName(std::int32_t index) const noexcept = 0;
   virtual TensorIOMode getTensorIOMode(char const* name) const noexcept = 0;
   virtual DataType getTensorDataType(char const* name) const noexcept = 0;
+  virtual TensorLocation getTensorLocation(char const* name) const noexcept = 0;
   virtual Dims getTensorShape(char const* name) const noexcept = 0;
   virtual std::int32_t getNbOptimizationProfiles() const noexcept = 0;
   virtual Dims getProfileShape(char const* name, std::int32_t profile,

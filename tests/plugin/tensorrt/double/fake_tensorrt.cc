@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Stands in for libnvinfer.so: a builder that writes down what it was told, and an engine that doubles its
-// first input.
-#include <algorithm>
-#include <cstring>
-#include <iterator>
+// Stands in for libnvinfer.so: a builder that writes down what it was told, and engines of its plans.
 #include <memory>
 
-#include "fake_model.h"
-#include "fake_stream.h"
+#include "fake_context.h"
+#include "fake_driver_calls.h"
 
 namespace {
 
@@ -95,6 +91,7 @@ struct Config : IBuilderConfig {
 struct Builder : IBuilder {
   ILogger& logger;
   std::vector<std::unique_ptr<Profile>> profiles;
+  int device = fake::runtime_context()->device;
   explicit Builder(ILogger& to) : logger(to) {}
 
   INetworkDefinition* createNetworkV2(NetworkDefinitionCreationFlags flags) noexcept override {
@@ -127,7 +124,8 @@ struct Builder : IBuilder {
         logger.log(ILogger::Severity::kERROR, line.substr(12).c_str());
         return nullptr;
       }
-    return new Memory(plan_of(network, static_cast<Config&>(settings)));
+    return new Memory(plan_of(network, static_cast<Config&>(settings)) + "built_on " +
+                      std::to_string(device) + "\n");
   }
 
   static std::string plan_of(const fake::Network& network, const Config& config) {
@@ -144,108 +142,21 @@ struct Builder : IBuilder {
   }
 };
 
-struct Plan {
-  std::vector<fake::Tensor> inputs, outputs;
-  std::vector<std::map<std::string, std::map<std::string, Dims>>> profiles;  // by input, by min | opt | max
-  std::string inspector, load_error;
-  std::vector<float> layer_ms{0.25F};  // what the profiler is told, one an inference, from the start again
-  bool data_dependent = false, no_graph = false;
-
-  explicit Plan(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) read_line(line);
-  }
-  void read_line(const std::string& line) {
-    std::istringstream words(line);
-    std::string what;
-    words >> what;
-    if (what == "input") inputs.push_back(fake::read_tensor(words));
-    if (what == "output") outputs.push_back(fake::read_tensor(words));
-    if (what == "inspector") inspector = fake::rest_of(words);
-    if (what == "load_error") load_error = fake::rest_of(words);
-    if (what == "data_dependent") data_dependent = true;
-    if (what == "no_graph") no_graph = true;
-    if (what == "layer_ms") layer_ms.assign(std::istream_iterator<float>(words), {});
-    if (what == "profile") read_profile(words);
-  }
-  void read_profile(std::istream& words) {
-    std::size_t index = 0;
-    std::string input, which;
-    words >> index >> input;
-    if (profiles.size() <= index) profiles.resize(index + 1);
-    for (std::string word; words >> word;)
-      if (word == "min" || word == "opt" || word == "max")
-        which = word;
-      else
-        add(profiles[index][input][which], std::stoll(word));
-  }
-  static void add(Dims& dims, std::int64_t extent) { dims.d[dims.nbDims++] = extent; }
-};
-
-int enqueued = 0;  // in this process
-
-struct ExecutionContext : IExecutionContext {
-  const Plan& plan;
-  Dims shape{};
-  std::map<std::string, void*> memory;
-  IProfiler* profiler = nullptr;
-  std::size_t profiled = 0;
-  explicit ExecutionContext(const Plan& of) : plan(of) {}
-
-  bool setOptimizationProfileAsync(std::int32_t profile, cudaStream_t) noexcept override {
-    return profile < static_cast<std::int32_t>(plan.profiles.size());
-  }
-  bool setInputShape(char const* name, Dims const& dims) noexcept override {
-    if (name == plan.inputs.front().name) shape = dims;
-    return true;
-  }
-  Dims getTensorShape(char const*) const noexcept override {
-    Dims dims = shape;
-    if (plan.data_dependent) dims.d[0] = -1;
-    return dims;
-  }
-  bool setTensorAddress(char const* name, void* address) noexcept override {
-    memory[name] = address;
-    return address != nullptr;
-  }
-  bool enqueueV3(cudaStream_t stream) noexcept override {
-    ++enqueued;
-    if (stream->recorded_from && plan.no_graph) {
-      stream->broken = true;
-      return false;
-    }
-    stream->work.emplace_back([this] { compute(); });
-    return true;
-  }
-  void compute() {
-    std::int64_t count = 1;
-    for (int i = 0; i < shape.nbDims; ++i) count *= shape.d[i];
-    const auto* from = static_cast<const float*>(memory.at(plan.inputs.front().name));
-    std::transform(from, from + count, static_cast<float*>(memory.at(plan.outputs.front().name)),
-                   [](float value) { return 2 * value; });
-    if (profiler) profiler->reportLayerTime("conv1", plan.layer_ms[profiled++ % plan.layer_ms.size()]);
-  }
-  void setProfiler(IProfiler* to) noexcept override { profiler = to; }
-};
-
 struct Inspector : IEngineInspector {
-  const Plan& plan;
-  explicit Inspector(const Plan& of) : plan(of) {}
+  const fake::Plan& plan;
+  explicit Inspector(const fake::Plan& of) : plan(of) {}
   bool setExecutionContext(IExecutionContext const*) noexcept override { return true; }
   char const* getEngineInformation(LayerInformationFormat) const noexcept override {
-    return plan.inspector.c_str();
+    return plan.inspector == "none" ? nullptr : plan.inspector.c_str();
   }
 };
 
 struct Engine : ICudaEngine {
-  Plan plan;
-  explicit Engine(const std::string& text) : plan(text) {}
+  fake::Plan plan;
+  ILogger& logger;
+  fake::Context* home = fake::runtime_context();
+  Engine(const std::string& text, ILogger& to) : plan(text), logger(to) {}
 
-  [[nodiscard]] const fake::Tensor& tensor(std::string_view name) const {
-    for (const auto& input : plan.inputs)
-      if (input.name == name) return input;
-    return plan.outputs.front();
-  }
   std::int32_t getNbIOTensors() const noexcept override {
     return static_cast<std::int32_t>(plan.inputs.size() + plan.outputs.size());
   }
@@ -254,20 +165,38 @@ struct Engine : ICudaEngine {
     return (i < plan.inputs.size() ? plan.inputs[i] : plan.outputs[i - plan.inputs.size()]).name.c_str();
   }
   TensorIOMode getTensorIOMode(char const* name) const noexcept override {
-    return &tensor(name) == &plan.outputs.front() ? TensorIOMode::kOUTPUT : TensorIOMode::kINPUT;
+    const auto* tensor = plan.find(name);
+    if (!tensor) return TensorIOMode::kNONE;
+    return plan.is_input(*tensor) ? TensorIOMode::kINPUT : TensorIOMode::kOUTPUT;
   }
-  DataType getTensorDataType(char const* name) const noexcept override { return tensor(name).getType(); }
-  Dims getTensorShape(char const* name) const noexcept override { return tensor(name).dims; }
+  DataType getTensorDataType(char const* name) const noexcept override {
+    return plan.find(name) ? plan.find(name)->getType() : DataType::kFLOAT;
+  }
+  TensorLocation getTensorLocation(char const* name) const noexcept override {
+    return plan.find(name) && plan.find(name)->on_host ? TensorLocation::kHOST : TensorLocation::kDEVICE;
+  }
+  Dims getTensorShape(char const* name) const noexcept override {
+    return plan.find(name) ? plan.find(name)->dims : Dims{-1, {}};
+  }
   std::int32_t getNbOptimizationProfiles() const noexcept override {
     return static_cast<std::int32_t>(plan.profiles.size());
   }
+  // Those of the input where they are fixed; none for what the host holds, unless it has a range.
   Dims getProfileShape(char const* name, std::int32_t profile,
                        OptProfileSelector select) const noexcept override {
     constexpr const char* kWords[] = {"min", "opt", "max"};
-    return plan.profiles.at(static_cast<std::size_t>(profile)).at(name).at(kWords[static_cast<int>(select)]);
+    const auto& ranges = plan.profiles.at(static_cast<std::size_t>(profile));
+    const auto it = ranges.find(name);
+    if (it != ranges.end()) return it->second.at(kWords[static_cast<int>(select)]);
+    const auto* input = plan.find(name);
+    return input && !input->on_host ? input->dims : Dims{-1, {}};
   }
   std::int64_t getDeviceMemorySizeV2() const noexcept override { return 4096; }
-  IExecutionContext* createExecutionContext() noexcept override { return new ExecutionContext(plan); }
+  IExecutionContext* createExecutionContext() noexcept override {
+    if (fake::runtime_context() == home) return new fake::ExecutionContext(plan, logger, home);
+    logger.log(ILogger::Severity::kERROR, "the current device is not the plan's");
+    return nullptr;
+  }
   IEngineInspector* createEngineInspector() const noexcept override { return new Inspector(plan); }
 };
 
@@ -276,7 +205,7 @@ struct Runtime : IRuntime {
   explicit Runtime(ILogger& to) : logger(to) {}
   ICudaEngine* deserializeCudaEngine(void const* bytes, std::size_t size) noexcept override {
     const std::string text(static_cast<const char*>(bytes), size);
-    auto engine = std::make_unique<Engine>(text.substr(28));
+    auto engine = std::make_unique<Engine>(text.substr(28), logger);
     if (engine->plan.load_error.empty()) return engine.release();
     logger.log(ILogger::Severity::kERROR, engine->plan.load_error.c_str());
     return nullptr;
@@ -286,7 +215,10 @@ struct Runtime : IRuntime {
 }  // namespace
 
 extern "C" int fake_enqueued() {
-  return enqueued;
+  return fake::enqueued();
+}
+extern "C" int fake_profilers() {
+  return fake::profilers();
 }
 extern "C" int getInferLibMajorVersion() {
   return NV_TENSORRT_MAJOR;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "torch/cuda/cuda_steps.h"
+
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "torch/training/queued_steps.h"
+
+namespace paceline::cuda_plugin {
+namespace {
+
+// An event with a time, on the current stream of whoever sets it: a backward pass runs on the stream of its
+// forward pass, the callback of a collective on a stream that waits for it.
+class EventMark {
+ public:
+  using Place = c10::DeviceIndex;
+  explicit EventMark(Place device) : device_(device) {}
+  void set() { event_.record(c10::cuda::getCurrentCUDAStream(device_)); }
+  void wait() const { event_.synchronize(); }
+  [[nodiscard]] bool reached() const { return event_.query(); }
+  // CUDA gives milliseconds as a float, with a resolution of about half a microsecond.
+  [[nodiscard]] double ns_since(const EventMark& earlier) const {
+    return static_cast<double>(earlier.event_.elapsed_time(event_)) * 1e6;
+  }
+
+ private:
+  Place device_;
+  at::cuda::CUDAEvent event_{cudaEventDefault};
+};
+
+class CudaRuntime {
+ public:
+  using Mark = EventMark;
+  explicit CudaRuntime(c10::DeviceIndex device)
+      : device_(device), copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
+
+  [[nodiscard]] EventMark::Place place() const { return device_; }
+  [[nodiscard]] at::Tensor host_memory(const at::Tensor& like) const {
+    return at::empty(like.sizes(), at::TensorOptions().dtype(like.scalar_type()).pinned_memory(true));
+  }
+  // The allocator gives memory as soon as its last user was handed over, in the order of one stream; another
+  // stream has to wait.
+  [[nodiscard]] at::Tensor device_memory(const at::Tensor& like) const {
+    auto memory = at::empty(
+        like.sizes(), at::TensorOptions().dtype(like.scalar_type()).device(at::Device(at::kCUDA, device_)));
+    c10::cuda::getCurrentCUDAStream(device_).synchronize();
+    return memory;
+  }
+  void copy_beside(const at::Tensor& into, const at::Tensor& from) {
+    {
+      const c10::cuda::CUDAStreamGuard guard(copies_);
+      into.copy_(from, /*non_blocking=*/true);
+    }
+    copied_.record(copies_);
+    copied_.block(c10::cuda::getCurrentCUDAStream(device_));
+  }
+  static void copy_back(const at::Tensor& into, const at::Tensor& from) {
+    into.copy_(from, /*non_blocking=*/true);
+  }
+
+ private:
+  c10::DeviceIndex device_;
+  c10::cuda::CUDAStream copies_;
+  at::cuda::CUDAEvent copied_;
+};
+
+}  // namespace
+
+std::unique_ptr<torch_plugin::StepsUnderWay> make_cuda_steps(int device) {
+  return std::make_unique<torch_plugin::QueuedSteps<CudaRuntime>>(
+      CudaRuntime(static_cast<c10::DeviceIndex>(device)));
+}
+
+}  // namespace paceline::cuda_plugin

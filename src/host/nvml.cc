@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "host/nvml.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+
+namespace paceline::host {
+namespace {
+
+using Text = result::Maybe<std::string>;
+using Code = int;  // nvmlReturn_t; 0: success
+using Device = void*;
+
+// Layouts and names of nvml.h, which is no header that the tool could need to build.
+struct Memory {
+  unsigned long long total, free, used;  // NOLINT(google-runtime-int): as declared there
+};
+struct PciInfo {  // of nvmlDeviceGetPciInfo_v3
+  std::array<char, 16> legacy_bus_id;
+  unsigned domain, bus, device, device_id, subsystem_id;
+  std::array<char, 32> bus_id;
+};
+constexpr std::size_t kTextBytes = 96;  // the longest that the library writes
+
+// The library while it is in use.
+class Library {
+ public:
+  explicit Library(const std::string& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (!handle_)
+      reason_ = fmt::format("NVIDIA's management library cannot be opened: {}", ::dlerror());
+    else if (reason_ = call<Code()>("nvmlInit_v2"); reason_.empty())
+      initialised_ = true;
+  }
+  ~Library() {
+    if (initialised_) (void)call<Code()>("nvmlShutdown");
+    if (handle_) ::dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  [[nodiscard]] const std::string& reason() const { return reason_; }  // empty: it can be asked
+
+  // Why the call gave nothing; empty: it did what it says.
+  template <class Signature, class... Arguments>
+  [[nodiscard]] std::string call(const char* name, Arguments... arguments) const {
+    const auto function = find<Signature>(name);
+    if (!function) return fmt::format("this driver has no {}", name);
+    const Code code = function(arguments...);
+    return code == 0 ? std::string() : fmt::format("{}: {}", name, error_text(code));
+  }
+
+ private:
+  template <class Signature>
+  [[nodiscard]] Signature* find(const char* name) const {
+    return reinterpret_cast<Signature*>(::dlsym(handle_, name));
+  }
+  [[nodiscard]] std::string error_text(Code code) const {
+    const auto words = find<const char*(Code)>("nvmlErrorString");
+    const char* text = words ? words(code) : nullptr;
+    return text ? text : fmt::format("error {}", code);
+  }
+
+  void* handle_;
+  bool initialised_ = false;
+  std::string reason_;
+};
+
+Text text_or(const std::array<char, kTextBytes>& text, std::string reason) {
+  if (reason.empty() && text[0] == '\0') reason = "the driver gives an empty text";
+  if (!reason.empty()) return Text::missing(reason);
+  return std::string(text.data(), ::strnlen(text.data(), text.size()));
+}
+
+Text driver_version(const Library& nvml) {
+  std::array<char, kTextBytes> text{};
+  return text_or(text, nvml.call<Code(char*, unsigned)>("nvmlSystemGetDriverVersion", text.data(),
+                                                        static_cast<unsigned>(text.size())));
+}
+
+Text cuda_version(const Library& nvml) {
+  int version = 0;
+  const auto reason = nvml.call<Code(int*)>("nvmlSystemGetCudaDriverVersion_v2", &version);
+  if (!reason.empty()) return Text::missing(reason);
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+Text text_of(const Library& nvml, const char* name, Device device) {
+  std::array<char, kTextBytes> text{};
+  return text_or(text, nvml.call<Code(Device, char*, unsigned)>(name, device, text.data(),
+                                                                static_cast<unsigned>(text.size())));
+}
+
+// "00000000:1B:00.0" is "0000:1b:00.0" in /sys.
+Text bus_id_of(const Library& nvml, Device device) {
+  PciInfo info{};
+  const auto reason = nvml.call<Code(Device, PciInfo*)>("nvmlDeviceGetPciInfo_v3", device, &info);
+  if (!reason.empty()) return Text::missing(reason);
+  std::string id(info.bus_id.data(), ::strnlen(info.bus_id.data(), info.bus_id.size()));
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return std::tolower(c); });
+  return id.starts_with("0000") && id.find(':') == 8 ? id.substr(4) : id;
+}
+
+result::Count memory_of(const Library& nvml, Device device) {
+  Memory memory{};
+  const auto reason = nvml.call<Code(Device, Memory*)>("nvmlDeviceGetMemoryInfo", device, &memory);
+  if (!reason.empty()) return result::Count::missing(reason);
+  return static_cast<std::int64_t>(memory.total);
+}
+
+NvidiaGpu gpu_of(const Library& nvml, unsigned index) {
+  Device device = nullptr;
+  const auto reason = nvml.call<Code(unsigned, Device*)>("nvmlDeviceGetHandleByIndex_v2", index, &device);
+  if (!reason.empty())
+    return {Text::missing(reason), Text::missing(reason), Text::missing(reason),
+            result::Count::missing(reason)};
+  return {text_of(nvml, "nvmlDeviceGetName", device), text_of(nvml, "nvmlDeviceGetUUID", device),
+          bus_id_of(nvml, device), memory_of(nvml, device)};
+}
+
+}  // namespace
+
+NvidiaDriver read_nvidia_driver(const std::string& library) {
+  const Library nvml(library);
+  if (!nvml.reason().empty()) return {Text::missing(nvml.reason()), Text::missing(nvml.reason()), {}};
+  NvidiaDriver driver{driver_version(nvml), cuda_version(nvml), {}};
+  unsigned count = 0;
+  if (!nvml.call<Code(unsigned*)>("nvmlDeviceGetCount_v2", &count).empty()) count = 0;
+  for (unsigned i = 0; i < count; ++i) driver.gpus.push_back(gpu_of(nvml, i));
+  return driver;
+}
+
+}  // namespace paceline::host

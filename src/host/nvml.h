@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "result/maybe.h"
+
+// What NVIDIA's driver says of itself and its GPUs, through the management library (NVML) that comes with it.
+// The library is opened here and closed again; nothing of CUDA is loaded, and no context is made.
+namespace paceline::host {
+
+struct NvidiaGpu {
+  result::Maybe<std::string> name;        // NVIDIA H200
+  result::Maybe<std::string> uuid;        // GPU-8a56a4bc-…
+  result::Maybe<std::string> pci_bus_id;  // as in /sys/bus/pci/devices: 0000:1b:00.0
+  result::Count memory_bytes;
+};
+
+struct NvidiaDriver {
+  result::Maybe<std::string> version;       // 580.65.06
+  result::Maybe<std::string> cuda_version;  // the newest that it runs: 13.0
+  std::vector<NvidiaGpu> gpus;  // all of the machine, by PCI address; CUDA_VISIBLE_DEVICES hides none
+};
+
+inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
+
+// Every value is missing with the reason where the library cannot be opened, or refuses.
+NvidiaDriver read_nvidia_driver(const std::string& library = kNvmlLibrary);
+
+}  // namespace paceline::host

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""How a bundle finds the PyTorch of a machine: its two scripts beside a made-up tool, with made-up PyTorches."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts" / "bundle"
+TOOL = """#!/bin/sh
+echo "arguments: $*"
+echo "libraries: ${LD_LIBRARY_PATH:-none}"
+echo "root: ${PACELINE_TORCH_ROOT:-unset} python: ${PACELINE_PYTHON:-unset} bin: ${PACELINE_BIN:-unset}"
+exit ${TOOL_CODE:-0}
+"""
+NEEDED = ("sh", "dirname", "readlink", "sed", "head")
+
+
+def make_torch(site, version="2.11.0+cu130"):
+    """A package that must not be imported."""
+    torch = site / "torch"
+    (torch / "lib").mkdir(parents=True)
+    (torch / "lib/libtorch_cpu.so").touch()
+    (torch / "__init__.py").write_text("raise SystemExit('PyTorch was imported')\n")
+    (torch / "version.py").write_text(f"from typing import Optional\n__version__ = '{version}'\ncuda: Optional[str] = '13.0'\n")
+    (site / "nvidia/cu13/lib").mkdir(parents=True)
+    return torch
+
+
+class Launcher(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="paceline bundle "))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.bundle = self.folder / "the bundle"
+        for name, target in (("paceline", "paceline"), ("with_pytorch.sh", "scripts/with_pytorch.sh")):
+            (self.bundle / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SCRIPTS / name, self.bundle / target)
+        self.script(self.bundle / "bin/paceline", TOOL)
+        (self.bundle / "bundle.json").write_text('{\n "paceline": "0.1.0",\n "torch": "2.11.0",\n "cuda": "13.0"\n}\n')
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+
+    def script(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def environment_with(self, site, folder):
+        """A virtual environment whose python3 sees `site`."""
+        self.script(folder / "bin/python3", f'#!/bin/sh\nPYTHONPATH="{site}" exec {shutil.which("python3")} "$@"\n')
+        return folder
+
+    def paceline(self, *arguments, command=None, cwd=None, **env):
+        return subprocess.run([str(command or self.bundle / "paceline"), *arguments], capture_output=True, text=True, check=False,
+                              timeout=60, env={**self.env, **{k: str(v) for k, v in env.items()}}, cwd=cwd or self.folder)
+
+    def assert_runs_with(self, result, torch):
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn(f"libraries: {torch}/lib:{torch.parent}/nvidia/cu13/lib\n", result.stdout)
+        self.assertIn(f"root: {torch} ", result.stdout)
+
+    def assert_refused(self, result, code, *words):
+        self.assertEqual((result.returncode, result.stdout), (code, ""), result.stderr)
+        self.assertRegex(result.stderr, r"\Apaceline: [^\n]+\n\Z")
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def assert_runs_without(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("libraries: none\n", result.stdout)
+
+    def test_the_one_python3_sees_without_importing_it(self):
+        torch = make_torch(self.folder / "site")
+        self.assert_runs_with(self.paceline("infer", "--model", "x y", PYTHONPATH=torch.parent), torch)
+
+    def test_arguments_and_exit_code_are_the_tools(self):
+        torch = make_torch(self.folder / "site")
+        result = self.paceline("infer", "--model", "x  y", PYTHONPATH=torch.parent, TOOL_CODE=4)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("arguments: infer --model x  y\n", result.stdout)
+
+    def test_the_environment_comes_before_python3_and_the_variable_before_both(self):
+        everywhere, active, named = (make_torch(self.folder / name) for name in ("everywhere", "active", "named"))
+        venv = self.environment_with(active.parent, self.folder / "my venv")
+        self.assert_runs_with(self.paceline("infer", PYTHONPATH=everywhere.parent, VIRTUAL_ENV=venv), active)
+        self.assert_runs_with(self.paceline("infer", PYTHONPATH=everywhere.parent, CONDA_PREFIX=venv), active)
+        self.assert_runs_with(self.paceline("infer", PYTHONPATH=everywhere.parent, VIRTUAL_ENV=venv, PACELINE_TORCH_ROOT=named), named)
+
+    def test_a_folder_named_torch_in_the_working_directory_is_none(self):
+        make_torch(self.folder / "here")
+        self.assert_refused(self.paceline("infer", cwd=self.folder / "here"), 77, "python3 has a PyTorch")
+
+    def test_none_at_all(self):
+        self.assert_refused(self.paceline("infer"), 77, "PyTorch 2.11.0", "pip install torch==2.11.0", "PACELINE_TORCH_ROOT")
+        bare = self.folder / "path"
+        bare.mkdir()
+        for name in NEEDED:
+            (bare / name).symlink_to(shutil.which(name))
+        self.assert_refused(self.paceline("infer", PATH=bare), 77, "neither the active environment nor python3")
+
+    def test_another_version(self):
+        torch = make_torch(self.folder / "site", "2.15.0+cpu")
+        for variables in ({"PYTHONPATH": torch.parent}, {"PACELINE_TORCH_ROOT": torch}):
+            self.assert_refused(self.paceline("train", **variables), 77, "runs with PyTorch 2.11.0", f"'{torch}' is 2.15.0", "torch==2.11.0")
+        (torch / "version.py").unlink()
+        self.assert_refused(self.paceline("train", PACELINE_TORCH_ROOT=torch), 77, "of an unknown version")
+
+    def test_versions_as_pytorch_writes_them(self):
+        for number, text in enumerate(("2.11.0", "2.11.0+cpu", "2.11.0+cu130")):
+            torch = make_torch(self.folder / f"site{number}", text)
+            self.assert_runs_with(self.paceline("infer", PACELINE_TORCH_ROOT=torch), torch)
+        torch = make_torch(self.folder / "nightly", "2.11.0a0+git70d99e9")
+        self.assert_refused(self.paceline("infer", PACELINE_TORCH_ROOT=torch), 77, "2.11.0a0")
+        archive = make_torch(self.folder / "archive")
+        (archive / "version.py").unlink()
+        (archive / "build-version").write_text("2.11.0+cpu\n")
+        self.assert_runs_with(self.paceline("infer", PACELINE_TORCH_ROOT=archive), archive)
+
+    def test_a_variable_that_names_no_pytorch_is_a_mistake(self):
+        self.assert_refused(self.paceline("infer", PACELINE_TORCH_ROOT=self.folder), 2, f"'{self.folder}' is no PyTorch")
+
+    def test_the_variable_can_say_none(self):
+        make_torch(self.folder / "site")
+        result = self.paceline("infer", PACELINE_TORCH_ROOT="none", PYTHONPATH=self.folder / "site")
+        self.assert_runs_without(result)
+        self.assertEqual(result.stderr, "")
+
+    def test_commands_that_need_none_say_nothing(self):
+        for arguments in ((), ("--version",), ("report", "--source", "x"), ("schema", "options"), ("infer", "--help"), ("run", "-h")):
+            result = self.paceline(*arguments)
+            self.assert_runs_without(result)
+            self.assertEqual(result.stderr, "", arguments)
+
+    def test_commands_that_look_at_it_warn(self):
+        for arguments in (("validate",), ("run", "--dry-run", "plan.yaml")):
+            result = self.paceline(*arguments)
+            self.assert_runs_without(result)
+            self.assertRegex(result.stderr, r"\Apaceline: warning: [^\n]+\n\Z")
+        self.assert_refused(self.paceline("infer", "--", "--dry-run"), 77)
+
+    def test_what_was_in_the_path_of_libraries_stays(self):
+        torch = make_torch(self.folder / "site")
+        result = self.paceline("infer", PACELINE_TORCH_ROOT=torch, LD_LIBRARY_PATH="/some/where")
+        self.assertIn(f"libraries: {torch}/lib:{torch.parent}/nvidia/cu13/lib:/some/where\n", result.stdout)
+
+    def test_one_within_another_changes_nothing(self):
+        torch = make_torch(self.folder / "site")
+        inner = self.bundle / "scripts/with_pytorch.sh"
+        self.assert_runs_with(self.paceline(self.bundle / "paceline", "infer", command=inner, PACELINE_TORCH_ROOT=torch), torch)
+
+    def test_other_commands_run_with_it(self):
+        torch = make_torch(self.folder / "site")
+        result = self.paceline("sh", "-c", 'echo "$LD_LIBRARY_PATH|$PACELINE_BIN|$PACELINE_PLUGINS"', command=self.bundle / "scripts/with_pytorch.sh",
+                               PYTHONPATH=torch.parent)
+        self.assertEqual(result.stdout.strip().split("|")[1:], [str(self.bundle / "paceline"), str(self.bundle / "lib/paceline/plugins")])
+        self.assertIn(f"{torch}/lib", result.stdout)
+        self.assertEqual(self.paceline(command=self.bundle / "scripts/with_pytorch.sh").returncode, 2)
+
+    def test_a_link_to_the_launcher_works(self):
+        torch = make_torch(self.folder / "site")
+        link = self.folder / "link"
+        link.symlink_to(self.bundle / "paceline")
+        self.assert_runs_with(self.paceline("infer", command=link, PACELINE_TORCH_ROOT=torch), torch)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "run/case_opening.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "host/accelerators.h"
+
+namespace paceline::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CaseOpening : public ::testing::Test {
+ protected:
+  void TearDown() override { fs::remove_all(folder_); }
+  CaseRun open(const std::string& device) {
+    const EngineDirectory engines({{"torch", "torch.so", {"eager"}, {}, "", "", "cpu"},
+                                   {"cuda", "cuda.so", {"eager"}, {}, "", "", "cuda"}},
+                                  {});
+    const auto cases = config::expand(config::load_plan_text(
+        "kind: training\nmodel: tiny_cnn\nranks: 1\ndevice: " + device + "\n", "test.yaml"));
+    RunSetup setup{.plan = {}, .cases = cases, .engines = engines};
+    const result::RunDirectory directory(folder_);
+    return open_case(setup, cases.at(0), "run", directory);
+  }
+  fs::path folder_ = fs::path(::testing::TempDir()) / "paceline_case_opening";
+};
+
+TEST_F(CaseOpening, TheIdentityHasTheDeviceThatTheRanksGet) {
+  const bool gpu = host::no_visible_device_reason(host::SystemFiles()).empty();
+  const auto found = open("auto");
+  EXPECT_EQ(found.base.train.device, gpu ? "cuda" : "cpu");
+  EXPECT_EQ(found.result.benchmark.params.contains("device"), gpu);
+  EXPECT_EQ(found.result.benchmark.params, open(found.base.train.device).result.benchmark.params);
+}
+
+TEST_F(CaseOpening, RanksOnCudaHaveNoNumberInTheIdentity) {
+  EXPECT_EQ(open("cuda").result.benchmark.params.at("device"), "cuda");
+  EXPECT_FALSE(open("cpu").result.benchmark.params.contains("device"));
+}
+
+}  // namespace
+}  // namespace paceline::run
