@@ -40,7 +40,7 @@ def stop(number, frame):
 def parse():
     parser = argparse.ArgumentParser(prog="gpu_day.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stage", choices=STAGES)
-    parser.add_argument("--device", choices=sorted(SCALES), default="cuda", help="cpu: the dry form (CUDA_VISIBLE_DEVICES chooses among several GPUs)")
+    parser.add_argument("--device", choices=sorted(SCALES), default="cuda", help="cpu: the dry form (CUDA_VISIBLE_DEVICES chooses a GPU)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results/gpu_day"), help="where the archive goes")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help=f"seconds for the whole stage ({BUDGET_S})")
     parser.add_argument("--only", help="these parts alone")

@@ -19,7 +19,6 @@ LOOK = {
     "python": "log.txt: the Python's torch.cuda.is_available(), and memory that both sides need",
     "tool": "log.txt: the tool's own words (permission for performance counters: ERR_NVGPUCTRPERM)",
     "tensorrt": "log.txt, *.plan.log: library and plug-in of another major version; operators that the parser lacks",
-    "doubles": "log.txt: ctest -L plugin_tensorrt says the same",
 }
 
 
@@ -46,6 +45,8 @@ class Scale:
 
 
 QUIET = ("--allow-noisy",)
+SANITIZED = "OnDevice.EveryIoPolicy*:OnDevice.AGraph*:OnDevice.EmptyingTheCache*"  # all of a small network: the tool costs much
+NO_TENSORRT = "no library of TensorRT or TensorRT-RTX: unpack its wheel into a folder tensorrt… beside the bundle, or set TENSORRT_ROOT"
 FACTS = "name,driver_version,memory.total,compute_cap"
 GPU = Scale("cuda", "resnet50", "vit_b_16", 32, 128, "fp32,tf32,amp_fp16,bf16", "amp_fp16", "bf16", "fp32,tf32,amp,bf16", "amp,bf16",
             ("--accuracy.samples", "8", "--stop.t_min_s", "1", "--stop.t_max_s", "3", "--warmup.max_time_s", "8", "--idle-wait-s", "2"),
@@ -81,6 +82,9 @@ class Maker:
         """CUDA graphs; the dry form has none."""
         return ("--cuda-graphs", choices) if self.scale.on_gpu else ()
 
+    def io(self, choice):
+        return ("--io", choice) if self.scale.on_gpu else ()
+
     def train(self, *words, codes=WORKS, results="results"):
         s = self.scale
         return Step([self.place.paceline, "train", "--model", s.cnn, "--device", s.device, "--batch", s.train_batch, "--data.source", "synthetic",
@@ -97,20 +101,22 @@ def count_of(*lists):
     return count
 
 
+def test_program(m, name, what, seconds):
+    return m.part(name, what, [Step(m.place.test_program(name))], checks.googletest, seconds, "libraries", absent=m.place.absent_test(name))
+
+
 def tests(m):
-    place, gpu = m.place, m.scale.on_gpu
-    program = lambda name, what, seconds: m.part(name, what, [Step(place.test_program(name))], checks.googletest, seconds, "libraries",
-                                                 absent=place.absent_test(name))
-    programs = [program("gpu_cuda", "engines on the device", 90), program("gpu_cuda_training", "training on the device", 90)] if gpu else [
-        program("plugin_cuda", "the plug-in where no device is", 30), program("plugin_cuda_parts", "its switches and copies on the CPU", 30)]
-    command, env = place.cli_test("test_gpu.py" if gpu else "test_cuda.py")
-    driver = [m.part("driver", "driver and devices", [Step(["nvidia-smi", f"--query-gpu={FACTS}", "--format=csv,noheader"])], checks.last_line, 5,
-                     "driver")] if gpu else []
-    return [*driver,
-            m.part("validate", "the machine and what is installed", [Step([place.paceline, "validate", "--no-color"], (0, 4))],
-                   checks.validated(m.scale.device), 20, "driver" if gpu else "libraries"),
-            *programs,
-            m.part("cli", f"--device {m.scale.device} as a user meets it", [Step(command, env=env)], checks.python_tests, 150, "cases")]
+    command, env = m.place.cli_test("test_gpu.py" if m.scale.on_gpu else "test_cuda.py")
+    validate = m.part("validate", "the machine and what is installed", [Step([m.place.paceline, "validate", "--no-color"], (0, 4))],
+                      checks.validated(m.scale.device), 20, "driver" if m.scale.on_gpu else "libraries")
+    cli = m.part("cli", f"--device {m.scale.device} as a user meets it", [Step(command, env=env)], checks.python_tests, 150, "cases")
+    if not m.scale.on_gpu:
+        return [validate, test_program(m, "plugin_cuda", "the plug-in where no device is", 30),
+                test_program(m, "plugin_cuda_parts", "its switches and copies on the CPU", 30), cli]
+    asked = Step(["nvidia-smi", f"--query-gpu={FACTS}", "--format=csv,noheader"])
+    driver = m.part("driver", "driver and devices", [asked], checks.last_line, 5, "driver")
+    return [driver, validate, test_program(m, "gpu_cuda", "engines on the device", 90),
+            test_program(m, "gpu_cuda_training", "training on the device", 90), cli]
 
 
 def inference(m):
@@ -135,8 +141,7 @@ def inference(m):
         m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {half}", [m.infer(*both, *one, "--precision", half, *m.graphs("false,true"))],
                m.all_ok(times * count_of(engines, half)), 75, "cases"),
         m.part("copies", f"{s.cnn} b{s.batch} eager: --io {', '.join(copies)}" if s.on_gpu else "(the CPU has no copies) one case",
-               [m.infer("--model", s.cnn, *large, *(("--io", io) if s.on_gpu else ()), results=f"results_{io}") for io in copies], m.all_ok(len(copies)), 25,
-               "cases"),
+               [m.infer("--model", s.cnn, *large, *m.io(io), results=f"results_{io}") for io in copies], m.all_ok(len(copies)), 25, "cases"),
         m.part("transformer", f"{s.transformer} b{s.batch} eager: {few}", [m.infer("--model", s.transformer, *large, "--precision", few)],
                m.all_ok(count_of(few)), 35, "cases"),
         m.part("study", "examples/plans/gpu_study.yaml, one process a case",
@@ -154,7 +159,8 @@ def training(m):
         m.part("one_rank", f"{s.cnn} b{s.train_batch}: {s.train}", [m.train("--precision", s.train)], m.all_ok(count_of(s.train)), 60, "cases"),
         m.part("channels_last", f"the same, channels_last: {s.train_half}", [m.train("--precision", s.train_half, "--layout", "channels_last")],
                m.all_ok(count_of(s.train_half)), 30, "cases"),
-        m.part("fresh_data", "every batch made anew and copied: bf16", [m.train("--precision", "bf16", "--data.synthetic_fresh")], m.all_ok(1), 30, "cases"),
+        m.part("fresh_data", "every batch made anew and copied: bf16", [m.train("--precision", "bf16", "--data.synthetic_fresh")], m.all_ok(1), 30,
+               "cases"),
         m.part("ddp_" + collective, f"DDP over {collective} with one rank: {fp32_bf16}",
                [m.train("--precision", fp32_bf16, "--ddp.enabled", "true", "--backend", collective)], m.all_ok(2), 35, "nccl"),
         m.part("two_ranks", f"two ranks on one {'GPU' if s.on_gpu else 'CPU'} over gloo: {fp32_bf16}", [m.train("--precision", fp32_bf16, *two)],
@@ -168,30 +174,31 @@ def training(m):
                "checkpoint")]
 
 
-def compare_part(m, name, seconds, engines, precisions, batches, model):
+def compare_part(m, name, engine, precisions, model):
+    """Rows of `model` at the stage's batch, a minute each on a GPU."""
     torch, absent = m.torch_of_python
     s = m.scale
-    rows = count_of(engines, precisions, batches)
+    rows = ["--models", model, "--engines", engine, "--precisions", precisions, "--batches", s.batch, "--pairs", "6", "--device", s.device]
     run = ["--iterations", "100", "--warmup", "50"] if s.on_gpu else ["--iterations", "3", "--warmup", "1", "--threads", "1"]
-    command = ["python3", ROOT / "tools/compare_pytorch.py", "--paceline", m.place.paceline, "--python", m.place.python, "--device", s.device,
-               "--pairs", "6", "--models", model, "--engines", engines, "--precisions", precisions, "--batches", batches, *run, "--report-only", "--out",
-               "compare.md"]
-    return m.part(name, f"beside Python, torch {torch or '–'}: {model} {engines} {precisions} b{batches}, 6 pairs", [Step(command)], checks.compared, seconds * rows,
-                  "python", absent=absent)
+    command = ["python3", ROOT / "tools/compare_pytorch.py", "--paceline", m.place.paceline, "--python", m.place.python, *rows, *run, "--report-only",
+               "--out", "compare.md"]
+    what = f"beside Python, torch {torch or '–'}: {model} {engine} {precisions} b{s.batch}, 6 pairs"
+    return m.part(name, what, [Step(command)], checks.compared, 60 * count_of(precisions), "python", absent=absent)
 
 
 def cuda_tool_part(m, name, given, make):
     """A part that puts a tool of the toolkit in front of a program; the dry form needs one that is named."""
     program = program_of_cuda(name, given) if m.scale.on_gpu or given else None
-    absent = "" if program else f"there is no {name} here" if m.scale.on_gpu else "needs a GPU"
-    return dataclasses.replace(make(program or name), absent=absent)
+    if program:
+        return make(program)
+    return dataclasses.replace(make(name), absent=f"there is no {name} here; name it with --{name}" if m.scale.on_gpu else "needs a GPU")
 
 
 def sanitizer_part(m, program):
-    test = "gpu_cuda" if m.scale.on_gpu else "plugin_cuda_parts"
-    only = ["--gtest_filter=OnDevice.EveryIoPolicy*:OnDevice.AGraph*:OnDevice.EmptyingTheCache*"] if m.scale.on_gpu else []
-    command = [*m.place.launcher, program, "--tool", "memcheck", "--error-exitcode", "99", *m.place.test_program(test)[len(m.place.launcher):], *only]
-    return m.part("sanitizer", f"compute-sanitizer's memcheck on {test}", [Step(command)], checks.sanitized, 60, "tool")
+    test, only = ("gpu_cuda", [f"--gtest_filter={SANITIZED}"]) if m.scale.on_gpu else ("plugin_cuda_parts", [])
+    command = [*m.place.launcher, program, "--tool", "memcheck", "--error-exitcode", "99", m.place.test_file(test), *only]
+    return m.part("sanitizer", f"compute-sanitizer's memcheck on {test}", [Step(command)], checks.sanitized, 60, "tool",
+                  absent=m.place.absent_test(test))
 
 
 def ncu_part(m, program):
@@ -205,45 +212,48 @@ def ncu_part(m, program):
 def tools(m):
     s = m.scale
     loop = ("--model", s.cnn, "--batch", "1", "--scenario", "closed_loop")
-    pinned = ("--io", "pinned") if s.on_gpu else ()
-    more = [compare_part(m, "compare_torchscript", 60, "torchscript", "fp32", str(s.batch), s.cnn),
-            compare_part(m, "compare_transformer", 60, "eager", s.bf16, str(s.batch), s.transformer)] if s.on_gpu else []
+    more = [compare_part(m, "compare_torchscript", "torchscript", "fp32", s.cnn),
+            compare_part(m, "compare_transformer", "eager", s.bf16, s.transformer)] if s.on_gpu else []
     return [
-        compare_part(m, "compare", 60, "eager", f"fp32,{s.half}" if s.on_gpu else "fp32", str(s.batch), s.cnn),
+        compare_part(m, "compare", "eager", f"fp32,{s.half}" if s.on_gpu else "fp32", s.cnn),
         cuda_tool_part(m, "compute-sanitizer", m.options.compute_sanitizer, lambda program: sanitizer_part(m, program)),
         cuda_tool_part(m, "ncu", m.options.ncu, lambda program: ncu_part(m, program)),
-        m.part("closed_loop", "1, 2 and 4 requests in flight" + (", pinned copies" if pinned else ""),
-               [m.infer(*loop, "--concurrency", "1,2,4", *pinned)], m.all_ok(3), 40, "cases"),
-        m.part("instances", "one and two processes on one device", [m.infer(*loop, "--instances", "1,2", device="cuda:0" if s.on_gpu else "cpu")], m.all_ok(2), 35, "cases"),
+        m.part("closed_loop", "1, 2 and 4 requests in flight" + (", pinned copies" if s.on_gpu else ""),
+               [m.infer(*loop, "--concurrency", "1,2,4", *m.io("pinned"))], m.all_ok(3), 40, "cases"),
+        m.part("instances", "one and two processes on one device", [m.infer(*loop, "--instances", "1,2", device="cuda:0" if s.on_gpu else "cpu")],
+               m.all_ok(2), 35, "cases"),
         *more]
 
 
 def tensorrt_plan(m, precision, env):
     """A plan that is built, run, and compared with fp32. int8 without data to calibrate with takes random inputs."""
-    shapes = ["--shapes", "input:8x3x224x224", "--batch", "8", "--precision", precision]
-    built = Step([m.place.paceline, "build", "--model", m.scale.cnn, "--engine", "tensorrt", *shapes, "--out", "scratch/m.plan", "--log", "m.plan.log"],
+    model, shapes = m.scale.cnn, ["--shapes", "input:8x3x224x224", "--batch", "8", "--precision", precision]
+    exported = Step([m.place.paceline, "export", "--model", model, "--format", "torchscript", "--batch", "8", "--out", "scratch/m.pt"])
+    built = Step([m.place.paceline, "build", "--model", model, "--engine", "tensorrt", *shapes, "--out", "scratch/m.plan", "--log", "m.plan.log"],
                  env=env)
     ran = m.infer("--engine", "tensorrt", "--model", "scratch/m.plan", *shapes, "--accuracy.reference", "scratch/m.pt")
-    exported = Step([m.place.paceline, "export", "--model", m.scale.cnn, "--format", "torchscript", "--batch", "8", "--out", "scratch/m.pt"])
-    return m.part(f"plan_{precision}", f"{m.scale.cnn} b8 in {precision}: build, run, outputs against fp32",
+    return m.part(f"plan_{precision}", f"{model} b8 in {precision}: build, run, outputs against fp32",
                   [exported, built, dataclasses.replace(ran, env=env)], m.all_ok(1), 90, "tensorrt", may_skip=True)
 
 
+def tensorrt_doubles(m):
+    """The tests of the plug-in on doubles of TensorRT's libraries and of the driver."""
+    command, env = m.place.cli_test("test_tensorrt.py", "Absent")
+    programs = [test_program(m, f"plugin_tensorrt_double_{version}", f"plans on a double of TensorRT {version} and the driver", 30)
+                for version in (10, 11)]
+    return [*programs, m.part("absent", "what is said without TensorRT", [Step(command, env=env)], checks.python_tests, 30, "tensorrt")]
+
+
 def tensorrt(m):
-    place = m.place
     if not m.scale.on_gpu:
-        command, env = place.cli_test("test_tensorrt.py", "Absent")
-        doubles = [f"plugin_tensorrt_double_{version}" for version in (10, 11)]
-        return [*(m.part(name.removeprefix("plugin_tensorrt_"), "plans on a double of TensorRT and the driver", [Step(place.test_program(name))],
-                         checks.googletest, 30, "doubles", absent=place.absent_test(name)) for name in doubles),
-                m.part("absent", "what is said without TensorRT", [Step(command, env=env)], checks.python_tests, 30, "tensorrt")]
+        return tensorrt_doubles(m)
     root = tensorrt_root()
-    absent = "" if root else ("no library of TensorRT or TensorRT-RTX: unpack its wheel into a folder tensorrt… beside the bundle, or set TENSORRT_ROOT")
+    absent = "" if root else NO_TENSORRT
     env = {"TENSORRT_ROOT": root or ""}
-    command, words = place.cli_test("test_tensorrt.py", "Options", "Refusals", "Plans")
-    parts = [*(tensorrt_plan(m, precision, env) for precision in ("fp32", "fp16", "int8")),
-             m.part("cli", "options, refusals and plans as a user meets them", [Step(command, env={**words, **env})], checks.python_tests, 90, "tensorrt")]
-    return [dataclasses.replace(part, absent=absent) for part in parts]
+    command, words = m.place.cli_test("test_tensorrt.py", "Options", "Refusals", "Plans")
+    cli = m.part("cli", "options, refusals and plans as a user meets them", [Step(command, env={**words, **env})], checks.python_tests, 90,
+                 "tensorrt")
+    return [dataclasses.replace(part, absent=absent) for part in (*(tensorrt_plan(m, p, env) for p in ("fp32", "fp16", "int8")), cli)]
 
 
 STAGES = {"tests": tests, "inference": inference, "training": training, "tools": tools, "tensorrt": tensorrt}

@@ -37,8 +37,11 @@ class Place:
         """Why nothing can run here, or nothing."""
         return "" if os.access(self.paceline, os.X_OK) else f"there is no {self.paceline}: build it with 'make tool', or name it with --paceline"
 
+    def test_file(self, name):
+        return str(self.tests / name)
+
     def test_program(self, name):
-        return [*self.launcher, str(self.tests / name)]
+        return [*self.launcher, self.test_file(name)]
 
     def absent_test(self, name):
         if (self.tests / name).exists():
@@ -69,7 +72,8 @@ def program_of_cuda(name, given):
     if given:
         return absolute(given)
     places = [folder for pattern in CUDA_FOLDERS for folder in sorted(glob.glob(os.path.expandvars(pattern)), reverse=True)]
-    return shutil.which(name) or next((found for folder in places for below in ("bin", ".") if (found := shutil.which(name, path=f"{folder}/{below}"))), None)
+    path = os.pathsep.join(f"{folder}/{below}" for folder in places for below in ("bin", "."))
+    return shutil.which(name) or shutil.which(name, path=path)
 
 
 def tensorrt_root():

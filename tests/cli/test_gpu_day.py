@@ -50,8 +50,9 @@ class GpuDay(cli.CliTest):
         return self.program(name, STAND_IN.format(python=sys.executable, programs=programs, after=after))
 
     def begin(self, stage, *arguments):
-        process = subprocess.Popen([SOURCE / "scripts/gpu_day.sh", stage, "--device", "cpu", "--build", BUILD, "--out", self.folder / "out", *map(str, arguments)],
-                                   env=self.env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        command = [SOURCE / "scripts/gpu_day.sh", stage, "--device", "cpu", "--build", BUILD, "--out", self.folder / "out", *map(str, arguments)]
+        process = subprocess.Popen(command, env=self.env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
         self.addCleanup(cli.end_group, process)
         return process
 
@@ -154,10 +155,10 @@ class Tools(GpuDay):
 
 class TensorRt(GpuDay):
     def test_stage(self):
-        parts = ["double_10", "double_11", "absent"]
+        parts = ["plugin_tensorrt_double_10", "plugin_tensorrt_double_11", "absent"]
         done = self.day("tensorrt")
         rows = self.assert_all_ok(done, parts)
-        self.assertRegex(rows["double_10"][3], r"^[1-9]\d* passed, 0 skipped")
+        self.assertRegex(rows["plugin_tensorrt_double_10"][3], r"^[1-9]\d* passed, 0 skipped")
         self.assert_archive("tensorrt", done, parts)
 
 
@@ -204,9 +205,7 @@ class Mishaps(GpuDay):
         self.assert_group_empty(process)
 
     def test_without_a_gpu_every_part_says_why(self):
-        done = self.finish(subprocess.Popen([SOURCE / "scripts/gpu_day.sh", "tensorrt", "--build", BUILD, "--out", self.folder / "out"], stdout=subprocess.PIPE,
-                                            env={**self.env, "TENSORRT_ROOT": ""}, stderr=subprocess.PIPE, start_new_session=True))
-        self.assert_code(done, 77)
+        done = self.day("tensorrt", "--device", "cuda", code=77)
         for row in self.rows(done).values():
             self.assertEqual(row[1], "skipped")
             self.assertIn("set TENSORRT_ROOT", row[3])
@@ -228,9 +227,9 @@ class Mishaps(GpuDay):
 
     def test_on_a_gpu_every_stage_fits_into_nine_minutes(self):
         for stage in ("tests", "inference", "training", "tools", "tensorrt"):
-            done = subprocess.run([SOURCE / "scripts/gpu_day.sh", stage, "--list", "--build", BUILD], env=self.env, capture_output=True, text=True, check=True)
-            needs = [int(found) for found in re.findall(r"^\w+  (\d+) s  ", done.stdout, re.M)]
-            self.assertEqual(len(needs), len(done.stdout.splitlines()))
+            done = self.day(stage, "--device", "cuda", "--list")
+            needs = [int(found) for found in re.findall(r"^\w+  (\d+) s  ", done.out, re.M)]
+            self.assertEqual(len(needs), len(done.out.splitlines()))
             self.assertGreater(len(needs), 3)
             self.assertLess(sum(needs), 9 * 60 - 40, stage)
 
