@@ -150,8 +150,8 @@ class Checkpoints(Training):
         saved = self.folder / "saved"
         self.train(f"checkpoint: {{dir: {saved}}}", "repetitions: 2", ranks="[1, 2]")
         folders = sorted(str(p.parent.relative_to(saved)) for p in saved.rglob("step_*"))
-        self.assertEqual(folders, ["tiny_cnn-train-fp32-b4-r1", "tiny_cnn-train-fp32-b4-r1/repetition2", "tiny_cnn-train-fp32-b4-r2",
-                                   "tiny_cnn-train-fp32-b4-r2/repetition2"])
+        self.assertEqual(folders, ["tiny_cnn-train-fp32-b4-r1-cpu", "tiny_cnn-train-fp32-b4-r1-cpu/repetition2", "tiny_cnn-train-fp32-b4-r2-cpu",
+                                   "tiny_cnn-train-fp32-b4-r2-cpu/repetition2"])
 
 
 class Stragglers(Training):

@@ -53,7 +53,7 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
   const auto page = find_format("html").render(std::span(&trained, 1), {});
   for (const char* words :
        {"<section id=\"training\">", "data-chart=\"scaling\"", "data-chart=\"parts\"", "<h4>Ranks</h4>",
-        "<h4>Epochs</h4>", "Buckets of gradients", "one a parameter would be 161",
+        "<h4>Epochs</h4>", "Buckets of gradients", "without buckets there would be 161",
         "rank 3 is persistently late", "The loaders could deliver", "those of the last repetition"})
     expect_has(page, words);
 }
