@@ -24,7 +24,7 @@ class Library:
         text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
         self.path = path
         self.needed = re.findall(r"^\s+NEEDED\s+(\S+)", text, re.M)
-        self.search_paths = re.findall(r"^\s+(?:RPATH|RUNPATH)\s+(\S*)", text, re.M)
+        self.search_paths = [part for path in re.findall(r"^\s+(?:RPATH|RUNPATH)\s+(.*)", text, re.M) for part in path.split(":")]
         self.versions = [(name, tuple(map(int, number.split("."))))
                          for name, number in re.findall(r"\b([A-Z]+)_([0-9][0-9.]*)$", text.split("Version References:")[-1], re.M)]
 
