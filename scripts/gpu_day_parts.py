@@ -30,10 +30,14 @@ class Scale:
     transformer: str
     batch: int
     train_batch: int
-    precisions: str
-    half: str        # autocast in inference
+    precisions: str  # of inference: all, fp32 and autocast, these and bf16
+    half: str
+    few: str
+    compared: str    # with Python, by eager and by a transformer
+    transformers: str
+    train: str       # of training: all, one, two, those of half the width
     bf16: str
-    train: str       # precisions of training
+    two: str
     train_half: str
     infer: tuple     # how inference is measured
     steps: tuple     # how training is
@@ -48,10 +52,12 @@ QUIET = ("--allow-noisy",)
 SANITIZED = "OnDevice.EveryIoPolicy*:OnDevice.AGraph*:OnDevice.EmptyingTheCache*"  # all of a small network: the tool costs much
 NO_TENSORRT = "no library of TensorRT or TensorRT-RTX: unpack its wheel into a folder tensorrt… beside the bundle, or set TENSORRT_ROOT"
 FACTS = "name,driver_version,memory.total,compute_cap"
-GPU = Scale("cuda", "resnet50", "vit_b_16", 32, 128, "fp32,tf32,amp_fp16,bf16", "amp_fp16", "bf16", "fp32,tf32,amp,bf16", "amp,bf16",
+GPU = Scale("cuda", "resnet50", "vit_b_16", 32, 128, "fp32,tf32,amp_fp16,bf16", "fp32,amp_fp16", "fp32,amp_fp16,bf16", "fp32,amp_fp16",
+            "bf16", "fp32,tf32,amp,bf16", "bf16", "fp32,bf16", "amp,bf16",
             ("--accuracy.samples", "8", "--stop.t_min_s", "1", "--stop.t_max_s", "3", "--warmup.max_time_s", "8", "--idle-wait-s", "2"),
             ("--warmup-steps", "10", "--steps", "40", "--idle-wait-s", "2"), 1.0)
-CPU = Scale("cpu", "tiny_cnn", "tiny_cnn", 2, 4, "fp32,bf16", "amp_bf16", "bf16", "fp32,bf16", "bf16",
+# fp32 alone: not every CPU has another.
+CPU = Scale("cpu", "tiny_cnn", "tiny_cnn", 2, 4, *["fp32"] * 9,
             ("--accuracy.samples", "2", "--iterations", "3", "--warmup", "1", "--idle-wait-s", "0", "--threads", "1"),
             ("--warmup-steps", "1", "--steps", "4", "--idle-wait-s", "0", "--threads", "1"), 0.1)
 SCALES = {"cpu": CPU, "cuda": GPU}
@@ -70,7 +76,7 @@ class Maker:
     def part(self, name, what, steps, judge, seconds, look, **more):
         """`seconds`: what it needs on a GPU; it may take three times as long."""
         needs = max(2, round(seconds * self.scale.seconds))
-        limit = max(120, 3 * needs)
+        limit = max(240, 3 * needs)
         return Part(name, what, steps, judge, needs, limit, LOOK[look], **more)
 
     def infer(self, *words, command="infer", device="", peak=False, results="results"):
@@ -123,35 +129,32 @@ def inference(m):
     s = m.scale
     engines = "eager,torchscript"
     both = ("--engine", engines, "--model", s.cnn)
-    half = f"fp32,{s.half}"
     graphs = "CUDA graphs" if s.on_gpu else "(CUDA graphs left away)"
-    few = f"{half},{s.bf16}"
     times = 2 if s.on_gpu else 1
     copies = ("pinned", "pageable", "none") if s.on_gpu else ("device",)
     large, one = ("--batch", s.batch), ("--batch", "1")
     study = ROOT / "examples/plans/gpu_study.yaml"
-    small = () if s.on_gpu else ("--models", s.cnn, "--batch", "1,2", "--precision", half)
+    small = () if s.on_gpu else ("--models", s.cnn, "--batch", "1,2", "--precision", s.half)
     return [
         m.part("precisions", f"{s.cnn} b{s.batch}, {engines}: {s.precisions}", [m.infer(*both, *large, "--precision", s.precisions, peak=s.on_gpu)],
                m.all_ok(count_of(engines, s.precisions)), 80, "cases"),
-        m.part("channels_last", f"the same, channels_last: {few}", [m.infer(*both, *large, "--precision", few, "--layout", "channels_last")],
-               m.all_ok(count_of(engines, few)), 55, "cases"),
-        m.part("graphs", f"the same, {graphs}: {half}", [m.infer(*both, *large, "--precision", half, *m.graphs("true"))],
-               m.all_ok(count_of(engines, half)), 40, "cases"),
-        m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {half}", [m.infer(*both, *one, "--precision", half, *m.graphs("false,true"))],
-               m.all_ok(times * count_of(engines, half)), 75, "cases"),
+        m.part("channels_last", f"the same, channels_last: {s.few}", [m.infer(*both, *large, "--precision", s.few, "--layout", "channels_last")],
+               m.all_ok(count_of(engines, s.few)), 55, "cases"),
+        m.part("graphs", f"the same, {graphs}: {s.half}", [m.infer(*both, *large, "--precision", s.half, *m.graphs("true"))],
+               m.all_ok(count_of(engines, s.half)), 40, "cases"),
+        m.part("batch_one", f"{s.cnn} b1 without and with {graphs}: {s.half}", [m.infer(*both, *one, "--precision", s.half, *m.graphs("false,true"))],
+               m.all_ok(times * count_of(engines, s.half)), 75, "cases"),
         m.part("copies", f"{s.cnn} b{s.batch} eager: --io {', '.join(copies)}" if s.on_gpu else "(the CPU has no copies) one case",
                [m.infer("--model", s.cnn, *large, *m.io(io), results=f"results_{io}") for io in copies], m.all_ok(len(copies)), 25, "cases"),
-        m.part("transformer", f"{s.transformer} b{s.batch} eager: {few}", [m.infer("--model", s.transformer, *large, "--precision", few)],
-               m.all_ok(count_of(few)), 35, "cases"),
+        m.part("transformer", f"{s.transformer} b{s.batch} eager: {s.few}", [m.infer("--model", s.transformer, *large, "--precision", s.few)],
+               m.all_ok(count_of(s.few)), 35, "cases"),
         m.part("study", "examples/plans/gpu_study.yaml, one process a case",
                [m.infer(study, *small, "--repetitions", "1", command="run")],
-               m.all_ok(32 if s.on_gpu else 8), 150, "cases")]
+               m.all_ok(32 if s.on_gpu else 4), 150, "cases")]
 
 
 def training(m):
     s = m.scale
-    fp32_bf16 = "fp32,bf16"
     collective = "nccl" if s.on_gpu else "gloo"
     two = ("--ranks", "2", "--backend", "gloo")
     saved = ("--checkpoint.dir", "scratch/checkpoints", "--precision", "fp32")
@@ -159,12 +162,13 @@ def training(m):
         m.part("one_rank", f"{s.cnn} b{s.train_batch}: {s.train}", [m.train("--precision", s.train)], m.all_ok(count_of(s.train)), 60, "cases"),
         m.part("channels_last", f"the same, channels_last: {s.train_half}", [m.train("--precision", s.train_half, "--layout", "channels_last")],
                m.all_ok(count_of(s.train_half)), 30, "cases"),
-        m.part("fresh_data", "every batch made anew and copied: bf16", [m.train("--precision", "bf16", "--data.synthetic_fresh")], m.all_ok(1), 30,
+        m.part("fresh_data", f"every batch made anew and copied: {s.bf16}", [m.train("--precision", s.bf16, "--data.synthetic_fresh")], m.all_ok(1), 30,
                "cases"),
-        m.part("ddp_" + collective, f"DDP over {collective} with one rank: {fp32_bf16}",
-               [m.train("--precision", fp32_bf16, "--ddp.enabled", "true", "--backend", collective)], m.all_ok(2), 35, "nccl"),
-        m.part("two_ranks", f"two ranks on one {'GPU' if s.on_gpu else 'CPU'} over gloo: {fp32_bf16}", [m.train("--precision", fp32_bf16, *two)],
-               m.all_ok(2), 60, "sharing"),
+        m.part("ddp_" + collective, f"DDP over {collective} with one rank: {s.two}",
+               [m.train("--precision", s.two, "--ddp.enabled", "true", "--backend", collective)],
+               m.all_ok(count_of(s.two)), 35, "nccl"),
+        m.part("two_ranks", f"two ranks on one {'GPU' if s.on_gpu else 'CPU'} over gloo: {s.two}", [m.train("--precision", s.two, *two)],
+               m.all_ok(count_of(s.two)), 60, "sharing"),
         m.part("lost_rank", "rank 1 of two is killed in step 3", [m.train("--inject", "kill:rank=1,step=3", *two, codes=(5,))], checks.lost_rank, 30,
                "sharing"),
         m.part("profile", "the operators of one rank", [m.train("--precision", "fp32", "--profiling.enabled")], checks.profiled(s.device), 40,
@@ -213,9 +217,9 @@ def tools(m):
     s = m.scale
     loop = ("--model", s.cnn, "--batch", "1", "--scenario", "closed_loop")
     more = [compare_part(m, "compare_torchscript", "torchscript", "fp32", s.cnn),
-            compare_part(m, "compare_transformer", "eager", s.bf16, s.transformer)] if s.on_gpu else []
+            compare_part(m, "compare_transformer", "eager", s.transformers, s.transformer)] if s.on_gpu else []
     return [
-        compare_part(m, "compare", "eager", f"fp32,{s.half}" if s.on_gpu else "fp32", s.cnn),
+        compare_part(m, "compare", "eager", s.compared, s.cnn),
         cuda_tool_part(m, "compute-sanitizer", m.options.compute_sanitizer, lambda program: sanitizer_part(m, program)),
         cuda_tool_part(m, "ncu", m.options.ncu, lambda program: ncu_part(m, program)),
         m.part("closed_loop", "1, 2 and 4 requests in flight" + (", pinned copies" if s.on_gpu else ""),
