@@ -45,7 +45,7 @@ def all_ok(count, device):
         if len(cases) != count:
             raise Problem(f"{len(cases)} cases have results, {count} were asked for")
         for case in cases:
-            if number(case, "correctness", "passed") is False:
+            if number(case, "correctness", "checked") and not number(case, "correctness", "passed"):
                 raise Problem(f"{case['label']}: its outputs are wrong")
             check_on_device(case, device)
         return f"{count} case{'s' if count > 1 else ''}"

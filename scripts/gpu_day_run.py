@@ -109,7 +109,21 @@ def check_code(part, step, code, folder):
         return
     if code == NOT_HERE and part.may_skip:
         raise Missing(last_words(folder))
-    raise Problem(f"exit code {code}: {last_words(folder)}")
+    raise Problem(f"exit code {code}: {why(part, folder)}")
+
+
+def why(part, folder):
+    """The tool's own message; else what is wrong with the results; else the end of the log."""
+    said = last_words(folder)
+    if said.startswith("paceline: "):
+        return said
+    try:
+        part.judge(folder)
+    except Problem as problem:
+        return str(problem)
+    except Exception:  # results that stop anywhere
+        pass
+    return said
 
 
 def run_steps(part, folder, deadline):
@@ -140,6 +154,8 @@ def outcome(part, folder, given_s):
         return FAILED, str(problem)
     except Missing as reason:
         return SKIPPED, str(reason)
+    except (KeyError, ValueError, TypeError, IndexError, OSError) as problem:  # the other parts stay possible
+        return FAILED, f"its results cannot be read: {problem!r}"
 
 
 def run_part(part, folder, left_s):
