@@ -8,8 +8,8 @@
 namespace paceline::result {
 
 // Of the time in which gradients of a rank's step were being exchanged, the share that lay before its last
-// gradient was ready: communication that the backward pass hid, |comm and compute| / |comm| (methodology:
-// communication). Missing without buckets, and where the end of one was not timed.
+// gradient was ready: communication that the backward pass hid, |comm and compute| / |comm|.
+// Missing without buckets, and where the end of one was not timed.
 Number overlap_ratio(const StepRow& row);
 
 // Median over steps of the mean over ranks; missing with the first reason there is.

@@ -91,8 +91,10 @@ TEST_F(TrainingOnDevice, AStepIsGivenWithTheNextOneAndHasTheDevicesTimes) {
     EXPECT_NEAR(all[i].loss, plain[i], 1e-5 * plain[i]);
     const auto& times = all[i].device_times.value();
     const auto parts = std::accumulate(times.phase_ns.begin(), times.phase_ns.end(), times.data_wait_ns);
-    EXPECT_NEAR(static_cast<double>(parts), static_cast<double>(times.step_ns), 10'000) << "half a microsecond per mark";
-    for (const auto phase : {plugin::StepPhase::kForward, plugin::StepPhase::kBackward, plugin::StepPhase::kOptimizer})
+    EXPECT_NEAR(static_cast<double>(parts), static_cast<double>(times.step_ns), 10'000)
+        << "half a microsecond per mark";
+    for (const auto phase :
+         {plugin::StepPhase::kForward, plugin::StepPhase::kBackward, plugin::StepPhase::kOptimizer})
       EXPECT_GT(times.phase_ns[static_cast<std::size_t>(phase)], 0);
   }
 }

@@ -17,14 +17,14 @@ std::string peer(const char* message) {
 }
 
 TEST(ErrorWords, NcclsAreAboutTheOtherRanks) {
-  for (const char* message :
-       {"NCCL error in: ../NCCLUtils.cpp:77, remote process exited or there was a network error, NCCL version 2.28.9",
-        "NCCL error in: ../ProcessGroupNCCL.cpp:3690, ncclRemoteError"})
+  for (const char* message : {"NCCL error in: ../NCCLUtils.cpp:77, remote process exited or there was a "
+                              "network error, NCCL version 2.28.9",
+                              "NCCL error in: ../ProcessGroupNCCL.cpp:3690, ncclRemoteError"})
     EXPECT_EQ(peer(message).find("another rank's process has ended"), 0U) << message;
-  for (const char* message :
-       {"[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE) ran for 60001 "
-        "milliseconds",
-        "NCCL communicator was aborted on rank 1."})
+  for (const char* message : {"[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, "
+                              "OpType=ALLREDUCE) ran for 60001 "
+                              "milliseconds",
+                              "NCCL communicator was aborted on rank 1."})
     EXPECT_EQ(peer(message).find("another rank did not answer"), 0U) << message;
   EXPECT_EQ(peer("CUDA error: an illegal memory access was encountered"), "no peer");
 }
@@ -34,8 +34,9 @@ TEST(ErrorWords, MemoryOfADeviceThatIsUsedUpIsOutOfMemory) {
   const auto refuse = [](const char* message) {
     translate_errors(ErrorCode::kData, "the model cannot run", [&] { TORCH_CHECK(false, message); });
   };
-  EXPECT_THROW(refuse("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 15 GiB"),
-               std::bad_alloc);
+  EXPECT_THROW(
+      refuse("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 15 GiB"),
+      std::bad_alloc);
   EXPECT_THROW(refuse("[enforce fail at alloc_cpu.cpp:121] . DefaultCPUAllocator: can't allocate memory"),
                std::bad_alloc);
   EXPECT_THROW(refuse("mat1 and mat2 shapes cannot be multiplied"), Error);

@@ -122,7 +122,8 @@ TEST_F(StepsOnADevice, OnlyDataThatTheDeviceWaitedForCount) {
   hand_over(4);
   const auto third = steps.wait_for_oldest().times;
   EXPECT_GT(third.data_wait_ns, 300);
-  EXPECT_EQ(third.step_ns, third.data_wait_ns + 101) << "the device had to wait for the first call of the host";
+  EXPECT_EQ(third.step_ns, third.data_wait_ns + 101)
+      << "the device had to wait for the first call of the host";
 }
 
 TEST_F(StepsOnADevice, WhatHappensBetweenStepsIsInNone) {

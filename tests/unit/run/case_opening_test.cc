@@ -21,7 +21,7 @@ class CaseOpening : public ::testing::Test {
                                   {});
     const auto cases = config::expand(config::load_plan_text(
         "kind: training\nmodel: tiny_cnn\nranks: 1\ndevice: " + device + "\n", "test.yaml"));
-    RunSetup setup{.plan = {}, .cases = cases, .engines = engines};
+    const RunSetup setup{{}, cases, {}, false, true, engines, {}, {}, {}, {}, nullptr};
     const result::RunDirectory directory(folder_);
     return open_case(setup, cases.at(0), "run", directory);
   }
