@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "base/error.h"
 
@@ -13,6 +14,7 @@ namespace paceline::tensorrt_plugin {
 namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
+constexpr int kOutOfMemory = 2;
 constexpr std::array kNoDevice{3, 35, 100, 803};  // not initialised, old driver, no device, wrong driver
 
 template <typename Function>
@@ -85,6 +87,7 @@ std::string error_words(int code) {
 
 void check(int code, std::string_view what) {
   if (code == 0) return;
+  if (code == kOutOfMemory) throw std::bad_alloc();
   const bool absent = std::find(kNoDevice.begin(), kNoDevice.end(), code) != kNoDevice.end();
   throw Error(absent ? ErrorCode::kUnavailable : ErrorCode::kInternal,
               fmt::format("{}: {}", what, error_words(code)));

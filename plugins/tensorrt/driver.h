@@ -55,7 +55,8 @@ const Driver& driver();  // of this process; initialised
 // "CUDA error 900 (operation not permitted when stream is capturing)".
 std::string error_words(int code);
 
-// Throws Error(kInternal), kUnavailable for a missing device, with the driver's words: "<what>: <words>".
+// Throws Error(kInternal), kUnavailable for a missing device, with the driver's words: "<what>: <words>";
+// std::bad_alloc when the device has no memory left.
 void check(int code, std::string_view what);
 
 }  // namespace paceline::tensorrt_plugin

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "torch/cuda/cuda_steps.h"
+#include "torch/cuda/cuda_versions.h"
 #include "torch/cuda/device.h"
 #include "torch/cuda/rank_device.h"
 #include "torch/cuda/switches.h"
@@ -51,6 +52,7 @@ class CudaDevice : public torch_plugin::TrainingDevice {
             {"tf32", switches_.tf32 ? "on" : "off"},
             {"cudnn_benchmark", switches_.cudnn_benchmark ? "on" : "off"}};
   }
+  std::vector<std::pair<std::string, std::string>> versions() const override { return library_versions(); }
 
  private:
   int index_ = 0;

@@ -5,6 +5,7 @@
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include "torch/errors.h"
@@ -14,9 +15,22 @@ namespace {
 
 constexpr std::size_t kAllPools = 0;  // its enumeration has moved between releases
 
+// Structures of the runtime's interface change from one major release to the next: what LibTorch fills in,
+// this plug-in would read at other places.
+void check_runtime() {
+  int loaded = 0;
+  if (::cudaRuntimeGetVersion(&loaded) != cudaSuccess || loaded / 1000 == CUDART_VERSION / 1000) return;
+  throw Error(
+      ErrorCode::kUnsupported,
+      fmt::format("this plug-in was built for CUDA {}, but LibTorch has loaded CUDA {}; use a build for this "
+                  "PyTorch",
+                  CUDART_VERSION / 1000, loaded / 1000));
+}
+
 }  // namespace
 
 int count_devices() {
+  check_runtime();
   return torch_plugin::translate_errors(ErrorCode::kUnavailable, "no CUDA device",
                                         [] { return int{c10::cuda::device_count_ensure_non_zero()}; });
 }

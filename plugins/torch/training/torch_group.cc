@@ -135,7 +135,7 @@ TorchGroup& as_torch_group(plugin::RankGroup& group) {
 std::unique_ptr<plugin::RankGroup> join_gloo(std::shared_ptr<plugin::Store> store,
                                              const plugin::GroupSpec& spec) {
   if (spec.device.kind != DeviceKind::kCpu)
-    throw Error(ErrorCode::kUnsupported, "this plug-in has tensors of the CPU only; use the cuda plug-in");
+    throw Error(ErrorCode::kUnsupported, "this plug-in trains tensors of the CPU only; the cuda plug-in has those of a device");
   return join_gloo_on(std::move(store), spec, at::kCPU);
 }
 

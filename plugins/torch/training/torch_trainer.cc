@@ -17,7 +17,6 @@
 #include "torch/training/fingerprint.h"
 #include "torch/training/kineto_profiler.h"
 #include "torch/training/peer_errors.h"
-#include "torch/versions.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -363,7 +362,7 @@ std::unique_ptr<plugin::Profiler> TorchTrainer::profiler() {
 
 plugin::TrainerInfo TorchTrainer::info() const {
   plugin::TrainerInfo info;
-  info.versions = library_versions();
+  info.versions = device_->versions();
   if (!model_) return info;
   info.settings = {{"task", std::string(task_->name())},
                    {"device", form_.device.str()},

@@ -12,6 +12,7 @@
 #include "torch/precision.h"
 #include "torch/training/steps_under_way.h"
 #include "torch/training/trainer_options.h"
+#include "torch/versions.h"
 
 namespace paceline::torch_plugin {
 
@@ -31,6 +32,10 @@ class TrainingDevice {
   [[nodiscard]] virtual std::unique_ptr<StepsUnderWay> steps() const { return nullptr; }
   [[nodiscard]] virtual std::optional<std::int64_t> peak_tensor_bytes() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
+  // LibTorch, and the libraries of the device that it has loaded.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> versions() const {
+    return library_versions();
+  }
 };
 
 }  // namespace paceline::torch_plugin

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -33,6 +34,12 @@ Function* call(const char* name) {
 
 int query(Event event) {
   return call<int(Event)>("cuEventQuery")(event);
+}
+
+// The reason of a case that needs too much memory is oom, wherever the memory is.
+TEST(DriverErrors, MemoryOfADeviceThatIsUsedUpIsOutOfMemory) {
+  EXPECT_NO_THROW(tensorrt_plugin::check(0, "allocating"));
+  EXPECT_THROW(tensorrt_plugin::check(2, "allocating"), std::bad_alloc);
 }
 
 // Device 0 in use, two streams, two events, some memory.
