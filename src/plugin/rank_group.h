@@ -41,9 +41,10 @@ class PACELINE_EXPORT Store {
 struct GroupSpec {
   int rank = 0;
   int world = 1;
-  std::string local_address;  // of the network interface to use; empty: 127.0.0.1
-  double timeout_s = 60;      // of every collective: a peer that hangs is noticed after it
-  Device device;              // of the tensors; gloo: cpu, nccl: cuda:i
+  std::string local_address;   // of the network interface to use; empty: 127.0.0.1
+  double timeout_s = 60;       // of every collective: a peer that hangs is noticed after it
+  Device device;               // of the tensors; gloo: cpu or cuda:i, nccl: cuda:i
+  bool deterministic = false;  // reductions in the same order every time, where the backend has a choice
 };
 
 // A process group. Every call is collective: all ranks make the same calls in the same order. A peer that is

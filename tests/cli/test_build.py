@@ -64,7 +64,8 @@ class Build(cli.CliTest):
     def test_int8_is_what_the_blob_runs(self):
         done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--precision", "int8", "--batch", 2)
         self.assertEqual(done.code, 0, done)
-        self.assertIn("layers in int8 (8-bit weights, uint8 activations)", done.out)
+        bits = 7 if "this CPU has no VNNI" in done.out else 8  # sums of 8-bit products would saturate there
+        self.assertIn(f"layers in int8 ({bits}-bit weights, uint8 activations)", done.out)
         done = self.infer("tiny.blob", "input:2x3x32x32", 2, "--precision", "int8")
         self.assertEqual(done.code, 0, done)
         self.assertIn("int8", [share["precision"] for share in self.case()["precision"]["executed"]])

@@ -30,11 +30,13 @@ class EventMark {
   at::cuda::CUDAEvent event_{cudaEventDefault};
 };
 
+// Training is on the default stream, where gloo's threads wait for its copies, too. Copies come from the pool
+// that callbacks of collectives do not use.
 class CudaRuntime {
  public:
   using Mark = EventMark;
   explicit CudaRuntime(c10::DeviceIndex device)
-      : device_(device), copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
+      : device_(device), copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device)) {}
 
   [[nodiscard]] EventMark::Place place() const { return device_; }
   [[nodiscard]] at::Tensor host_memory(const at::Tensor& like) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <ATen/Context.h>
 #include <fmt/format.h>
 #include <torch/csrc/cuda/nccl.h>
 
@@ -44,6 +45,10 @@ void choose_error_handling() {
   ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", std::to_string(c10d::CleanUpOnly).c_str(), /*overwrite=*/0);
   ::setenv("TORCH_NCCL_ENABLE_MONITORING", "0", /*overwrite=*/0);
   ::setenv("TORCH_NCCL_RETHROW_CUDA_ERRORS", "0", /*overwrite=*/0);
+  // By default a minute passes between a failure and the end of the communicators, for a dump of what was
+  // under way.
+  ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "0", /*overwrite=*/0);
+  ::setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "100", /*overwrite=*/0);
 }
 
 // Connected before anything is timed: NCCL would do it in the first collective.
@@ -70,11 +75,15 @@ std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> stor
   if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
   refuse_shared_devices(*store, spec, device_identity(index));
   choose_error_handling();
+  if (spec.deterministic)
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);  // read by NCCL's group
   try {
     auto nccl = make_nccl(*torch_store, spec, device);
+    auto control = torch_plugin::make_gloo(*torch_store, spec);
     return std::make_unique<TorchGroup>(std::move(store), std::move(nccl), TorchGroup::BackendType::NCCL,
-                                        device);
+                                        device, std::move(control));
   } catch (const std::exception& e) {
+    if (torch_plugin::out_of_memory(e)) throw std::bad_alloc();
     throw Error(ErrorCode::kUnavailable,
                 fmt::format("rank {} of {} cannot join the group: {}", spec.rank, spec.world,
                             torch_plugin::peer_failure(e).value_or(torch_plugin::reason_of(e))));

@@ -92,6 +92,9 @@ DataParallel::DataParallel(Model& model, TorchGroup& group, const plugin::DdpSet
   c10d::verify_params_across_processes(group_, parameters_, {});
   share_state(model);
   reducer_ = make_reducer(parameters_, names, group_, settings);
+  // On a device the Reducer's own timers make the host wait for the step before, in every hundredth step.
+  if (!group.device().is_cpu())
+    reducer_->set_ddp_runtime_logging_sample_rate(std::numeric_limits<int>::max());
   logger_ = std::make_shared<c10d::Logger>(reducer_);
   reducer_->set_logger(logger_);
   logger_->set_construction_data_and_log("", {}, -1, settings.broadcast_buffers, /*has_sync_bn=*/false,

@@ -37,6 +37,7 @@ ObservedGroup::ObservedGroup(const TorchGroup& group)
       watch_(std::make_shared<Watch>()) {
   // gloo's work on a device ends on its own streams, and by then the one that we can mark has other work.
   watch_->ends_are_timed = group.device().is_cpu() || group.backend_type() != BackendType::GLOO;
+  if (group.backend_type() == BackendType::NCCL) setBoundDeviceId(group.device());
   setBackend(group.device().type(), group.backend_type(), group.backend());
   setDefaultBackend(group.backend_type());
   setGroupName("paceline");

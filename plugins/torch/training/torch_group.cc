@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <stdexcept>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "torch/errors.h"
@@ -28,6 +30,8 @@ at::Tensor borrow(void* data, std::size_t count, at::ScalarType type) {
   return at::from_blob(data, {static_cast<std::int64_t>(count)}, at::TensorOptions().dtype(type));
 }
 
+}  // namespace
+
 TorchGroup::Backend make_gloo(TorchStore& store, const plugin::GroupSpec& spec) {
   const auto address = spec.local_address.empty() ? "127.0.0.1" : spec.local_address;
   auto options = c10d::ProcessGroupGloo::Options::create(timeout_of(std::min(spec.timeout_s, kJoinTimeoutS)));
@@ -40,23 +44,29 @@ TorchGroup::Backend make_gloo(TorchStore& store, const plugin::GroupSpec& spec) 
   return gloo;
 }
 
-}  // namespace
-
 TorchGroup::TorchGroup(std::shared_ptr<plugin::Store> store, Backend backend, BackendType type,
-                       at::Device device)
+                       at::Device device, Backend control)
     : store_(std::move(store)),
       backend_(std::move(backend)),
+      control_(std::move(control)),
       type_(type),
-      device_(device),
-      control_(type == BackendType::GLOO ? at::kCPU : device) {}
+      device_(device) {}
 
 TorchGroup::~TorchGroup() {
+  if (std::uncaught_exceptions() > 0) usable_ = false;  // peers may be in a collective that we never join
   try {
     if (usable_) backend_->shutdown();
   } catch (const std::exception&) {  // a peer went first
     usable_ = false;
   }
-  if (!usable_) static_cast<void>(backend_.release());
+  if (usable_) return;
+  static_cast<void>(backend_.release());
+  static_cast<void>(control_.release());
+}
+
+void TorchGroup::check_health() {
+  if (type_ == BackendType::NCCL && backend_->getError() != c10d::ErrorType::SUCCESS)
+    throw failed("gradients were not exchanged", std::runtime_error("NCCL communicator was aborted"));
 }
 
 Error TorchGroup::failed(const std::string& what, const std::exception& cause) {
@@ -75,39 +85,36 @@ void TorchGroup::complete(const std::string& what, Start&& start) {
 }
 
 void TorchGroup::barrier() {
-  complete("the barrier failed", [&] { return backend_->barrier(); });
+  complete("the barrier failed", [&] { return control_->barrier(); });
 }
 
 void TorchGroup::broadcast(std::span<std::byte> data, int root) {
   const auto bytes = borrow(data.data(), data.size(), at::kByte);
-  std::vector<at::Tensor> tensors{bytes.to(control_)};
+  std::vector<at::Tensor> tensors{bytes};
   c10d::BroadcastOptions options;
   options.rootRank = root;
-  complete("the broadcast failed", [&] { return backend_->broadcast(tensors, options); });
-  if (!tensors[0].is_same(bytes)) bytes.copy_(tensors[0]);
+  complete("the broadcast failed", [&] { return control_->broadcast(tensors, options); });
 }
 
 void TorchGroup::reduce_max(std::span<double> values) {
   const auto numbers = borrow(values.data(), values.size(), at::kDouble);
-  std::vector<at::Tensor> tensors{numbers.to(control_)};
+  std::vector<at::Tensor> tensors{numbers};
   c10d::AllreduceOptions options;
   options.reduceOp = c10d::ReduceOp::MAX;
-  complete("the reduction failed", [&] { return backend_->allreduce(tensors, options); });
-  if (!tensors[0].is_same(numbers)) numbers.copy_(tensors[0]);
+  complete("the reduction failed", [&] { return control_->allreduce(tensors, options); });
 }
 
 std::vector<at::Tensor> TorchGroup::collect(const at::Tensor& mine) {
   std::vector<at::Tensor> inputs{mine};
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int i = 0; i < world(); ++i) outputs[0].push_back(at::empty_like(mine));
-  complete("the gathering failed", [&] { return backend_->allgather(outputs, inputs); });
+  complete("the gathering failed", [&] { return control_->allgather(outputs, inputs); });
   return outputs[0];
 }
 
 std::vector<std::int64_t> TorchGroup::sizes_of_all(std::int64_t mine) {
   std::vector<std::int64_t> sizes;
-  for (const auto& size : collect(at::full({1}, mine, at::TensorOptions().dtype(at::kLong).device(control_))))
-    sizes.push_back(size.item<std::int64_t>());
+  for (const auto& size : collect(at::full({1}, mine, at::kLong))) sizes.push_back(size.item<std::int64_t>());
   return sizes;
 }
 
@@ -116,12 +123,11 @@ std::vector<std::string> TorchGroup::gather(const std::string& mine) {
   const auto largest = std::max<std::int64_t>(*std::max_element(sizes.begin(), sizes.end()), 1);
   auto padded = at::zeros({largest}, at::kByte);
   std::memcpy(padded.data_ptr(), mine.data(), mine.size());
-  const auto all = collect(padded.to(control_));
+  const auto all = collect(padded);
   std::vector<std::string> texts;
   if (rank() != 0) return texts;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto bytes = all[i].cpu();
-    texts.emplace_back(static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(sizes[i]));
+    texts.emplace_back(static_cast<const char*>(all[i].data_ptr()), static_cast<std::size_t>(sizes[i]));
   }
   return texts;
 }
@@ -135,7 +141,8 @@ TorchGroup& as_torch_group(plugin::RankGroup& group) {
 std::unique_ptr<plugin::RankGroup> join_gloo(std::shared_ptr<plugin::Store> store,
                                              const plugin::GroupSpec& spec) {
   if (spec.device.kind != DeviceKind::kCpu)
-    throw Error(ErrorCode::kUnsupported, "this plug-in trains tensors of the CPU only; the cuda plug-in has those of a device");
+    throw Error(ErrorCode::kUnsupported,
+                "this plug-in trains tensors of the CPU only; the cuda plug-in has those of a device");
   return join_gloo_on(std::move(store), spec, at::kCPU);
 }
 
@@ -145,8 +152,7 @@ std::unique_ptr<plugin::RankGroup> join_gloo_on(std::shared_ptr<plugin::Store> s
   if (!torch_store) throw Error(ErrorCode::kUsage, "store and group must come from the same plug-in");
   try {
     auto gloo = make_gloo(*torch_store, spec);
-    return std::make_unique<TorchGroup>(std::move(store), std::move(gloo), TorchGroup::BackendType::GLOO,
-                                        device);
+    return std::make_unique<TorchGroup>(std::move(store), gloo, TorchGroup::BackendType::GLOO, device, gloo);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {

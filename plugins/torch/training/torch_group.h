@@ -9,14 +9,16 @@
 
 namespace paceline::torch_plugin {
 
-// One of c10d's backends. It is shut down at its end, but not after a failure: its threads may wait for a
-// peer for ever then, and the process is about to leave.
+// Two of c10d's backends, which may be one: gradients go over the first, small messages of the host over
+// gloo. So they neither wait behind gradients nor pass as sent where NCCL gave up. Both are shut down at the
+// end, but not after a failure: threads may wait for a peer for ever then, and the process is about to leave.
 class TorchGroup : public plugin::RankGroup {
  public:
   using Backend = c10::intrusive_ptr<c10d::Backend>;
   using BackendType = c10d::ProcessGroup::BackendType;
 
-  TorchGroup(std::shared_ptr<plugin::Store> store, Backend backend, BackendType type, at::Device device);
+  TorchGroup(std::shared_ptr<plugin::Store> store, Backend backend, BackendType type, at::Device device,
+             Backend control);
   ~TorchGroup() override;
   int rank() const override { return backend_->getRank(); }
   int world() const override { return backend_->getSize(); }
@@ -30,6 +32,8 @@ class TorchGroup : public plugin::RankGroup {
   [[nodiscard]] at::Device device() const { return device_; }
   // The error to throw for what `work` threw; afterwards the group is not taken down any more.
   [[nodiscard]] Error failed(const std::string& what, const std::exception& cause);
+  // Throws what `failed` returns when NCCL has given up: what was exchanged since then is worth nothing.
+  void check_health();
   // Something may be under way that a peer will never finish.
   void abandon() { usable_ = false; }
 
@@ -40,12 +44,15 @@ class TorchGroup : public plugin::RankGroup {
   [[nodiscard]] std::vector<at::Tensor> collect(const at::Tensor& mine);
 
   std::shared_ptr<plugin::Store> store_;
-  Backend backend_;
+  Backend backend_, control_;
   BackendType type_;
-  at::Device device_;   // of the tensors that are reduced
-  at::Device control_;  // of small messages: what the host says to other hosts, where the backend takes it
+  at::Device device_;  // of the tensors that are reduced
   bool usable_ = true;
 };
+
+class TorchStore;
+// gloo among the ranks, over the interface that `spec` names. What it throws is c10d's.
+TorchGroup::Backend make_gloo(TorchStore& store, const plugin::GroupSpec& spec);
 
 // A group on gloo whose tensors are on `device`: gloo takes those of a CUDA device through host memory.
 // Error(kUnavailable) names who did not come.

@@ -247,6 +247,7 @@ plugin::StepOutcome TorchTrainer::outcome_of(const at::Tensor& figures) const {
 
 plugin::StepOutcome TorchTrainer::next_outcome() {
   const auto ended = under_way_->wait_for_oldest();
+  if (group_) group_->check_health();
   auto outcome = outcome_of(ended.figures);
   outcome.device_times = ended.times;
   return outcome;

@@ -60,6 +60,7 @@ void TrainingRank::run(const std::function<void()>& work) {
   if (spec_.world_size == 1 && !train_.settings.ddp.enabled) return work();
   meet();
   cluster::work_as_member(met_.store, met_.self, [&] {
+    met_.group.deterministic = train_.settings.deterministic;
     group_ = plugin_.backend(train_.backend).join(met_.store, met_.group);
     work();
   });

@@ -144,7 +144,8 @@ TEST(Group, RefusesDevicesItCannotReduce) {
   const auto store = connect(listener, true);
   plugin::GroupSpec spec;
   spec.device = {DeviceKind::kCuda, 0};
-  expect_error(ErrorCode::kUnsupported, [&] { gloo().join(store, spec); }, {"tensors of the CPU only", "cuda plug-in"});
+  expect_error(ErrorCode::kUnsupported, [&] { gloo().join(store, spec); },
+               {"tensors of the CPU only", "cuda plug-in"});
 }
 
 TEST(Group, SaysThatAPeerHasGone) {
