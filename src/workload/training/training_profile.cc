@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <vector>
 
 #include "base/error.h"
 #include "workload/pass_records.h"
@@ -35,7 +36,9 @@ bool is_step(const plugin::ProfiledTime& scope) {
 
 // Every step is a scope, and so is every part of one: what no operator took is theirs. On a device it is the
 // time in which the device had nothing to do.
-ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps) {
+// Its steps are then the device's too: the host's scopes end before its work does.
+ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps,
+                       const std::vector<double>& device_step_ns) {
   const bool on_device = profile.device_busy_ns.has_value();
   ProfiledSteps steps;
   steps.source = std::move(profile.source);
@@ -45,6 +48,7 @@ ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps) 
     steps.outside_ns += scope.self_ns.value_or(0);
     if (is_step(scope)) steps.step_ns.push_back(scope.total_ns);
   }
+  if (on_device) steps.step_ns = device_step_ns;
   if (on_device)
     steps.outside_ns = std::max(
         0.0, std::accumulate(steps.step_ns.begin(), steps.step_ns.end(), 0.0) - *profile.device_busy_ns);
@@ -77,17 +81,27 @@ class ProfilePass {
   void make_steps(std::int64_t count) {
     for (std::int64_t i = 0; i < count && !interrupt_; ++i) {
       rank_.one_step(result::StepPhase::kAfter);
-      static_cast<void>(rank_.take_row());  // refuses a loss that is not finite
+      keep_row();
     }
+  }
+  // take_row refuses a loss that is not finite.
+  void keep_row() {
+    if (const auto row = rank_.take_row()) step_ns_.push_back(static_cast<double>(row->step_ns));
+  }
+  void settle() {
+    rank_.settle();
+    keep_row();
   }
 
   void watch() {
+    settle();  // work of a step that is not profiled
+    step_ns_.clear();
     profiler_->start();
     rank_.time_with(std::make_unique<ScopedClock>(*profiler_, rank_.next_step()));
     make_steps(plan_.steps);
-    rank_.settle();
+    settle();
     sink_.phase("report");
-    sink_.emit(operators_record(steps_of(profiler_->stop(plan_.trace_file), plan_.untimed_steps)));
+    sink_.emit(operators_record(steps_of(profiler_->stop(plan_.trace_file), plan_.untimed_steps, step_ns_)));
   }
 
   const ProfileSpec& plan_;
@@ -95,6 +109,7 @@ class ProfilePass {
   const std::atomic<bool>& interrupt_;
   TrainingRank rank_;
   std::unique_ptr<plugin::Profiler> profiler_;
+  std::vector<double> step_ns_;  // of steps since the profiler started
 };
 
 }  // namespace
