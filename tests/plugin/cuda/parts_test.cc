@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <barrier>
+#include <exception>
 #include <numeric>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 #include "plugin/torch/driver.h"
 #include "support/fake_store.h"
@@ -173,6 +177,26 @@ TEST(Threads, AreSetByTwoPluginsOfOneProcess) {
   torch_plugin::set_threads(1);
   EXPECT_EQ(torch_test::setting(*torch_test::load({.model = "tiny_cnn", .threads = 2}), "threads"), "2");
   torch_plugin::set_threads(1);
+  EXPECT_EQ(at::get_num_interop_threads(), 1);
+}
+
+// Ranks of one process load their models at the same time.
+TEST(Threads, AreSetByManyThreadsAtOnce) {
+  constexpr int kThreads = 16;
+  std::barrier all_there(kThreads);
+  std::atomic<int> refused = 0;
+  std::vector<std::jthread> ranks;
+  for (int rank = 0; rank < kThreads; ++rank)
+    ranks.emplace_back([&] {
+      all_there.arrive_and_wait();
+      try {
+        torch_plugin::set_threads(1);
+      } catch (const std::exception&) {
+        ++refused;
+      }
+    });
+  ranks.clear();
+  EXPECT_EQ(refused, 0);
   EXPECT_EQ(at::get_num_interop_threads(), 1);
 }
 
