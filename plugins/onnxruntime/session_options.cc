@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "onnxruntime/dimension_symbols.h"
+#include "onnx/declared_inputs.h"
 #include "support/engine_checks.h"
 
 namespace paceline::ort_plugin {
@@ -50,9 +50,9 @@ constexpr std::int64_t kAnySize = -1;
 std::map<std::string, std::int64_t> dimension_sizes(const std::string& file, const plugin::ModelSpec& model) {
   const auto& inputs = model.inputs;
   std::map<std::string, std::set<std::int64_t>> sizes;
-  for (const auto& declared : read_dimension_symbols(file)) {
+  for (const auto& declared : onnx::read_declared_inputs(file)) {
     const auto spec = std::find_if(inputs.begin(), inputs.end(),
-                                   [&](const TensorSpec& s) { return s.name == declared.input; });
+                                   [&](const TensorSpec& s) { return s.name == declared.name; });
     if (spec == inputs.end() || spec->shape.size() != declared.symbols.size()) continue;
     for (std::size_t i = 0; i < declared.symbols.size(); ++i)
       if (!declared.symbols[i].empty()) sizes[declared.symbols[i]].insert(spec->shape[i]);

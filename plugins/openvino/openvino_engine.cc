@@ -54,6 +54,22 @@ std::vector<plugin_support::DeclaredInput> declared_inputs(const Model& model,
   return inputs;
 }
 
+template <typename Model>
+std::vector<DeclaredInput> inputs_of(const Model& model) {
+  std::vector<DeclaredInput> inputs;
+  for (const auto& port : model.inputs()) {
+    DeclaredInput input{name_of(port, {}), from_openvino(port.get_element_type()), {}, {}};
+    const auto& shape = port.get_partial_shape();
+    if (shape.rank().is_static()) {
+      input.shape.emplace();
+      for (const auto& dimension : shape)
+        input.shape->push_back(dimension.is_static() ? dimension.get_length() : -1);
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
 // Which input of the model each of the caller's is.
 std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInput> declared,
                                      std::span<const TensorSpec> given) {
@@ -104,6 +120,14 @@ plugin::EngineInfo OpenVinoEngine::info() const {
   plugin::EngineInfo info{"openvino", library_versions(), {}};
   if (compiled_) info.settings = effective_settings(compiled_);
   return info;
+}
+
+std::vector<DeclaredInput> OpenVinoEngine::file_inputs(const std::string& file) {
+  return translate_errors(fmt::format("cannot read '{}'", file), [&] {
+    if (!file.ends_with(".blob")) return inputs_of(*core().read_model(file));
+    std::ifstream stream(file, std::ios::binary);
+    return inputs_of(core().import_model(stream, kDevice, {}));
+  });
 }
 
 void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {

@@ -16,6 +16,7 @@ namespace paceline::openvino_plugin {
 class OpenVinoEngine : public plugin::Engine {
  public:
   [[nodiscard]] plugin::EngineInfo info() const override;
+  [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string& file) override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;

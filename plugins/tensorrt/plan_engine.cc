@@ -14,6 +14,7 @@
 #include "tensorrt/inspector.h"
 #include "tensorrt/library.h"
 #include "tensorrt/plan_file.h"
+#include "tensorrt/tensors.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
@@ -120,6 +121,18 @@ plugin::EngineInfo PlanEngine::info() const {
   };
   info.device_clock = true;
   return info;
+}
+
+std::vector<DeclaredInput> PlanEngine::file_inputs(const std::string& file) {
+  const auto bytes = read_file(file);
+  check_plan(file, bytes, library());
+  close_plan();
+  gpu_.emplace("cuda:0");
+  open_plan(file, bytes);
+  std::vector<DeclaredInput> inputs;
+  for (const auto& range : plan_profiles(*engine_).at(0))
+    inputs.push_back({range.input, from_tensorrt(engine_->getTensorDataType(range.input.c_str())), range.opt, {}});
+  return inputs;
 }
 
 void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {

@@ -26,6 +26,8 @@ class PlanEngine : public plugin::Engine {
   PlanEngine& operator=(const PlanEngine&) = delete;
   ~PlanEngine() override { close_plan(); }
   [[nodiscard]] plugin::EngineInfo info() const override;
+  // An input that a plan leaves open has the shape that its first profile is tuned for, as in trtexec.
+  [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string& file) override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;

@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/error.h"
@@ -141,22 +142,50 @@ void check_arity(const jit::Module& module, const ScriptFile& file) {
                           names.size(), fmt::join(names, ", "), file.inputs));
 }
 
-jit::Module read_module(const ScriptFile& file, c10::Device device) {
-  check_file(file.path);
+jit::Module open_module(const std::string& path, c10::Device device) {
+  check_file(path);
   jit::Module module = translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",
-                  file.path),
-      [&] { return jit::load(file.path, device); });
+                  path),
+      [&] { return jit::load(path, device); });
   if (!module.find_method("forward"))
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' has no forward method; write it with torch.jit.save", file.path));
+    throw Error(ErrorCode::kData, fmt::format("'{}' has no forward method; write it with torch.jit.save", path));
   module.eval();
+  return module;
+}
+
+jit::Module read_module(const ScriptFile& file, c10::Device device) {
+  auto module = open_module(file.path, device);
   check_arity(module, file);
   return module;
 }
 
+struct NumberType {
+  c10::TypeKind kind;
+  DType dtype;
+};
+constexpr std::array<NumberType, 3> kNumberTypes{{{c10::TypeKind::IntType, DType::kInt64},
+                                                  {c10::TypeKind::FloatType, DType::kFloat64},
+                                                  {c10::TypeKind::BoolType, DType::kBool}}};
+
+DeclaredInput declared_input(const c10::Argument& argument) {
+  DeclaredInput input{argument.name(), {}, {}, {}};
+  for (const auto& [kind, dtype] : kNumberTypes)
+    if (argument.type()->kind() == kind) input.dtype = dtype, input.shape = Shape{};
+  return input;
+}
+
 }  // namespace
+
+std::vector<DeclaredInput> script_file_inputs(const std::string& path) {
+  const auto module = open_module(path, at::kCPU);
+  const auto& arguments = module.get_method("forward").function().getSchema().arguments();
+  std::vector<DeclaredInput> inputs;
+  for (std::size_t i = 1; i < arguments.size(); ++i)
+    if (!arguments[i].default_value()) inputs.push_back(declared_input(arguments[i]));
+  return inputs;
+}
 
 std::unique_ptr<Program> trace_program(Model& model, const std::string& name,
                                        std::span<const at::Tensor> examples, const Precision& precision) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/declared_input.h"
 #include "torch/precision.h"
 #include "torch/program.h"
 #include "torch/tensors.h"
@@ -25,6 +26,10 @@ struct ScriptFile {
   std::size_t inputs = 0;  // tensors the caller will pass
   bool optimise = false;   // freeze and optimise for inference; else as it was saved
 };
+
+// What `forward` of a TorchScript file takes: names alone for tensors, whose shapes the format does not keep;
+// numbers as scalars. Arguments with a default are left out. Error(kData) as below.
+std::vector<DeclaredInput> script_file_inputs(const std::string& path);
 
 // Reads a TorchScript file. Error(kData) when it is none, is truncated, or takes another number of inputs.
 std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form);

@@ -12,6 +12,7 @@
 #include "torch/layer_times.h"
 #include "torch/onednn_verbose.h"
 #include "torch/program_factory.h"
+#include "torch/script_program.h"
 #include "torch/threads.h"
 #include "torch/versions.h"
 
@@ -71,6 +72,11 @@ plugin::EngineInfo TorchEngine::info() const {
     info.settings.emplace_back("parameters", std::to_string(count));
   for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
   return info;
+}
+
+std::vector<DeclaredInput> TorchEngine::file_inputs(const std::string& file) {
+  if (compilation_ == Compilation::kAotInductor) return Engine::file_inputs(file);
+  return script_file_inputs(file);
 }
 
 void TorchEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {

@@ -21,6 +21,7 @@ class TorchEngine : public plugin::Engine {
   TorchEngine(std::string name, Compilation compilation)
       : name_(std::move(name)), compilation_(compilation) {}
   [[nodiscard]] plugin::EngineInfo info() const override;
+  [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string& file) override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
   void enqueue(plugin::Slot slot) override;

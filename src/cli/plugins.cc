@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "cli/interrupts.h"
+#include "onnx/declared_inputs.h"
+#include "run/file_inputs.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -35,6 +37,10 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins) {
   config::ExtraNames extra;
   for (const auto& [file, description] : plugins)
     extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
+  extra.declared_inputs = [plugins](const std::string& file, const std::string& engine) {
+    if (file.ends_with(".onnx")) return onnx::read_declared_inputs(file);
+    return run::file_inputs(engine_directory(plugins), engine, file, InterruptGuard::flag());
+  };
   return extra;
 }
 

@@ -85,6 +85,8 @@ class Assembler {
     imply_engines(workload.settings, settings, problems_);
     check_workload(workload.settings, settings, raw.place, kinds, problems_);
     complete(workload.settings, settings);
+    if (workload.kind == WorkloadKind::kInference)
+      settle_inputs(workload.settings, settings, raw.place, names_, problems_);
     workload.settings.set("kind", std::string(kind_name(workload.kind)));
     return workload;
   }
@@ -98,8 +100,6 @@ class Assembler {
     if (has("warmup_iterations") && !has("warmup.mode")) settings.set("warmup.mode", std::string("fixed"));
     if (settings.text("warmup.mode") == "fixed" && !settings.has("warmup_iterations"))
       settings.set("warmup_iterations", std::int64_t{10});
-    if (settings.has("shapes") && !has("batch_sizes"))
-      settings.set("batch_sizes", parse_shapes(settings.text("shapes")).front().shape.front());
   }
 
   void set_name(Plan& plan, const RawPlan& raw) {

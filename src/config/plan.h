@@ -2,12 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/declared_input.h"
 #include "base/tensor.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -49,6 +51,9 @@ struct Case {
 struct ExtraNames {
   std::vector<std::string> engines;
   std::vector<std::string> models;
+  // What a model file says of its inputs, read by that engine; empty: it does not say. May throw Error.
+  std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine)>
+      declared_inputs{};
 };
 
 // Reads a plan, applies the overrides of the command line, validates, fills in defaults. Throws ConfigErrors
@@ -69,9 +74,10 @@ inline constexpr std::size_t kMaxCases = 100'000;
 std::size_t count_cases(const Plan& plan);
 std::vector<Case> expand(const Plan& plan);
 
-// Inputs of an inference case with their full shapes: the model's own, or `shapes` with the case's batch as
-// dimension 0.
+// Inputs of an inference case with their full shapes: the model's own, or `shapes` at the case's batch.
 std::vector<TensorSpec> case_inputs(const Case& item);
+// The dimension of each of those inputs that is the batch; -1: the input is the same whatever the batch.
+std::vector<std::int64_t> case_batch_dimensions(const Case& item);
 
 // The plan with every default written out; loads again to the same plan.
 std::string effective_yaml(const Plan& plan);

@@ -136,9 +136,6 @@ class Checker {
     const auto names = settings_.texts("models");
     const auto file = std::find_if_not(names.begin(), names.end(), own);
     if (names.empty() || !find_option("shapes", kinds_)) return;
-    if (file != names.end() && !settings_.has("shapes") && !written("shapes"))
-      report("models",
-             fmt::format("model '{}' needs shapes for its inputs, e.g. shapes: 'input:1x3x224x224'", *file));
     if (file == names.end() && written("shapes"))
       report("shapes",
              "shapes are for model files; the built-in models have their own: use batch_sizes and "

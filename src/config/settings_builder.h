@@ -19,6 +19,11 @@ Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const N
 // files imply theirs.
 void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
+// The shapes of a model file's inputs with their batch marked, and the batch sizes that follow from them
+// (config/shapes.h): from what is written and from what the file itself says.
+void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,
+                   const NameSpace& names, std::vector<Diagnostic>& problems);
+
 // Checks between options of one workload: orders, exclusions, what a model needs. `raw` tells the places.
 void check_workload(const Settings& settings, std::span<const RawSetting> raw, const Place& where,
                     unsigned kinds, std::vector<Diagnostic>& problems);

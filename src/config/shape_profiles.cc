@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/shapes.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {

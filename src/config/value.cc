@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "config/plan.h"
+#include "config/shapes.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -188,7 +189,7 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
 }
 
 Converted convert_shapes(const Option&, const RawValue& raw) try {
-  static_cast<void>(parse_shapes(raw.text));
+  static_cast<void>(parse_input_shapes(raw.text));
   return {raw.text, {}};
 } catch (const Error& error) {
   return fail(error.what());

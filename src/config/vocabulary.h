@@ -84,7 +84,4 @@ std::vector<TensorSpec> model_inputs(const Model& model, std::int64_t batch, std
 
 const Tolerance& tolerance(const Precision& precision, Task task);
 
-// trtexec's syntax: "input:8x3x224x224,ids:8x128:int64", dtype float32 unless written. Throws Error(kConfig).
-std::vector<TensorSpec> parse_shapes(std::string_view text);
-
 }  // namespace paceline::config

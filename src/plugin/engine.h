@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/declared_input.h"
 #include "base/error.h"
 #include "base/tensor.h"
 
@@ -19,8 +20,8 @@ struct ModelSpec {
   std::string file;          // path of a model file in the engine's own format
   std::string weights_file;  // safetensors for built-in models; empty: seeded random weights
   std::uint64_t weights_seed = 0;
-  std::vector<TensorSpec> inputs;  // names, dtypes and full shapes, batch included (batch is dimension 0)
-  // Dynamic batching: bind will also bring smaller batches. An engine that can only run the shapes above
+  std::vector<TensorSpec> inputs;  // names, dtypes and full shapes, batch included
+  // Dynamic batching: bind will also bring smaller batches, in dimension 0 of every input. An engine that can only run the shapes above
   // refuses those, and its batches are filled up.
   bool any_batch = false;
 };
@@ -86,6 +87,8 @@ class PACELINE_EXPORT Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual EngineInfo info() const = 0;
+  // What a model file says of its inputs; asked before load, or without it.
+  [[nodiscard]] virtual std::vector<DeclaredInput> file_inputs(const std::string& file);
   // Builds or reads the model; may take long.
   virtual void load(const ModelSpec& model, const EngineSettings& settings) = 0;
   // Sets the inputs of a slot. The data stays the caller's and must live until the next bind.
@@ -114,6 +117,10 @@ class PACELINE_EXPORT Engine {
                 "engine '" + info().name + "' cannot empty the caches; use cache_mode: warm");
   }
 };
+
+inline std::vector<DeclaredInput> Engine::file_inputs(const std::string& file) {
+  throw Error(ErrorCode::kUnsupported, "this engine cannot say which inputs '" + file + "' has");
+}
 
 inline LayerTimes Engine::profile(Slot, int) {
   throw Error(ErrorCode::kUnsupported, "this engine cannot time its layers");

@@ -90,7 +90,7 @@ workload::PassSpec CasePreparation::complete_quantise_pass(const CaseRun& c, con
   auto pass = quantise_pass(c.definition.settings, c.base, source, engines_);
   auto& to = pass.quantise_to;
   if (to.precision == "int8") {
-    const auto request = calibration_request(c.definition.settings, pass.model.inputs);
+    const auto request = calibration_request(c.definition.settings, pass);
     pass.input_files = artefacts_.calibration_inputs(request);
     to.cache_file = calibration_file(c.definition.settings, pass, run_dir_).string();
     if (calibrates_with_random_inputs(c.definition.settings)) observer_.warning(kRandomCalibration);

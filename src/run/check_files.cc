@@ -9,6 +9,7 @@
 #include "base/npy.h"
 #include "run/reference_factory.h"
 #include "workload/inference/expected.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 namespace {
@@ -42,7 +43,9 @@ void add_expected_outputs(const config::Case& c, Artefacts& artefacts, workload:
 
 void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass) {
   pass.input_files = artefacts.inputs(c, pass);
-  if (!pass.input_files.empty()) pass.samples = read_npy_spec(pass.input_files.front()).shape.at(0);
+  for (std::size_t i = 0; i < pass.input_files.size(); ++i)
+    if (workload::batch_dimension_of(pass.batch_dimensions, i) != workload::kNoBatch)
+      pass.samples = read_npy_spec(pass.input_files[i]).shape.at(0);
   add_labels(c, pass);
   add_expected_outputs(c, artefacts, pass);
 }

@@ -4,13 +4,22 @@
 #include "config/vocabulary.h"
 #include "run/case_settings.h"
 #include "run/short_hash.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 
+std::vector<TensorSpec> stored_specs(const workload::PassSpec& pass, std::int64_t samples) {
+  auto specs = pass.model.inputs;
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    specs[i].shape = workload::stored_shape(
+        specs[i].shape, workload::batch_dimension_of(pass.batch_dimensions, i), samples);
+  return specs;
+}
+
 workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass) {
   workload::InputRequest request;
-  request.specs = pass.model.inputs;
-  for (auto& spec : request.specs) spec.shape.at(0) = pass.samples;
+  request.specs = stored_specs(pass, pass.samples);
+  request.batch_dimensions = pass.batch_dimensions;
   if (const auto* model = config::find_model(c.settings.text("model")))
     for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
@@ -25,7 +34,8 @@ std::string input_key(const config::Case& c, const workload::PassSpec& pass) {
 }
 
 std::string request_key(const workload::InputRequest& request) {
-  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits};
+  nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits,
+                        request.batch_dimensions};
   key.push_back(request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch);
   for (const auto& spec : request.specs)
     key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});

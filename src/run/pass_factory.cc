@@ -13,6 +13,7 @@
 #include "config/vocabulary.h"
 #include "run/case_settings.h"
 #include "stats/quantile.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 namespace {
@@ -161,6 +162,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.model.weights_file = optional_text(s, "weights");
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
   pass.model.inputs = config::case_inputs(c);
+  pass.batch_dimensions = config::case_batch_dimensions(c);
   pass.settings.precision = s.text("precision");
   pass.settings.layout = s.text("layout");
   pass.load = load_spec(s);
@@ -183,7 +185,7 @@ workload::PassSpec check_pass(const workload::PassSpec& base) {
   workload::PassSpec pass = base;
   pass.kind = workload::PassKind::kCheck;
   pass.batch *= base.load.max_batch;
-  for (auto& input : pass.model.inputs) input.shape.at(0) *= base.load.max_batch;
+  workload::multiply_batch(pass.model.inputs, pass.batch_dimensions, base.load.max_batch);
   return pass;
 }
 

@@ -10,10 +10,12 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "config/vocabulary.h"
 #include "host/cpu.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
+#include "run/input_requests.h"
 #include "run/short_hash.h"
 #include "run/worker.h"
 
@@ -39,7 +41,7 @@ bool products_saturate(const host::CpuInfo& cpu) {
 std::string data_words(const config::Settings& s) {
   const auto samples = s.integer("quantisation.samples");
   if (s.has("calib_images")) return fmt::format("images of '{}'", s.text("calib_images"));
-  if (const auto files = s.texts("calib_data"); !files.empty()) return fmt::format("'{}'", files.front());
+  if (const auto files = s.texts("calib_data"); !files.empty()) return fmt::format("'{}'", join(files, "', '"));
   return fmt::format("{} random inputs", samples);
 }
 
@@ -91,10 +93,10 @@ bool needs_quantising(const config::Settings& s, const std::string& file) {
   return precision == "int8" ? !onnx::is_quantised(model) : !has_half_weights(model);
 }
 
-workload::InputRequest calibration_request(const config::Settings& s, const std::vector<TensorSpec>& inputs) {
+workload::InputRequest calibration_request(const config::Settings& s, const workload::PassSpec& pass) {
   workload::InputRequest request;
-  request.specs = inputs;
-  for (auto& spec : request.specs) spec.shape.at(0) = s.integer("quantisation.samples");
+  request.batch_dimensions = pass.batch_dimensions;
+  request.specs = stored_specs(pass, s.integer("quantisation.samples"));
   if (const auto* model = config::find_model(s.text("model")))
     for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
   const auto seed = s.has("input_seed") ? s.integer("input_seed") : kSeed;
@@ -112,6 +114,7 @@ workload::PassSpec quantise_pass(const config::Settings& s, const workload::Pass
   pass.kind = workload::PassKind::kQuantise;
   pass.case_id = base.case_id;
   pass.model = base.model;
+  pass.batch_dimensions = base.batch_dimensions;
   pass.model.name.clear();
   pass.model.file = source;
   pass.settings.threads = base.settings.threads;
@@ -161,7 +164,7 @@ workload::PreparedFile quantise_file(const EngineDirectory& engines, const confi
   auto pass = quantise_pass(s, base, base.model.file, engines);
   const TemporaryFolder folder(out.string() + ".parts");
   if (pass.quantise_to.precision == "int8") {
-    pass.input_files = write_inputs(calibration_request(s, pass.model.inputs), folder.path());
+    pass.input_files = write_inputs(calibration_request(s, pass), folder.path());
     if (s.has("calib_cache")) pass.quantise_to.cache_file = calibration_file(s, pass, folder.path()).string();
     if (s.flag("int8_sensitivity")) pass.quantise_to.sensitivity_file = out.string() + ".sensitivity.json";
   }

@@ -19,7 +19,7 @@ namespace paceline::run {
 bool needs_quantising(const config::Settings& s, const std::string& file);
 
 // Calibration inputs for a model with these inputs; random ones are others than those of the check.
-workload::InputRequest calibration_request(const config::Settings& s, const std::vector<TensorSpec>& inputs);
+workload::InputRequest calibration_request(const config::Settings& s, const workload::PassSpec& pass);
 
 // The pass that writes the file. Calibrates in ONNX Runtime, else in OpenVINO; throws Error(kUnavailable)
 // with both reasons when neither is here. Files are left to the caller.

@@ -7,8 +7,9 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 11> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 12> kValue{
       {{workload::PassKind::kDescribe, "describe"},
+       {workload::PassKind::kInspect, "inspect"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
        {workload::PassKind::kTimed, "timed"},
@@ -138,7 +139,7 @@ void fields(A& a, PassSpec& t) {
   a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
       a("world_size", t.world_size);
   a("plugin_file", t.plugin_file), a("engine", t.engine), a("model", t.model), a("settings", t.settings);
-  a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
+  a("batch_dimensions", t.batch_dimensions), a("input_files", t.input_files), a("batch", t.batch), a("samples", t.samples),
       a("reference_file", t.reference_file);
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
       a("loop", t.loop), a("cache_mode", t.cache_mode), a("load", t.load), a("pin_cpus", t.pin_cpus),

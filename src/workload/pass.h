@@ -17,6 +17,7 @@ namespace paceline::workload {
 
 enum class PassKind {
   kDescribe,      // load the plug-in, say what it is (paceline validate)
+  kInspect,       // say which inputs a model file has
   kReference,     // run the sample inputs, write the outputs others are checked against
   kCheck,         // compare outputs with the reference, read back the executed precision; untimed
   kTimed,         // nothing but the loop
@@ -89,8 +90,10 @@ struct PassSpec {
   std::string plugin_file;
   std::string engine;
   plugin::ModelSpec model;  // input shapes at the batch size of the case
+  // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
+  std::vector<std::int64_t> batch_dimensions;
   plugin::EngineSettings settings;
-  std::vector<std::string> input_files;  // .npy, one an input, `samples` long in dimension 0
+  std::vector<std::string> input_files;  // .npy, one an input, as workload/inference/input_layout.h says
   std::int64_t batch = 1;
   std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
   std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check

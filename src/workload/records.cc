@@ -104,6 +104,15 @@ void read_samples(PassReport& report, const json& from) {
     read_column(from, column, std::span(report.samples).subspan(first));
 }
 
+DeclaredInput declared_input(const json& from) {
+  DeclaredInput input;
+  input.name = from.at("name").get<std::string>();
+  input.dtype = parse_dtype(from.at("dtype").get<std::string>());
+  if (!from.at("shape").is_null()) input.shape = from.at("shape").get<Shape>();
+  input.symbols = from.at("symbols").get<std::vector<std::string>>();
+  return input;
+}
+
 using Apply = void (*)(PassReport&, const json&);
 const std::map<std::string, Apply>& appliers() {
   static const std::map<std::string, Apply> kTable{
@@ -132,6 +141,10 @@ const std::map<std::string, Apply>& appliers() {
          r.first_op_ns = j.at("first_op_ns").is_null()
                              ? result::Number::missing(j.value("first_op_ns_reason", "not_measured"))
                              : result::Number(j.at("first_op_ns").get<double>());
+       }},
+      {"file_inputs",
+       [](PassReport& r, const json& j) {
+         for (const auto& input : j.at("inputs")) r.file_inputs.push_back(declared_input(input));
        }},
       {"prepared",
        [](PassReport& r, const json& j) {
@@ -256,6 +269,15 @@ json describe_record(const std::vector<std::string>& engines, const result::Numb
           {"engines", engines},
           {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)},
           {"first_op_ns_reason", first_op_ns.reason()}};
+}
+json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
+  json list = json::array();
+  for (const auto& input : inputs)
+    list.push_back({{"name", input.name},
+                    {"dtype", input.dtype ? dtype_name(*input.dtype) : ""},
+                    {"shape", input.shape ? json(*input.shape) : json(nullptr)},
+                    {"symbols", input.symbols}});
+  return {{"type", "file_inputs"}, {"inputs", list}};
 }
 json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));

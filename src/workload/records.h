@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/declared_input.h"
 #include "result/case_result.h"
 #include "result/rank_steps.h"
 #include "result/samples.h"
@@ -58,6 +59,7 @@ struct PassReport {
   std::vector<std::pair<std::string, std::string>> versions;
   std::vector<std::string> engines;      // describe
   result::Number first_op_ns;            // describe
+  std::vector<DeclaredInput> file_inputs;  // inspect
   std::optional<PreparedFile> prepared;  // export
   std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
@@ -94,6 +96,7 @@ nlohmann::json check_record(const result::Correctness& correctness,
 nlohmann::json correctness_record(const result::Correctness& correctness);
 nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
+nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
 nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,

@@ -7,22 +7,11 @@
 
 #include "base/error.h"
 #include "base/npy.h"
-#include "base/random.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/accuracy_gate.h"
 
 namespace paceline::workload {
 namespace {
-
-std::uint64_t hash_of(std::span<const TensorView> batch, std::int64_t sample) {
-  std::uint64_t hash = 0;
-  for (const auto& view : batch) {
-    const auto bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
-    const auto* data = static_cast<const char*>(view.data) + static_cast<std::size_t>(sample) * bytes;
-    hash = mix64(hash ^ hash64({data, bytes}));
-  }
-  return hash;
-}
 
 // One row of class scores an input, where nobody said what the output is.
 std::string answers_of(const std::string& asked, const ComparedRows& rows) {
@@ -54,10 +43,9 @@ std::optional<ComparedRows> reference_of(const PassSpec& spec, const ComparedRow
 
 }  // namespace
 
-void DistinctSamples::add(std::span<const TensorView> batch) {
-  const std::int64_t samples = batch.empty() ? 0 : batch.front().shape.at(0);
-  for (std::int64_t s = 0; s < samples; ++s, ++seen_)
-    if (hashes_.insert(hash_of(batch, s)).second) first_.push_back(seen_);
+void DistinctSamples::add(const Inputs& inputs, std::int64_t index, std::int64_t batch) {
+  for (std::int64_t s = 0; s < batch; ++s, ++seen_)
+    if (hashes_.insert(inputs.sample_hash(index, s)).second) first_.push_back(seen_);
 }
 
 SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
@@ -65,9 +53,8 @@ SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
   run.rows.samples_planned = spec.samples;
   for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) {
     auto inputs = std::make_unique<Inputs>(spec, b, 1);
-    const auto batch = inputs->batch(b);
-    run.distinct.add(batch);
-    append_rows(run.rows, infer(engine, batch), spec.batch);
+    run.distinct.add(*inputs, b, spec.batch);
+    append_rows(run.rows, infer(engine, inputs->batch(b)), spec.batch);
     run.bound = std::move(inputs);
   }
   return run;

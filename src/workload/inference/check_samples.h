@@ -18,8 +18,8 @@ namespace paceline::workload {
 // Finds inputs that came before: they are no further observation.
 class DistinctSamples {
  public:
-  // All inputs of a batch, samples in dimension 0.
-  void add(std::span<const TensorView> batch);
+  // The samples of one batch.
+  void add(const Inputs& inputs, std::int64_t index, std::int64_t batch);
   [[nodiscard]] const std::vector<std::int64_t>& first() const { return first_; }  // indices, in order
   [[nodiscard]] bool all() const { return static_cast<std::int64_t>(first_.size()) == seen_; }
 

@@ -69,8 +69,10 @@ std::int64_t kept_positions(std::int64_t per_sample, std::int64_t length, std::i
   return std::max<std::int64_t>(1, std::min(thinned, room));
 }
 
+// A batch of one is one sample, whatever the output's shape.
 void check_batch(const TensorView& out, std::int64_t batch) {
-  if (!out.shape.empty() && out.shape[0] == batch && element_count(out.shape) > 0) return;
+  const bool rows = batch == 1 || (!out.shape.empty() && out.shape[0] == batch);
+  if (rows && element_count(out.shape) > 0) return;
   throw Error(
       ErrorCode::kData,
       fmt::format(

@@ -50,6 +50,14 @@ void describe(const PassSpec& spec, TaggedSink& sink) {
       engines, engines.empty() ? result::Number::missing("no engine") : time_to_first_op(plugin, spec)));
 }
 
+void inspect(const PassSpec& spec, TaggedSink& sink) {
+  sink.phase("load");
+  const plugin::LoadedPlugin plugin(spec.plugin_file);
+  const auto engine = plugin.make_engine(spec.engine);
+  sink.phase("inspect");
+  sink.emit(file_inputs_record(engine->file_inputs(spec.model.file)));
+}
+
 void reference(const PassSpec& spec, TaggedSink& sink) {
   auto loaded = load_engine(spec, sink);
   sink.phase("reference");
@@ -151,6 +159,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
   switch (spec.kind) {
     case PassKind::kDescribe:
       return describe(spec, sink);
+    case PassKind::kInspect:
+      return inspect(spec, sink);
     case PassKind::kReference:
       return reference(spec, sink);
     case PassKind::kCheck:

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/npy.h"
 #include "base/random.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
@@ -57,24 +58,43 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
   return tensor;
 }
 
-// Cuts loaded samples to the number wanted, or repeats them to it, checking everything but dimension 0.
-Tensor fit_samples(const Tensor& loaded, const TensorSpec& spec, const fs::path& origin) {
-  const Shape& have = loaded.spec().shape;
-  if (!have.empty() && have[0] < 1)
-    throw Error(ErrorCode::kData, fmt::format("'{}' holds no samples for input '{}': its shape is {}",
-                                              origin.string(), spec.name, shape_text(have)));
-  const bool same_tail = have.size() == spec.shape.size() && !have.empty() &&
-                         std::equal(have.begin() + 1, have.end(), spec.shape.begin() + 1);
-  if (!same_tail || loaded.spec().dtype != spec.dtype)
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}", origin.string(),
-                            dtype_name(loaded.spec().dtype), shape_text(have), spec.name,
-                            dtype_name(spec.dtype), shape_text(spec.shape)));
+// The shape of so many samples as the model takes them; what is stored has the batch in front.
+Shape model_shape(const Shape& stored, std::int64_t batch_dimension, std::int64_t samples) {
+  Shape shape(stored.begin() + 1, stored.end());
+  if (batch_dimension != kNoBatch) shape.insert(shape.begin() + batch_dimension, samples);
+  return shape;
+}
+
+std::int64_t rows_of(const Tensor& tensor) {
+  return tensor.spec().shape.empty() ? 0 : tensor.spec().shape[0];
+}
+
+// An array of a file for an input, as it is stored. `spec` is the input's, with any number of samples.
+Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimension, const std::string& origin) {
+  const Shape have = loaded.spec().shape;
+  const auto needs = [&](std::int64_t samples) { return model_shape(spec.shape, batch_dimension, samples); };
+  const bool batched = batch_dimension != kNoBatch;
+  const bool deep_enough = static_cast<std::int64_t>(have.size()) > batch_dimension;
+  const std::int64_t rows = batched && deep_enough ? have[static_cast<std::size_t>(batch_dimension)] : 1;
+  if (batched && deep_enough && rows < 1)
+    throw Error(ErrorCode::kData, fmt::format("'{}' holds no samples for input '{}': its shape is {}", origin,
+                                              spec.name, shape_text(have)));
+  const bool one_number = !batched && element_count(have) == 1 && element_count(needs(1)) == 1;
+  if (loaded.spec().dtype != spec.dtype || (have != needs(rows) && !one_number))
+    throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}", origin,
+                                              dtype_name(loaded.spec().dtype), shape_text(have), spec.name,
+                                              dtype_name(spec.dtype), shape_text(needs(rows))));
+  return to_stored(std::move(loaded), batch_dimension);
+}
+
+// Cuts stored samples to the number wanted, or repeats them to it.
+Tensor fit_samples(const Tensor& stored, TensorSpec spec, std::int64_t samples) {
+  spec.shape.at(0) = samples;
   Tensor tensor(spec);
-  const std::size_t sample_bytes = loaded.size_bytes() / static_cast<std::size_t>(have[0]);
-  for (std::int64_t i = 0; i < spec.shape[0]; ++i)
-    std::memcpy(tensor.data() + static_cast<std::size_t>(i) * sample_bytes,
-                loaded.data() + static_cast<std::size_t>(i % have[0]) * sample_bytes, sample_bytes);
+  const auto have = static_cast<std::size_t>(rows_of(stored));
+  const std::size_t sample_bytes = stored.size_bytes() / have;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(samples); ++i)
+    std::memcpy(tensor.data() + i * sample_bytes, stored.data() + i % have * sample_bytes, sample_bytes);
   return tensor;
 }
 
@@ -83,57 +103,130 @@ std::int64_t samples_made(std::int64_t wanted, std::int64_t given, std::int64_t 
   return std::min(wanted, (given + batch - 1) / batch * batch);
 }
 
-std::int64_t rows_of(const Tensor& tensor) {
-  return tensor.spec().shape.empty() ? 0 : tensor.spec().shape[0];
+struct GivenArray {
+  Tensor tensor;
+  std::string origin;  // as the user wrote it
+  bool named = false;  // after an input, by the user
+};
+
+// "name:x.npy" as name and file; the name may hold colons, as TensorFlow's do. No name: "x.npy".
+std::pair<std::string, std::string> name_and_file(const std::string& text) {
+  if (fs::exists(text)) return {"", text};
+  for (auto colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
+    if (fs::exists(text.substr(colon + 1))) return {text.substr(0, colon), text.substr(colon + 1)};
+  const auto colon = text.rfind(':');
+  return colon == std::string::npos ? std::pair{std::string(), text}
+                                    : std::pair{text.substr(0, colon), text.substr(colon + 1)};
 }
 
-// "x.npy", or "name:x.npy" which names the input whatever the file says.
-std::vector<Tensor> read_arrays(const std::vector<std::string>& files) {
-  std::vector<Tensor> arrays;
-  for (const auto& text : files) {
-    const auto colon = text.find(':');
-    const bool named = colon != std::string::npos && !fs::exists(text);
-    for (auto& array : read_npy_or_npz(named ? text.substr(colon + 1) : text)) {
-      if (named) array.rename(text.substr(0, colon));
-      arrays.push_back(std::move(array));
-    }
+// A name in front picks the array of that name out of an .npz, and names one that is alone in its file.
+GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, const std::string& text) {
+  const auto same = [&](const Tensor& array) { return array.spec().name == name; };
+  auto found = std::find_if(arrays.begin(), arrays.end(), same);
+  if (found == arrays.end() && arrays.size() == 1) found = arrays.begin();
+  if (found == arrays.end()) {
+    std::vector<std::string> names;
+    for (const auto& array : arrays) names.push_back(array.spec().name);
+    throw Error(ErrorCode::kData, fmt::format("'{}' names '{}', and the file holds several other arrays: {}", text,
+                                              name, fmt::join(names, ", ")));
   }
-  return arrays;
+  found->rename(name);
+  return {std::move(*found), text, true};
+}
+
+std::vector<GivenArray> read_arrays(const std::vector<std::string>& files) {
+  std::vector<GivenArray> given;
+  for (const auto& text : files) {
+    const auto [name, file] = name_and_file(text);
+    auto arrays = read_npy_or_npz(file);
+    if (!name.empty())
+      given.push_back(named_array(std::move(arrays), name, text));
+    else
+      for (auto& array : arrays) given.push_back({std::move(array), text, false});
+  }
+  return given;
+}
+
+std::string input_names(const InputRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& spec : request.specs) names.push_back(spec.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Every array has an input of its own: what is given is used, or an error.
+void check_names(const InputRequest& request, const std::vector<GivenArray>& given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto& name = given[i].tensor.spec().name;
+    const auto same = [&](const auto& spec) { return spec.name == name; };
+    if (std::none_of(request.specs.begin(), request.specs.end(), same))
+      throw Error(ErrorCode::kData, fmt::format("'{}' brings an array '{}', and the model has no such input; its "
+                                                "inputs are {}: write {}:FILE.npy",
+                                                given[i].origin, name, input_names(request),
+                                                request.specs.front().name));
+    for (std::size_t j = 0; j < i; ++j)
+      if (given[j].tensor.spec().name == name)
+        throw Error(ErrorCode::kData, fmt::format("'{}' and '{}' both bring the input '{}'; keep one",
+                                                  given[j].origin, given[i].origin, name));
+  }
+}
+
+// One array for each input, as stored, in the order of the inputs.
+std::vector<Tensor> given_inputs(const InputRequest& request) {
+  auto given = read_arrays(request.load_inputs);
+  if (request.specs.size() == 1 && given.size() == 1 && !given.front().named)
+    given.front().tensor.rename(request.specs.front().name);
+  check_names(request, given);
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; i < request.specs.size(); ++i) {
+    const auto& spec = request.specs[i];
+    const auto found = std::find_if(given.begin(), given.end(),
+                                    [&](const auto& array) { return array.tensor.spec().name == spec.name; });
+    if (found == given.end())
+      throw Error(ErrorCode::kData,
+                  fmt::format("'{}' has no array named '{}'; name the arrays of an .npz after the model's inputs, or "
+                              "write {}:FILE.npy",
+                              fmt::join(request.load_inputs, ", "), spec.name, spec.name));
+    inputs.push_back(as_input(std::move(found->tensor), spec, batch_dimension_of(request.batch_dimensions, i),
+                              found->origin));
+  }
+  return inputs;
+}
+
+// Samples of the inputs that have any; one sample stands for all.
+std::int64_t samples_of(const InputRequest& request, const std::vector<Tensor>& inputs) {
+  std::int64_t most = 1;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (batch_dimension_of(request.batch_dimensions, i) != kNoBatch) most = std::max(most, rows_of(inputs[i]));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const auto rows = rows_of(inputs[i]); rows != 1 && rows != most)
+      throw Error(ErrorCode::kData, fmt::format("the arrays hold {} samples of '{}' and {} of another input", rows,
+                                                request.specs[i].name, most));
+  return most;
 }
 
 std::vector<Tensor> load_files(const InputRequest& request) {
-  const auto arrays = read_arrays(request.load_inputs);
-  const auto origin = fmt::format("{}", fmt::join(request.load_inputs, ", "));
-  std::int64_t given = 0;
-  for (const auto& array : arrays) given = std::max(given, rows_of(array));
+  const auto given = given_inputs(request);
+  const auto samples = samples_of(request, given);
   std::vector<Tensor> inputs;
-  for (TensorSpec spec : request.specs) {
-    spec.shape.at(0) = samples_made(spec.shape.at(0), given, request.batch);
-    const auto named = std::find_if(arrays.begin(), arrays.end(),
-                                    [&](const Tensor& t) { return t.spec().name == spec.name; });
-    const bool only_one = request.specs.size() == 1 && arrays.size() == 1;
-    if (named == arrays.end() && !only_one)
-      throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; name the arrays of an .npz "
-                                                "after the model's inputs, or write {}:FILE.npy",
-                                                origin, spec.name, spec.name));
-    inputs.push_back(fit_samples(named == arrays.end() ? arrays.front() : *named, spec, origin));
+  for (std::size_t i = 0; i < request.specs.size(); ++i) {
+    const auto& spec = request.specs[i];
+    const bool same_for_all = batch_dimension_of(request.batch_dimensions, i) == kNoBatch;
+    inputs.push_back(fit_samples(
+        given[i], spec, same_for_all ? 1 : samples_made(spec.shape.at(0), samples, request.batch)));
   }
   return inputs;
 }
 
 Tensor images_in_batches(const InputRequest& request, TensorSpec spec) {
   const Tensor images = load_images(request.image_dir, spec);
-  spec.shape.at(0) = samples_made(spec.shape.at(0), rows_of(images), request.batch);
-  return fit_samples(images, spec, request.image_dir);
+  return fit_samples(images, spec, samples_made(spec.shape.at(0), rows_of(images), request.batch));
 }
 
 }  // namespace
 
 std::int64_t samples_given(const InputRequest& request) {
   if (!request.image_dir.empty()) return count_images(request.image_dir);
-  std::int64_t given = 0;
-  for (const auto& array : read_arrays(request.load_inputs)) given = std::max(given, rows_of(array));
-  return given;
+  return request.load_inputs.empty() ? 0 : samples_of(request, given_inputs(request));
 }
 
 std::vector<Tensor> make_inputs(const InputRequest& request) {

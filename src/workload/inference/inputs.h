@@ -11,19 +11,22 @@
 namespace paceline::workload {
 
 struct InputRequest {
-  std::vector<TensorSpec> specs;        // dimension 0 is the number of samples
+  std::vector<TensorSpec> specs;        // as stored (input_layout.h): dimension 0 is the number of samples
   std::vector<std::int64_t> id_limits;  // one a spec; above 0: token ids below it; 0: normal data or ones
   std::uint64_t seed = 0;
   std::vector<std::string>
       load_inputs;                  // .npy or .npz files instead of random data; "name:x.npy" names the input
   std::filesystem::path image_dir;  // JPEG/PNG instead of random data, for one image input
   std::int64_t batch = 1;           // samples are made in whole batches
+  // The batch dimension of each of the model's inputs, -1: none; empty: dimension 0. Files hold arrays in the
+  // model's layout.
+  std::vector<std::int64_t> batch_dimensions{};
 };
 
 // Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an
 // input is the same whatever the number of samples. Loaded data that is too short gives fewer samples, of
-// which only the last batch is filled up with repeated ones. Throws Error(kData) or Error(kConfig) naming the
-// file, what it holds and what is needed.
+// which only the last batch is filled up with repeated ones. Every array that is loaded belongs to one input.
+// Throws Error(kData) or Error(kConfig) naming the file, what it holds and what is needed.
 std::vector<Tensor> make_inputs(const InputRequest& request);
 
 // Samples that load_inputs or image_dir hold; 0 for generated ones, of which there is no end.

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -18,7 +19,7 @@ std::int64_t batches_of(const PassSpec& spec) {
 }
 
 PassSpec at_full_batch(PassSpec spec) {
-  for (auto& input : spec.model.inputs) input.shape.at(0) *= spec.load.max_batch;
+  multiply_batch(spec.model.inputs, spec.batch_dimensions, spec.load.max_batch);
   spec.model.any_batch = spec.load.max_batch > 1;
   return spec;
 }

@@ -10,6 +10,7 @@
 #include "host/memory.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/compared_rows.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace {
@@ -25,27 +26,23 @@ void load_model(plugin::Engine& engine, const PassSpec& spec) {
   }
 }
 
+std::vector<Tensor> read_stored(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
+    const bool same_for_all = batch_dimension_of(spec.batch_dimensions, i) == kNoBatch;
+    tensors.push_back(read_npy_samples(spec.input_files[i], same_for_all ? 0 : first_batch * spec.batch,
+                                       same_for_all ? 1 : batches * spec.batch));
+    if (i < spec.model.inputs.size()) tensors.back().rename(spec.model.inputs[i].name);
+  }
+  return tensors;
+}
+
 }  // namespace
 
 Inputs::Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
-    : batch_(spec.batch), first_batch_(first_batch) {
-  for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
-    tensors_.push_back(read_npy_samples(spec.input_files[i], first_batch * batch_, batches * batch_));
-    if (i < spec.model.inputs.size()) tensors_.back().rename(spec.model.inputs[i].name);
-  }
-}
-
-std::vector<TensorView> Inputs::batch(std::int64_t index) {
-  std::vector<TensorView> views;
-  for (auto& tensor : tensors_) {
-    TensorView view = tensor.view();
-    const auto sample_bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
-    view.data = tensor.data() + static_cast<std::size_t>((index - first_batch_) * batch_) * sample_bytes;
-    view.shape[0] = batch_;
-    views.push_back(std::move(view));
-  }
-  return views;
-}
+    : first_batch_(first_batch),
+      tensors_(read_stored(spec, first_batch, batches)),
+      batches_(tensors_, spec.batch_dimensions, spec.batch) {}
 
 LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");

@@ -8,6 +8,7 @@
 #include "base/tensor.h"
 #include "plugin/engine.h"
 #include "plugin/registry.h"
+#include "workload/inference/batched_inputs.h"
 #include "workload/pass.h"
 #include "workload/pass_records.h"
 
@@ -19,13 +20,20 @@ class Inputs {
  public:
   explicit Inputs(const PassSpec& spec) : Inputs(spec, 0, spec.samples / spec.batch) {}
   Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches);
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
   // One of those read. Views stay valid as long as the object; several threads may ask.
-  [[nodiscard]] std::vector<TensorView> batch(std::int64_t index);
+  [[nodiscard]] std::vector<TensorView> batch(std::int64_t index) const {
+    return batches_.views(index - first_batch_);
+  }
+  [[nodiscard]] std::uint64_t sample_hash(std::int64_t index, std::int64_t sample) const {
+    return batches_.sample_hash(index - first_batch_, sample);
+  }
 
  private:
-  std::int64_t batch_;
   std::int64_t first_batch_;
   std::vector<Tensor> tensors_;
+  BatchedInputs batches_;
 };
 
 struct LoadedEngine {

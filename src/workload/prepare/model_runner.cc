@@ -10,28 +10,24 @@
 #include "base/npy.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
+#include "workload/inference/batched_inputs.h"
+#include "workload/inference/input_layout.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-std::int64_t batch_of(const onnx::proto::ModelProto& model) {
-  for (const auto& input : onnx::graph_inputs(model.graph()))
-    if (!input.shape.empty() && input.shape[0] > 0) return input.shape[0];
-  return 1;
-}
-
-std::vector<TensorView> batch_views(std::vector<Tensor>& tensors, std::int64_t first, std::int64_t batch) {
-  std::vector<TensorView> views;
-  for (auto& tensor : tensors) {
-    TensorView view = tensor.view();
-    const auto sample_bytes = view.size_bytes() / static_cast<std::size_t>(view.shape.at(0));
-    view.data = tensor.data() + static_cast<std::size_t>(first) * sample_bytes;
-    view.shape[0] = batch;
-    views.push_back(std::move(view));
+// The size of the batch where the model fixes it, else 1.
+std::int64_t batch_of(const onnx::proto::ModelProto& model, std::span<const std::int64_t> dimensions) {
+  const auto inputs = onnx::graph_inputs(model.graph());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto dimension = batch_dimension_of(dimensions, i);
+    const auto& shape = inputs[i].shape;
+    if (dimension == kNoBatch || static_cast<std::size_t>(dimension) >= shape.size()) continue;
+    if (const auto size = shape[static_cast<std::size_t>(dimension)]; size > 0) return size;
   }
-  return views;
+  return 1;
 }
 
 void remove_model(const fs::path& file) {
@@ -62,34 +58,43 @@ ModelRunner::~ModelRunner() {
 }
 
 std::int64_t ModelRunner::samples() const {
-  return inputs_.front().spec().shape.at(0);
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (batch_dimension_of(spec_.batch_dimensions, i) != kNoBatch) return inputs_[i].spec().shape.at(0);
+  return 1;
+}
+
+plugin::ModelSpec ModelRunner::scratch_model(std::int64_t batch) const {
+  plugin::ModelSpec file;
+  file.file = scratch_.string();
+  file.inputs = spec_.model.inputs;
+  for (std::size_t i = 0; i < file.inputs.size(); ++i)
+    if (const auto dimension = batch_dimension_of(spec_.batch_dimensions, i); dimension != kNoBatch)
+      file.inputs[i].shape.at(static_cast<std::size_t>(dimension)) = batch;
+  return file;
 }
 
 std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t samples, const std::string& phase,
                               const Visit& visit) {
-  const std::int64_t batch = batch_of(model);
+  const std::int64_t batch = batch_of(model, spec_.batch_dimensions);
   const std::int64_t wanted = std::min(samples, this->samples()) / batch * batch;
   if (wanted == 0)
     throw Error(ErrorCode::kData,
                 fmt::format("the model takes batches of {}, the calibration data are {} samples", batch,
                             this->samples()));
   onnx::write_model(model, scratch_);
-  plugin::ModelSpec file;
-  file.file = scratch_.string();
-  file.inputs = spec_.model.inputs;
-  for (auto& input : file.inputs) input.shape.at(0) = batch;
   auto settings = spec_.settings;
   settings.precision = "fp32";
   const auto engine = plugin_.make_engine(spec_.engine);
-  engine->load(file, settings);
+  engine->load(scratch_model(batch), settings);
   const auto info = engine->info();
   if (!info.versions.empty())
     engine_name_ = fmt::format("{} {}", info.versions.front().first, info.versions.front().second);
   sink_.emit(loaded_record(info.versions, info.settings));
   const SteadyClock clock;
   const auto begin = clock.now_ns();
+  BatchedInputs batches(inputs_, spec_.batch_dimensions, batch);
   for (std::int64_t first = 0; first < wanted && !interrupt_; first += batch) {
-    const auto inputs = batch_views(inputs_, first, batch);
+    const auto inputs = batches.views(first / batch);
     visit(inputs, infer(*engine, inputs));
     const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
     sink_.emit(progress_record({phase, first + batch, seconds, {}, {}, {}}));

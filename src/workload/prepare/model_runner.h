@@ -34,6 +34,8 @@ class ModelRunner {
   [[nodiscard]] std::string engine_name() const { return engine_name_; }  // with its version
 
  private:
+  [[nodiscard]] plugin::ModelSpec scratch_model(std::int64_t batch) const;
+
   const PassSpec& spec_;
   RecordSink& sink_;
   const std::atomic<bool>& interrupt_;

@@ -131,7 +131,10 @@ TEST(Plan, ShapesGiveTheBatchUnlessItIsNamed) {
   const auto cases = expand(plan_of(head));
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases[0].id, "paceline_config_shapes.pt-eager-fp32-b4");
-  const auto inputs = case_inputs(expand(plan_of(head + "batch: [2, 16]\n")).at(1));
+  EXPECT_NE(mistake_of(head + "batch: [2, 16]\n").find("batch 2 is asked for"), std::string::npos);
+  const std::string marked = "kind: inference\nmodel: " + file.path() +
+                             "\nshapes: 'x:{batch}x3, y:{batch}x2:int64'\nbatch: [2, 16]\n";
+  const auto inputs = case_inputs(expand(plan_of(marked)).at(1));
   ASSERT_EQ(inputs.size(), 2U);
   EXPECT_EQ(inputs[0].shape, (Shape{16, 3}));
   EXPECT_EQ(inputs[1].shape, (Shape{16, 2}));

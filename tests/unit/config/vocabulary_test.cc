@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "config/shapes.h"
 #include "config/vocabulary.h"
 
 #include <gtest/gtest.h>

@@ -81,7 +81,7 @@ TEST(QuantisedFiles, SettingsReachThePass) {
   EXPECT_EQ(pass.quantise_to.exclude, (std::vector<std::string>{"first", "fc*"}));
   EXPECT_EQ(pass.samples, 5);
   EXPECT_EQ(pass.quantise_to.data, "'x.npy'");
-  const auto request = calibration_request(s, pass.model.inputs);
+  const auto request = calibration_request(s, pass);
   EXPECT_EQ(request.specs.at(0).shape, (Shape{5, 3, 32, 32}));
   EXPECT_EQ(request.load_inputs, std::vector<std::string>{"x.npy"});
   EXPECT_FALSE(calibrates_with_random_inputs(s));
@@ -92,7 +92,7 @@ TEST(QuantisedFiles, RandomCalibrationDataAreNotTheChecksInputs) {
       "kind: inference\nmodels: [tiny_cnn]\nengines: [onnxruntime]\nprecisions: [int8]\n", "test.yaml"));
   const auto pass = base_pass(c.at(0), 1);
   EXPECT_TRUE(calibrates_with_random_inputs(c.at(0).settings));
-  EXPECT_NE(calibration_request(c.at(0).settings, pass.model.inputs).seed, input_request(c.at(0), pass).seed);
+  EXPECT_NE(calibration_request(c.at(0).settings, pass).seed, input_request(c.at(0), pass).seed);
 }
 
 TEST(QuantisedFiles, ACacheIsAFileOrLiesInAFolder) {

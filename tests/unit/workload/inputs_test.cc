@@ -97,6 +97,48 @@ TEST_F(InputFiles, WrongShapesNameFileHaveAndNeed) {
   }
 }
 
+TEST_F(InputFiles, EveryArrayHasAnInputOfItsOwn) {
+  const auto a = save("a", {2, 3}), b = save("b", {2, 3});
+  const std::vector<TensorSpec> two{{"x", DType::kFloat32, {2, 3}}, {"y", DType::kFloat32, {2, 3}}};
+  const auto refusal = [&](const std::vector<TensorSpec>& specs, const std::vector<std::string>& files) {
+    try {
+      make_inputs({specs, {}, 1, files, {}});
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(two, {"x:" + a, "y:" + b}), "");
+  EXPECT_NE(refusal({two[0]}, {"x:" + a, "x:" + b}).find("both bring the input 'x'"), std::string::npos);
+  EXPECT_NE(refusal({two[0]}, {a, b}).find("brings an array 'a', and the model has no such input"), std::string::npos);
+  EXPECT_NE(refusal(two, {"x:" + a, "z:" + b}).find("'z', and the model has no such input; its inputs are x, y"),
+            std::string::npos);
+  EXPECT_NE(refusal(two, {"x:" + a}).find("no array named 'y'"), std::string::npos);
+}
+
+TEST_F(InputFiles, ANameMayHoldColons) {
+  const auto file = save("x", {2, 3});
+  const std::vector<TensorSpec> specs{{"in:0", DType::kFloat32, {2, 3}}};
+  EXPECT_EQ(make_inputs({specs, {}, 1, {"in:0:" + file}, {}}).size(), 1U);
+}
+
+TEST_F(InputFiles, AreInTheModelsLayout) {
+  const auto state = save("state", {2, 4, 1}), table = save("table", {5}), x = save("x", {4, 1});
+  InputRequest request{{{"x", DType::kFloat32, {4, 1}}, {"state", DType::kFloat32, {4, 2, 1}}, {"table", DType::kFloat32, {1, 5}}},
+                       {}, 1, {"x:" + x, "state:" + state, "table:" + table}, {}, 1, {0, 1, -1}};
+  const auto inputs = make_inputs(request);
+  EXPECT_EQ(inputs[1].spec().shape, (Shape{4, 2, 1}));
+  EXPECT_EQ(inputs[1].as<float>()[1], 4.0F);  // the second layer of the first sample
+  EXPECT_EQ(inputs[2].spec().shape, (Shape{1, 5}));
+  EXPECT_EQ(samples_given(request), 4);
+}
+
+TEST_F(InputFiles, OtherNumbersOfSamplesAreAnError) {
+  const auto x = save("x", {4, 1}), y = save("y", {3, 1});
+  const std::vector<TensorSpec> specs{{"x", DType::kFloat32, {4, 1}}, {"y", DType::kFloat32, {4, 1}}};
+  EXPECT_THROW(make_inputs({specs, {}, 1, {x, y}, {}}), Error);
+}
+
 TEST_F(InputFiles, ATruncatedFileIsRefused) {
   const auto file = save("x", {2, 3});
   fs::resize_file(file, fs::file_size(file) - 4);

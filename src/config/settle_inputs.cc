@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "config/plan.h"
+#include "config/settings_builder.h"
+#include "config/shapes.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+class InputSettler {
+ public:
+  InputSettler(Settings& settings, std::span<const RawSetting> raw, Place where, const NameSpace& names,
+               std::vector<Diagnostic>& problems)
+      : settings_(settings), raw_(raw), where_(std::move(where)), names_(names), problems_(problems) {}
+
+  void run() {
+    std::string first;
+    std::optional<SettledShapes> settled;
+    for (const auto& model : settings_.texts("models")) {
+      if (find_model(model)) continue;
+      const auto mine = settle(model);
+      if (!mine) return;
+      if (settled && input_shapes_text(settled->inputs) != input_shapes_text(mine->inputs))
+        return report("models", fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each "
+                                            "a workload of its own",
+                                            first, model, input_shapes_text(settled->inputs),
+                                            input_shapes_text(mine->inputs)));
+      if (!settled) settled = mine, first = model;
+    }
+    if (settled) store(*settled);
+  }
+
+ private:
+  std::optional<SettledShapes> settle(const std::string& model) try {
+    std::vector<InputShape> shapes;
+    if (settings_.has("shapes")) shapes = parse_input_shapes(settings_.text("shapes"));
+    const auto declared = declared_inputs(model, !shapes.empty());
+    if (shapes.empty() && declared.empty()) return needs_shapes(model, "");
+    return settle_shapes(shapes, declared, batches());
+  } catch (const Error& error) {
+    report(settings_.has("shapes") ? "shapes" : "models", fmt::format("model '{}': {}", model, error.what()));
+    return std::nullopt;
+  }
+
+  std::nullopt_t needs_shapes(const std::string& model, const std::string& reason) {
+    report("models", fmt::format("model '{}' needs shapes for its inputs{}, e.g. shapes: 'input:1x3x224x224'",
+                                 model, reason));
+    return std::nullopt;
+  }
+
+  // Where shapes are written, no process is started to read a file that only its engine can read, and what
+  // cannot be read is left to the engine to refuse.
+  [[nodiscard]] std::vector<DeclaredInput> declared_inputs(const std::string& model, bool written) const {
+    if (!names_.extra || !names_.extra->declared_inputs || !find_file_type(model)) return {};
+    if (!std::filesystem::exists(model)) {
+      if (written) return {};
+      throw Error(ErrorCode::kUsage, "the file does not exist");
+    }
+    if (written && !model.ends_with(".onnx")) return {};
+    const auto engines = settings_.texts("engines");
+    return names_.extra->declared_inputs(model, engines.empty() ? std::string() : engines.front());
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> batches() const {
+    std::vector<std::int64_t> sizes;
+    if (!written("batch_sizes")) return sizes;
+    for (const auto& value : settings_.list("batch_sizes")) sizes.push_back(std::get<std::int64_t>(value));
+    return sizes;
+  }
+
+  void store(const SettledShapes& settled) {
+    settings_.set("shapes", input_shapes_text(settled.inputs));
+    if (!written("batch_sizes")) {
+      std::vector<Value> sizes(settled.batches.begin(), settled.batches.end());
+      settings_.set_list("batch_sizes", std::move(sizes));
+    }
+    if (most_requests() < 2) return;
+    for (const auto& input : settled.inputs)
+      if (batch_dimension(input) != std::optional<std::size_t>(0))
+        report("server.max_batch",
+               fmt::format("server.max_batch puts requests together along dimension 0 of every input, and "
+                           "'{}' is {}; leave server.max_batch out",
+                           input.name, input_shapes_text({input})));
+  }
+
+  [[nodiscard]] std::int64_t most_requests() const {
+    std::int64_t most = 1;
+    for (const auto& value : settings_.list("server.max_batch")) most = std::max(most, std::get<std::int64_t>(value));
+    return most;
+  }
+
+  [[nodiscard]] const RawSetting* written(std::string_view name) const {
+    const auto found =
+        std::find_if(raw_.rbegin(), raw_.rend(), [&](const RawSetting& r) { return r.name == name; });
+    return found == raw_.rend() ? nullptr : &*found;
+  }
+
+  void report(std::string_view name, std::string message) {
+    const auto* setting = written(name);
+    const auto place = !setting                 ? where_
+                       : setting->values.empty() ? setting->place
+                                                 : setting->values.front().place;
+    problems_.push_back(diagnostic(place, std::move(message)));
+  }
+
+  Settings& settings_;
+  std::span<const RawSetting> raw_;
+  Place where_;
+  const NameSpace& names_;
+  std::vector<Diagnostic>& problems_;
+};
+
+}  // namespace
+
+void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,
+                   const NameSpace& names, std::vector<Diagnostic>& problems) {
+  if (settings.has("models")) InputSettler(settings, raw, where, names, problems).run();
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/shapes.h"
+
+namespace paceline::config {
+namespace {
+
+constexpr std::int64_t kOpen = -2;  // a dimension without a size, in shapes while they are settled
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kConfig, message);
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool names_the_batch(const std::string& symbol) {
+  const auto word = lower(symbol);
+  return word == "n" || word == "b" || word == "bs" || word.starts_with("batch");
+}
+
+// The symbol of the batch: one that says so, else that of the first input with an open dimension 0. None:
+// the file leaves no dimension open that can be the batch; "": it does, without a name.
+std::optional<std::string> batch_symbol(const std::vector<DeclaredInput>& declared) {
+  std::optional<std::string> at_front;
+  for (const auto& input : declared) {
+    for (const auto& symbol : input.symbols)
+      if (names_the_batch(symbol)) return symbol;
+    if (!at_front && input.shape && !input.shape->empty() && input.shape->front() < 0)
+      at_front = input.symbols.empty() ? std::string() : input.symbols.front();
+  }
+  return at_front;
+}
+
+// The dimension of an input that is the batch as the file has it.
+std::optional<std::size_t> declared_batch(const DeclaredInput& input, const std::string& symbol) {
+  if (!input.shape) return std::nullopt;
+  for (std::size_t i = 0; i < input.shape->size(); ++i) {
+    const auto name = i < input.symbols.size() ? input.symbols[i] : std::string();
+    const bool nameless_front = name.empty() && i == 0;
+    if ((*input.shape)[i] < 0 && (nameless_front || (!name.empty() && name == symbol))) return i;
+  }
+  return std::nullopt;
+}
+
+// A size to show for an open dimension; the user puts the right one there.
+std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
+  const auto name = dimension < input.symbols.size() ? lower(input.symbols[dimension]) : std::string();
+  for (const auto* word : {"seq", "len", "token", "time"})
+    if (name.find(word) != std::string::npos) return 128;
+  const bool picture = input.shape->size() == 4 && dimension > 0;
+  if (!picture) return 128;
+  const bool channels_last = input.shape->back() == 3 || input.shape->back() == 1;
+  return dimension == (channels_last ? 3U : 1U) ? 3 : 224;
+}
+
+class Settler {
+ public:
+  Settler(const std::vector<InputShape>& written, const std::vector<DeclaredInput>& declared,
+          const std::vector<std::int64_t>& batches)
+      : written_(written), declared_(declared), batches_(batches), symbol_(batch_symbol(declared)) {}
+
+  SettledShapes settle() {
+    check_names();
+    take_inputs();
+    check_open();
+    const bool marked =
+        std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return batch_dimension(input); });
+    if (!said_.empty())
+      agree(said_);
+    else if (!marked)
+      by_size();
+    if (batches_.empty()) batches_ = {1};
+    check_elements();
+    return {inputs_, batches_};
+  }
+
+ private:
+  // A size that is written where the batch is.
+  struct Said {
+    std::size_t input;
+    std::size_t dimension;
+    std::int64_t size;
+  };
+
+  [[nodiscard]] const InputShape* written(const std::string& name) const {
+    const auto found =
+        std::find_if(written_.begin(), written_.end(), [&](const auto& input) { return input.name == name; });
+    return found == written_.end() ? nullptr : &*found;
+  }
+
+  void check_names() const {
+    if (declared_.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& input : declared_) names.push_back(input.name);
+    for (const auto& input : written_)
+      if (std::find(names.begin(), names.end(), input.name) == names.end())
+        refuse(fmt::format("the model has no input '{}'; its inputs are {}", input.name, join(names, ", ")));
+  }
+
+  void take_inputs() {
+    if (declared_.empty()) inputs_ = written_;
+    const bool marks = std::any_of(written_.begin(), written_.end(),
+                                   [](const auto& input) { return batch_dimension(input); });
+    for (const auto& input : declared_) {
+      const auto role = symbol_ ? declared_batch(input, *symbol_) : std::nullopt;
+      const auto* mine = written(input.name);
+      inputs_.push_back(mine ? *mine : as_declared(input, role));
+      auto& taken = inputs_.back();
+      if (!taken.dtype) taken.dtype = input.dtype;
+      if (!mine || marks || !role || *role >= taken.shape.size()) continue;
+      said_.push_back({inputs_.size() - 1, *role, taken.shape[*role]});
+    }
+  }
+
+  static InputShape as_declared(const DeclaredInput& input, std::optional<std::size_t> role) {
+    InputShape taken{input.name, input.shape.value_or(Shape{kOpen}), input.dtype};
+    for (std::size_t i = 0; input.shape && i < taken.shape.size(); ++i)
+      if (taken.shape[i] < 0) taken.shape[i] = role == i ? kBatchSize : kOpen;
+    return taken;
+  }
+
+  // Names what the file leaves open, with the option that closes it.
+  void check_open() const {
+    std::vector<std::string> open;
+    std::vector<InputShape> example;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const auto& shape = inputs_[i].shape;
+      if (std::find(shape.begin(), shape.end(), kOpen) == shape.end()) continue;
+      open.push_back(declared_words(declared_[i]));
+      example.push_back(with_examples(inputs_[i], declared_[i]));
+    }
+    if (open.empty()) return;
+    refuse(fmt::format("the model leaves dimensions open: {}; give them sizes, e.g. --shapes '{}'",
+                       join(open, ", "), input_shapes_text(example)));
+  }
+
+  static std::string declared_words(const DeclaredInput& input) {
+    if (!input.shape) return fmt::format("'{}' [not said]", input.name);
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < input.shape->size(); ++i) {
+      const auto size = (*input.shape)[i];
+      const bool named = i < input.symbols.size() && !input.symbols[i].empty();
+      words.push_back(size >= 0 ? std::to_string(size) : named ? input.symbols[i] : "?");
+    }
+    return fmt::format("'{}' [{}]", input.name, join(words, ", "));
+  }
+
+  static InputShape with_examples(InputShape input, const DeclaredInput& declared) {
+    if (!declared.shape) input.shape = {kBatchSize, 3, 224, 224};
+    for (std::size_t i = 0; i < input.shape.size(); ++i)
+      if (input.shape[i] == kOpen) input.shape[i] = example_size(declared, i);
+    return input;
+  }
+
+  // Sizes that stand where the batch is are one size, and the batch asked for is that size.
+  void agree(const std::vector<Said>& said) {
+    for (const auto& other : said)
+      if (other.size != said.front().size)
+        refuse(fmt::format("shapes give {} and {}, and both are the batch", words(said.front()), words(other)));
+    const auto as_marked = [&] {
+      auto marked = inputs_;
+      for (const auto& place : said) marked[place.input].shape[place.dimension] = kBatchSize;
+      return marked;
+    };
+    for (const auto batch : batches_)
+      if (batch != said.front().size)
+        refuse(fmt::format("batch {} is asked for, and shapes give {}; to vary the batch write shapes '{}'",
+                           batch, words(said.front()), input_shapes_text(as_marked())));
+    batches_ = {said.front().size};
+    inputs_ = as_marked();
+  }
+
+  [[nodiscard]] std::string words(const Said& place) const {
+    return fmt::format("'{}' the size {} in dimension {}", inputs_[place.input].name, place.size,
+                       place.dimension);
+  }
+
+  [[nodiscard]] std::vector<Said> fronts() const {
+    std::vector<Said> fronts;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (!inputs_[i].shape.empty()) fronts.push_back({i, 0, inputs_[i].shape.front()});
+    return fronts;
+  }
+
+  // Nobody says which dimension is the batch: dimension 0 of the inputs with its size.
+  void by_size() {
+    auto candidates = fronts();
+    if (candidates.empty()) return;
+    std::int64_t size = candidates.front().size;
+    if (!batches_.empty()) {
+      const auto fits = [&](const Said& place) { return place.size == batches_.front(); };
+      if (const auto it = std::find_if(candidates.begin(), candidates.end(), fits); it != candidates.end())
+        size = it->size;
+    } else if (!written_.empty()) {
+      check_one_reading(candidates);
+    }
+    std::erase_if(candidates, [&](const Said& place) { return place.size != size; });
+    agree(candidates);
+  }
+
+  void check_one_reading(const std::vector<Said>& candidates) const {
+    for (const auto& other : candidates)
+      if (other.size != candidates.front().size)
+        refuse(fmt::format("the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which "
+                           "with batch {} or {}, or mark it: shapes '{}'",
+                           candidates.front().size, inputs_[candidates.front().input].name, other.size,
+                           inputs_[other.input].name, candidates.front().size, other.size,
+                           marked_text(candidates.front())));
+  }
+
+  [[nodiscard]] std::string marked_text(const Said& place) const {
+    auto inputs = inputs_;
+    inputs[place.input].shape[place.dimension] = kBatchSize;
+    return input_shapes_text(inputs);
+  }
+
+  void check_elements() const {
+    const auto batch = *std::max_element(batches_.begin(), batches_.end());
+    for (const auto& input : inputs_) {
+      std::int64_t elements = 1;
+      for (const auto size : input.shape) {
+        const auto extent = size == kBatchSize ? batch : size;
+        if (extent > kMaxElements / std::max<std::int64_t>(1, elements))
+          refuse(fmt::format("input '{}' has more than 2^34 elements at batch {}", input.name, batch));
+        elements *= extent;
+      }
+    }
+  }
+
+  const std::vector<InputShape>& written_;
+  const std::vector<DeclaredInput>& declared_;
+  std::vector<std::int64_t> batches_;
+  std::optional<std::string> symbol_;
+  std::vector<InputShape> inputs_;
+  std::vector<Said> said_;
+};
+
+}  // namespace
+
+SettledShapes settle_shapes(const std::vector<InputShape>& written, const std::vector<DeclaredInput>& declared,
+                            const std::vector<std::int64_t>& batches) {
+  return Settler(written, declared, batches).settle();
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "run/file_inputs.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "run/spawn.h"
+#include "run/worker.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr double kTimeoutS = 300;  // a file of many GB from a slow disk
+
+}  // namespace
+
+std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std::string& engine,
+                                       const std::string& file, const std::atomic<bool>& interrupt) {
+  const auto home = engines.find(engine);
+  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
+  WorkerRequest request;
+  request.spec.kind = workload::PassKind::kInspect;
+  request.spec.plugin_file = home.file.string();
+  request.spec.engine = engine;
+  request.spec.model.file = std::filesystem::absolute(file).string();
+  const FileDescriptor log_file = memory_file("");
+  request.log = fmt::format("/proc/self/fd/{}", log_file.get());
+  request.timeout_s = kTimeoutS;
+  const auto outcome = run_worker(request, interrupt, {});
+  if (!outcome.ok)
+    throw Error(outcome.reason_code == "unsupported" ? ErrorCode::kUnsupported : ErrorCode::kData, outcome.reason);
+  return outcome.report.file_inputs;
+}
+
+}  // namespace paceline::run

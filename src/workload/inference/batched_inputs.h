@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace paceline::workload {
+
+// Stored samples of a model's inputs (input_layout.h) as batches in the model's layout.
+class BatchedInputs {
+ public:
+  // The tensors stay the caller's and must live as long as this and its views.
+  BatchedInputs(std::span<Tensor> stored, std::vector<std::int64_t> batch_dimensions, std::int64_t batch);
+  // Several threads may ask.
+  [[nodiscard]] std::vector<TensorView> views(std::int64_t index) const;
+  // What one sample of a batch brings, as a hash; inputs that are the same for all samples are left out.
+  [[nodiscard]] std::uint64_t sample_hash(std::int64_t index, std::int64_t sample) const;
+
+ private:
+  std::vector<TensorView> all_;  // of each input every batch, one after the other
+  std::vector<std::int64_t> dimensions_;
+  std::int64_t batch_;
+  std::vector<Tensor> converted_;  // those whose batch is not dimension 0
+};
+
+}  // namespace paceline::workload

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""A model file of the user's: its inputs are read from it, what is written is what is measured."""
+
+import struct
+import unittest
+
+import paceline_cli as cli
+from onnx_files import INT64, block, model, node, number
+from test_accuracy import matrix, npy_bytes
+
+QUICK = ["--iterations", "5", "--repetitions", "1", *cli.QUICK]
+
+
+def int64s(name, values):
+    """TensorProto of whole numbers: dims 1, data_type 2, name 8, raw_data 9."""
+    return number(1, len(values)) + number(2, INT64) + block(8, name) + block(9, struct.pack(f"<{len(values)}q", *values))
+
+
+class OwnModels(cli.CliTest):
+    def file(self, name, content):
+        (self.folder / name).write_bytes(content)
+        return name
+
+    def product(self):
+        """x [1,8] times w [8,500]: both are inputs, both shapes are fixed."""
+        return self.file("product.onnx", model([node("MatMul", ["x", "w"], ["y"])], inputs=[("x", (1, 8)), ("w", (8, 500))],
+                                               outputs=[("y", (1, 500))]))
+
+    def open_product(self):
+        return self.file("open.onnx", model([node("MatMul", ["x", "w"], ["y"])], inputs=[("x", ("rows", 8)), ("w", (8, "columns"))],
+                                            outputs=[("y", ("rows", "columns"))]))
+
+    def stateful(self):
+        """y [batch,4] = x + the sum of a state [2,batch,4] over its layers."""
+        return self.file("state.onnx", model(
+            [node("ReduceSum", ["state", "axes"], ["sum"]), node("Squeeze", ["sum", "axes"], ["flat"]), node("Add", ["x", "flat"], ["y"])],
+            inputs=[("x", ("batch", 4)), ("state", (2, "batch", 4))], outputs=[("y", ("batch", 4))], tensors=[int64s("axes", [0])]))
+
+    def run_file(self, name, *arguments, engine="onnxruntime"):
+        return self.run_cli("infer", "--model", name, "--engine", engine, *QUICK, *arguments)
+
+    def shapes_of(self, run=None):
+        text = ((run or self.only_run()) / "plan.yaml").read_text(encoding="utf-8")
+        return next(line.split(":", 1)[1].strip().strip("'\"") for line in text.splitlines() if line.strip().startswith("shapes:"))
+
+    def test_a_file_with_fixed_shapes_needs_nothing_else(self):
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                self.assert_code(self.run_file(self.product(), "-o", engine, engine=engine), 0)
+                self.assertEqual(self.shapes_of(self.only_run(engine)), "x:{batch}x8,w:8x500")
+
+    def test_sizes_that_are_written_are_measured(self):
+        result = self.run_file(self.open_product(), "--shapes", "w:8x20000,x:1x8", "--batch", "1")
+        self.assert_code(result, 0)
+        self.assertEqual(self.shapes_of(), "x:{batch}x8,w:8x20000")
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["outcome"], "ok", case)
+        self.assertIn("b1", case["case_id"])
+
+    def test_what_is_open_is_asked_for_as_a_command_to_copy(self):
+        result = self.run_file(self.open_product())
+        self.assert_error(result, 2, "'w' [8, columns]", "--shapes 'w:8x128'")
+        self.assert_nothing_ran()
+        self.assert_code(self.run_file("open.onnx", "--shapes", "w:8x128"), 0)
+
+    def test_two_readings_of_the_batch_are_an_error(self):
+        (self.folder / "net.ts").write_bytes(b"")
+        result = self.run_cli("infer", "--model", "net.ts", "--engine", "torchscript", "--shapes", "x:1x512,w:20000x512", *QUICK)
+        self.assert_error(result, 2, "can be 1 (dimension 0 of 'x') or 20000 (dimension 0 of 'w')", "x:{batch}x512,w:20000x512")
+        self.assert_nothing_ran()
+
+    def test_a_state_has_its_batch_in_another_dimension(self):
+        rows, batch = 6, 3
+        x = [[float(4 * r + c) for c in range(4)] for r in range(rows)]
+        state = [[[100.0 * layer + 10 * r + c for c in range(4)] for r in range(rows)] for layer in range(2)]
+        (self.folder / "x.npy").write_bytes(matrix(x))
+        (self.folder / "state.npy").write_bytes(npy_bytes([v for layer in state for row in layer for v in row], (2, rows, 4)))
+        expected = [[x[r][c] + state[0][r][c] + state[1][r][c] for c in range(4)] for r in range(rows)]
+        (self.folder / "y.npy").write_bytes(matrix(expected))
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                result = self.run_file(self.stateful(), "--batch", batch, "--load-inputs", "x:x.npy,state:state.npy",
+                                       "--accuracy-reference", "y.npy", "-o", engine, engine=engine)
+                self.assert_code(result, 0)
+                case = self.summary(self.only_run(engine))["cases"][0]
+                self.assertTrue(case["correctness"]["passed"], case["correctness"])
+                self.assertEqual(case["correctness"]["samples"], rows)
+        self.assertEqual(self.shapes_of(self.only_run("onnxruntime")), "x:{batch}x4,state:2x{batch}x4")
+
+    def test_inputs_that_are_given_are_used_or_refused(self):
+        for name in ("a.npy", "b.npy"):
+            (self.folder / name).write_bytes(matrix([[1.0] * 4] * 2))
+        self.file("net.onnx", model([node("Relu", ["x"], ["y"])]))
+        for given, word in (("x:a.npy,x:b.npy", "both bring the input 'x'"), ("z:a.npy", "no such input"), ("a.npy,b.npy", "no such input")):
+            with self.subTest(given=given):
+                result = self.run_file("net.onnx", "--load-inputs", given, "-o", "out")
+                self.assertNotEqual(result.code, 0, str(result))
+                self.assertIn(word, result.out + result.err)
+
+    def test_a_scalar_is_the_same_for_every_batch(self):
+        self.file("scaled.onnx", model([node("Mul", ["x", "scale"], ["y"])], inputs=[("x", ("N", 4)), ("scale", ())]))
+        self.assert_code(self.run_file("scaled.onnx", "--batch", "1,8"), 0)
+        self.assertEqual(self.shapes_of(), "x:{batch}x4,scale:scalar")
+        self.assertEqual([c["outcome"] for c in self.summary()["cases"]], ["ok", "ok"])
+
+    def test_names_may_hold_colons(self):
+        self.file("tf.onnx", model([node("Relu", ["in:0"], ["y"])], inputs=[("in:0", (1, 4))]))
+        (self.folder / "a.npy").write_bytes(matrix([[1.0] * 4] * 2))
+        self.assert_code(self.run_file("tf.onnx", "--load-inputs", "in:0:a.npy"), 0)
+        self.assert_code(self.run_file("tf.onnx", "--shapes", "in:0:1x4", "-o", "again"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

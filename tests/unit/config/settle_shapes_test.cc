@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "config/shapes.h"
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+using Declared = std::vector<DeclaredInput>;
+using Batches = std::vector<std::int64_t>;
+
+SettledShapes settled(const std::string& shapes, const Declared& declared = {}, const Batches& batches = {}) {
+  return settle_shapes(shapes.empty() ? std::vector<InputShape>{} : parse_input_shapes(shapes), declared, batches);
+}
+std::string text_of(const std::string& shapes, const Declared& declared = {}, const Batches& batches = {}) {
+  const auto result = settled(shapes, declared, batches);
+  std::string text = input_shapes_text(result.inputs) + " @";
+  for (const auto batch : result.batches) text += " " + std::to_string(batch);
+  return text;
+}
+std::string refusal_of(const std::string& shapes, const Declared& declared = {}, const Batches& batches = {}) {
+  try {
+    settled(shapes, declared, batches);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+DeclaredInput input(std::string name, Shape shape, std::vector<std::string> symbols = {},
+                    DType dtype = DType::kFloat32) {
+  return {std::move(name), dtype, std::move(shape), std::move(symbols)};
+}
+
+TEST(InputShapes, NamesMayHoldColonsAsTensorFlowsDo) {
+  const auto shapes = parse_input_shapes("serving_default_x:0:1x224x224x3,ids:0:8x128:int64");
+  ASSERT_EQ(shapes.size(), 2U);
+  EXPECT_EQ(shapes[0].name, "serving_default_x:0");
+  EXPECT_EQ(shapes[0].shape, (Shape{1, 224, 224, 3}));
+  EXPECT_EQ(shapes[1].name, "ids:0");
+  EXPECT_EQ(shapes[1].dtype, DType::kInt64);
+}
+
+TEST(InputShapes, AreWrittenAsTheyAreRead) {
+  for (const char* text : {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3", "ids:8x128:int64"})
+    EXPECT_EQ(input_shapes_text(parse_input_shapes(text)), text);
+  for (const char* text : {"x:{batch}x{batch}", "x:{batsh}x3", "x:scalarx3", "x:{batch}:int65", ":{batch}"})
+    EXPECT_THROW(parse_input_shapes(text), Error) << text;
+}
+
+TEST(SettledShapes, SizesThatAreWrittenStay) {
+  EXPECT_EQ(text_of("x:1x512,w:20000x512", {}, {1}), "x:{batch}x512,w:20000x512 @ 1");
+  EXPECT_EQ(text_of("w:20000x512,x:1x512", {}, {1}), "w:20000x512,x:{batch}x512 @ 1");
+  EXPECT_EQ(text_of("x:8x10,state:2x8x128", {}, {8}), "x:{batch}x10,state:2x8x128 @ 8");
+}
+
+TEST(SettledShapes, WithoutABatchTheCommonSizeOfDimensionZeroIsIt) {
+  EXPECT_EQ(text_of("x:4x3,ids:4x7:int64"), "x:{batch}x3,ids:{batch}x7:int64 @ 4");
+  EXPECT_EQ(text_of("sr:scalar:int64"), "sr:scalar:int64 @ 1");
+  EXPECT_EQ(text_of("x:4x3,sr:scalar:int64"), "x:{batch}x3,sr:scalar:int64 @ 4");
+}
+
+TEST(SettledShapes, TwoReadingsThatFitAreAnErrorThatShowsBoth) {
+  const auto text = refusal_of("x:1x512,w:20000x512");
+  EXPECT_NE(text.find("can be 1 (dimension 0 of 'x') or 20000 (dimension 0 of 'w')"), std::string::npos) << text;
+  EXPECT_NE(text.find("shapes 'x:{batch}x512,w:20000x512'"), std::string::npos) << text;
+  EXPECT_EQ(text_of("x:{batch}x512,w:20000x512"), "x:{batch}x512,w:20000x512 @ 1");
+}
+
+TEST(SettledShapes, ABatchThatTheShapesDoNotHaveIsRefusedWithWhatToWrite) {
+  const auto text = refusal_of("x:1x512", {}, {1, 8});
+  EXPECT_NE(text.find("batch 8 is asked for, and shapes give 'x' the size 1 in dimension 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("'x:{batch}x512'"), std::string::npos) << text;
+  EXPECT_EQ(text_of("x:{batch}x512", {}, {1, 8}), "x:{batch}x512 @ 1 8");
+}
+
+TEST(SettledShapes, AFileSaysItsInputs) {
+  EXPECT_EQ(text_of("", {input("x", {1, 3, 224, 224})}), "x:{batch}x3x224x224 @ 1");
+  EXPECT_EQ(text_of("", {input("x", {-1, 3, 224, 224}, {"N", "", "", ""})}, {1, 8}), "x:{batch}x3x224x224 @ 1 8");
+  EXPECT_EQ(text_of("", {input("x", {1, 512}), input("w", {20000, 512})}), "x:{batch}x512,w:20000x512 @ 1");
+  EXPECT_EQ(text_of("ids:4x16", {input("ids", {-1, -1}, {"batch", "seq"}, DType::kInt64)}),
+            "ids:{batch}x16:int64 @ 4");
+}
+
+TEST(SettledShapes, TheBatchIsWhereTheFileHasItsSymbol) {
+  const Declared lstm{input("x", {-1, 10}, {"batch", ""}), input("state", {2, -1, 128}, {"", "batch", ""})};
+  EXPECT_EQ(text_of("", lstm, {4}), "x:{batch}x10,state:2x{batch}x128 @ 4");
+  EXPECT_EQ(text_of("x:8x10,state:2x8x128", lstm), "x:{batch}x10,state:2x{batch}x128 @ 8");
+  EXPECT_NE(refusal_of("x:8x10,state:2x4x128", lstm).find("both are the batch"), std::string::npos);
+  EXPECT_NE(refusal_of("x:8x10", lstm, {4}).find("batch 4 is asked for"), std::string::npos);
+}
+
+TEST(SettledShapes, OpenDimensionsAreAskedForAsSomethingToCopy) {
+  const Declared bert{input("input_ids", {-1, -1}, {"batch", "sequence"}, DType::kInt64),
+                      input("pixels", {-1, 3, -1, -1}, {"batch", "", "h", "w"})};
+  const auto text = refusal_of("", bert);
+  EXPECT_NE(text.find("'input_ids' [batch, sequence], 'pixels' [batch, 3, h, w]"), std::string::npos) << text;
+  const auto begin = text.find("--shapes '") + 10;
+  const auto example = text.substr(begin, text.find('\'', begin) - begin);
+  EXPECT_EQ(example, "input_ids:{batch}x128:int64,pixels:{batch}x3x224x224");
+  EXPECT_EQ(text_of(example, bert), example + " @ 1");
+}
+
+TEST(SettledShapes, ANameThatTheFileDoesNotHaveIsAnError) {
+  EXPECT_NE(refusal_of("y:1x3", {input("x", {1, 3})}).find("no input 'y'; its inputs are x"), std::string::npos);
+}
+
+TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
+  const TemporaryFile file("paceline_settle.onnx");
+  ExtraNames extra;
+  extra.declared_inputs = [](const std::string&, const std::string&) {
+    return Declared{input("x", {-1, 3}, {"N", ""}), input("w", {7, 3})};
+  };
+  const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\nbatch_sizes: [2, 4]\n", "p.yaml", {}, extra);
+  const auto cases = expand(plan);
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(case_inputs(cases[1]).at(0).shape, (Shape{4, 3}));
+  EXPECT_EQ(case_inputs(cases[1]).at(1).shape, (Shape{7, 3}));
+  EXPECT_EQ(case_batch_dimensions(cases[1]), (std::vector<std::int64_t>{0, -1}));
+  EXPECT_TRUE(same_plan(plan, load_plan_text(effective_yaml(plan), "effective.yaml")));
+}
+
+TEST(SettledShapes, RequestsAreOnlyPutTogetherAlongDimensionZero) {
+  const TemporaryFile file("paceline_settle.pt");
+  const std::string head = "kind: inference\nscenario: server\narrival_rate_per_s: 5\nserver: {max_batch: [4]}\nmodel: " +
+                           file.path() + "\nbatch: 1\n";
+  EXPECT_NE(mistake_of(head + "shapes: 'x:{batch}x3,w:7x3'\n").find("'w' is w:7x3"), std::string::npos);
+  EXPECT_TRUE(mistakes_of(head + "shapes: 'x:{batch}x3'\n").empty());
+}
+
+}  // namespace
+}  // namespace paceline::config

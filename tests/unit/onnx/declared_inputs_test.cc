@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/declared_inputs.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "onnx/graph.h"
+#include "onnx/model_file.h"
+
+namespace paceline::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DeclaredInputs : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove(file_); }
+  std::vector<DeclaredInput> written(proto::ModelProto& model) {
+    write_model(model, file_);
+    return read_declared_inputs(file_.string());
+  }
+  static void add_dimension(proto::ValueInfoProto& value, std::int64_t size, const std::string& symbol = "") {
+    auto& dimension = *value.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+    if (size >= 0) dimension.set_dim_value(size);
+    if (!symbol.empty()) dimension.set_dim_param(symbol);
+  }
+  fs::path file_ = fs::path(testing::TempDir()) / "paceline_declared.onnx";
+};
+
+TEST_F(DeclaredInputs, HaveNamesTypesSizesAndSymbols) {
+  proto::ModelProto model;
+  auto& ids = *model.mutable_graph()->add_input();
+  ids.set_name("ids:0");
+  ids.mutable_type()->mutable_tensor_type()->set_elem_type(proto::TensorProto::INT64);
+  add_dimension(ids, -1, "batch");
+  add_dimension(ids, 128);
+  add_dimension(ids, -1);
+  add_dimension(ids, 0);  // as some exporters write what they do not know
+  auto& step = *model.mutable_graph()->add_input();
+  step.set_name("step");
+  step.mutable_type()->mutable_tensor_type()->set_elem_type(proto::TensorProto::FLOAT);
+  step.mutable_type()->mutable_tensor_type()->mutable_shape();
+  const auto inputs = written(model);
+  ASSERT_EQ(inputs.size(), 2U);
+  EXPECT_EQ(inputs[0].name, "ids:0");
+  EXPECT_EQ(inputs[0].dtype, DType::kInt64);
+  EXPECT_EQ(inputs[0].shape, (Shape{-1, 128, -1, -1}));
+  EXPECT_EQ(inputs[0].symbols, (std::vector<std::string>{"batch", "", "", ""}));
+  EXPECT_EQ(inputs[1].shape, Shape{});
+}
+
+TEST_F(DeclaredInputs, LeaveInitializersOut) {
+  proto::ModelProto model;
+  *model.mutable_graph()->add_initializer() = make_tensor("w", Shape{2}, std::vector<float>{1, 2});
+  for (const char* name : {"w", "x"}) {
+    auto& value = *model.mutable_graph()->add_input();
+    value.set_name(name);
+    value.mutable_type()->mutable_tensor_type()->set_elem_type(proto::TensorProto::FLOAT);
+  }
+  const auto inputs = written(model);
+  ASSERT_EQ(inputs.size(), 1U);
+  EXPECT_EQ(inputs[0].name, "x");
+  EXPECT_FALSE(inputs[0].shape);  // its rank is not said
+}
+
+TEST_F(DeclaredInputs, WhatIsNoModelHasNone) {
+  EXPECT_TRUE(read_declared_inputs("no/such/file.onnx").empty());
+  for (const char* text : {"", "not a model", "\x3a\xff\xff\xff\xff\x0f", "\x3a\x04\x5a\x7fxx"}) {
+    write_file_atomic(file_, text);
+    EXPECT_TRUE(read_declared_inputs(file_.string()).empty());
+  }
+}
+
+}  // namespace
+}  // namespace paceline::onnx

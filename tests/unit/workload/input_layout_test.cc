@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/input_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "workload/inference/batched_inputs.h"
+
+namespace paceline::workload {
+namespace {
+
+Tensor counted(const Shape& shape) {
+  Tensor tensor({"x", DType::kFloat32, shape});
+  std::iota(tensor.as<float>(), tensor.as<float>() + element_count(shape), 0.0F);
+  return tensor;
+}
+std::vector<float> values(const TensorView& view) {
+  const auto* data = static_cast<const float*>(view.data);
+  return {data, data + element_count(view.shape)};
+}
+
+TEST(InputLayout, SamplesLieInFront) {
+  EXPECT_EQ(stored_shape({8, 3, 4}, 0, 64), (Shape{64, 3, 4}));
+  EXPECT_EQ(stored_shape({2, 8, 128}, 1, 64), (Shape{64, 2, 128}));
+  EXPECT_EQ(stored_shape({20000, 512}, kNoBatch, 64), (Shape{1, 20000, 512}));
+  EXPECT_EQ(stored_shape({}, kNoBatch, 64), (Shape{1}));
+}
+
+TEST(InputLayout, StoredSamplesComeBackAsTheModelHasThem) {
+  auto model = counted({2, 4, 3});  // state of two layers, four samples
+  auto stored = to_stored(model, 1);
+  EXPECT_EQ(stored.spec().shape, (Shape{4, 2, 3}));
+  std::vector<Tensor> tensors{std::move(stored)};
+  const BatchedInputs halves(tensors, {1}, 2);
+  EXPECT_EQ(halves.views(0).at(0).shape, (Shape{2, 2, 3}));
+  EXPECT_EQ(values(halves.views(0).at(0)), (std::vector<float>{0, 1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17}));
+  EXPECT_EQ(values(halves.views(1).at(0)), (std::vector<float>{6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23}));
+  const BatchedInputs whole(tensors, {1}, 4);
+  EXPECT_EQ(values(whole.views(0).at(0)), values(model.view()));
+}
+
+TEST(InputLayout, AnInputWithoutABatchIsTheSameForAll) {
+  std::vector<Tensor> tensors;
+  tensors.push_back(counted({4, 3}));
+  tensors.push_back(to_stored(counted({5}), kNoBatch));
+  tensors.push_back(to_stored(counted({}), kNoBatch));
+  const BatchedInputs batches(tensors, {0, kNoBatch, kNoBatch}, 2);
+  EXPECT_EQ(values(batches.views(1).at(0)), (std::vector<float>{6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(batches.views(1).at(1).shape, (Shape{5}));
+  EXPECT_EQ(batches.views(0).at(1).data, batches.views(1).at(1).data);
+  EXPECT_EQ(batches.views(1).at(2).shape, Shape{});
+}
+
+TEST(InputLayout, HashesTellSamplesApartWhereverTheBatchIs) {
+  std::vector<Tensor> tensors;
+  tensors.push_back(to_stored(counted({2, 4, 1}), 1));
+  auto& stored = tensors.front();
+  stored.as<float>()[6] = stored.as<float>()[2];  // the fourth sample becomes the second
+  stored.as<float>()[7] = stored.as<float>()[3];
+  const BatchedInputs batches(tensors, {1}, 2);
+  EXPECT_EQ(batches.sample_hash(0, 1), batches.sample_hash(1, 1));
+  EXPECT_NE(batches.sample_hash(0, 0), batches.sample_hash(0, 1));
+}
+
+}  // namespace
+}  // namespace paceline::workload
