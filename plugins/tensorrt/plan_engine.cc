@@ -131,7 +131,8 @@ std::vector<DeclaredInput> PlanEngine::file_inputs(const std::string& file) {
   open_plan(file, bytes);
   std::vector<DeclaredInput> inputs;
   for (const auto& range : plan_profiles(*engine_).at(0))
-    inputs.push_back({range.input, from_tensorrt(engine_->getTensorDataType(range.input.c_str())), range.opt, {}});
+    inputs.push_back(
+        {range.input, from_tensorrt(engine_->getTensorDataType(range.input.c_str())), range.opt, {}});
   return inputs;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "torch/script_program.h"
 
+#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/jit/api/module.h>
@@ -142,15 +143,32 @@ void check_arity(const jit::Module& module, const ScriptFile& file) {
                           names.size(), fmt::join(names, ", "), file.inputs));
 }
 
+// torch.save of a model or of its weights has the data and no code.
+bool holds_weights_alone(const std::string& path) {
+  try {
+    caffe2::serialize::PyTorchStreamReader archive(path);
+    return archive.hasRecord("data.pkl") && !archive.hasRecord("constants.pkl");
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 jit::Module open_module(const std::string& path, c10::Device device) {
   check_file(path);
+  if (holds_weights_alone(path))
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' was written by torch.save and has no code to run: save the model with "
+                            "torch.jit.save(torch.jit.trace(model, example), FILE) or torch.onnx.export, or write "
+                            "its weights with safetensors for a built-in model (--weights)",
+                            path));
   jit::Module module = translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",
                   path),
       [&] { return jit::load(path, device); });
   if (!module.find_method("forward"))
-    throw Error(ErrorCode::kData, fmt::format("'{}' has no forward method; write it with torch.jit.save", path));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' has no forward method; write it with torch.jit.save", path));
   module.eval();
   return module;
 }

@@ -134,18 +134,18 @@ constexpr std::array kRows{
            .min = 0,
            .max = 9e15,
            .help = "Seed of generated inputs."},
-    Option{
-        .name = "load_inputs",
-        .flags = "--loadInputs",
-        .form = kList,
-        .help =
-            "Input tensors from .npy or .npz files (input:x.npy names the input) instead of generated ones."},
+    Option{.name = "load_inputs",
+           .flags = "--loadInputs",
+           .form = kList,
+           .help = "Input tensors from .npy or .npz files (input:x.npy names the input) instead of generated "
+                   "ones; every "
+                   "array must belong to an input."},
     Option{.name = "image_dir", .help = "Folder of JPEG or PNG files as input, resized and normalised."},
-    Option{
-        .name = "shapes",
-        .type = kShapes,
-        .help =
-            "Inputs of a model file, NAME:DIMxDIM[:DTYPE],…; the batch size replaces the first dimension."},
+    Option{.name = "shapes",
+           .type = kShapes,
+           .help = "Inputs of a model file, NAME:DIMxDIM[:DTYPE],…, with {batch} for the dimension that is "
+                   "the batch, "
+                   "e.g. x:{batch}x3x224x224; unset: as the file says."},
     Option{
         .name = "baseline",
         .form = kMap,

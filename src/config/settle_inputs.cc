@@ -27,10 +27,11 @@ class InputSettler {
       const auto mine = settle(model);
       if (!mine) return;
       if (settled && input_shapes_text(settled->inputs) != input_shapes_text(mine->inputs))
-        return report("models", fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each "
-                                            "a workload of its own",
-                                            first, model, input_shapes_text(settled->inputs),
-                                            input_shapes_text(mine->inputs)));
+        return report(
+            "models",
+            fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each "
+                        "a workload of its own",
+                        first, model, input_shapes_text(settled->inputs), input_shapes_text(mine->inputs)));
       if (!settled) settled = mine, first = model;
     }
     if (settled) store(*settled);
@@ -91,7 +92,8 @@ class InputSettler {
 
   [[nodiscard]] std::int64_t most_requests() const {
     std::int64_t most = 1;
-    for (const auto& value : settings_.list("server.max_batch")) most = std::max(most, std::get<std::int64_t>(value));
+    for (const auto& value : settings_.list("server.max_batch"))
+      most = std::max(most, std::get<std::int64_t>(value));
     return most;
   }
 
@@ -103,7 +105,7 @@ class InputSettler {
 
   void report(std::string_view name, std::string message) {
     const auto* setting = written(name);
-    const auto place = !setting                 ? where_
+    const auto place = !setting                  ? where_
                        : setting->values.empty() ? setting->place
                                                  : setting->values.front().place;
     problems_.push_back(diagnostic(place, std::move(message)));

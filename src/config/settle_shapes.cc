@@ -140,12 +140,12 @@ class Settler {
       example.push_back(with_examples(inputs_[i], declared_[i]));
     }
     if (open.empty()) return;
-    refuse(fmt::format("the model leaves dimensions open: {}; give them sizes, e.g. --shapes '{}'",
+    refuse(fmt::format("the model leaves shapes open: {}; give them sizes, e.g. --shapes '{}'",
                        join(open, ", "), input_shapes_text(example)));
   }
 
   static std::string declared_words(const DeclaredInput& input) {
-    if (!input.shape) return fmt::format("'{}' [not said]", input.name);
+    if (!input.shape) return fmt::format("'{}' [not in the file]", input.name);
     std::vector<std::string> words;
     for (std::size_t i = 0; i < input.shape->size(); ++i) {
       const auto size = (*input.shape)[i];
@@ -166,7 +166,8 @@ class Settler {
   void agree(const std::vector<Said>& said) {
     for (const auto& other : said)
       if (other.size != said.front().size)
-        refuse(fmt::format("shapes give {} and {}, and both are the batch", words(said.front()), words(other)));
+        refuse(
+            fmt::format("shapes give {} and {}, and both are the batch", words(said.front()), words(other)));
     const auto as_marked = [&] {
       auto marked = inputs_;
       for (const auto& place : said) marked[place.input].shape[place.dimension] = kBatchSize;
@@ -211,11 +212,11 @@ class Settler {
   void check_one_reading(const std::vector<Said>& candidates) const {
     for (const auto& other : candidates)
       if (other.size != candidates.front().size)
-        refuse(fmt::format("the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which "
-                           "with batch {} or {}, or mark it: shapes '{}'",
-                           candidates.front().size, inputs_[candidates.front().input].name, other.size,
-                           inputs_[other.input].name, candidates.front().size, other.size,
-                           marked_text(candidates.front())));
+        refuse(fmt::format(
+            "the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which "
+            "with batch {} or {}, or mark it: shapes '{}'",
+            candidates.front().size, inputs_[candidates.front().input].name, other.size,
+            inputs_[other.input].name, candidates.front().size, other.size, marked_text(candidates.front())));
   }
 
   [[nodiscard]] std::string marked_text(const Said& place) const {
@@ -247,7 +248,8 @@ class Settler {
 
 }  // namespace
 
-SettledShapes settle_shapes(const std::vector<InputShape>& written, const std::vector<DeclaredInput>& declared,
+SettledShapes settle_shapes(const std::vector<InputShape>& written,
+                            const std::vector<DeclaredInput>& declared,
                             const std::vector<std::int64_t>& batches) {
   return Settler(written, declared, batches).settle();
 }

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "config/plan.h"
+#include "config/foreign_models.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
 
@@ -166,6 +167,8 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
     return {raw.text, {}};
   if (exists(raw.text)) {
     if (find_file_type(raw.text)) return {raw.text, {}};
+    const auto advice = foreign_model_advice(raw.text);
+    if (!advice.empty()) return fail(option, raw, advice);
     return fail(option, raw, fmt::format("is a file of a type no engine reads ({})", known_suffixes()));
   }
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos)

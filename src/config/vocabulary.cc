@@ -80,6 +80,8 @@ constexpr std::array<std::string_view, 1> kPlanReaders{"tensorrt"};
 constexpr std::array kFileTypes{
     FileType{".pt", "", kScriptReaders},
     FileType{".ts", "", kScriptReaders},
+    FileType{".jit", "", kScriptReaders},
+    FileType{".pth", "", kScriptReaders},
     FileType{".pt2", "aotinductor", kPackageReaders},
     FileType{".onnx", "onnxruntime", kOnnxReaders},
     FileType{".xml", "openvino", kIrReaders},

@@ -7,8 +7,8 @@
 
 namespace paceline::onnx {
 
-// What an ONNX file says of its inputs, initializers left out, without reading its weights: the file is mapped
-// and only the messages around them are looked at. What is no ONNX file has no inputs.
+// What an ONNX file says of its inputs, initializers left out, without reading its weights: the file is
+// mapped and only the messages around them are looked at. What is no ONNX file has no inputs.
 std::vector<DeclaredInput> read_declared_inputs(const std::string& file);
 
 }  // namespace paceline::onnx

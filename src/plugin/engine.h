@@ -21,8 +21,8 @@ struct ModelSpec {
   std::string weights_file;  // safetensors for built-in models; empty: seeded random weights
   std::uint64_t weights_seed = 0;
   std::vector<TensorSpec> inputs;  // names, dtypes and full shapes, batch included
-  // Dynamic batching: bind will also bring smaller batches, in dimension 0 of every input. An engine that can only run the shapes above
-  // refuses those, and its batches are filled up.
+  // Dynamic batching: bind will also bring smaller batches, in dimension 0 of every input. An engine that can
+  // only run the shapes above refuses those, and its batches are filled up.
   bool any_batch = false;
 };
 

@@ -31,7 +31,8 @@ std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std
   request.timeout_s = kTimeoutS;
   const auto outcome = run_worker(request, interrupt, {});
   if (!outcome.ok)
-    throw Error(outcome.reason_code == "unsupported" ? ErrorCode::kUnsupported : ErrorCode::kData, outcome.reason);
+    throw Error(outcome.reason_code == "unsupported" ? ErrorCode::kUnsupported : ErrorCode::kData,
+                outcome.reason);
   return outcome.report.file_inputs;
 }
 

@@ -9,8 +9,8 @@
 
 namespace paceline::run {
 
-// Asks an engine, in a worker, which inputs a model file has. Throws Error with the reason where the engine is
-// not available or cannot say.
+// Asks an engine, in a worker, which inputs a model file has. Throws Error with the reason where the engine
+// is not available or cannot say.
 std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std::string& engine,
                                        const std::string& file, const std::atomic<bool>& interrupt);
 

@@ -11,8 +11,8 @@ namespace paceline::run {
 std::vector<TensorSpec> stored_specs(const workload::PassSpec& pass, std::int64_t samples) {
   auto specs = pass.model.inputs;
   for (std::size_t i = 0; i < specs.size(); ++i)
-    specs[i].shape = workload::stored_shape(
-        specs[i].shape, workload::batch_dimension_of(pass.batch_dimensions, i), samples);
+    specs[i].shape = workload::stored_shape(specs[i].shape,
+                                            workload::batch_dimension_of(pass.batch_dimensions, i), samples);
   return specs;
 }
 

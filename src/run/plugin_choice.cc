@@ -82,9 +82,11 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   request.timeout_s = timeout_s;
   const auto outcome = run_worker(request, interrupt, {});
   const std::string log = file_tail(request.log, 500);
-  if (!outcome.ok)
-    throw Error(ErrorCode::kUnavailable, fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason,
-                                                     log.empty() ? "" : "\n", log));
+  if (!outcome.ok) {
+    const bool refused = outcome.reason_code == "unavailable" || outcome.reason_code == "config";
+    throw Error(refused ? ErrorCode::kUsage : ErrorCode::kInternal,
+                fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason, log.empty() ? "" : "\n", log));
+  }
   return {outcome.report.engines, outcome.report.versions, outcome.report.first_op_ns};
 }
 

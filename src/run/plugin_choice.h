@@ -35,8 +35,8 @@ class EngineDirectory {
 // The same, and whether this machine has the device.
 EngineHome engine_home(const EngineDirectory& engines, const std::string& engine, const std::string& device);
 
-// Asks a plug-in file, in a worker process, which engines it has. Throws Error(kUnavailable) when it cannot
-// be loaded.
+// Asks a plug-in file, in a worker process, which engines it has. Throws Error(kUsage) for a file that is no
+// plug-in of this version, Error(kInternal) for one that crashes or hangs.
 struct PluginDescription {
   std::vector<std::string> engines;
   std::vector<std::pair<std::string, std::string>> versions;

@@ -41,7 +41,8 @@ bool products_saturate(const host::CpuInfo& cpu) {
 std::string data_words(const config::Settings& s) {
   const auto samples = s.integer("quantisation.samples");
   if (s.has("calib_images")) return fmt::format("images of '{}'", s.text("calib_images"));
-  if (const auto files = s.texts("calib_data"); !files.empty()) return fmt::format("'{}'", join(files, "', '"));
+  if (const auto files = s.texts("calib_data"); !files.empty())
+    return fmt::format("'{}'", join(files, "', '"));
   return fmt::format("{} random inputs", samples);
 }
 

@@ -57,11 +57,11 @@ struct PassReport {
   result::Number flops_per_item;  // counted by the engine
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;
-  std::vector<std::string> engines;      // describe
-  result::Number first_op_ns;            // describe
+  std::vector<std::string> engines;        // describe
+  result::Number first_op_ns;              // describe
   std::vector<DeclaredInput> file_inputs;  // inspect
-  std::optional<PreparedFile> prepared;  // export
-  std::vector<result::LayerRow> layers;  // profile
+  std::optional<PreparedFile> prepared;    // export
+  std::vector<result::LayerRow> layers;    // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
   std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks

@@ -71,13 +71,13 @@ class CliTest(unittest.TestCase):
         return self.finish(self.start(*arguments, **options), timeout)
 
     def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, **options):
-        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, "--shapes", "input:1x4",
+        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, "--shapes", "input:{batch}x4",
                             "--iterations", iterations, *QUICK, *arguments, **options)
 
     def spin_plan(self, *lines, name="plan.yaml", iterations=20, engines="[spin]"):
         """A plan on the spin engine; `lines` are added at its top level."""
         return self.write(name, "\n".join([
-            "kind: inference", "models: [x.spin]", f"engines: {engines}", f"plugin: [{json.dumps(SPIN)}]", 'shapes: "input:1x4"',
+            "kind: inference", "models: [x.spin]", f"engines: {engines}", f"plugin: [{json.dumps(SPIN)}]", 'shapes: "input:{batch}x4"',
             f"iterations: {iterations}", "warmup_iterations: 1", "idle_wait_s: 0", "measure_peak: false", "allow_noisy: true", *lines]) + "\n")
 
     def only_run(self, below="results"):

@@ -50,7 +50,7 @@ class CrossCheck(cli.CliTest):
 
     def measure(self, engine, *arguments, code=0, env=None, iterations=3):
         (self.folder / "m.onnx").write_bytes(onnx.linear())
-        done = self.run_cli("infer", "--model", "m.onnx", "--engine", engine, "--shapes", "x:1x4", "--batch", 2, "--threads", 1, "--iterations",
+        done = self.run_cli("infer", "--model", "m.onnx", "--engine", engine, "--shapes", "x:{batch}x4", "--batch", 2, "--threads", 1, "--iterations",
                             iterations, "--accuracy-samples", 4, "--cross-check", "--cross-check-rounds", 6, *cli.QUICK, *arguments,
                             env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "STAND_IN_CALLS": str(self.folder / "calls"), **(env or {})})
         self.assert_code(done, code)

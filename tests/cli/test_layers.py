@@ -66,7 +66,7 @@ class Layers(cli.CliTest):
 class LayersOfEngines(cli.CliTest):
     def test_both_engines_have_the_same_columns(self):
         (self.folder / "m.onnx").write_bytes(onnx.linear())
-        done = self.run_cli("infer", "--model", "m.onnx", "--engine", "onnxruntime,openvino", "--shapes", "x:1x4", "--batch", 20000, "--threads", 1,
+        done = self.run_cli("infer", "--model", "m.onnx", "--engine", "onnxruntime,openvino", "--shapes", "x:{batch}x4", "--batch", 20000, "--threads", 1,
                             "--iterations", 3, "--accuracy-samples", 1, "--layer-profile", *cli.QUICK)
         self.assert_code(done, 0)
         run = self.only_run()

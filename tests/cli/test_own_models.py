@@ -103,6 +103,18 @@ class OwnModels(cli.CliTest):
         self.assertEqual(self.shapes_of(), "x:{batch}x4,scale:scalar")
         self.assertEqual([c["outcome"] for c in self.summary()["cases"]], ["ok", "ok"])
 
+    def test_what_is_no_model_here_is_told_apart(self):
+        self.write("hf/config.json", "{}")
+        self.write("tf/saved_model.pb", "")
+        self.write("plain/readme.txt", "")
+        for name in ("w.safetensors", "m.keras", "m.xyz"):
+            self.write(name, "")
+        for name, words in (("hf", ["Hugging Face folder", "--weights", "optimum-cli"]), ("tf", ["TensorFlow", "tf2onnx"]),
+                            ("plain", ["is a folder; give the model file in it"]), ("w.safetensors", ["weights alone", "--weights"]),
+                            ("m.keras", ["TensorFlow"]), ("m.xyz", ["no engine reads"])):
+            with self.subTest(name=name):
+                self.assert_error(self.run_cli("infer", "--model", name), 2, f"'{name}'", *words)
+
     def test_names_may_hold_colons(self):
         self.file("tf.onnx", model([node("Relu", ["in:0"], ["y"])], inputs=[("in:0", (1, 4))]))
         (self.folder / "a.npy").write_bytes(matrix([[1.0] * 4] * 2))

@@ -124,7 +124,7 @@ class Refusals(WithTensorRt):
 
 class Plans(WithTensorRt):
     def run_plan(self, batch):
-        return self.run_cli("infer", "--engine", "probe.plan", "--shapes", "x:1x4", "--batch", batch, "--iterations", 3,
+        return self.run_cli("infer", "--engine", "probe.plan", "--shapes", "x:{batch}x4", "--batch", batch, "--iterations", 3,
                             "--output-dir", f"batch{batch}", *cli.QUICK)
 
     def test_a_plan_runs_with_tensorrt_only(self):

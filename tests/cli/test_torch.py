@@ -120,9 +120,15 @@ class Torch(cli.CliTest):
         torchscript(self.folder / "m.pt", "torch.mul(x, x)")
         self.refused(self.file("m.pt", shapes="a:2x4,b:2x4"), reason_code="config")
 
+    def test_weights_without_code(self):
+        with zipfile.ZipFile(self.folder / "weights.pth", "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr("weights/data.pkl", b"\x80\x02}.")
+            archive.writestr("weights/version", "3\n")
+        self.refused(self.file("weights.pth"), "weights.pth", "torch.save", "torch.jit.save")
+
     def test_file_without_shapes(self):
         torchscript(self.folder / "m.pt", "torch.mul(x, x)")
-        self.assert_error(self.run_cli("infer", "--model", "m.pt", *ARGUMENTS), 2, "m.pt", "needs shapes")
+        self.assert_error(self.run_cli("infer", "--model", "m.pt", *ARGUMENTS), 2, "m.pt", "'x' [not in the file]", "--shapes 'x:{batch}x3x224x224'")
         self.assert_nothing_ran()
 
     def test_truncated_safetensors(self):

@@ -70,7 +70,7 @@ class TrainedModel(cli.CliTest):
         (self.folder / name).write_bytes(npy_bytes(values, (len(rows), 2 * TOKENS), "<i4", "i"))
 
     def measure(self, model, *arguments, engines="onnxruntime,openvino"):
-        return self.run_cli("infer", "--model", model, "--engine", engines, "--shapes", "bytes:1x2048:int32", "--batch", 8,
+        return self.run_cli("infer", "--model", model, "--engine", engines, "--shapes", "bytes:{batch}x2048:int32", "--batch", 8,
                             "--load-inputs", "test.npy", "--labels", "labels.txt", "--accuracy-samples", TEST, "--iterations", 1,
                             "--precision", "int8", "--calib-data", "calibration.npy", *cli.QUICK, *arguments)
 

@@ -109,7 +109,7 @@ class NearlyRight(cli.CliTest):
     def test_plugin_that_is_missing_or_none(self):
         self.expect(["infer", "--plugin", "gone.so", "--engine", "spin", "--model", "x.spin", "--shapes", "i:1x4"], "gone.so", "does not exist")
         result = self.run_cli("infer", "--plugin", "x.spin", "--engine", "spin", "--model", "x.spin", "--shapes", "i:1x4")
-        self.assert_error(result, 77, "x.spin")
+        self.assert_error(result, 2, "x.spin")
         self.assert_nothing_ran()
 
     def test_only_a_case_that_exists(self):
@@ -117,8 +117,8 @@ class NearlyRight(cli.CliTest):
         self.assert_error(self.infer("--only", "x.spin-spin-fp32-b2"), 2, "did you mean 'x.spin-spin-fp32-b1'")
 
     def test_file_of_an_unknown_type_names_those_that_are_read(self):
-        self.write("model.bin", "")
-        self.expect(["infer", "--model", "model.bin"], "model.bin", ".ts", ".onnx", ".plan", ".engine")
+        self.write("model.dat", "")
+        self.expect(["infer", "--model", "model.dat"], "model.dat", ".ts", ".onnx", ".plan", ".engine")
 
     def test_engine_that_is_not_here_is_skipped_with_a_reason(self):
         result = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "tensorrt", *cli.QUICK)

@@ -39,8 +39,8 @@ std::uint64_t BatchedInputs::sample_hash(std::int64_t index, std::int64_t sample
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (dimensions_[i] == kNoBatch) continue;
     const auto& shape = batch[i].shape;
-    const auto outer = static_cast<std::size_t>(
-        element_count(Shape(shape.begin(), shape.begin() + dimensions_[i])));  // copies of the batch dimension
+    const auto outer = static_cast<std::size_t>(element_count(
+        Shape(shape.begin(), shape.begin() + dimensions_[i])));  // copies of the batch dimension
     const auto stride = batch[i].size_bytes() / outer, bytes = stride / static_cast<std::size_t>(batch_);
     const auto* data = static_cast<const char*>(batch[i].data) + static_cast<std::size_t>(sample) * bytes;
     for (std::size_t o = 0; o < outer; ++o) hash = mix64(hash ^ hash64({data + o * stride, bytes}));

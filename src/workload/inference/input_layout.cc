@@ -34,7 +34,8 @@ std::int64_t batch_dimension_of(std::span<const std::int64_t> dimensions, std::s
   return i < dimensions.size() ? dimensions[i] : 0;
 }
 
-void multiply_batch(std::vector<TensorSpec>& inputs, std::span<const std::int64_t> dimensions, std::int64_t factor) {
+void multiply_batch(std::vector<TensorSpec>& inputs, std::span<const std::int64_t> dimensions,
+                    std::int64_t factor) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (const auto dimension = batch_dimension_of(dimensions, i); dimension != kNoBatch)
       inputs[i].shape.at(static_cast<std::size_t>(dimension)) *= factor;

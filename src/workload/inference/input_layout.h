@@ -17,7 +17,8 @@ inline constexpr std::int64_t kNoBatch = -1;
 std::int64_t batch_dimension_of(std::span<const std::int64_t> dimensions, std::size_t i);
 
 // The inputs at so many times their batch.
-void multiply_batch(std::vector<TensorSpec>& inputs, std::span<const std::int64_t> dimensions, std::int64_t factor);
+void multiply_batch(std::vector<TensorSpec>& inputs, std::span<const std::int64_t> dimensions,
+                    std::int64_t factor);
 
 // The shape in a file of so many samples of an input with this shape.
 Shape stored_shape(const Shape& shape, std::int64_t batch_dimension, std::int64_t samples);

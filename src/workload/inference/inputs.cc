@@ -70,7 +70,8 @@ std::int64_t rows_of(const Tensor& tensor) {
 }
 
 // An array of a file for an input, as it is stored. `spec` is the input's, with any number of samples.
-Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimension, const std::string& origin) {
+Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimension,
+                const std::string& origin) {
   const Shape have = loaded.spec().shape;
   const auto needs = [&](std::int64_t samples) { return model_shape(spec.shape, batch_dimension, samples); };
   const bool batched = batch_dimension != kNoBatch;
@@ -81,9 +82,9 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
                                               spec.name, shape_text(have)));
   const bool one_number = !batched && element_count(have) == 1 && element_count(needs(1)) == 1;
   if (loaded.spec().dtype != spec.dtype || (have != needs(rows) && !one_number))
-    throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}", origin,
-                                              dtype_name(loaded.spec().dtype), shape_text(have), spec.name,
-                                              dtype_name(spec.dtype), shape_text(needs(rows))));
+    throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}",
+                                              origin, dtype_name(loaded.spec().dtype), shape_text(have),
+                                              spec.name, dtype_name(spec.dtype), shape_text(needs(rows))));
   return to_stored(std::move(loaded), batch_dimension);
 }
 
@@ -127,8 +128,8 @@ GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, cons
   if (found == arrays.end()) {
     std::vector<std::string> names;
     for (const auto& array : arrays) names.push_back(array.spec().name);
-    throw Error(ErrorCode::kData, fmt::format("'{}' names '{}', and the file holds several other arrays: {}", text,
-                                              name, fmt::join(names, ", ")));
+    throw Error(ErrorCode::kData, fmt::format("'{}' names '{}', and the file holds several other arrays: {}",
+                                              text, name, fmt::join(names, ", ")));
   }
   found->rename(name);
   return {std::move(*found), text, true};
@@ -159,10 +160,10 @@ void check_names(const InputRequest& request, const std::vector<GivenArray>& giv
     const auto& name = given[i].tensor.spec().name;
     const auto same = [&](const auto& spec) { return spec.name == name; };
     if (std::none_of(request.specs.begin(), request.specs.end(), same))
-      throw Error(ErrorCode::kData, fmt::format("'{}' brings an array '{}', and the model has no such input; its "
-                                                "inputs are {}: write {}:FILE.npy",
-                                                given[i].origin, name, input_names(request),
-                                                request.specs.front().name));
+      throw Error(ErrorCode::kData,
+                  fmt::format("'{}' brings an array '{}', and the model has no such input; its "
+                              "inputs are {}: write {}:FILE.npy",
+                              given[i].origin, name, input_names(request), request.specs.front().name));
     for (std::size_t j = 0; j < i; ++j)
       if (given[j].tensor.spec().name == name)
         throw Error(ErrorCode::kData, fmt::format("'{}' and '{}' both bring the input '{}'; keep one",
@@ -182,10 +183,11 @@ std::vector<Tensor> given_inputs(const InputRequest& request) {
     const auto found = std::find_if(given.begin(), given.end(),
                                     [&](const auto& array) { return array.tensor.spec().name == spec.name; });
     if (found == given.end())
-      throw Error(ErrorCode::kData,
-                  fmt::format("'{}' has no array named '{}'; name the arrays of an .npz after the model's inputs, or "
-                              "write {}:FILE.npy",
-                              fmt::join(request.load_inputs, ", "), spec.name, spec.name));
+      throw Error(
+          ErrorCode::kData,
+          fmt::format("'{}' has no array named '{}'; name the arrays of an .npz after the model's inputs, or "
+                      "write {}:FILE.npy",
+                      fmt::join(request.load_inputs, ", "), spec.name, spec.name));
     inputs.push_back(as_input(std::move(found->tensor), spec, batch_dimension_of(request.batch_dimensions, i),
                               found->origin));
   }
@@ -196,11 +198,12 @@ std::vector<Tensor> given_inputs(const InputRequest& request) {
 std::int64_t samples_of(const InputRequest& request, const std::vector<Tensor>& inputs) {
   std::int64_t most = 1;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (batch_dimension_of(request.batch_dimensions, i) != kNoBatch) most = std::max(most, rows_of(inputs[i]));
+    if (batch_dimension_of(request.batch_dimensions, i) != kNoBatch)
+      most = std::max(most, rows_of(inputs[i]));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (const auto rows = rows_of(inputs[i]); rows != 1 && rows != most)
-      throw Error(ErrorCode::kData, fmt::format("the arrays hold {} samples of '{}' and {} of another input", rows,
-                                                request.specs[i].name, most));
+      throw Error(ErrorCode::kData, fmt::format("the arrays hold {} samples of '{}' and {} of another input",
+                                                rows, request.specs[i].name, most));
   return most;
 }
 
@@ -211,8 +214,8 @@ std::vector<Tensor> load_files(const InputRequest& request) {
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     const auto& spec = request.specs[i];
     const bool same_for_all = batch_dimension_of(request.batch_dimensions, i) == kNoBatch;
-    inputs.push_back(fit_samples(
-        given[i], spec, same_for_all ? 1 : samples_made(spec.shape.at(0), samples, request.batch)));
+    inputs.push_back(fit_samples(given[i], spec,
+                                 same_for_all ? 1 : samples_made(spec.shape.at(0), samples, request.batch)));
   }
   return inputs;
 }

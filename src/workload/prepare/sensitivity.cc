@@ -43,9 +43,8 @@ class Study {
 
 ComparedRows Study::outputs_of(onnx::proto::ModelProto& model, const std::string& phase) {
   ComparedRows rows;
-  runner_.run(model, kSamples, phase, [&](auto, auto outputs) {
-    append_rows(rows, outputs.first(1), outputs.front().shape.at(0));
-  });
+  runner_.run(model, kSamples, phase,
+              [&](auto, auto outputs) { append_rows(rows, outputs.first(1), outputs.front().shape.at(0)); });
   return rows;
 }
 

@@ -12,7 +12,8 @@ using Declared = std::vector<DeclaredInput>;
 using Batches = std::vector<std::int64_t>;
 
 SettledShapes settled(const std::string& shapes, const Declared& declared = {}, const Batches& batches = {}) {
-  return settle_shapes(shapes.empty() ? std::vector<InputShape>{} : parse_input_shapes(shapes), declared, batches);
+  return settle_shapes(shapes.empty() ? std::vector<InputShape>{} : parse_input_shapes(shapes), declared,
+                       batches);
 }
 std::string text_of(const std::string& shapes, const Declared& declared = {}, const Batches& batches = {}) {
   const auto result = settled(shapes, declared, batches);
@@ -20,7 +21,8 @@ std::string text_of(const std::string& shapes, const Declared& declared = {}, co
   for (const auto batch : result.batches) text += " " + std::to_string(batch);
   return text;
 }
-std::string refusal_of(const std::string& shapes, const Declared& declared = {}, const Batches& batches = {}) {
+std::string refusal_of(const std::string& shapes, const Declared& declared = {},
+                       const Batches& batches = {}) {
   try {
     settled(shapes, declared, batches);
   } catch (const Error& error) {
@@ -43,7 +45,8 @@ TEST(InputShapes, NamesMayHoldColonsAsTensorFlowsDo) {
 }
 
 TEST(InputShapes, AreWrittenAsTheyAreRead) {
-  for (const char* text : {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3", "ids:8x128:int64"})
+  for (const char* text :
+       {"x:{batch}x3x224x224", "a:2x{batch}x128,sr:scalar:int64", "x:0:1x3", "ids:8x128:int64"})
     EXPECT_EQ(input_shapes_text(parse_input_shapes(text)), text);
   for (const char* text : {"x:{batch}x{batch}", "x:{batsh}x3", "x:scalarx3", "x:{batch}:int65", ":{batch}"})
     EXPECT_THROW(parse_input_shapes(text), Error) << text;
@@ -63,21 +66,25 @@ TEST(SettledShapes, WithoutABatchTheCommonSizeOfDimensionZeroIsIt) {
 
 TEST(SettledShapes, TwoReadingsThatFitAreAnErrorThatShowsBoth) {
   const auto text = refusal_of("x:1x512,w:20000x512");
-  EXPECT_NE(text.find("can be 1 (dimension 0 of 'x') or 20000 (dimension 0 of 'w')"), std::string::npos) << text;
+  EXPECT_NE(text.find("can be 1 (dimension 0 of 'x') or 20000 (dimension 0 of 'w')"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("shapes 'x:{batch}x512,w:20000x512'"), std::string::npos) << text;
   EXPECT_EQ(text_of("x:{batch}x512,w:20000x512"), "x:{batch}x512,w:20000x512 @ 1");
 }
 
 TEST(SettledShapes, ABatchThatTheShapesDoNotHaveIsRefusedWithWhatToWrite) {
   const auto text = refusal_of("x:1x512", {}, {1, 8});
-  EXPECT_NE(text.find("batch 8 is asked for, and shapes give 'x' the size 1 in dimension 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("batch 8 is asked for, and shapes give 'x' the size 1 in dimension 0"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("'x:{batch}x512'"), std::string::npos) << text;
   EXPECT_EQ(text_of("x:{batch}x512", {}, {1, 8}), "x:{batch}x512 @ 1 8");
 }
 
 TEST(SettledShapes, AFileSaysItsInputs) {
   EXPECT_EQ(text_of("", {input("x", {1, 3, 224, 224})}), "x:{batch}x3x224x224 @ 1");
-  EXPECT_EQ(text_of("", {input("x", {-1, 3, 224, 224}, {"N", "", "", ""})}, {1, 8}), "x:{batch}x3x224x224 @ 1 8");
+  EXPECT_EQ(text_of("", {input("x", {-1, 3, 224, 224}, {"N", "", "", ""})}, {1, 8}),
+            "x:{batch}x3x224x224 @ 1 8");
   EXPECT_EQ(text_of("", {input("x", {1, 512}), input("w", {20000, 512})}), "x:{batch}x512,w:20000x512 @ 1");
   EXPECT_EQ(text_of("ids:4x16", {input("ids", {-1, -1}, {"batch", "seq"}, DType::kInt64)}),
             "ids:{batch}x16:int64 @ 4");
@@ -103,7 +110,8 @@ TEST(SettledShapes, OpenDimensionsAreAskedForAsSomethingToCopy) {
 }
 
 TEST(SettledShapes, ANameThatTheFileDoesNotHaveIsAnError) {
-  EXPECT_NE(refusal_of("y:1x3", {input("x", {1, 3})}).find("no input 'y'; its inputs are x"), std::string::npos);
+  EXPECT_NE(refusal_of("y:1x3", {input("x", {1, 3})}).find("no input 'y'; its inputs are x"),
+            std::string::npos);
 }
 
 TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
@@ -112,7 +120,8 @@ TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
   extra.declared_inputs = [](const std::string&, const std::string&) {
     return Declared{input("x", {-1, 3}, {"N", ""}), input("w", {7, 3})};
   };
-  const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\nbatch_sizes: [2, 4]\n", "p.yaml", {}, extra);
+  const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\nbatch_sizes: [2, 4]\n",
+                                   "p.yaml", {}, extra);
   const auto cases = expand(plan);
   ASSERT_EQ(cases.size(), 2U);
   EXPECT_EQ(case_inputs(cases[1]).at(0).shape, (Shape{4, 3}));
@@ -123,8 +132,9 @@ TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
 
 TEST(SettledShapes, RequestsAreOnlyPutTogetherAlongDimensionZero) {
   const TemporaryFile file("paceline_settle.pt");
-  const std::string head = "kind: inference\nscenario: server\narrival_rate_per_s: 5\nserver: {max_batch: [4]}\nmodel: " +
-                           file.path() + "\nbatch: 1\n";
+  const std::string head =
+      "kind: inference\nscenario: server\narrival_rate_per_s: 5\nserver: {max_batch: [4]}\nmodel: " +
+      file.path() + "\nbatch: 1\n";
   EXPECT_NE(mistake_of(head + "shapes: 'x:{batch}x3,w:7x3'\n").find("'w' is w:7x3"), std::string::npos);
   EXPECT_TRUE(mistakes_of(head + "shapes: 'x:{batch}x3'\n").empty());
 }

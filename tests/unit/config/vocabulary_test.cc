@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "config/shapes.h"
 #include "config/vocabulary.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "config/shapes.h"
 
 namespace paceline::config {
 namespace {

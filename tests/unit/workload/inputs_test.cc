@@ -110,9 +110,11 @@ TEST_F(InputFiles, EveryArrayHasAnInputOfItsOwn) {
   };
   EXPECT_EQ(refusal(two, {"x:" + a, "y:" + b}), "");
   EXPECT_NE(refusal({two[0]}, {"x:" + a, "x:" + b}).find("both bring the input 'x'"), std::string::npos);
-  EXPECT_NE(refusal({two[0]}, {a, b}).find("brings an array 'a', and the model has no such input"), std::string::npos);
-  EXPECT_NE(refusal(two, {"x:" + a, "z:" + b}).find("'z', and the model has no such input; its inputs are x, y"),
+  EXPECT_NE(refusal({two[0]}, {a, b}).find("brings an array 'a', and the model has no such input"),
             std::string::npos);
+  EXPECT_NE(
+      refusal(two, {"x:" + a, "z:" + b}).find("'z', and the model has no such input; its inputs are x, y"),
+      std::string::npos);
   EXPECT_NE(refusal(two, {"x:" + a}).find("no array named 'y'"), std::string::npos);
 }
 
@@ -124,8 +126,15 @@ TEST_F(InputFiles, ANameMayHoldColons) {
 
 TEST_F(InputFiles, AreInTheModelsLayout) {
   const auto state = save("state", {2, 4, 1}), table = save("table", {5}), x = save("x", {4, 1});
-  InputRequest request{{{"x", DType::kFloat32, {4, 1}}, {"state", DType::kFloat32, {4, 2, 1}}, {"table", DType::kFloat32, {1, 5}}},
-                       {}, 1, {"x:" + x, "state:" + state, "table:" + table}, {}, 1, {0, 1, -1}};
+  InputRequest request{{{"x", DType::kFloat32, {4, 1}},
+                        {"state", DType::kFloat32, {4, 2, 1}},
+                        {"table", DType::kFloat32, {1, 5}}},
+                       {},
+                       1,
+                       {"x:" + x, "state:" + state, "table:" + table},
+                       {},
+                       1,
+                       {0, 1, -1}};
   const auto inputs = make_inputs(request);
   EXPECT_EQ(inputs[1].spec().shape, (Shape{4, 2, 1}));
   EXPECT_EQ(inputs[1].as<float>()[1], 4.0F);  // the second layer of the first sample

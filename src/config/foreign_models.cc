@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "config/foreign_models.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+namespace paceline::config {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kTensorFlow =
+    "is a TensorFlow model; convert it with python3 -m tf2onnx.convert (pip install tf2onnx) and give the .onnx "
+    "file";
+
+struct Foreign {
+  std::string_view suffix, advice;
+};
+constexpr std::array<Foreign, 9> kFiles{{
+    {".safetensors",
+     "holds weights alone; name the built-in model they belong to and give the file as --weights, e.g. --model bert "
+     "--weights model.safetensors"},
+    {".ckpt", "is a checkpoint of a training; export its model to ONNX or TorchScript and give that file"},
+    {".bin", "holds weights alone; an OpenVINO model is the .xml file beside it"},
+    {".pb", kTensorFlow},
+    {".h5", kTensorFlow},
+    {".keras", kTensorFlow},
+    {".tflite", kTensorFlow},
+    {".pdmodel", "is a PaddlePaddle model; convert it with paddle2onnx and give the .onnx file"},
+    {".gguf", "is a model of llama.cpp, which no engine here reads"},
+}};
+// A file that tells what its folder is.
+constexpr std::array<Foreign, 2> kFolders{{
+    {"config.json",
+     "is a Hugging Face folder; name the built-in model it is one of and give its model.safetensors as --weights, or "
+     "write it as ONNX (optimum-cli export onnx --model FOLDER OUT) and give OUT/model.onnx"},
+    {"saved_model.pb", kTensorFlow},
+}};
+
+}  // namespace
+
+std::string foreign_model_advice(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (const auto& [file, advice] : kFolders)
+      if (fs::exists(fs::path(path) / file, error)) return std::string(advice);
+    return "is a folder; give the model file in it";
+  }
+  for (const auto& [suffix, advice] : kFiles)
+    if (path.ends_with(suffix)) return std::string(advice);
+  return {};
+}
+
+}  // namespace paceline::config
