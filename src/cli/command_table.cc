@@ -20,7 +20,7 @@ constexpr std::array kCommands{
     Command{"infer", "", "--model NAME [options]",
             "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer,
             infer_command},
-    Command{"train", "", "--model NAME [options] | -c PLAN.yaml",
+    Command{"train", "", "[--model NAME] [options] | -c PLAN.yaml",
             "train a model on one or more ranks, measured step by step; also under torchrun, mpirun, srun",
             config::kTrain, train_command},
     Command{"export", "", "--model NAME --output FILE [options]",

@@ -29,7 +29,7 @@ constexpr std::array kRows{
            .type = kModel,
            .form = kAxis,
            .kinds = kTraining,
-           .help = "Built-in models to train."},
+           .help = "Built-in models to train; the command train without a plan takes resnet50 unless told."},
     Option{.name = "precisions",
            .aliases = "precision,training.precision",
            .flags = "--precision",

@@ -16,6 +16,8 @@
 namespace paceline::config {
 namespace {
 
+constexpr std::string_view kDefaultTrainingModel = "resnet50";
+
 bool is_safe_name(std::string_view name) {
   const auto legal = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
   return !name.empty() && name.size() <= 100 && name[0] != '.' && name[0] != '-' &&
@@ -150,6 +152,18 @@ FlagSet with_world_size(FlagSet flags) {
   return flags;
 }
 
+// `train` without a model trains ResNet-50, as the scripts of older training suites do.
+FlagSet with_training_model(FlagSet flags) {
+  const auto named = [](const RawSetting& s) { return s.name == "models"; };
+  if (std::any_of(flags.settings.begin(), flags.settings.end(), named)) return flags;
+  RawSetting model;
+  model.name = model.written = "models";
+  model.values = {{std::string(kDefaultTrainingModel), {}, false}};
+  model.on_command_line = true;
+  flags.settings.push_back(std::move(model));
+  return flags;
+}
+
 Plan checked(Plan plan, const std::vector<Diagnostic>& problems, ErrorCode code) {
   if (!problems.empty()) throw ConfigErrors(problems, code);
   plan.settings.share();
@@ -188,8 +202,8 @@ Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
   const bool trains = flags.command == kTrain;
   RawPlan raw;
   raw.workloads.push_back({trains ? WorkloadKind::kTraining : WorkloadKind::kInference, {}, {}});
-  const FlagSet with_world = with_world_size(flags);
-  Assembler assembler(with_world, extra);
+  const FlagSet completed = with_world_size(trains ? with_training_model(flags) : flags);
+  Assembler assembler(completed, extra);
   Plan plan = assembler.assemble(std::move(raw), trains ? "train" : "infer");
   plan.source = "command line";
   return checked(std::move(plan), assembler.problems(), ErrorCode::kUsage);

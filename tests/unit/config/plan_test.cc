@@ -112,6 +112,27 @@ TEST(Plan, FromFlagsAlone) {
   EXPECT_EQ(plan.experiment_name, "infer");
 }
 
+Plan trained(std::vector<std::string> arguments) {
+  return plan_from_flags(parse_flags(arguments, kTrain));
+}
+
+TEST(Plan, TrainWithoutAModelTakesResNet50OnSyntheticData) {
+  const auto plan = trained({"--batch-size", "128", "--epochs", "10", "--lr", "0.1"});
+  ASSERT_EQ(plan.workloads.size(), 1U);
+  const auto& s = plan.workloads[0].settings;
+  EXPECT_EQ(s.texts("models"), (std::vector<std::string>{"resnet50"}));
+  EXPECT_EQ(s.texts("batch_sizes"), (std::vector<std::string>{"128"}));
+  EXPECT_EQ(s.text("data.source"), "synthetic");
+  EXPECT_EQ(s.integer("training.epochs"), 10);
+  EXPECT_DOUBLE_EQ(s.number("training.lr"), 0.1);
+  EXPECT_EQ(trained({"--model", "gpt2"}).workloads[0].settings.texts("models"),
+            (std::vector<std::string>{"gpt2"}));
+}
+
+TEST(Plan, APlanFileThatTrainsNamesItsModel) {
+  EXPECT_EQ(mistake_of("kind: training\n"), "p.yaml:1:1: no model is named; add models: [resnet50]");
+}
+
 TEST(Plan, FlagsAloneReportAllMistakesAsUsage) {
   try {
     plan_from_flags(infer_flags({"--batch", "0", "--engin", "eager", "--precision", "fp17"}));
