@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/engine_config_words.h"
 #include "config/option_table.h"
 #include "config/schema.h"
 
@@ -53,6 +55,12 @@ std::string scalar_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// "FP16" -> "fp16"; words of the options are lower case.
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string profiles_text(const json& value) {
   if (value.is_object()) return map_text(value);
   if (!value.is_array()) return scalar_text(value);
@@ -75,14 +83,29 @@ class Reader {
   }
 
   void read_entry(const std::string& key, const json& value) {
-    const Option* option = find_key(key);
+    const auto translated = translated_entry(key, value);
+    if (!translated) return read_option(key, key, value);
+    for (const auto& [option, meant] : *translated) read_option(option, key, meant);
+  }
+
+  // `name` is the option's, `key` what the file says.
+  void read_option(const std::string& name, const std::string& key, const json& value) {
+    const Option* option = find_key(name);
     if (!option && value.is_object()) return read(key + ".", value);
     if (!option) return report_unknown(key);
-    if (takes_shapes(*option)) return store(*option, key, {profiles_text(value)}, false);
+    if (takes_shapes(*option)) return read_shapes(*option, key, value);
     if (value.is_array() && option->form == OptionForm::kList) return store_list(*option, key, value);
     if (value.is_array() || value.is_object() || value.is_null())
       return report(key, "takes one value: a number, true, false or a text");
-    store(*option, key, {scalar_text(value)}, false);
+    auto text = scalar_text(value);
+    if (option->type == OptionType::kChoice) text = lower_case(text);
+    store(*option, key, {std::move(text)}, false);
+  }
+
+  void read_shapes(const Option& option, const std::string& key, const json& value) {
+    if (value.is_array() && !value.empty() && value.front().is_number())
+      return report(key, fmt::format("does not name its input; write {{\"input\": {}}}", value.dump()));
+    store(option, key, {profiles_text(value)}, false);
   }
 
   void store_list(const Option& option, const std::string& key, const json& values) {
@@ -123,6 +146,13 @@ json shapes_schema(const std::string& help) {
           {"description", help}};
 }
 
+// null is an option that is not set.
+json or_null(json one) {
+  json description = one.at("description");
+  one.erase("description");
+  return {{"anyOf", {std::move(one), {{"type", "null"}}}}, {"description", std::move(description)}};
+}
+
 }  // namespace
 
 FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file) {
@@ -151,7 +181,8 @@ json engine_config_schema() {
   for (const auto& group : option_groups())
     for (const auto& option : group.options) {
       if (!belongs(option)) continue;
-      const auto one = takes_shapes(option) ? shapes_schema(std::string(option.help)) : option_schema(option);
+      const auto one =
+          or_null(takes_shapes(option) ? shapes_schema(std::string(option.help)) : option_schema(option));
       const auto dot = option.name.find('.');
       if (dot == std::string_view::npos) {
         properties[std::string(option.name)] = one;

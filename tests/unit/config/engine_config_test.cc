@@ -53,6 +53,53 @@ TEST(EngineConfig, OtherSpellingsOfAnOptionAreKeysToo) {
   EXPECT_EQ(settings(R"({"onnx": "tiny_cnn"})").text("model"), "tiny_cnn");
 }
 
+TEST(EngineConfig, KeysOfOtherToolsMeanTheirOption) {
+  const auto s = settings(R"({"onnx_path": "tiny_cnn", "engine_path": "m.plan", "fp16": true, "int8": false,
+                              "workspace_mb": 512, "dla_core": 1, "calibration": {"cache": "c.json", "samples": 8},
+                              "calibration_data": ["a.npz"], "batch_size": 4})");
+  EXPECT_EQ(s.text("model"), "tiny_cnn");
+  EXPECT_EQ(s.text("output"), "m.plan");
+  EXPECT_EQ(s.text("precision"), "fp16");
+  EXPECT_EQ(s.integer("workspace"), 512 << 20);
+  EXPECT_EQ(s.integer("dla"), 1);
+  EXPECT_EQ(s.text("calib_cache"), "c.json");
+  EXPECT_EQ(s.texts("calib_data"), (std::vector<std::string>{"a.npz"}));
+  EXPECT_EQ(s.integer("quantisation.samples"), 8);
+  EXPECT_EQ(s.integer("batch"), 4);
+  EXPECT_EQ(settings(R"({"workspace_gb": 2})").integer("workspace"), std::int64_t{2} << 30);
+  EXPECT_EQ(settings(R"({"max_workspace_size": 1048576})").integer("workspace"), 1 << 20);
+  EXPECT_EQ(settings(R"({"precision": "INT8"})").text("precision"), "int8");
+}
+
+TEST(EngineConfig, NullAndMinusOneAskForNothing) {
+  const auto s = settings(R"({"dla_core": -1, "useDLACore": -1, "workspace": null, "calib_cache": null})");
+  for (const char* name : {"dla", "workspace", "calib_cache"}) EXPECT_FALSE(s.has(name)) << name;
+  EXPECT_EQ(settings(R"({"dla": null})").has("dla"), false);
+}
+
+TEST(EngineConfig, BoundsOfShapesMayStandByInputOrByBound) {
+  for (const char* json :
+       {R"({"shapes": {"x": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}})",
+        R"({"inputs": {"x": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}})",
+        R"({"profile": {"min": {"x": [1, 3]}, "opt": {"x": [4, 3]}, "max": {"x": [8, 3]}}})",
+        R"({"min_shape": {"x": [1, 3]}, "opt_shape": {"x": [4, 3]}, "max_shape": {"x": [8, 3]}})"}) {
+    const auto s = settings(json);
+    EXPECT_EQ(s.text("min_shapes"), "x:1x3") << json;
+    EXPECT_EQ(s.text("opt_shapes"), "x:4x3") << json;
+    EXPECT_EQ(s.text("max_shapes"), "x:8x3") << json;
+  }
+  EXPECT_EQ(settings(R"({"shapes": {"x": [1, 3]}})").text("opt_shapes"), "x:1x3");
+  EXPECT_THAT(mistake(R"({"min_shape": [1, 3]})"), HasSubstr("'min_shape': does not name its input"));
+}
+
+TEST(EngineConfig, KeysOfOtherToolsAreNamedInMistakes) {
+  EXPECT_THAT(mistake(R"({"workspace_mb": "much"})"), HasSubstr("engine.json: 'workspace_mb'"));
+  EXPECT_THAT(mistake(R"({"fp16": true, "int8": true})"),
+              HasSubstr("'int8': sets an option that an earlier key"));
+  EXPECT_THAT(mistake(R"({"fp16": "yes"})"), HasSubstr("unknown key"));
+  EXPECT_THAT(mistake(R"({"calibration": {"colour": 1}})"), HasSubstr("'calibration.colour': unknown key"));
+}
+
 TEST(EngineConfig, MistakesNameFileAndKey) {
   EXPECT_THAT(mistake("{"), HasSubstr("engine config 'engine.json' is no JSON"));
   EXPECT_THAT(mistake("[1]"), HasSubstr("no JSON object"));
