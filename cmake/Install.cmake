@@ -49,6 +49,12 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/paceline-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/paceline-config-version.cmake DESTINATION lib/cmake/paceline)
 
+# The scripts that call the tool, for people who know them from other tools; scripts/paceline.sh finds it beside them.
+set(scripts analyze_results bench_multi_gpu bench_single_gpu benchmark build_trt_engine export_onnx_resnet50 profile_nsight
+            run_distributed run_multi_node run_single_node)
+list(TRANSFORM scripts REPLACE "(.+)" "scripts/\\1.sh")
+install(PROGRAMS ${scripts} DESTINATION share/paceline/scripts)
+install(FILES scripts/paceline.sh DESTINATION share/paceline/scripts)
 install(DIRECTORY examples/ DESTINATION share/paceline/examples)
 install(DIRECTORY docs/ DESTINATION share/doc/paceline)
 install(FILES LICENSE DESTINATION share/doc/paceline)

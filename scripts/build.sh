@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: build.sh BUILD_DIR JOBS TARGET…   Quiet on success; on failure shows the compiler's words.
+# usage: scripts/build.sh [BUILD_DIR JOBS TARGET…]
+# Without arguments: installs what is missing and builds the tool and its plug-ins (make tool) into build/release. With arguments: these
+# targets of a build folder that is configured; quiet on success, and on failure the compiler's words.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname -- "$(readlink -f -- "$0")")/.."
+case $#:${1:-} in
+  0:) exec make --no-print-directory tool ;;
+  *:-h | *:--help) sed -n '3,/^[^#]/ s/^# \{0,1\}//p' scripts/build.sh; exit 0 ;;
+  1:* | 2:*) sed -n 's/^# \(usage: \)/\1/p' scripts/build.sh >&2; exit 2 ;;
+esac
 build=$1 jobs=$2
 shift 2
 start=$SECONDS

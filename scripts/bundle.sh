@@ -61,7 +61,7 @@ copy() {
   mv "$stage/cli" "$stage/tests/cli"
   rm -rf "$stage/tools/checks" "$stage/tests/cli/CMakeLists.txt"
   find "$stage" -name __pycache__ -prune -exec rm -rf {} +
-  cp scripts/run_*_node.sh scripts/bundle/with_pytorch.sh "$stage/scripts/"
+  cp "$build"/prefix/share/paceline/scripts/* scripts/bundle/with_pytorch.sh "$stage/scripts/"
   for plugin in scripts/gpu_day*; do [ ! -e "$plugin" ] || cp -R "$plugin" "$stage/scripts/"; done
   cp scripts/bundle/paceline "$stage/"
 }

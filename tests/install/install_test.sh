@@ -10,13 +10,16 @@ cmake --install "$build" --prefix "$prefix" > /dev/null
 
 expect_file() { [ -f "$prefix/$1" ] || { echo "not installed: $1"; exit 1; }; }
 for file in bin/paceline include/paceline/plugin/plugin.h include/paceline/plugin/engine.h include/paceline/base/tensor.h \
-  lib/cmake/paceline/paceline-config.cmake lib/paceline/plugins/torch.json lib/paceline/plugins/onnxruntime.json lib/paceline/plugins/openvino.json share/paceline/examples/plugin/naive_engine.cc share/paceline/examples/plugin/opencv_engine.cc \
+  lib/cmake/paceline/paceline-config.cmake lib/paceline/plugins/torch.json lib/paceline/plugins/onnxruntime.json lib/paceline/plugins/openvino.json share/paceline/examples/plugin/naive_engine.cc share/paceline/examples/plugin/opencv_engine.cc share/paceline/examples/engine_config.json share/paceline/scripts/bench_single_gpu.sh \
   share/doc/paceline/LICENSE; do
   expect_file "$file"
 done
 
 version=$("$prefix/bin/paceline" --version)
 case $version in *"$(cat "$source/VERSION")"*) ;; *) echo "the installed tool says '$version'"; exit 1 ;; esac
+
+said=$(env -u PACELINE "$prefix/share/paceline/scripts/run_distributed.sh" 2 8 1 --dry-run 2>&1)
+case $said in *"+ $prefix/bin/paceline train"*resnet50-train-fp32-b8-r2*) ;; *) echo "the installed script says '$said'"; exit 1 ;; esac
 
 for header in "$prefix"/include/paceline/*/*.h; do
   "$cxx" -std=c++20 -fsyntax-only -I "$prefix/include/paceline" -include "$header" -x c++ /dev/null
