@@ -35,7 +35,8 @@ function(paceline_beside_torch torch_root result)
   set(${result} ${folder} PARENT_SCOPE)
 endfunction()
 
-# paceline_find_nccl(<torch folder> <include folder of CUDA>…): beside LibTorch, what scripts/setup.sh unpacked, then these folders.
+# paceline_find_nccl(<torch folder> <include folder of CUDA>…): below the environment's NCCL_ROOT, beside LibTorch, what scripts/setup.sh
+# unpacked, then these folders.
 function(paceline_find_nccl torch_root)
   set(NCCL_INCLUDE_DIR "" PARENT_SCOPE)
   set(NCCL_PROBLEM "" PARENT_SCOPE)
@@ -47,7 +48,11 @@ names nvidia-nccl): configure with -DPACELINE_NCCL_VERSION=<that version> and bu
   endif()
   set(others "")
   paceline_beside_torch(${torch_root} site)
-  foreach(folder ${site}/nvidia/nccl/include ${PROJECT_SOURCE_DIR}/.deps/nccl-${wanted}/nvidia/nccl/include ${ARGN})
+  set(roots "")
+  if(NOT "$ENV{NCCL_ROOT}" STREQUAL "")
+    set(roots $ENV{NCCL_ROOT}/include $ENV{NCCL_ROOT})
+  endif()
+  foreach(folder ${roots} ${site}/nvidia/nccl/include ${PROJECT_SOURCE_DIR}/.deps/nccl-${wanted}/nvidia/nccl/include ${ARGN})
     if(EXISTS ${folder}/nccl.h)
       paceline_nccl_header_version(${folder}/nccl.h version)
       if(version STREQUAL wanted)
@@ -62,5 +67,5 @@ names nvidia-nccl): configure with -DPACELINE_NCCL_VERSION=<that version> and bu
     set(found none)
   endif()
   set(NCCL_PROBLEM "its LibTorch was built with NCCL ${wanted}, and nccl.h of that version was not found (found: ${found}): run \
-scripts/setup.sh, or install the wheel nvidia-nccl-cu13==${wanted} beside LibTorch, and build again" PARENT_SCOPE)
+scripts/setup.sh, install the wheel nvidia-nccl-cu13==${wanted} beside LibTorch, or set NCCL_ROOT to the folder above its include/, and build again" PARENT_SCOPE)
 endfunction()

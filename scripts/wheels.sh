@@ -103,7 +103,7 @@ nccl_headers() {
   pin=$(nccl_pin "$1")
   version=${pin#*==}
   [ -n "$toolkit" ] && [ -n "$pin" ] || return 0
-  for folder in "$1/../nvidia/nccl/include" "$toolkit/include"; do
+  for folder in ${NCCL_ROOT:+"$NCCL_ROOT/include"} "$1/../nvidia/nccl/include" "$toolkit/include"; do
     [ "$(nccl_version "$folder")" != "$version" ] || return 0
   done
   folder=.deps/nccl-$version

@@ -50,11 +50,11 @@ check_torch() {
   fi
 }
 
-# use_torch: the search path of shared libraries; LibTorch finds most of CUDA itself, in the folders beside it.
+# use_torch: the search path of shared libraries. LibTorch's own CUDA, in the folders beside it, comes before CUDA_HOME and NCCL_ROOT.
 use_torch() {
   torch=$(cd -- "$torch" && pwd)
   path=$torch/lib
-  for folder in "$(dirname -- "$torch")"/nvidia/*/lib; do
+  for folder in "$(dirname -- "$torch")"/nvidia/*/lib ${CUDA_HOME:+"$CUDA_HOME/lib64"} ${NCCL_ROOT:+"$NCCL_ROOT/lib"}; do
     [ ! -d "$folder" ] || path=$path:$folder
   done
   case ${LD_LIBRARY_PATH:-} in

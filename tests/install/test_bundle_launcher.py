@@ -145,6 +145,13 @@ class Launcher(unittest.TestCase):
         result = self.paceline("infer", PACELINE_TORCH_ROOT=torch, LD_LIBRARY_PATH="/some/where")
         self.assertIn(f"libraries: {torch}/lib:{torch.parent}/nvidia/cu13/lib:/some/where\n", result.stdout)
 
+    def test_roots_of_cuda_come_behind_its_own(self):
+        torch = make_torch(self.folder / "site")
+        for name, folder in (("CUDA_HOME", "cuda/lib64"), ("NCCL_ROOT", "nccl/lib")):
+            (self.folder / folder).mkdir(parents=True)
+            result = self.paceline("infer", PACELINE_TORCH_ROOT=torch, LD_LIBRARY_PATH="/some/where", **{name: (self.folder / folder).parent})
+            self.assertIn(f"libraries: {torch}/lib:{torch.parent}/nvidia/cu13/lib:{self.folder / folder}:/some/where\n", result.stdout)
+
     def test_one_within_another_changes_nothing(self):
         torch = make_torch(self.folder / "site")
         inner = self.bundle / "scripts/with_pytorch.sh"
