@@ -55,6 +55,7 @@ set(scripts analyze_results bench_multi_gpu bench_single_gpu benchmark build_trt
 list(TRANSFORM scripts REPLACE "(.+)" "scripts/\\1.sh")
 install(PROGRAMS ${scripts} DESTINATION share/paceline/scripts)
 install(FILES scripts/paceline.sh DESTINATION share/paceline/scripts)
+install(DIRECTORY python notebooks DESTINATION share/paceline PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY examples/ DESTINATION share/paceline/examples)
 install(DIRECTORY docs/ DESTINATION share/doc/paceline)
 install(FILES LICENSE DESTINATION share/doc/paceline)

@@ -12,10 +12,14 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--core] [--checks]
   --core    without LibTorch, ONNX Runtime, OpenVINO: the tool builds, but has no engine
-  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema, OpenCV, Python of the engines, Open MPI, Slurm
+  --checks  also what only .ci/run needs: clang, clang-format, clang-tidy, Chromium, jsonschema, OpenCV, Python of the engines and of the notebook, Open MPI,
+            Slurm
 environment: PACELINE_TORCH_ROOT=DIR  use this PyTorch (holds include/ and lib/); so does an active virtual environment with torch
              ONNXRUNTIME_ROOT=DIR     use this ONNX Runtime (holds include/ and lib/)
              OPENVINO_ROOT=DIR        use this OpenVINO: the folder of its wheel, or of its archive
+             CUDA_HOME=DIR            the CUDA toolkit whose headers the plug-in for CUDA is built with
+             NCCL_ROOT=DIR            the NCCL whose header it is built with, of the release that PyTorch names
+             TENSORRT_ROOT=DIR        the TensorRT whose headers its plug-in is built with, and whose library it opens
 TEXT
 }
 
@@ -169,6 +173,21 @@ set_up_check_packages() {
   fi
 }
 
+# The notebook's test says that it is skipped without them.
+set_up_notebook() {
+  [ $checks = 1 ] || return 0
+  complete .deps/notebook "$NOTEBOOK_WHEELS" && return
+  say "unpacking Python packages for the notebook (360 MB, log: .deps/notebook.log)"
+  rm -rf .deps/notebook.partial
+  # shellcheck disable=SC2086
+  if python3 -m pip --disable-pip-version-check --no-input install --no-cache-dir --no-deps --only-binary=:all: \
+    --target .deps/notebook.partial $NOTEBOOK_WHEELS > .deps/notebook.log 2>&1; then
+    put_in_place .deps/notebook "$NOTEBOOK_WHEELS"
+  else
+    say "without them: this python3 has no such wheels (.deps/notebook.log); the notebook's test will be skipped"
+  fi
+}
+
 # PyTorch's wheel links CUDA libraries that torchrun never calls: empty ones of their names will do. Python must then leave
 # missing functions unresolved.
 make_torchrun() {
@@ -233,5 +252,6 @@ set_up_torch
 set_up_engine onnxruntime "${ONNXRUNTIME_ROOT:-}" .deps/onnxruntime
 set_up_engine openvino "${OPENVINO_ROOT:-}" .deps/openvino/openvino
 set_up_check_packages
+set_up_notebook
 set_up_torchrun
 set_up_plotly

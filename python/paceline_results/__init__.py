@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""Reads Paceline's run directories into pandas: a row a case, a sample, a training step or an epoch.
+
+    import paceline_results as results
+    cases = results.cases(results.find_runs("results"))
+    print(results.scaling(cases))
+"""
+
+from paceline_results.frames import cases, epochs, samples, scaling, steps
+from paceline_results.runs import Run, find_runs, read_run
+
+__all__ = ["Run", "cases", "epochs", "find_runs", "read_run", "samples", "scaling", "steps"]

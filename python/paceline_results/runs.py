@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Run directories: where they are, what is in run_summary.json, where the files of a case lie."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+SCHEMA_MAJOR = "1"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run: its folder and run_summary.json as it is."""
+
+    folder: Path
+    summary: dict
+
+    @property
+    def run_id(self):
+        return self.summary["run_id"]
+
+    @property
+    def experiment(self):
+        return self.summary["experiment_name"]
+
+    def case_folder(self, case_id):
+        """Where a case's files are: a run of a single case has them beside the summary."""
+        folder = self.folder / "cases" / case_id
+        return folder if folder.is_dir() else self.folder
+
+
+def read_run(folder):
+    """The run in a folder. Raises ValueError for a folder that is none, and for a newer major version of the format."""
+    folder = Path(folder)
+    file = folder / "run_summary.json"
+    if not file.is_file():
+        raise ValueError(f"'{folder}' is no run of Paceline: it has no run_summary.json")
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    version = str(summary.get("schema_version"))
+    if version.split(".")[0] != SCHEMA_MAJOR:
+        raise ValueError(f"'{file}' is of format {version}; this package reads {SCHEMA_MAJOR}.x")
+    return Run(folder, summary)
+
+
+def find_runs(folder):
+    """Every run below a folder (or the folder itself), oldest first."""
+    folder = Path(folder)
+    found = [read_run(file.parent) for file in folder.rglob("run_summary.json")]
+    if not found:
+        raise ValueError(f"no run of Paceline below '{folder}'")
+    return sorted(found, key=lambda run: (run.summary.get("started_utc", ""), run.run_id))

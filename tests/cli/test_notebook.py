@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""python/paceline_results and notebooks/analysis.ipynb, on a stored training run and on what the tool writes today.
+
+PACELINE_NOTEBOOK_PACKAGES: the folder with pandas, matplotlib and nbclient; skipped without them (scripts/setup.sh --checks installs them).
+"""
+
+import json
+import os
+import shutil
+import sys
+import unittest
+from pathlib import Path
+
+import paceline_cli as cli
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = os.environ.get("PACELINE_NOTEBOOK_PACKAGES", "")
+NOTEBOOK = ROOT / "notebooks/analysis.ipynb"
+STORED = Path(__file__).parent / "data/training_run"
+sys.path[:0] = [str(ROOT / "python")] + ([PACKAGES] if PACKAGES else [])
+try:
+    import nbclient
+    import nbformat
+    import paceline_results as results
+    from traitlets.config import Config
+except ImportError as problem:
+    print(f"skipped: {problem}; scripts/setup.sh --checks installs what this test needs")
+    sys.exit(77)
+
+
+class Package(cli.CliTest):
+    def stored(self):
+        return results.cases([results.read_run(STORED)])
+
+    def test_cases_have_the_figures_of_the_files(self):
+        frame = self.stored()
+        self.assertEqual(list(frame["ranks"]), [1, 2])
+        summary = json.loads((STORED / "run_summary.json").read_text())
+        for row, case in zip(frame.to_dict("records"), summary["cases"], strict=True):
+            self.assertEqual(row["case_id"], case["case_id"])
+            self.assertAlmostEqual(row["p50_ms"] * 1e6, case["headline"]["p50_ns"]["value"])
+            self.assertEqual(row["throughput_per_s"], case["throughput"]["per_s"]["value"])
+            self.assertAlmostEqual(row["total_s"] * 1e9, case["training"][0]["total_ns"], delta=1)
+
+    def test_scaling_by_hand(self):
+        rows = results.scaling(self.stored())
+        one, two = rows["throughput_per_s"]
+        self.assertEqual(list(rows["base_ranks"]), [1, 1])
+        self.assertEqual(rows["efficiency"][0], 1)
+        self.assertAlmostEqual(rows["efficiency"][1], two / one / 2)
+        self.assertTrue(rows["efficiency_stored_low"][1] <= rows["efficiency_stored"][1] <= rows["efficiency_stored_high"][1])
+
+    def test_cases_with_other_work_are_no_base(self):
+        frame = self.stored()
+        frame.loc[0, "batch"] = 99
+        self.assertEqual(list(results.scaling(frame)["efficiency"]), [1, 1])
+
+    def test_samples_steps_and_epochs(self):
+        run = results.read_run(STORED)
+        case = run.summary["cases"][1]
+        samples, steps, epochs = (read(run, case["case_id"]) for read in (results.samples, results.steps, results.epochs))
+        self.assertEqual(len(samples), case["stats"]["n"])
+        self.assertAlmostEqual(samples["ms"].median() * 1e6, case["stats"]["median_ns"])
+        self.assertEqual(sorted(steps["rank"].unique()), [0, 1])
+        self.assertEqual(len(epochs), len(case["training"][0]["epochs"]))
+
+    def test_what_is_no_run_is_refused(self):
+        for read in (results.read_run, results.find_runs):
+            with self.assertRaisesRegex(ValueError, "no run"):
+                read(self.folder)
+        summary = json.loads((STORED / "run_summary.json").read_text())
+        self.write("run_summary.json", json.dumps({**summary, "schema_version": "2.0"}))
+        with self.assertRaisesRegex(ValueError, "of format 2.0"):
+            results.read_run(self.folder)
+
+    def test_a_run_of_today(self):
+        """A single case has its files beside the summary."""
+        self.assert_code(self.infer(iterations=20), 0)
+        run, = results.find_runs(self.folder / "results")
+        frame = results.cases([run])
+        self.assertEqual((frame["kind"][0], frame["outcome"][0], frame["ranks"][0]), ("inference", "ok", 1))
+        self.assertGreater(frame["p50_ms"][0], 0)
+        self.assertEqual(len(results.samples(run, frame["case_id"][0])), 20)
+        self.assertTrue(results.scaling(frame).empty)
+        self.assertTrue(results.steps(run, frame["case_id"][0]).empty)
+
+
+class Notebook(cli.CliTest):
+    """Every cell runs; charts come out as pictures."""
+
+    def execute(self, folder):
+        """Text and number of pictures of all outputs."""
+        for name, value in (("PACELINE_RESULTS", str(folder)), ("PYTHONPATH", PACKAGES), ("MPLCONFIGDIR", str(self.folder)),
+                            ("JUPYTER_PLATFORM_DIRS", "1"), ("IPYTHONDIR", str(self.folder)), ("JUPYTER_PATH", f"{PACKAGES}/share/jupyter")):
+            before = os.environ.get(name)
+            os.environ[name] = value
+            self.addCleanup(os.environ.__setitem__ if before is not None else lambda key, _: os.environ.pop(key, None), name, before)
+        notebook = nbformat.read(NOTEBOOK, as_version=4)
+        config = Config({"KernelManager": {"transport": "ipc", "ip": str(self.folder / "kernel")}})  # no port of this machine
+        nbclient.NotebookClient(notebook, config=config, timeout=240, resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        pictures = sum("image/png" in output.get("data", {}) for output in outputs)
+        return "\n".join(output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs), pictures
+
+    def test_it_is_stored_without_outputs(self):
+        for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+            self.assertFalse(cell.get("outputs"))
+            self.assertIsNone(cell.get("execution_count"))
+
+    def test_training(self):
+        text, pictures = self.execute(STORED)
+        self.assertIn("1 runs, 2 cases", text)
+        self.assertIn("tiny_cnn-train-fp32-b8-r2-cpu", text)
+        self.assertEqual(pictures, 3, text)
+
+    def test_inference_beside_training(self):
+        self.assert_code(self.infer(iterations=20), 0)
+        shutil.copytree(STORED, self.folder / "results/train/stored")
+        text, pictures = self.execute(self.folder / "results")
+        self.assertIn("2 runs, 3 cases", text)
+        self.assertEqual(pictures, 4, text)
+
+    def test_inference_alone(self):
+        self.assert_code(self.infer(iterations=20), 0)
+        text, pictures = self.execute(self.folder / "results")
+        self.assertIn("No training case was measured", text)
+        self.assertEqual(pictures, 1, text)
+
+
+if __name__ == "__main__":
+    cli.main()
