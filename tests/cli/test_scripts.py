@@ -2,6 +2,7 @@
 """The scripts that people of older tools type: what each calls, with a stand-in for the tool that tells its arguments, and with the real one."""
 
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -84,6 +85,13 @@ class Calls(ScriptTest):
                 self.assert_code(done, 0)
                 self.assertIn(f"called {expected}\n", done.out)
                 self.assertIn(f"+ {self.tool} {expected.split()[0]} ", done.err)
+
+    def test_the_page_for_users_of_other_tools_has_each(self):
+        page = (ROOT / "docs/older-tools.md").read_text()
+        named = {Path(word).stem for word in re.findall(r"scripts/\w+\.sh", page)}
+        self.assertEqual(named, {*NAMES, "build"})
+        for word in re.findall(r"`(?:paceline run |paceline build --config )?(examples/[\w./]+|notebooks/[\w./]+)`", page):
+            self.assertTrue((ROOT / word).exists(), word)
 
     def test_each_has_help(self):
         for name in NAMES:
