@@ -130,7 +130,8 @@ std::vector<DeclaredInput> PlanEngine::file_inputs(const std::string& file) {
   gpu_.emplace("cuda:0");
   open_plan(file, bytes);
   std::vector<DeclaredInput> inputs;
-  for (const auto& range : plan_profiles(*engine_).at(0))
+  const auto profiles = plan_profiles(*engine_);  // outlives the loop over one of them
+  for (const auto& range : profiles.at(0))
     inputs.push_back(
         {range.input, from_tensorrt(engine_->getTensorDataType(range.input.c_str())), range.opt, {}});
   return inputs;

@@ -3,7 +3,9 @@
 itself builds on a machine with a GPU only; TensorRT-RTX needs none. Without them the test double of tests/plugin/tensorrt has run."""
 
 import json
+import os
 import unittest
+from pathlib import Path
 
 import onnx_files as onnx
 import paceline_cli as cli
@@ -136,6 +138,42 @@ class Plans(WithTensorRt):
         done = self.run_plan(2)
         self.assert_code(done, 2)
         self.assertIn("expects input 'x' float32 [1,4]", done.out + done.err)
+
+
+@unittest.skipUnless(os.environ.get("PACELINE_TENSORRT_DOUBLE"), "the double of TensorRT is not built")
+class OnTheDouble(cli.CliTest):
+    """Plans run by the test double of TensorRT and of the driver (tests/plugin/tensorrt)."""
+
+    def setUp(self):
+        super().setUp()
+        root = Path(os.environ["PACELINE_TENSORRT_DOUBLE"])
+        self.env.update(TENSORRT_ROOT=str(root), LD_LIBRARY_PATH=str(root / "lib"))
+        self.plugin, = root.glob("libpaceline_tensorrt_double_*.so")
+        lines = 'input x float -1 4\nlayer relu float\noutput y float\ninspector {"Layers": [{"Name": "relu"}]}\nprofile 0 x min 1 4 opt 5 4 max 8 4\nstrongly_typed 1\n'
+        version = int(root.name.rsplit("_", 1)[1])
+        (self.folder / "m.plan").write_bytes(b"ftrt" + bytes(20) + bytes((version, 0, 0, 0)) + lines.encode())
+
+    def run_plan(self, *arguments):
+        return self.run_cli("infer", "--engine", "m.plan", "--plugin", self.plugin, "--iterations", 3, *arguments, *cli.QUICK)
+
+    def test_a_plan_needs_no_shapes(self):
+        self.assert_code(self.run_plan(), 0)
+        case, = self.summary()["cases"]
+        self.assertEqual((case["outcome"], case["benchmark"]["batch_per_rank"]), ("ok", 5))
+
+    def test_the_batch_is_another_one_of_its_profile(self):
+        self.assert_code(self.run_plan("--batch", 8, "--shapes", "x:{batch}x4"), 0)
+        self.assertEqual(self.summary()["cases"][0]["benchmark"]["batch_per_rank"], 8)
+
+    def test_shapes_that_are_given_count(self):
+        self.assert_code(self.run_plan("--shapes", "x:2x4"), 0)
+        self.assertEqual(self.summary()["cases"][0]["benchmark"]["batch_per_rank"], 2)
+
+    def test_a_file_that_is_no_plan(self):
+        self.write("m.plan", "no plan\n" * 9)
+        done = self.run_plan()
+        self.assert_code(done, 2)
+        self.assertIn("no plan of TensorRT", done.out + done.err)
 
 
 class Absent(cli.CliTest):
