@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/handle.h"
+#include "base/reading.h"
 
 namespace paceline {
 namespace fs = std::filesystem;
@@ -60,17 +61,7 @@ void write_in_place(const fs::path& path, std::string_view content) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) fail("read", path);
-  std::string content;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("read", path);
-    if (n == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(n));
-  }
+  return read_limited(path, kMaxFileBytes);
 }
 
 void write_file_atomic(const fs::path& given, std::string_view content) {

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/reading.h"
 #include "base/text.h"
 
 namespace paceline {
@@ -120,10 +121,16 @@ Tensor parse_npy(std::string_view bytes, const std::string& name) {
   return tensor;
 }
 
+// Opening a pipe would wait for a writer.
+std::string regular_file(const fs::path& path) {
+  check_regular_file(path);
+  return path.string();
+}
+
 // A .npy file of which only what is asked for is read.
 class NpyFile {
  public:
-  explicit NpyFile(const fs::path& path) : name_(path.string()), stream_(path, std::ios::binary) {
+  explicit NpyFile(const fs::path& path) : name_(regular_file(path)), stream_(path, std::ios::binary) {
     if (!stream_)
       throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name_, std::strerror(errno)));
     const std::string start = read(0, 12);

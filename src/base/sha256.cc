@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/reading.h"
 
 namespace paceline {
 namespace {
@@ -82,6 +83,7 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& path) {
+  check_regular_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw Error(ErrorCode::kIo, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "onnx/graph.h"
 
@@ -104,7 +105,7 @@ Calibration calibration_from_json(const std::string& text, const std::string& na
   } catch (const nlohmann::json::exception& e) {
     throw Error(
         ErrorCode::kData,
-        fmt::format("'{}' is no calibration cache: {}; delete it to calibrate again", name, e.what()));
+        fmt::format("'{}' is no calibration cache: {}; delete it to calibrate again", name, plain_reason(e)));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/reading.h"
 #include "base/text.h"
 
 namespace paceline::onnx {
@@ -82,6 +83,7 @@ void load_external(const fs::path& model, proto::TensorProto& tensor) {
                             file.string(), tensor.name(), e.offset, e.offset + length, size));
   std::string& bytes = *tensor.mutable_raw_data();
   bytes.resize(static_cast<std::size_t>(length));
+  check_regular_file(file);
   std::ifstream stream(file, std::ios::binary);
   if (!stream.seekg(e.offset).read(bytes.data(), length))
     throw Error(ErrorCode::kIo, fmt::format("cannot read '{}'", file.string()));
@@ -144,6 +146,7 @@ class ExternalData {
 };
 
 proto::ModelProto parse(const fs::path& path) {
+  if (fs::exists(path)) check_regular_file(path);
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", path.string()));

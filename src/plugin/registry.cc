@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/display_text.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -28,7 +29,7 @@ Manifest parse_manifest(const fs::path& path) {
     m.fix = json.at("fix");
     if (m.not_built_because.empty()) m.file = path.parent_path() / json.at("file").get<std::string>();
   } catch (const std::exception& e) {
-    m.not_built_because = fmt::format("its manifest '{}' cannot be read: {}", path.string(), e.what());
+    m.not_built_because = fmt::format("its manifest '{}' cannot be read: {}", path.string(), plain_reason(e));
   }
   return m;
 }

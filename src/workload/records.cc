@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "result/case_fields.h"
 
@@ -211,7 +212,7 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const json& recor
       throw Error(ErrorCode::kData, fmt::format("an unknown record type '{}'", type));
     it->second(report, record);
   } catch (const json::exception& e) {
-    throw Error(ErrorCode::kData, fmt::format("a damaged '{}' record ({})", type, e.what()));
+    throw Error(ErrorCode::kData, fmt::format("a damaged '{}' record ({})", type, plain_reason(e)));
   }
   return std::nullopt;
 }

@@ -9,18 +9,19 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/reading.h"
 
 namespace paceline::workload {
 namespace {
 
+constexpr std::uint64_t kMaxImageBytes = 256ULL << 20;
 constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};  // torchvision's ImageNet constants
 constexpr std::array<float, 3> kDeviation{0.229F, 0.224F, 0.225F};
 
 }  // namespace
 
 RgbImage decode_rgb(const std::filesystem::path& file) {
-  const std::string bytes = read_file(file);
+  const std::string bytes = read_limited(file, kMaxImageBytes);
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/handle.h"
+#include "base/reading.h"
 
 namespace paceline::workload {
 
@@ -18,10 +19,10 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const auto fail = [&](int why) {
     throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path.string(), std::strerror(why)));
   };
+  check_regular_file(path);
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0) fail(errno);
-  if (S_ISDIR(info.st_mode)) fail(EISDIR);
   size_ = static_cast<std::size_t>(info.st_size);
   if (size_ == 0) return;  // nothing can be mapped
   void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
