@@ -18,20 +18,36 @@ void on_signal(int) {
   if (interrupted.exchange(true)) ::_exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
-void install(void (*handler)(int)) {
+// A terminal that closes may say so twice, once by itself and once through its shell: no second signal.
+void on_hang_up(int) {
+  interrupted = true;
+}
+
+// What was ignored when we were started (nohup) stays ignored.
+bool is_ignored(int signal) {
+  struct sigaction before {};
+  return ::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+
+void install(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  ::sigaction(signal, &action, nullptr);
+}
+
+void install_all(void (*on_request)(int), void (*on_lost_terminal)(int)) {
+  for (const int signal : {SIGINT, SIGTERM}) install(signal, on_request);
+  if (!is_ignored(SIGHUP)) install(SIGHUP, on_lost_terminal);
 }
 
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
   interrupted = false;
-  install(on_signal);
+  install_all(on_signal, on_hang_up);
 }
 InterruptGuard::~InterruptGuard() {
-  install(SIG_DFL);
+  install_all(SIG_DFL, SIG_DFL);
 }
 const std::atomic<bool>& InterruptGuard::flag() {
   return interrupted;

@@ -4,8 +4,8 @@
 
 namespace paceline::cli {
 
-// While it lives, SIGINT and SIGTERM set flag(); a second one kills the workers (they die with us) and exits
-// 130 at once.
+// While it lives, SIGINT, SIGTERM and SIGHUP set flag(); a second SIGINT or SIGTERM kills the workers (they
+// die with us) and exits 130 at once.
 class InterruptGuard {
  public:
   InterruptGuard();

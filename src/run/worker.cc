@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "base/clock.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -31,7 +32,7 @@ constexpr int kPollMs = 50;  // while a child is being stopped
 constexpr int kQuietPollMs = 500;
 constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
 
-// By SIGTERM, which ends a worker at once unless it has something to save.
+// By SIGTERM or SIGHUP, which end a worker at once unless it has something to save.
 std::atomic<bool> asked_to_end{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -129,7 +130,7 @@ int run_and_report(const workload::PassSpec& spec, workload::RecordSink& sink,
     sink.emit(
         workload::failed_record("oom", "out of memory: an allocation was refused; use a smaller batch"));
   } catch (const std::exception& e) {
-    sink.emit(workload::failed_record("error", e.what()));
+    sink.emit(workload::failed_record("error", plain_reason(e)));
   }
   return 1;
 }
@@ -216,9 +217,11 @@ std::optional<PassReport> read_record_file(const fs::path& record_file) {
 int worker_main(int spec_fd, int record_fd) {
   const auto spec = workload::pass_from_json(nlohmann::json::parse(read_all(spec_fd)));
   workload::PipeSink sink(record_fd);
-  if (spec.kind == workload::PassKind::kTrain) std::signal(SIGTERM, [](int) { asked_to_end = true; });
-  // A scheduler signals every process of a job; the store is needed until the last has ended.
-  if (spec.kind == workload::PassKind::kStore) std::signal(SIGTERM, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    if (spec.kind == workload::PassKind::kTrain) std::signal(signal, [](int) { asked_to_end = true; });
+    // A scheduler signals every process of a job; the store is needed until the last has ended.
+    if (spec.kind == workload::PassKind::kStore) std::signal(signal, SIG_IGN);
+  }
   return run_and_report(spec, sink, asked_to_end);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C and SIGTERM: what is finished is kept and reported, nothing runs on, --resume finishes the rest."""
+"""Ctrl-C, SIGTERM and SIGHUP: what is finished is kept and reported, nothing runs on, --resume finishes the rest."""
 
 import pty
 import os
@@ -26,9 +26,10 @@ class Interrupts(cli.CliTest):
         self.assertIsNone(process.poll(), "the plan ended before it could be interrupted")
         return process
 
-    def check_interrupted(self, sig):
+    def check_interrupted(self, *signals):
         process = self.start_and_wait(self.plan())
-        process.send_signal(sig)
+        for number in signals:
+            process.send_signal(number)
         result = self.finish(process, timeout=30)
         self.assert_code(result, 130)
         self.assert_group_empty(process)
@@ -67,6 +68,15 @@ class Interrupts(cli.CliTest):
 
     def test_sigterm_then_resume(self):
         self.check_resumed(self.check_interrupted(signal.SIGTERM))
+
+    def test_a_closed_terminal_then_resume(self):
+        """SIGHUP comes from the terminal and again from its shell; neither ends the run at once."""
+        self.check_resumed(self.check_interrupted(signal.SIGHUP, signal.SIGHUP))
+
+    def test_nohup_runs_on(self):
+        process = self.start_and_wait(self.plan(), passes=1, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        self.assert_code(self.finish(process), 0)
 
     def test_second_ctrl_c_exits_at_once(self):
         process = self.start("run", self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: load}", "output_dir: out", engines="[fault]"))
