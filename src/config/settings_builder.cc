@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/display_text.h"
 #include "base/text.h"
 #include "config/plan_reader.h"
 
@@ -58,9 +59,25 @@ class Builder {
     if (!is_variable_name(name))
       return report(raw.place,
                     fmt::format("'{}' is no name of an environment variable (letters, digits, _)", name));
+    if (option.name == "env" && !fits_environment(name, raw)) return;
     Option row = option;
     row.name = raw.name;
     set(raw.name, row, raw);
+  }
+
+  // The kernel refuses to start a program with a longer one.
+  bool fits_environment(const std::string& name, const RawSetting& raw) {
+    constexpr std::size_t kLongest = 131'072 - 2;  // beside '=' and the end
+    const auto too_long = std::find_if(raw.values.begin(), raw.values.end(), [&](const auto& value) {
+      return name.size() + value.text.size() > kLongest;
+    });
+    if (too_long == raw.values.end()) return true;
+    report(
+        too_long->place,
+        fmt::format("{} has a value of {} bytes; the system takes environment variables up to {} bytes, name "
+                    "included",
+                    raw.written, too_long->text.size(), kLongest));
+    return false;
   }
 
   // A baseline names axes; the value converts as the axis does.
@@ -79,13 +96,14 @@ class Builder {
   void set(const std::string& name, const Option& option, const RawSetting& raw) {
     std::vector<Value> values;
     std::set<Value> seen;
+    Option named = option;  // messages call it as the plan does
+    if (!raw.on_command_line) named.name = raw.written, named.aliases = {};
     for (const auto& value : raw.values) {
-      auto converted = convert(option, value, names_);
+      auto converted = convert(named, value, names_);
       if (!converted.value) {
         report(value.place, std::move(converted.problem));
       } else if (!seen.insert(*converted.value).second && !counts_by_place(option)) {
-        report(value.place,
-               fmt::format("{} '{}' stands twice in '{}'", singular(option), value.text, raw.written));
+        report(value.place, fmt::format("'{}' stands twice in '{}'", shown_value(value.text), raw.written));
       } else {
         values.push_back(std::move(*converted.value));
       }

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,8 +39,15 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
+// Tells the parent why there is no worker. Only async-signal-safe calls.
+[[noreturn]] void give_up(int error_fd) {
+  const int why = errno;
+  (void)!::write(error_fd, &why, sizeof why);
+  ::_exit(127);
+}
+
 // Between fork and exec only async-signal-safe calls are allowed.
-[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int extra_fd,
+[[noreturn]] void exec_child(int null_fd, int log_fd, int spec_fd, int record_fd, int extra_fd, int error_fd,
                              const cpu_set_t* cpus, pid_t parent, char* const* argv, char* const* env) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -54,13 +62,43 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   if (spec_fd >= 0) ::dup2(spec_fd, kSpecFd);
   if (record_fd >= 0) ::dup2(record_fd, kRecordFd);
   if (extra_fd >= 0) ::dup2(extra_fd, kExtraFd);
-  if (cpus && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) ::_exit(127);
+  if (cpus && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) give_up(error_fd);
   ::execve(argv[0], argv, env);
-  ::_exit(127);
+  give_up(error_fd);
+}
+
+[[noreturn]] void too_few_descriptors() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  throw Error(
+      ErrorCode::kIo,
+      fmt::format("cannot start a worker process: only {} files may be open at a time; raise the limit, "
+                  "e.g. with 'ulimit -n 1024'",
+                  limit.rlim_cur));
 }
 
 FileDescriptor above_targets(int fd) {
-  return fd < 0 ? FileDescriptor() : FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 10));
+  if (fd < 0) return {};
+  FileDescriptor copy(::fcntl(fd, F_DUPFD_CLOEXEC, 10));
+  if (!copy) too_few_descriptors();
+  return copy;
+}
+
+// Closed without a word when the worker's program has started.
+void check_started(int error_fd, const std::string& program) {
+  int why = 0;
+  ssize_t n = 0;
+  while ((n = ::read(error_fd, &why, sizeof why)) < 0 && errno == EINTR) {
+  }
+  if (n != sizeof why) return;
+  if (why == E2BIG)
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format("'{}' could not be started: its environment variables are longer than the system takes "
+                    "(128 KiB each, about 2 MiB in all); shorten those of 'env'",
+                    program));
+  throw Error(ErrorCode::kInternal,
+              fmt::format("'{}' could not be started: {}", program, std::strerror(why)));
 }
 
 cpu_set_t set_of(const std::vector<int>& cpus) {
@@ -75,12 +113,17 @@ cpu_set_t set_of(const std::vector<int>& cpus) {
 ChildProcess::ChildProcess(const SpawnRequest& request) {
   const FileDescriptor null_file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const FileDescriptor log_file(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!log_file && errno == EMFILE) too_few_descriptors();
   if (!log_file)
     throw Error(ErrorCode::kIo,
                 fmt::format("cannot write log '{}': {}", request.log.string(), std::strerror(errno)));
   const auto null_fd = above_targets(null_file.get()), log_fd = above_targets(log_file.get());
   const auto spec_fd = above_targets(request.spec_fd), record_fd = above_targets(request.record_fd);
   const auto extra_fd = above_targets(request.extra_fd);
+  Pipe errors = record_pipe();
+  ::fcntl(errors.read_end.get(), F_SETFL, 0);
+  auto error_fd = above_targets(errors.write_end.get());
+  errors.write_end.reset();
   const cpu_set_t cpus = set_of(request.cpus);
   auto argv_text = request.argv;
   auto env_text = merged_environment(request.env);
@@ -91,9 +134,16 @@ ChildProcess::ChildProcess(const SpawnRequest& request) {
   if (pid_ < 0)
     throw Error(ErrorCode::kInternal, fmt::format("cannot start a worker process: {}", std::strerror(errno)));
   if (pid_ == 0)
-    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(),
+    exec_child(null_fd.get(), log_fd.get(), spec_fd.get(), record_fd.get(), extra_fd.get(), error_fd.get(),
                request.cpus.empty() ? nullptr : &cpus, parent, argv.data(), env.data());
   ::setpgid(pid_, pid_);  // also here: whoever comes first
+  error_fd.reset();
+  try {
+    check_started(errors.read_end.get(), request.argv.front());
+  } catch (...) {
+    wait();  // no destructor runs after this
+    throw;
+  }
 }
 
 ChildProcess::~ChildProcess() {
@@ -122,8 +172,9 @@ std::vector<std::string> worker_command_line() {
 
 Pipe record_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  const bool made = ::pipe2(ends, O_CLOEXEC) == 0;
+  if (!made && errno == EMFILE) too_few_descriptors();
+  if (!made) throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   Pipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
   ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
   return pipe;
@@ -131,6 +182,7 @@ Pipe record_pipe() {
 
 FileDescriptor memory_file(const std::string& content) {
   FileDescriptor fd(::memfd_create("paceline-pass", MFD_CLOEXEC));
+  if (!fd && errno == EMFILE) too_few_descriptors();
   if (!fd || ::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) ||
       ::lseek(fd.get(), 0, SEEK_SET) != 0)
     throw Error(ErrorCode::kInternal,
