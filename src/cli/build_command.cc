@@ -147,6 +147,7 @@ run::BuildOrder order_of(const config::Settings& options, const Source& source, 
   order.engine = options.text("engine");
   order.precision = options.text("precision");
   order.threads = static_cast<int>(host::allowed_cpus().size());
+  order.timeout_s = options.number("timeout_s");
   order.onnx_file = fs::absolute(source.file());
   order.file = output;
   order.log = options.has("log") ? fs::path(options.text("log")) : fs::path(output.string() + ".log");

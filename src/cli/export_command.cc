@@ -30,6 +30,10 @@ workload::ExportTo target(const config::Settings& options) {
   std::error_code error;
   if (fs::is_directory(to.file, error))
     throw Error(ErrorCode::kUsage, fmt::format("--output '{}' is a folder; name a file", to.file));
+  if (fs::exists(to.file, error) && !fs::is_regular_file(to.file, error))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--output '{}' is a device or a pipe, and a model is written as a file; name one",
+                            options.text("output")));
   make_directories(fs::path(to.file).parent_path());
   return to;
 }
@@ -56,7 +60,8 @@ Written write(const config::Settings& options, const workload::ExportTo& to, con
     return {source.model(), write_in_precision(options, source.model(), "", to.file, console)};
   }
   const auto model = model_spec(options);
-  return {model, run::export_model(engine_directory({}), model, to, InterruptGuard::flag())};
+  return {model, run::export_model(engine_directory({}), model, to, options.number("timeout_s"),
+                                   InterruptGuard::flag())};
 }
 
 std::string inputs_text(const plugin::ModelSpec& model, bool dynamic) {

@@ -87,7 +87,8 @@ FloatFile::FloatFile(const config::Settings& options, const workload::ExportTo& 
   if (is_file) return;
   auto target = to;
   target.file = written_ = to.file + ".float.onnx";
-  run::export_model(engine_directory({}), model_, target, InterruptGuard::flag());
+  run::export_model(engine_directory({}), model_, target, options.number("timeout_s"),
+                    InterruptGuard::flag());
   model_.file = written_;
 }
 

@@ -77,6 +77,17 @@ constexpr std::array kRows{
            .kinds = kCommandLine,
            .commands = kBuild,
            .help = "These options as a JSON file (`paceline schema engine-config`); the command line wins."},
+    Option{
+        .name = "timeout_s",
+        .type = kNumber,
+        .fallback = "7200",
+        .unit = "s",
+        .min = 0.1,
+        .max = 604'800,
+        .kinds = kCommandLine,
+        .commands = kExport | kBuild,
+        .help =
+            "Stops a process that exports, calibrates or compiles after so long; nothing is written then."},
     Option{.name = "log",
            .kinds = kCommandLine,
            .commands = kBuild,

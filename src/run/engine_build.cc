@@ -11,8 +11,6 @@ namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kTimeoutS = 7200;  // engines that time every kernel they could use
-
 WorkerRequest request_of(const BuildOrder& order, const fs::path& plugin_file, const fs::path& file) {
   WorkerRequest request;
   auto& spec = request.spec;
@@ -25,13 +23,14 @@ WorkerRequest request_of(const BuildOrder& order, const fs::path& plugin_file, c
   spec.settings.options = order.options;
   spec.build_to = {file.string(), order.log.string(), order.profiles};
   request.log = order.log;
-  request.timeout_s = kTimeoutS;
+  request.timeout_s = order.timeout_s;
   return request;
 }
 
 ErrorCode code_of(const std::string& reason_code) {
   if (reason_code == "unsupported") return ErrorCode::kUnsupported;
   if (reason_code == "unavailable") return ErrorCode::kUnavailable;
+  if (reason_code == "timeout") return ErrorCode::kTimeout;
   return reason_code == "config" ? ErrorCode::kUsage : ErrorCode::kData;
 }
 

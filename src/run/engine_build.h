@@ -18,6 +18,7 @@ struct BuildOrder {
   std::string engine;
   std::string precision;
   int threads = 1;
+  double timeout_s = 7200;
   std::filesystem::path onnx_file, file;
   std::filesystem::path log;  // of the library and of the worker, written anew
   std::vector<ShapeProfile> profiles;

@@ -11,11 +11,10 @@
 namespace paceline::run {
 namespace {
 
-constexpr double kExportTimeoutS = 1800;  // loading and writing a model of many GB from a slow disk
-
 ErrorCode code_of(const std::string& reason_code) {
   if (reason_code == "unsupported") return ErrorCode::kUnsupported;
   if (reason_code == "unavailable") return ErrorCode::kUnavailable;
+  if (reason_code == "timeout") return ErrorCode::kTimeout;
   return reason_code == "config" ? ErrorCode::kUsage : ErrorCode::kData;
 }
 
@@ -26,7 +25,8 @@ EngineHome exporter_home(const EngineDirectory& engines) {
 }
 
 workload::PreparedFile export_model(const EngineDirectory& engines, const plugin::ModelSpec& model,
-                                    const workload::ExportTo& target, const std::atomic<bool>& interrupt) {
+                                    const workload::ExportTo& target, double timeout_s,
+                                    const std::atomic<bool>& interrupt) {
   const auto home = exporter_home(engines);
   if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
   WorkerRequest request;
@@ -36,7 +36,7 @@ workload::PreparedFile export_model(const EngineDirectory& engines, const plugin
   request.spec.export_to = target;
   const FileDescriptor log_file = memory_file("");
   request.log = fmt::format("/proc/self/fd/{}", log_file.get());
-  request.timeout_s = kExportTimeoutS;
+  request.timeout_s = timeout_s;
   const auto outcome = run_worker(request, interrupt, {});
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
   const auto log = file_tail(request.log, 500);

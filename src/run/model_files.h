@@ -16,7 +16,8 @@ EngineHome exporter_home(const EngineDirectory& engines);
 // Writes a built-in model in a worker process. Throws Error naming the model and the reason; kInterrupted is
 // the caller's to see from `interrupt`.
 workload::PreparedFile export_model(const EngineDirectory& engines, const plugin::ModelSpec& model,
-                                    const workload::ExportTo& target, const std::atomic<bool>& interrupt);
+                                    const workload::ExportTo& target, double timeout_s,
+                                    const std::atomic<bool>& interrupt);
 
 // An export pass that makes `base`'s built-in model a file for an engine that reads `format`; its batch stays
 // free.

@@ -23,8 +23,7 @@ namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kTimeoutS = 7200;  // calibration of a large model, sensitivity of its layers
-constexpr std::int64_t kSeed = 1;   // as input_seed's default
+constexpr std::int64_t kSeed = 1;  // as input_seed's default
 constexpr std::array<const char*, 2> kCalibrators{"onnxruntime", "openvino"};
 
 bool has_half_weights(const onnx::proto::ModelProto& model) {
@@ -173,14 +172,15 @@ workload::PreparedFile quantise_file(const EngineDirectory& engines, const confi
   WorkerRequest request;
   request.spec = pass;
   request.log = folder.path() / "log.txt";
-  request.timeout_s = kTimeoutS;
+  request.timeout_s = s.number("timeout_s");
   const auto outcome = run_worker(request, interrupt, {});
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
   const bool unsupported = outcome.reason_code == "unsupported";
   throw Error(
-      unsupported                       ? ErrorCode::kUnsupported
-      : outcome.reason_code == "config" ? ErrorCode::kUsage
-                                        : ErrorCode::kData,
+      unsupported                        ? ErrorCode::kUnsupported
+      : outcome.reason_code == "config"  ? ErrorCode::kUsage
+      : outcome.reason_code == "timeout" ? ErrorCode::kTimeout
+                                         : ErrorCode::kData,
       fmt::format("cannot write {} as {}: {}", s.text("model"), pass.quantise_to.precision, outcome.reason));
 }
 
