@@ -59,7 +59,7 @@ std::string escape_markdown(std::string_view text) {
   static constexpr std::string_view kMarkup = "\\`*_[]|~";
   std::string out;
   for (const char c : valid_utf8(text)) {
-    if (c == '\n' || c == '\r') {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {  // a terminal may show the document
       out += ' ';
       continue;
     }

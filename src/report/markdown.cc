@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
 #include "report/case_cells.h"
@@ -16,6 +18,13 @@ namespace paceline::report {
 namespace {
 
 using result::RunResult;
+
+// Inside backticks nothing is markup, but a terminal may show the document.
+std::string code_span(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  return text;
+}
 
 std::string head_text(std::span<const ReportRun> runs) {
   std::string out;
@@ -87,7 +96,7 @@ std::string tail_text(const RunResult& run, const std::string& letter) {
   out += fmt::format("\n## Environment{}\n\n| field | value |\n|:--|:--|\n", of);
   for (const auto& [key, value] : flat_rows(run.environment))
     out += fmt::format("| {} | {} |\n", escape_markdown(key), escape_markdown(value));
-  return out + fmt::format("\nReproduce: `{}`\n\n", run.command_line);
+  return out + fmt::format("\nReproduce: `{}`\n\n", code_span(run.command_line));
 }
 
 }  // namespace

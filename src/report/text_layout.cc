@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/display_text.h"
 #include "base/text.h"
 
 namespace paceline::report {
@@ -81,11 +82,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 }
 
 std::string printable(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; },
-      '?');
-  return clean;
+  return on_one_line(text);
 }
 
 std::string to_ascii(std::string_view text) {

@@ -19,7 +19,7 @@ std::string truncate_middle(std::string_view text, std::size_t width);
 // Lines of at most `width` columns, broken at blanks; a longer word stands alone.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-// Control characters become '?': names come from users and must not steer a terminal.
+// Control characters are spelled ("\x1b"): names come from users and must not steer a terminal.
 std::string printable(std::string_view text);
 
 // Typography a plain terminal can show: "±" to "+/-", "–" to "-"; anything else beyond ASCII to '?'.

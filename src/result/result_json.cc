@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "result/result_json.h"
 
+#include "base/display_text.h"
 #include "base/text.h"
 #include "result/case_fields.h"
 
@@ -97,7 +98,7 @@ Json parse_json(const std::string& text, const std::string& origin) {
     return Json::parse(text);
   } catch (const Json::exception& e) {
     throw Error(ErrorCode::kData,
-                fmt::format("'{}' is not valid JSON (cut off or damaged): {}", origin, e.what()));
+                fmt::format("'{}' is not valid JSON (cut off or damaged): {}", origin, plain_reason(e)));
   }
 }
 

@@ -135,8 +135,11 @@ StoredRun read_run(const fs::path& path) {
         fmt::format(
             "'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>",
             path.string()));
-  StoredRun stored{file.parent_path(),
-                   run_from_json(parse_json(read_file(file), file.string()), file.string())};
+  const nlohmann::json json = parse_json(read_file(file), file.string());
+  if (!json.is_object() || !json.contains("run_id") || !json.contains("cases"))
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' is no result of a run: it has no run_id and no cases", file.string()));
+  StoredRun stored{file.parent_path(), run_from_json(json, file.string())};
   return stored;
 }
 

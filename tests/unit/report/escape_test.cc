@@ -16,6 +16,7 @@ TEST(Escape, XmlDropsForbiddenControls) {
 
 TEST(Escape, MarkdownKeepsOneCellOneCell) {
   EXPECT_EQ(escape_markdown("a|b\nc"), "a\\|b c");
+  EXPECT_EQ(escape_markdown("a\x1b[2Jb").find('\x1b'), std::string::npos);
   EXPECT_EQ(escape_markdown("<b>amp_bf16*"), "&lt;b&gt;amp\\_bf16\\*");
 }
 

@@ -32,7 +32,7 @@ TEST(TextLayout, WrapsAtBlanks) {
 TEST(TextLayout, AsciiAndControlCharacters) {
   EXPECT_EQ(to_ascii("1.99–2.11 ±3 µs…"), "1.99-2.11 +/-3 us...");
   EXPECT_EQ(to_ascii("naïve ☃"), "na?ve ?");
-  EXPECT_EQ(printable("a\x1b[31mb\n"), "a?[31mb?");
+  EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\n");
 }
 
 }  // namespace
