@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/version.h"
@@ -16,7 +18,8 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"run", "benchmark", "PLAN.yaml [options] [--section.key=value …]",
-            "run every case of a plan, write results and a report", config::kRun, run_command},
+            "run every case of a plan (inference, training), write results and a report", config::kRun,
+            run_command},
     Command{"infer", "", "--model NAME [options]",
             "measure the inference of one model from flags; lists make a matrix: --batch 1,8", config::kInfer,
             infer_command},
@@ -44,8 +47,8 @@ constexpr std::array kCommands{
 
 std::string general_help() {
   std::string text =
-      "paceline: measures deep-learning inference, with intervals, accuracy checks and reasons\n\nusage: "
-      "paceline COMMAND [options]\n\n";
+      "paceline: measures deep-learning inference and training, with intervals, accuracy checks and "
+      "reasons\n\nusage: paceline COMMAND [options]\n\n";
   for (const auto& c : kCommands)
     if (!c.summary.empty()) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
   text +=
@@ -66,8 +69,34 @@ const Command* find_command(std::string_view name) {
     if (!c.summary.empty()) names.emplace_back(c.name);
   const auto near = nearest_name(name, names);
   throw Error(ErrorCode::kUsage,
-              fmt::format("unknown command '{}'{}; there are: {}", name,
+              fmt::format("unknown command '{}'{}; there are: {}", shown_value(name),
                           near ? fmt::format("; did you mean '{}'?", *near) : "", join(names, ", ")));
+}
+
+// --quiet, --verbose and --no-color may stand before the command; they are moved behind it.
+std::vector<std::string> command_first(const std::vector<std::string>& arguments) {
+  const auto leads = [](const std::string& a) {
+    const auto* option = a.size() > 1 && a[0] == '-' ? config::find_flag(a, config::kSchema) : nullptr;
+    return option && option->commands == config::kAnyCommand && option->name != "help" &&
+           option->type == config::OptionType::kBoolean;
+  };
+  const auto command = std::find_if_not(arguments.begin(), arguments.end(), leads);
+  if (command == arguments.begin() || command == arguments.end()) return arguments;
+  std::vector<std::string> moved{*command};
+  moved.insert(moved.end(), arguments.begin(), command);
+  moved.insert(moved.end(), command + 1, arguments.end());
+  return moved;
+}
+
+// An option of some command, in the place of the command.
+bool is_option(const std::string& word) {
+  return word.starts_with('-') && config::find_flag(word.substr(0, word.find('=')), config::kAnyCommand);
+}
+
+[[noreturn]] void unknown_leading_option(const std::string& flag) {
+  throw Error(ErrorCode::kUsage, fmt::format("'{}' stands before the command; options follow it: paceline "
+                                             "COMMAND {}",
+                                             shown_value(flag), shown_value(flag)));
 }
 
 bool asks_for_help(const std::vector<std::string>& arguments) {
@@ -105,11 +134,13 @@ std::string commands_markdown() {
 void check_encoding(const std::vector<std::string>& arguments) {
   for (const auto& a : arguments)
     if (!is_utf8(a))
-      throw Error(ErrorCode::kUsage, fmt::format("the argument '{}' is not valid UTF-8; rename the file", a));
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("the argument '{}' is not valid UTF-8; rename the file", shown_value(a)));
 }
 
-ExitCode dispatch(const std::vector<std::string>& arguments) {
-  check_encoding(arguments);
+ExitCode dispatch(const std::vector<std::string>& typed) {
+  check_encoding(typed);
+  const auto arguments = command_first(typed);
   const std::string name = arguments.empty() ? "--help" : arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
     print(stdout, general_help());
@@ -120,8 +151,9 @@ ExitCode dispatch(const std::vector<std::string>& arguments) {
     return ExitCode::kOk;
   }
   const Command* command = find_command(name);
+  if (!command && is_option(name)) unknown_leading_option(name);
   if (!command) unknown_command(name);
-  Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(arguments, " ")};
+  Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " ")};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {
     print(stdout, command_help(*command));
     return ExitCode::kOk;

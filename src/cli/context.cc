@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/display_text.h"
+
 namespace paceline::cli {
 namespace {
 
@@ -37,7 +39,7 @@ void print(std::FILE* stream, std::string_view text) {
 }
 
 void Console::say(std::string_view line) const {
-  if (!quiet) print(text(), std::string(line) + "\n");
+  if (!quiet) print(text(), for_terminal(line) + "\n");
 }
 
 void Console::result(std::string_view document) const {
@@ -45,7 +47,7 @@ void Console::result(std::string_view document) const {
 }
 
 void Console::warn(std::string_view line) const {
-  print(stderr, fmt::format("! {}\n", line));
+  print(stderr, fmt::format("! {}\n", for_terminal(line)));
 }
 
 Console make_console(bool json, bool quiet, bool verbose, bool no_color) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/display_text.h"
 #include "base/units.h"
 #include "config/vocabulary.h"
 #include "run/case_settings.h"
@@ -128,6 +129,19 @@ double estimated_seconds(const config::Case& c) {
          cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }
 
+nlohmann::json dry_run_json(const std::string& experiment, const std::vector<config::Case>& cases) {
+  auto list = nlohmann::json::array();
+  double total = 0;
+  for (const auto& c : cases) {
+    const double seconds = estimated_seconds(c);
+    total += seconds;
+    nlohmann::json one{{"number", list.size() + 1}, {"case_id", c.id}, {"estimated_s", seconds}};
+    if (!c.not_available.empty()) one["skipped_because"] = c.not_available;
+    list.push_back(std::move(one));
+  }
+  return {{"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}};
+}
+
 std::string dry_run_text(const std::vector<config::Case>& cases) {
   std::string text;
   double total = 0;
@@ -135,9 +149,9 @@ std::string dry_run_text(const std::vector<config::Case>& cases) {
   for (const auto& c : cases) {
     const double seconds = estimated_seconds(c);
     total += seconds;
-    text += fmt::format(
-        "{:>4}  {:<48} {}\n", ++number, c.id,
-        c.not_available.empty() ? "about " + format_time_left(seconds) : "skipped: " + c.not_available);
+    text += fmt::format("{:>4}  {:<48} {}\n", ++number, on_one_line(c.id),
+                        c.not_available.empty() ? "about " + format_time_left(seconds)
+                                                : "skipped: " + on_one_line(c.not_available));
   }
   return text + fmt::format("{}, roughly {} (assumes 100 GFLOP/s)\n", plural(std::ssize(cases), "case"),
                             format_time_left(total));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace paceline::cli {
 // Rough time of one case in seconds, all repetitions: process start, load, check, warm-up and measurement at
 // an assumed 100 GFLOP/s. For --dry-run and nothing else.
 double estimated_seconds(const config::Case& c);
+
+// The same for programs: number, id, seconds or the reason of a skip; and the sum.
+nlohmann::json dry_run_json(const std::string& experiment, const std::vector<config::Case>& cases);
 
 // The numbered list of cases with estimates and what will be skipped.
 std::string dry_run_text(const std::vector<config::Case>& cases);

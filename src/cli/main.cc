@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <new>
 
+#include "base/display_text.h"
+#include "base/text.h"
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
 #include "cli/interrupts.h"
+#include "config/diagnostic.h"
 
 namespace {
 
@@ -34,18 +38,28 @@ ExitCode checked_output(ExitCode code) {
   return code == ExitCode::kOk ? ExitCode::kUsage : code;
 }
 
+// Further lines, such as the end of a log, are indented: each "paceline: " at the begin of a line is ours.
+std::string indented(const std::string& message) {
+  return join(split(message, '\n'), "\n  ");
+}
+
 ExitCode fail(ExitCode code, const std::string& message) {
-  cli::print(stderr, fmt::format("paceline: {}\n", message));
+  cli::print(stderr, for_terminal(fmt::format("paceline: {}", message)) + "\n");
   return cli::InterruptGuard::flag() ? ExitCode::kInterrupted : code;
 }
 
 ExitCode run(const std::vector<std::string>& arguments) {
   try {
     return checked_output(cli::dispatch(arguments));
-  } catch (const Error& e) {
+  } catch (const config::ConfigErrors& e) {
     return fail(cli::exit_code_of(e.code()), e.what());
+  } catch (const Error& e) {
+    return fail(cli::exit_code_of(e.code()), indented(e.what()));
+  } catch (const std::bad_alloc& e) {
+    return fail(ExitCode::kWorkloadFailed,
+                fmt::format("{}; use smaller inputs or batches, or raise the memory limit", plain_reason(e)));
   } catch (const std::exception& e) {
-    return fail(ExitCode::kWorkloadFailed, fmt::format("internal error: {}", e.what()));
+    return fail(ExitCode::kWorkloadFailed, fmt::format("internal error: {}", indented(plain_reason(e))));
   }
 }
 

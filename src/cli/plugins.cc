@@ -11,16 +11,20 @@
 namespace paceline::cli {
 namespace fs = std::filesystem;
 
-std::vector<std::string> plugin_files(const config::FlagSet& flags, const config::Settings& options) {
+std::optional<fs::path> plan_path(const config::FlagSet& flags, const config::Settings& options) {
+  if (options.has("resume")) return fs::path(options.text("resume")) / "plan.yaml";
+  if (options.has("config")) return options.text("config");
+  if (!flags.positionals.empty()) return flags.positionals.front();
+  return std::nullopt;
+}
+
+std::vector<std::string> plugin_files(const config::FlagSet& flags,
+                                      const std::optional<config::PlanText>& plan) {
   std::vector<std::string> files;
   for (const auto& setting : flags.settings)
     if (setting.name == "plugin")
       for (const auto& value : setting.values) files.push_back(value.text);
-  fs::path plan = options.has("config")       ? options.text("config")
-                  : flags.positionals.empty() ? std::string()
-                                              : flags.positionals.front();
-  if (options.has("resume")) plan = fs::path(options.text("resume")) / "plan.yaml";
-  if (files.empty() && !plan.empty()) files = config::plan_plugins(plan);
+  if (files.empty() && plan) files = config::plan_plugins(*plan);
   return files;
 }
 

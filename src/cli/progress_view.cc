@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/display_text.h"
 #include "base/units.h"
 #include "report/environment_rows.h"
 #include "report/text_layout.h"
@@ -43,12 +44,13 @@ void ProgressView::notice(const std::string& words) {
 
 void ProgressView::document(const std::string& text) {
   clear();
-  print(console_.text(), text);
+  print(console_.text(), for_terminal(text));
 }
 
 std::string ProgressView::headline() const {
-  if (pass_.kind != "timed") return fmt::format("  {}  {}", pass_.kind, pass_.label);
-  return fmt::format("  {}/{}  {} · rep {}", pass_.number, pass_.of, pass_.label, pass_.repetition + 1);
+  const auto label = on_one_line(pass_.label);
+  if (pass_.kind != "timed") return fmt::format("  {}  {}", pass_.kind, label);
+  return fmt::format("  {}/{}  {} · rep {}", pass_.number, pass_.of, label, pass_.repetition + 1);
 }
 
 void ProgressView::pass_begins(const run::PassInfo& pass) {
@@ -75,7 +77,8 @@ void ProgressView::case_ends(const result::CaseResult& result) {
   if (result.outcome == result::Outcome::kOk) return;
   clear();
   const bool skipped = result.outcome == result::Outcome::kSkipped;
-  console_.warn(fmt::format("{} {}: {}", result.label, skipped ? "skipped" : "failed", result.reason));
+  console_.warn(
+      fmt::format("{} {}: {}", on_one_line(result.label), skipped ? "skipped" : "failed", result.reason));
 }
 
 void ProgressView::draw(const std::string& line) {
@@ -84,7 +87,8 @@ void ProgressView::draw(const std::string& line) {
   if (now - drawn_ns_ < kRedrawNs) return;
   drawn_ns_ = now;
   line_open_ = true;
-  const std::string text = report::truncate(console_.ascii ? report::to_ascii(line) : line,
+  const std::string shown = on_one_line(line);
+  const std::string text = report::truncate(console_.ascii ? report::to_ascii(shown) : shown,
                                             std::min<std::size_t>(console_.width, 100) - 1);
   print(console_.text(), "\r\x1b[K" + text);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
 #include "analysis/gates.h"
 #include "base/error.h"
@@ -22,6 +23,7 @@
 #include "config/plan.h"
 #include "config/training_rules.h"
 #include "host/environment.h"
+#include "result/result_json.h"
 #include "result/run_directory.h"
 #include "run/case_identity.h"
 #include "run/coordinator.h"
@@ -39,9 +41,18 @@ constexpr std::size_t kAskAbove = 1000;  // cases
 constexpr std::array<std::string_view, 4> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
                                                            "measure_peak"};
 
+// Where a run is, and what it measures, stand in its folder.
+constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
+
 void check_overrides_of_resume(const config::FlagSet& flags) {
   constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
   for (const auto& setting : flags.settings) {
+    if (std::find(kSaidByTheFolder.begin(), kSaidByTheFolder.end(), setting.name) != kSaidByTheFolder.end())
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("{}: --resume takes the plan of the folder and writes into the folder; leave {} "
+                      "out",
+                      setting.place.file, setting.written));
     const bool allowed =
         config::find_option(setting.name, kOfRun) ||
         std::find(kResumeMayChange.begin(), kResumeMayChange.end(), setting.name) != kResumeMayChange.end();
@@ -52,26 +63,30 @@ void check_overrides_of_resume(const config::FlagSet& flags) {
   }
 }
 
-// The plan of a command line: a file, flags alone, or the stored plan of a run to resume.
-config::Plan read_plan(const config::FlagSet& flags, const config::Settings& options, bool from_flags,
+void check_resumable(const config::FlagSet& flags, const config::Settings& options, const fs::path& stored) {
+  if (!fs::exists(stored))
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
+                                               "directory, e.g. results/quickstart/<run_id>",
+                                               options.text("resume")));
+  check_overrides_of_resume(flags);
+}
+
+// The text of the plan: a file's, or that of a run to resume; none: infer and train take one from flags.
+std::optional<config::PlanText> plan_text(const config::FlagSet& flags, const config::Settings& options) {
+  const auto path =
+      flags.command == config::kInfer && !options.has("resume") ? std::nullopt : plan_path(flags, options);
+  if (path && options.has("resume")) check_resumable(flags, options, *path);
+  if (path) return config::read_plan_text(*path);
+  if (flags.command != config::kRun) return std::nullopt;
+  if (!flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
+  throw Error(ErrorCode::kUsage,
+              "no plan given; usage: paceline run PLAN.yaml (examples: examples/plans/quickstart.yaml)");
+}
+
+config::Plan read_plan(const config::FlagSet& flags, const std::optional<config::PlanText>& text,
                        const config::ExtraNames& extra) {
-  if (options.has("resume")) {
-    const fs::path stored = fs::path(options.text("resume")) / "plan.yaml";
-    if (!fs::exists(stored))
-      throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
-                                                 "directory, e.g. results/quickstart/<run_id>",
-                                                 options.text("resume")));
-    check_overrides_of_resume(flags);
-    return config::load_plan(stored, flags, extra);
-  }
-  if (from_flags) return config::plan_from_flags(flags, extra);
-  std::string file = options.has("config") ? options.text("config") : "";
-  if (file.empty() && !flags.positionals.empty()) file = flags.positionals.front();
-  if (file.empty() && !flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
-  if (file.empty())
-    throw Error(ErrorCode::kUsage,
-                "no plan given; usage: paceline run PLAN.yaml (examples: examples/plans/quickstart.yaml)");
-  return config::load_plan(file, flags, extra);
+  if (text) return config::load_plan_text(text->text, text->source, flags, extra);
+  return config::plan_from_flags(flags, extra);
 }
 
 // --only takes numbers as --dry-run lists them, or case ids.
@@ -159,11 +174,9 @@ struct Planned {
 };
 
 Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
-  Planned p{options, describe_plugins(plugin_files(flags, options)), {}, {}, {}, {}};
-  const bool from_flags =
-      flags.command == config::kInfer ||
-      (flags.command == config::kTrain && !options.has("config") && flags.positionals.empty());
-  p.plan = read_plan(flags, options, from_flags, extra_names(p.plugins));
+  const auto text = plan_text(flags, options);
+  Planned p{options, describe_plugins(plugin_files(flags, text)), {}, {}, {}, {}};
+  p.plan = read_plan(flags, text, extra_names(p.plugins));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
   p.gates = expectations(p.plan, p.cases);
@@ -209,7 +222,10 @@ ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
 ExitCode show_plan(const Planned& p, const Console& console) {
   ProgressView view(console);
   run::tell_training_remarks(p.plan, p.cases, engine_directory(p.plugins), 1, view);
-  console.result(dry_run_text(p.cases));
+  if (console.json)
+    console.result(result::json_text(dry_run_json(p.plan.experiment_name, p.cases)));
+  else
+    console.result(dry_run_text(p.cases));
   return ExitCode::kOk;
 }
 

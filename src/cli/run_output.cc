@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/finding_table.h"
 #include "analysis/gates.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/exit_rules.h"
@@ -35,6 +37,26 @@ report::ReportRun with_samples(const result::RunResult& run, const std::filesyst
   return out;
 }
 
+// What could not be written, said once the table has been shown.
+class WriteAttempts {
+ public:
+  void attempt(const std::function<void()>& write) {
+    try {
+      write();
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kIo) throw;
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  [[nodiscard]] bool complete() const { return !first_; }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
 void write_report(const result::RunResult& run, const result::RunDirectory& directory) {
   const auto input = with_samples(run, directory.path());
   write_file_atomic(directory.path() / "report.html", report::find_format("html").render({&input, 1}, {}));
@@ -43,7 +65,9 @@ void write_report(const result::RunResult& run, const result::RunDirectory& dire
 std::string gates_text(const result::RunResult& run) {
   std::string text;
   for (const auto& g : run.gates)
-    text += fmt::format("expect {}: {} ({}; {})\n", g.expression, g.verdict, g.case_id, g.detail);
+    text += for_terminal(fmt::format("expect {}: {} ({}; {})", on_one_line(g.expression), g.verdict,
+                                     on_one_line(g.case_id), g.detail)) +
+            "\n";
   return text.empty() ? text : "\n" + text;
 }
 
@@ -61,15 +85,19 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   }
   const ExitCode code = exit_code_of(run, {options.allow_noisy, options.interrupted});
   run.exit_code = static_cast<int>(code);
-  directory.write_summary(run);
-  write_report(run, directory);
-  if (!options.junit.empty()) write_file_atomic(options.junit, report::junit_xml(run));
+  WriteAttempts files;
+  files.attempt([&] { directory.write_summary(run); });
+  files.attempt([&] { write_report(run, directory); });
+  if (!options.junit.empty())
+    files.attempt([&] { write_file_atomic(options.junit, report::junit_xml(run)); });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table = "\n" + report::terminal_table(run, terminal) + gates_text(run) +
-                     fmt::format("\nreport  {}\n", (directory.path() / "report.html").string());
+  const auto table =
+      "\n" + report::terminal_table(run, terminal) + gates_text(run) +
+      (files.complete() ? fmt::format("\nreport  {}\n", (directory.path() / "report.html").string()) : "");
   print(console.text(), table);
   if (gate_error) std::rethrow_exception(gate_error);
+  files.rethrow();
   return code;
 }
 

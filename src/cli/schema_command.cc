@@ -79,12 +79,27 @@ std::string everything(bool as_json) {
 
 }  // namespace
 
+// Documents that were asked for by name: printed, or one into a file, or each into a folder.
+void deliver_topics(const std::vector<std::string>& topics, const config::Settings& options) {
+  if (!options.has("output")) {
+    for (const auto& topic : topics) print(stdout, find_document(topic).make());
+    return;
+  }
+  const fs::path target = options.text("output");
+  const bool folder = topics.size() > 1 || fs::is_directory(target);
+  if (folder) make_directories(target);
+  for (const auto& topic : topics) {
+    const Document& document = find_document(topic);
+    write_file_atomic(folder ? target / document.file : target, document.make());
+  }
+}
+
 // Without a topic: everything; into a folder (--output) each document to its file.
 ExitCode schema_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kSchema);
   const auto options = config::command_settings(flags);
   if (!flags.positionals.empty()) {
-    for (const auto& topic : flags.positionals) print(stdout, find_document(topic).make());
+    deliver_topics(flags.positionals, options);
     return ExitCode::kOk;
   }
   if (options.has("output"))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/command_table.h"
@@ -108,7 +109,7 @@ ExitCode validate_command(const Context& context) {
   for (const auto& row : rows) width = std::max(width, row.name.size());
   for (const auto& row : rows)
     if (!console.quiet || row.result.status == CheckStatus::kFail)
-      print(console.text(), row_text(row, width) + "\n");
+      print(console.text(), for_terminal(row_text(row, width)) + "\n");
   print(console.text(), host::verdict_line(rows) + "\n");
   if (console.json) console.result(result::json_text(host::checks_to_json(rows)));
   return host::any_failed(rows) ? ExitCode::kEnvironmentInvalid : ExitCode::kOk;

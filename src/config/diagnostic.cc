@@ -7,10 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "base/display_text.h"
 #include "base/units.h"
 
 namespace paceline::config {
 namespace {
+
+constexpr std::size_t kMaxTyped = 200;  // of an argument as it was typed
 
 std::string joined(const std::vector<Diagnostic>& diagnostics) {
   std::string out;
@@ -31,8 +34,9 @@ std::vector<Diagnostic> in_reading_order(const std::vector<Diagnostic>& diagnost
 }  // namespace
 
 std::string Diagnostic::text() const {
-  if (line == 0) return file.empty() ? message : fmt::format("{}: {}", file, message);
-  return fmt::format("{}:{}:{}: {}", file, line, col, message);
+  const std::string where = on_one_line(file), what = on_one_line(message);
+  if (line == 0) return file.empty() ? what : fmt::format("{}: {}", shown_value(where, kMaxTyped), what);
+  return fmt::format("{}:{}:{}: {}", where, line, col, what);
 }
 
 Diagnostic diagnostic(const Place& place, std::string message) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "config/engine_config_words.h"
@@ -160,7 +161,7 @@ FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, con
   try {
     root = json::parse(json_text);
   } catch (const json::exception& e) {
-    throw Error(ErrorCode::kConfig, fmt::format("engine config '{}' is no JSON: {}", file, e.what()));
+    throw Error(ErrorCode::kConfig, fmt::format("engine config '{}' is no JSON: {}", file, plain_reason(e)));
   }
   if (!root.is_object())
     throw Error(

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "config/command_words.h"
 #include "config/option_table.h"
 #include "config/plan_reader.h"
 
@@ -48,6 +49,20 @@ const ScaledFlag* find_scaled(std::string_view flag) {
   return row == kScaledFlags.end() ? nullptr : &*row;
 }
 
+constexpr std::array<std::string_view, 10> kTruths{"true",  "True",  "TRUE",  "yes", "on",
+                                                   "false", "False", "FALSE", "no",  "off"};
+
+bool is_truth(std::string_view word) {
+  return std::find(kTruths.begin(), kTruths.end(), word) != kTruths.end();
+}
+
+// "false", and "false,true" where a switch is an axis.
+bool is_truth_list(std::string_view text) {
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
+  const auto words = split(text, ',');
+  return std::all_of(words.begin(), words.end(), [](const auto& word) { return is_truth(trim(word)); });
+}
+
 class FlagParser {
  public:
   FlagParser(std::span<const std::string> arguments, unsigned command) : arguments_(arguments) {
@@ -60,16 +75,24 @@ class FlagParser {
       if (argument == "--")
         take_rest();
       else if (argument.size() < 2 || argument[0] != '-')
-        flags_.positionals.push_back(argument);
+        take_word(argument);
       else
         read_flag(argument);
     }
+    check_words(words_, flags_);
     return std::move(flags_);
   }
 
  private:
   void take_rest() {
-    for (; next_ < arguments_.size(); ++next_) flags_.positionals.push_back(arguments_[next_]);
+    before_ = {};
+    while (next_ < arguments_.size()) take_word(arguments_[next_++]);
+  }
+  // Several words in a row belong to the same option.
+  void take_word(const std::string& word) {
+    flags_.positionals.push_back(word);
+    before_.text = word;
+    words_.push_back(before_);
   }
   void report(std::string typed, std::string message) {
     flags_.problems.push_back(diagnostic({std::move(typed), 0, 0}, std::move(message)));
@@ -80,23 +103,25 @@ class FlagParser {
     const std::string flag = argument.substr(0, equals);
     const bool has_value = equals != std::string::npos;
     const std::string value = has_value ? argument.substr(equals + 1) : "";
+    before_ = {"", flag, value, nullptr};
     if (const Option* option = find_flag(flag, flags_.command))
       return read_option(*option, flag, has_value, value);
     if (const ScaledFlag* scaled = find_scaled(flag)) return read_scaled(*scaled, flag, has_value, value);
-    if (read_shorthand(argument, flag, has_value ? value : "true")) return;
+    if (read_shorthand(argument, flag, has_value)) return;
     if (!has_value && read_negation(flag)) return;
     if (const Option* map = map_entry(flag)) return read_value(*map, flag.substr(2), flag, has_value, value);
     report_unknown(flag, has_value);
   }
 
-  // A boolean without a value is true. Of an axis the next argument may be its list.
+  // A switch without a value is true; true, false and their like behind it are its value.
   [[nodiscard]] bool stands_alone(const Option& option) const {
-    if (option.form == OptionForm::kSingle || next_ >= arguments_.size()) return true;
+    if (next_ >= arguments_.size()) return true;
     const std::string& next = arguments_[next_];
-    return !next.starts_with("true") && !next.starts_with("false");
+    return option.form == OptionForm::kSingle ? !is_truth(next) : !is_truth_list(next);
   }
 
   void read_option(const Option& option, const std::string& flag, bool has_value, const std::string& value) {
+    before_.option = &option;
     if (option.type == OptionType::kBoolean && !has_value && stands_alone(option))
       return store(option, std::string(option.name), flag, flag, "true");
     read_value(option, std::string(option.name), flag, has_value, value);
@@ -109,6 +134,7 @@ class FlagParser {
       return report(flag, fmt::format("needs a value, e.g. {} {}", flag,
                                       option.fallback.empty() ? "VALUE" : option.fallback));
     const std::string& next = arguments_[next_++];
+    before_.value = next;
     store(option, std::move(name), flag, flag + " " + next, next);
   }
 
@@ -119,16 +145,28 @@ class FlagParser {
     if (!has_value && (next_ >= arguments_.size() || !looks_like_value(arguments_[next_])))
       return report(flag, fmt::format("needs a value, e.g. {}=200", flag));
     if (!has_value) value = arguments_[next_++];
+    before_.value = value;
     const auto number = parse_double(value);
     store(*option, std::string(option->name), flag, flag + "=" + value,
           number ? fmt::format("{}", *number * scaled.factor) : value);
   }
 
-  bool read_shorthand(const std::string& argument, const std::string& flag, const std::string& value) {
-    if (!flag.starts_with("--") || (flags_.command & (kRun | kInfer | kTrain)) == 0) return false;
+  static const Shorthand* shorthand_of(const std::string& flag, std::string_view value) {
     const Shorthand* row = find_shorthand(flag, value);
-    if (!row) row = find_shorthand(undashed(flag), value);
+    return row ? row : find_shorthand(undashed(flag), value);
+  }
+
+  // "--bf16", "--channels-last", "--channels-last=false" and "--channels-last false".
+  bool read_shorthand(std::string argument, const std::string& flag, bool has_value) {
+    if (!flag.starts_with("--") || (flags_.command & (kRun | kInfer | kTrain)) == 0) return false;
+    const bool word_follows = !has_value && next_ < arguments_.size() && is_truth(arguments_[next_]) &&
+                              shorthand_of(flag, arguments_[next_]);
+    if (word_follows) argument += "=" + arguments_[next_];
+    const auto equals = argument.find('=');
+    const Shorthand* row =
+        shorthand_of(flag, equals == std::string::npos ? "true" : argument.substr(equals + 1));
     if (!row) return false;
+    if (word_follows) ++next_;
     RawSetting setting;
     setting.name = row->option;
     setting.written = flag;
@@ -159,8 +197,8 @@ class FlagParser {
     report(flag, "unknown option" +
                      (nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("; see --help")));
     // What follows is its value, unless it may be the plan.
-    const bool last = next_ + 1 == arguments_.size() && flags_.command != kTrain;
-    if (!has_value && next_ < arguments_.size() && looks_like_value(arguments_[next_]) && !last) ++next_;
+    const bool plan = next_ + 1 == arguments_.size() && flags_.command == kRun && words_.empty();
+    if (!has_value && next_ < arguments_.size() && looks_like_value(arguments_[next_]) && !plan) ++next_;
   }
 
   void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,
@@ -221,6 +259,8 @@ class FlagParser {
 
   std::span<const std::string> arguments_;
   std::size_t next_ = 0;
+  LooseWord before_;  // the option that was read last, as the next word sees it
+  std::vector<LooseWord> words_;
   FlagSet flags_;
 };
 

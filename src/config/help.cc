@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/text.h"
 #include "config/flags.h"
@@ -33,8 +34,11 @@ std::string flag_column(const Option& option, unsigned command) {
   for (const auto& name : names) {
     if (!name.starts_with("--")) shorts += name + ", ";
   }
-  const auto familiar =
-      std::find_if(names.begin() + 1, names.end(), [](const auto& n) { return n.starts_with("--"); });
+  // A word of this house: those of other tools are known, and stand in the reference.
+  const auto familiar = std::find_if(names.begin() + 1, names.end(), [](const auto& n) {
+    return n.starts_with("--") &&
+           std::none_of(n.begin(), n.end(), [](unsigned char c) { return std::isupper(c) != 0; });
+  });
   longs = (option.is_axis() || command == kTrain) && familiar != names.end() ? *familiar : names.front();
   const auto value = placeholder(option);
   std::string column = "  " + shorts + longs;
@@ -47,7 +51,6 @@ std::string description(const Option& option) {
   if (option.type == OptionType::kChoice) text += fmt::format(" ({})", choices_text(option));
   if (!option.fallback.empty() && option.type != OptionType::kBoolean)
     text += fmt::format(" [{}{}{}]", option.fallback, option.unit.empty() ? "" : " ", option.unit);
-  if (!option.available) text += " Not available yet.";
   return text;
 }
 
@@ -82,7 +85,7 @@ std::string wrapped(const std::string& head, const std::string& text) {
 // A plan's own keys are listed by infer, train and `paceline schema`; run only says that they can be
 // overridden.
 bool listed_in_help(const Option& option, unsigned command) {
-  if (!serves(option, command)) return false;
+  if (!serves(option, command) || !option.available) return false;
   return command == kInfer || command == kTrain || (option.kinds & kAnyKind) == 0;
 }
 

@@ -133,7 +133,8 @@ std::string kinds_text(unsigned kinds) {
 
 std::string choices_text(const Option& option) {
   std::vector<std::string> names;
-  for (const auto& choice : option.choices) names.emplace_back(choice.name);
+  for (const auto& choice : option.choices)
+    if (choice.available) names.emplace_back(choice.name);
   return join(names, ", ");
 }
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "config/plan_reader.h"
+#include "config/plan_text.h"
 #include "config/settings_builder.h"
 #include "config/vocabulary.h"
 #include "config/yaml_tree.h"
@@ -24,7 +24,13 @@ bool is_safe_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), legal);
 }
 
+// Standard input and the pipes of a shell have no name of their own.
+bool is_nameless(const std::string& source) {
+  return source == "standard input" || source.starts_with("/dev/") || source.starts_with("/proc/");
+}
+
 std::string name_from(const std::string& source) {
+  if (is_nameless(source)) return "plan";
   std::string name = std::filesystem::path(source).stem().string();
   for (char& c : name)
     if (!is_safe_name(std::string("a") + c)) c = '_';
@@ -188,14 +194,8 @@ Plan load_plan_text(std::string_view yaml, const std::string& source, const Flag
 }
 
 Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, const ExtraNames& extra) {
-  std::string text;
-  try {
-    text = read_file(path);
-  } catch (const Error& error) {
-    throw ConfigErrors(
-        {{"", 0, 0, fmt::format("{} (it should be a plan; examples/plans has some)", error.what())}});
-  }
-  return load_plan_text(text, path.string(), overrides, extra);
+  const PlanText plan = read_plan_text(path);
+  return load_plan_text(plan.text, plan.source, overrides, extra);
 }
 
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/display_text.h"
 #include "base/text.h"
 #include "config/plan.h"
 #include "config/foreign_models.h"
@@ -23,12 +24,8 @@ Converted fail(std::string problem) {
   return {std::nullopt, std::move(problem)};
 }
 
-std::string shortened(const std::string& text) {
-  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
-}
-
 Converted fail(const Option& option, const RawValue& raw, std::string_view why) {
-  return fail(fmt::format("{} '{}' {}", singular(option), shortened(raw.text), why));
+  return fail(fmt::format("{} '{}' {}", singular(option), shown_value(raw.text), why));
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
@@ -136,7 +133,7 @@ Converted convert_choice(const Option& option, const RawValue& raw) {
   std::vector<std::string> names;
   for (const auto& choice : option.choices) names.emplace_back(choice.name);
   if (std::find(names.begin(), names.end(), raw.text) != names.end()) return {raw.text, {}};
-  return fail(option, raw, fmt::format("is none of {}{}", join(names, ", "), suggestion(raw.text, names)));
+  return fail(option, raw, fmt::format("is none of {}{}", choices_text(option), suggestion(raw.text, names)));
 }
 
 Converted convert_text(const Option&, const RawValue& raw) {
@@ -203,6 +200,8 @@ Converted convert_shapes(const Option&, const RawValue& raw) try {
 Converted convert(const Option& option, const RawValue& raw, const NameSpace& names) {
   if (raw.text.empty())
     return fail(option, raw, fmt::format("is empty; {} belongs here", expected_text(option)));
+  if (raw.text.find('\0') != std::string::npos)
+    return fail(option, raw, "holds a NUL character, at which the system would cut it");
   switch (option.type) {
     case OptionType::kInteger:
       return convert_integer(option, raw);

@@ -80,7 +80,7 @@ class CrossCheck(cli.CliTest):
 class NoTool(CrossCheck):
     def test_an_engine_without_a_tool_says_so(self):
         done = self.infer("--cross-check")
-        self.assert_code(done, 0)
+        self.assert_code(done, 3)  # asked, and not answered
         check = self.assert_no_ratio(done, self.summary()["cases"][0], "no tool of engine 'spin' is known here")
         self.assertEqual((check["asked"], check["tool"], check["ours_ns"]), (True, "", []))
         for form in ("markdown", "html"):
@@ -156,13 +156,13 @@ class StandIns(CrossCheck):
         self.assertIn("benchmark_app rounds its figure by up to 5.0 %", case["cross_check"]["notes"])
 
     def test_a_tool_that_is_not_there_is_named_with_its_package(self):
-        done, case = self.measure("openvino", "--cross-check-python", "no/such/python")
+        done, case = self.measure("openvino", "--cross-check-python", "no/such/python", code=3)
         self.assert_no_ratio(done, case, "benchmark_app was not found", "'no/such/python', which is not there", "pip install openvino")
         self.assertEqual(case["cross_check"]["log_tail"], "")
 
     def test_a_python_without_the_package(self):
         python = self.tool("bare", PYTHON.format(probe=1, python=sys.executable))
-        done, case = self.measure("onnxruntime", "--cross-check-python", python)
+        done, case = self.measure("onnxruntime", "--cross-check-python", python, code=3)
         self.assert_no_ratio(done, case, "fails at 'import numpy, onnxruntime'", "pip install onnxruntime")
 
     def test_the_python_loop(self):
@@ -183,13 +183,13 @@ class StandIns(CrossCheck):
             with self.subTest(name=name):
                 cli.shutil.rmtree(self.folder / "results", ignore_errors=True)
                 self.tool("benchmark_app", text)
-                done, case = self.measure("openvino")
+                done, case = self.measure("openvino", code=3)
                 check = self.assert_no_ratio(done, case, *words)
                 self.assertIn(tail, check["log_tail"])
 
     def test_a_tool_that_hangs_is_stopped(self):
         self.tool("benchmark_app", "#!/bin/sh\necho waiting\nexec sleep 1000\n")
-        done, case = self.measure("openvino", "--timeout-s", "20")
+        done, case = self.measure("openvino", "--timeout-s", "20", code=3)
         self.assert_no_ratio(done, case, "no end within timeout_s = 20 s")
 
     def test_an_interrupt_stops_the_tool_and_keeps_the_case(self):

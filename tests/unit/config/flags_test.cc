@@ -116,8 +116,39 @@ TEST(Flags, CollectAllProblems) {
   EXPECT_TRUE(flags.positionals.empty());
 }
 
+TEST(Flags, SwitchesTakeTheirValueBehindThem) {
+  EXPECT_EQ(texts_of(infer_flags({"--measure-peak", "false"}), "measure_peak"), (Texts{"false"}));
+  EXPECT_EQ(texts_of(infer_flags({"--pin", "yes", "--batch", "2"}), "pin"), (Texts{"yes"}));
+  EXPECT_EQ(texts_of(infer_flags({"--channels-last", "false"}), "layouts"), (Texts{"contiguous"}));
+  const auto plan = run_flags({"--allow-noisy", "true.yaml"});
+  EXPECT_EQ(texts_of(plan, "allow_noisy"), (Texts{"true"}));
+  EXPECT_EQ(plan.positionals, (Texts{"true.yaml"})) << "a file, no value";
+}
+
+std::string first_problem(const FlagSet& flags) {
+  return flags.problems.empty() ? "" : flags.problems.front().text();
+}
+
+TEST(Flags, AWordThatNoOptionTakesIsAProblem) {
+  EXPECT_EQ(first_problem(infer_flags({"--batch", "1", "8"})),
+            "8: no option takes this word; a list is written with commas: --batch 1,8");
+  EXPECT_EQ(first_problem(infer_flags({"foo"})),
+            "foo: no option takes this word; this command takes options only; see paceline infer --help");
+  EXPECT_EQ(first_problem(infer_flags({"--fp16", "false"})),
+            "false: no option takes this word; --fp16 takes no value");
+  EXPECT_EQ(first_problem(infer_flags({"gpt2"})), "gpt2: no option takes this word; write --model gpt2");
+  EXPECT_EQ(first_problem(run_flags({"a.yaml", "b.yaml"})),
+            "b.yaml: a second plan beside 'a.yaml'; run one after the other");
+  EXPECT_EQ(first_problem(run_flags({"-c", "a.yaml", "b.yaml"})),
+            "b.yaml: a second plan beside -c a.yaml; leave one of them out");
+  EXPECT_EQ(first_problem(run_flags({"a.yaml", "--json"})), "");
+  EXPECT_EQ(first_problem(parse_flags(Texts{"generate", "a", "b"}, kReport)), "");
+  EXPECT_EQ(first_problem(parse_flags(Texts{"plan", "metrics"}, kSchema)), "");
+}
+
 TEST(Flags, TwoDashesEndThem) {
   const auto flags = run_flags({"a.yaml", "--", "--batch", "-x"});
+  EXPECT_EQ(flags.problems.size(), 2U) << "two words beside the plan";
   EXPECT_EQ(flags.positionals, (Texts{"a.yaml", "--batch", "-x"}));
   EXPECT_TRUE(flags.settings.empty());
 }

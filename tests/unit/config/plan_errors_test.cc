@@ -48,14 +48,19 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"iterations: -10", "p.yaml:3:13: iterations '-10' is out of range: from 1 to 100000000"},
         Wrong{"warmup_iterations: -1",
               "p.yaml:3:20: warmup_iterations '-1' is out of range: from 0 to 10000000"},
-        Wrong{"batch_sizes: [1, 0]", "p.yaml:3:18: batch '0' is out of range: from 1 to 1000000 samples"},
+        Wrong{"batch_sizes: [1, 0]",
+              "p.yaml:3:18: batch_sizes '0' is out of range: from 1 to 1000000 samples"},
         Wrong{"batch: 010",
               "p.yaml:3:8: batch '010' has a leading zero, which some readers take for octal; write it "
               "without"},
         Wrong{"batch_sizes: [1, [2]]",
               "p.yaml:3:18: a list where a whole number belongs, in the list 'batch_sizes'"},
+        Wrong{"batch_sizes: one",
+              "p.yaml:3:14: batch_sizes 'one' is not a whole number (from 1 to 1000000 samples)"},
+        Wrong{"env: {X: \"a\\0b\"}",
+              "p.yaml:3:10: env.X 'a\\x00b' holds a NUL character, at which the system would cut it"},
         Wrong{"batch_sizes: []", "p.yaml:3:14: 'batch_sizes' is an empty list"},
-        Wrong{"batch_sizes: [8, 1, 8]", "p.yaml:3:21: batch '8' stands twice in 'batch_sizes'"},
+        Wrong{"batch_sizes: [8, 1, 8]", "p.yaml:3:21: '8' stands twice in 'batch_sizes'"},
         Wrong{"timeout_s: ''", "p.yaml:3:12: timeout_s '' is empty; a number belongs here"},
         Wrong{"timeout_s:", "p.yaml:3:1: 'timeout_s' has no value"},
         Wrong{"timeout_s: .nan", "p.yaml:3:12: timeout_s '.nan' is not a number (from 0.1 to 604800 s)"},
@@ -108,7 +113,7 @@ TEST(PlanErrors, KindOfWorkload) {
             "collective'");
   EXPECT_EQ(
       mistake_of("kind: inferense\nmodels: [resnet50]\n"),
-      "p.yaml:1:7: kind 'inferense' is none of inference, training, collective; did you mean 'inference'?");
+      "p.yaml:1:7: kind 'inferense' is none of inference, training; did you mean 'inference'?");
 }
 
 TEST(PlanErrors, NoModel) {

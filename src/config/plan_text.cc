@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
+#include "config/plan_text.h"
+
+#include <fmt/format.h>
+
 #include "base/error.h"
-#include "base/file.h"
-#include "config/plan.h"
+#include "base/reading.h"
+#include "config/diagnostic.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {
 namespace {
+
+constexpr std::uint64_t kMaxPlanBytes = 4ULL << 20;
 
 void append_texts(const YamlNode& node, std::vector<std::string>& texts) {
   if (node.kind == YamlNode::Kind::kScalar) texts.push_back(node.text);
@@ -15,14 +21,24 @@ void append_texts(const YamlNode& node, std::vector<std::string>& texts) {
 
 }  // namespace
 
-std::vector<std::string> plan_plugins(const std::filesystem::path& path) {
+PlanText read_plan_text(const std::filesystem::path& path) {
+  try {
+    if (path == "-") return {read_standard_input(kMaxPlanBytes), "standard input"};
+    return {read_limited(path, kMaxPlanBytes), path.string()};
+  } catch (const Error& error) {
+    throw ConfigErrors(
+        {{"", 0, 0, fmt::format("{} (it should be a plan; examples/plans has some)", error.what())}});
+  }
+}
+
+std::vector<std::string> plan_plugins(const PlanText& plan) {
   std::vector<std::string> files;
   try {
-    const YamlNode root = parse_yaml(read_file(path), path.string());
+    const YamlNode root = parse_yaml(plan.text, plan.source);
     for (std::size_t i = 0; i < root.keys.size(); ++i)
       if (root.keys[i].text == "plugin" || root.keys[i].text == "plugins") append_texts(root.items[i], files);
   } catch (const Error&) {
-    files.clear();  // load_plan will say what is wrong, with its place
+    files.clear();
   }
   return files;
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "config/command_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/display_text.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace {
+
+constexpr std::size_t kAnyNumber = 1'000'000;
+
+// How many words without a flag a command takes.
+struct WordRule {
+  unsigned command;
+  std::string_view name;
+  std::size_t most;
+};
+constexpr std::array kRules{WordRule{kRun, "run", 1},
+                            WordRule{kTrain, "train", 1},
+                            WordRule{kReport, "report", kAnyNumber},
+                            WordRule{kSchema, "schema", kAnyNumber},
+                            WordRule{kInfer, "infer", 0},
+                            WordRule{kValidate, "validate", 0},
+                            WordRule{kExport, "export", 0},
+                            WordRule{kBuild, "build", 0}};
+
+const WordRule* find_rule(unsigned command) {
+  const auto rule =
+      std::find_if(kRules.begin(), kRules.end(), [&](const auto& r) { return r.command == command; });
+  return rule == kRules.end() ? nullptr : rule;
+}
+
+// The option that names a plan beside the words.
+const RawSetting* named_plan(const FlagSet& flags) {
+  const auto found = std::find_if(flags.settings.begin(), flags.settings.end(),
+                                  [](const auto& s) { return s.name == "config" || s.name == "resume"; });
+  return found == flags.settings.end() ? nullptr : &*found;
+}
+
+bool is_plan(std::string_view word) {
+  return word.ends_with(".yaml") || word.ends_with(".yml");
+}
+
+bool is_model(std::string_view word) {
+  return find_model(word) || find_file_type(word);
+}
+
+bool takes_list(const Option& option) {
+  return option.is_axis() || option.form == OptionForm::kList;
+}
+
+// What the words after an option were meant to be.
+std::string after_option(const LooseWord& word) {
+  if (word.option && takes_list(*word.option) && !word.value.empty())
+    return fmt::format("a list is written with commas: {} {},{}", word.flag, shown_value(word.value),
+                       shown_value(word.text));
+  if (word.option && word.option->type == OptionType::kBoolean && word.value.empty())
+    return fmt::format("{} is a switch: write {} true or {} false", word.flag, word.flag, word.flag);
+  if (word.value.empty()) return fmt::format("{} takes no value", word.flag);
+  return "";
+}
+
+std::string advice(const LooseWord& word, const WordRule& rule) {
+  if (is_plan(word.text) && rule.most == 0)
+    return fmt::format("a plan is run with: paceline run {}", shown_value(word.text));
+  const bool has_model = find_flag("--model", rule.command) != nullptr;
+  if (is_model(word.text) && has_model) return fmt::format("write --model {}", shown_value(word.text));
+  if (!word.flag.empty())
+    if (auto text = after_option(word); !text.empty()) return text;
+  return fmt::format("this command takes {}; see paceline {} --help",
+                     rule.most == 0 ? "options only" : "one plan", rule.name);
+}
+
+void report(FlagSet& flags, const LooseWord& word, std::string message) {
+  flags.problems.push_back(diagnostic({shown_value(word.text), 0, 0}, std::move(message)));
+}
+
+}  // namespace
+
+void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
+  const WordRule* rule = find_rule(flags.command);
+  if (!rule || words.size() <= rule->most) {
+    const RawSetting* plan = rule && rule->most == 1 && !words.empty() ? named_plan(flags) : nullptr;
+    if (plan)
+      report(flags, words.front(),
+             fmt::format("a second plan beside {}; leave one of them out", plan->place.file));
+    return;
+  }
+  // Where one plan is taken, a word that looks like one is it, else the first.
+  const auto plan = std::find_if(words.begin(), words.end(), [](const auto& w) { return is_plan(w.text); });
+  const auto taken = rule->most == 0 ? words.end() : plan == words.end() ? words.begin() : plan;
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (word == taken) continue;
+    const bool second = taken != words.end() && is_plan(word->text);
+    report(flags, *word,
+           second
+               ? fmt::format("a second plan beside '{}'; run one after the other", shown_value(taken->text))
+               : "no option takes this word; " + advice(*word, *rule));
+  }
+}
+
+}  // namespace paceline::config

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT
+"""What is typed is used, or it is an error: stray words, switches with values, options that a command would not look at."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import paceline_cli as cli
+
+MODEL = ["--model", "tiny_cnn"]
+
+
+class StrayWords(cli.CliTest):
+    def expect(self, arguments, *words, lines=1):
+        self.assert_error(self.run_cli(*arguments), 2, *words, lines=lines)
+        self.assert_nothing_ran()
+
+    def test_a_list_with_blanks(self):
+        self.expect(["infer", *MODEL, "--batch", "1", "8"], "8: ", "--batch 1,8")
+        self.expect(["infer", *MODEL, "--engine", "eager", "torchscript"], "--engine eager,torchscript")
+
+    def test_a_word_alone(self):
+        for command, lines in (("infer", 2), ("validate", 1), ("export", 1), ("build", 1)):  # infer also misses its model
+            self.expect([command, "foo"], "foo: ", f"paceline {command} --help", lines=lines)
+
+    def test_a_model_without_its_flag(self):
+        self.expect(["infer", "tiny_cnn"], "tiny_cnn", "--model tiny_cnn", lines=2)
+        self.expect(["export", "net.onnx"], "--model net.onnx")
+
+    def test_a_plan_for_a_command_without_plans(self):
+        self.expect(["infer", "p.yaml"], "paceline run p.yaml", lines=2)
+
+    def test_two_plans(self):
+        self.write("a.yaml", "kind: inference\nmodels: [tiny_cnn]\n")
+        self.expect(["run", "a.yaml", "b.yaml"], "b.yaml", "'a.yaml'")
+        self.expect(["run", "-c", "a.yaml", "b.yaml"], "b.yaml", "-c a.yaml")
+        self.expect(["run", "a.yaml", "--batch", "1", "8"], "8: ", "--batch 1,8")
+        self.expect(["train", "a.yaml", "b.yaml"], "b.yaml")
+
+    def test_a_word_after_a_flag_that_takes_none(self):
+        self.expect(["infer", *MODEL, "--fp16", "false"], "false: ", "--fp16 takes no value")
+        self.expect(["infer", *MODEL, "--pin", "1"], "1: ", "--pin true or --pin false")
+        self.expect(["infer", *MODEL, "--no-pin", "8"], "8: ", "--no-pin takes no value")
+
+    def test_a_long_word_is_cut(self):
+        result = self.run_cli("infer", *MODEL, "x" * 100_000)
+        self.assert_code(result, 2)
+        self.assertLess(len(result.err), 500)
+
+
+class Switches(cli.CliTest):
+    def stored(self, *arguments):
+        result = self.infer(*arguments)
+        self.assert_code(result, 0)
+        return (self.only_run() / "plan.yaml").read_text()
+
+    def test_a_switch_with_a_value(self):
+        plan = self.stored("--measure-peak", "false", "--allow-noisy", "true", "--pin", "no")
+        self.assertIn("measure_peak: false", plan)
+        self.assertIn("pin: false", plan)
+        self.assert_code(self.run_cli("infer", *MODEL, "--device", "cuda", "--cuda.cudnn_benchmark", "false", "--dry-run"), 0)
+
+    def test_of_training_and_of_commands(self):
+        result = self.run_cli("train", *MODEL, "--data.augment", "false", "--dry-run", "true")
+        self.assert_code(result, 0)
+        self.assertIn("1 case", result.out)
+        self.assertEqual(set(json.loads(self.run_cli("schema", "--json", "true").out)), {"engine-config", "plan", "result"})
+        self.assertIn("# Commands", self.run_cli("schema", "--json", "false").out)
+
+    def test_a_shorthand(self):
+        result = self.run_cli("infer", *MODEL, "--channels-last", "false", "--dry-run")
+        self.assert_code(result, 0)
+        self.assertNotIn("channels_last", result.out)
+
+
+class BeforeTheCommand(cli.CliTest):
+    def test_quiet_and_verbose(self):
+        loud, quiet = self.run_cli("validate"), self.run_cli("--quiet", "validate")
+        self.assertEqual(loud.code, quiet.code)
+        self.assertLess(len(quiet.out), len(loud.out))
+        self.assert_code(self.run_cli("--verbose", "--no-color", "schema", "metrics"), 0)
+
+    def test_another_option_is_told_where_to_stand(self):
+        self.assert_error(self.run_cli("--batch", "8", "infer"), 2, "'--batch'", "COMMAND --batch")
+
+
+class NotIgnored(cli.CliTest):
+    def test_schema_of_one_topic_into_a_file(self):
+        self.assert_code(self.run_cli("schema", "plan", "-o", "plan.json"), 0)
+        self.assertEqual((self.folder / "plan.json").read_text(), self.run_cli("schema", "plan").out)
+        self.assert_code(self.run_cli("schema", "plan", "metrics", "-o", "both"), 0)
+        self.assertEqual({p.name for p in (self.folder / "both").iterdir()}, {"plan.schema.json", "metrics.md"})
+
+    def test_resume_goes_where_the_run_is(self):
+        self.assert_code(self.infer(), 0)
+        run = self.only_run()
+        for words in (["-o", "X"], ["--experiment-name", "x"], ["-c", "p.yaml"], ["p.yaml"]):
+            self.assert_error(self.run_cli("run", "--resume", run, *words), 2, "--resume", words[-1])
+        self.assertFalse((self.folder / "X").exists())
+
+    def test_export_is_a_file(self):
+        os.mkfifo(self.folder / "pipe")
+        for device in ("stdout", "null"):  # through links, which a rename would replace instead of the devices
+            os.symlink(f"/dev/{device}", self.folder / device)
+        for name in ("stdout", "null", "pipe"):
+            self.assert_error(self.run_cli("export", *MODEL, "--output", name), 2, name, "name one")
+
+    def test_dry_run_as_json(self):
+        result = self.run_cli("infer", *MODEL, "--batch", "1,8", "--dry-run", "--json")
+        self.assert_code(result, 0)
+        planned = json.loads(result.out)
+        self.assertEqual([(c["number"], c["case_id"]) for c in planned["cases"]], [(1, "tiny_cnn-eager-fp32-b1"), (2, "tiny_cnn-eager-fp32-b8")])
+        self.assertGreater(planned["estimated_s"], planned["cases"][0]["estimated_s"])
+
+    def test_a_full_disk_keeps_the_table(self):
+        """A report that cannot be written comes after the numbers that were measured."""
+        process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", 200,
+                             *cli.QUICK, env={"SPIN_US": "10000"})
+        self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("results/*/*/plan.yaml"))))
+        os.symlink("/dev/full", self.only_run() / "report.html")
+        result = self.finish(process)
+        self.assert_code(result, 2)
+        self.assertIn("x.spin", result.out)
+        self.assertIn("p50 ms", result.out)
+        self.assertIn("report.html", result.err)
+        self.assertIn("No space left", result.err)
+
+    def test_time_limit_of_an_export(self):
+        self.assert_error(self.run_cli("export", *MODEL, "--output", "m.onnx", "--timeout-s", "0.1"), 5, "timeout_s = 0.1")
+        self.assertFalse((self.folder / "m.onnx").exists())
+
+
+class Reading(cli.CliTest):
+    PLAN = "kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [1, 8]\n"
+
+    def shell(self, script, **options):
+        done = subprocess.run(["bash", "-c", script], env={**self.env, "P": cli.BINARY}, cwd=self.folder, capture_output=True, text=True,
+                              timeout=cli.TIMEOUT_S, **options)
+        return cli.Finished(done.returncode, done.stdout, done.stderr)
+
+    def test_plans_from_pipes(self):
+        self.write("p.yaml", self.PLAN)
+        for script in ('"$P" run <(cat p.yaml) --dry-run', 'cat p.yaml | "$P" run - --dry-run', 'cat p.yaml | "$P" run /dev/stdin --dry-run',
+                       '"$P" run - --dry-run < p.yaml', '"$P" run -c - --dry-run < p.yaml', '"$P" run <(sleep 1; cat p.yaml) --dry-run'):
+            result = self.shell(script)
+            self.assert_code(result, 0)
+            self.assertIn("2 cases", result.out, script)
+
+    def test_a_plan_with_its_own_plugin_from_a_pipe(self):
+        """The plan is needed twice, for its plug-ins and for its cases, and a pipe is read once."""
+        self.spin_plan(name="p.yaml")
+        result = self.shell('cat p.yaml | "$P" run -')
+        self.assert_code(result, 0)
+        self.assertEqual(self.only_run().parent.name, "plan")
+        self.assertEqual(self.shell('"$P" run <(cat p.yaml) --dry-run').code, 0)
+
+    def test_mistakes_in_a_pipe_have_a_place(self):
+        result = self.shell('printf "kind: inference\\nmodels: [tiny_cnn]\\nbach: 1\\n" | "$P" run -')
+        self.assert_error(result, 2, "standard input:3:1", "'bach'")
+
+    def test_a_plan_without_end(self):
+        for name in ("/dev/zero", "link"):
+            if name == "link":
+                os.symlink("/dev/zero", self.folder / "link")
+            self.assert_error(self.run_cli("run", name, timeout=30), 2, name, "it is a device")
+        self.assert_error(self.shell('yes | "$P" run -'), 2, "larger than 4 MiB")
+        with open(self.folder / "huge.yaml", "w", encoding="utf-8") as file:
+            file.truncate(1 << 40)
+        self.assert_error(self.run_cli("run", "huge.yaml", timeout=30), 2, "huge.yaml", "at most 4 MiB")
+
+    def test_a_named_pipe_that_nobody_writes(self):
+        os.mkfifo(self.folder / "p.yaml")
+        self.assert_error(self.run_cli("run", "p.yaml", timeout=30), 2, "p.yaml", "nobody has written")
+
+    def test_stored_runs_with_pipes_and_devices(self):
+        self.assert_code(self.infer(), 0)
+        run = self.only_run()
+        for name, make in (("samples.csv", lambda p: os.symlink("/dev/zero", p)), ("run_summary.json", os.mkfifo)):
+            (run / name).unlink()
+            make(run / name)
+            result = self.run_cli("report", "-s", run, "-f", "text" if name == "run_summary.json" else "html", "-o", "out", timeout=30)
+            self.assert_code(result, 2)
+            self.assertIn(name, result.err)
+
+    def test_labels_and_images_that_are_devices(self):
+        folder = self.folder / "images"
+        folder.mkdir()
+        os.symlink("/dev/zero", folder / "a.png")
+        result = self.run_cli("infer", *MODEL, "--image-dir", "images", "--accuracy-samples", "1", *cli.QUICK, "--iterations", "3", timeout=60)
+        self.assert_code(result, 2)
+        self.assertIn("a.png", result.out + result.err)
+
+
+class Terminal(cli.CliTest):
+    ESCAPE = "\x1b]0;owned\x07"
+
+    def assert_clean(self, result):
+        for text in (result.out, result.err):
+            for character in ("\x1b", "\x07", "\x9b", "\u202e"):
+                self.assertNotIn(character, text)
+
+    def test_control_characters_of_arguments_and_plans(self):
+        self.write("p.yaml", f'kind: inference\nmodels: [tiny_cnn]\n"{chr(92)}e[31mkey": 1\n')
+        for arguments in (["infer", "--model", self.ESCAPE], [self.ESCAPE], ["infer", self.ESCAPE], ["run", "p.yaml"], ["run", self.ESCAPE],
+                          ["report", self.ESCAPE], ["infer", "--" + self.ESCAPE], ["schema", self.ESCAPE], ["infer", "--model", "a\u202eb"]):
+            result = self.run_cli(*arguments)
+            self.assert_code(result, 2)
+            self.assert_clean(result)
+
+    def test_a_line_that_an_argument_forges(self):
+        self.assert_error(self.run_cli("run", "x\npaceline: all is well"), 2)
+        self.assert_error(self.run_cli("report", "x\npaceline: all is well"), 2)
+
+    def test_names_of_models(self):
+        name = "a\x1b[31m\x07b.spin"
+        self.write(name, "")
+        result = self.infer(model=name)
+        self.assert_code(result, 0)
+        self.assert_clean(result)
+        self.assert_clean(self.run_cli("report", "-s", self.only_run(), "-f", "text"))
+        self.assert_clean(self.run_cli("report", "-s", self.only_run(), "-f", "markdown"))
+
+    def test_long_values_are_cut(self):
+        long = "x" * 200_000
+        self.write("p.yaml", f"kind: inference\nmodels: [tiny_cnn]\nprecisions: [{long}]\n{long}: 1\n")
+        for result in (self.run_cli("run", "p.yaml"), self.run_cli("infer", "--model", "x" * 100_000), self.run_cli("x" * 100_000)):
+            self.assert_code(result, 2)
+            self.assertLess(len(result.err), 10_000)
+
+    def test_words_of_libraries(self):
+        self.write("run/run_summary.json", "{")
+        self.write("config.json", "{]")
+        for result in (self.run_cli("report", "-s", "run"),
+                       self.run_cli("build", "--model", "m.onnx", "--engine-config", "config.json", "--output", "m.blob")):
+            self.assert_error(result, 2, "JSON")
+            self.assertNotIn("json.exception", result.err)
+
+    def test_an_empty_result(self):
+        for text in ("{}", "[]", '{"run_id": "x"}'):
+            self.write("run/run_summary.json", text)
+            self.assert_error(self.run_cli("report", "-s", "run", "-f", "text"), 2, "run_summary.json", "no result of a run")
+
+
+class Environment(cli.CliTest):
+    def test_a_nul_in_a_value(self):
+        plan = self.spin_plan('env: {A: ["x\\0y", "x\\0z"]}')
+        self.assert_error(self.run_cli("run", plan), 2, "env.A", "NUL", lines=2)
+        self.assert_nothing_ran()
+
+    def test_a_value_longer_than_the_system_takes(self):
+        plan = self.spin_plan(f"env: {{LONG: {'x' * 140_000}}}")
+        result = self.run_cli("run", plan)
+        self.assert_error(result, 2, "env.LONG", "140000 bytes")
+        self.assertLess(len(result.err), 1000)
+
+    def test_together_longer_than_the_system_takes(self):
+        plan = self.spin_plan("env: {" + ", ".join(f"V{i}: {'x' * 120_000}" for i in range(30)) + "}")
+        result = self.run_cli("run", plan)
+        self.assertIn("environment variables are longer", result.out + result.err)
+        self.assertNotIn("127", result.out + result.err)
+
+    def test_few_open_files(self):
+        import resource
+        result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", *cli.QUICK,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
+        self.assertNotEqual(result.code, 0)
+        self.assertIn("ulimit -n", result.out + result.err)
+        self.assertNotIn("127", result.out + result.err)
+
+
+class Help(cli.CliTest):
+    def test_the_whole_names_its_workloads(self):
+        self.assertRegex(self.run_cli("--help").out, "measures deep-learning inference and training")
+
+    def test_no_choice_that_does_not_exist(self):
+        self.assertNotRegex(self.run_cli("report", "--help").out, "pdf|png|svg")
+        self.assertNotIn("Not available yet", self.run_cli("infer", "--help").out)
+        self.assert_error(self.run_cli("report", "-s", ".", "-f", "pfd"), 2, "html, markdown, csv, json, text")
+
+    def test_words_of_this_house(self):
+        text = self.run_cli("infer", "--help").out
+        self.assertNotRegex(text, r"(?m)^  (-\w, )?--\w*[A-Z]")
+        self.assertIn("--cuda-graphs", text)
+
+
+if __name__ == "__main__":
+    cli.main()
