@@ -55,6 +55,16 @@ struct ExtraNames {
   std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine)>
       declared_inputs{};
 };
+
+// Reads a plan, applies the overrides of the command line, validates, fills in defaults. Throws ConfigErrors
+// with every mistake of a file that parses; Error(kIo) when the file cannot be read.
+Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides = {},
+               const ExtraNames& extra = {});
+Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
+                    const ExtraNames& extra = {});
+// Plug-in files a plan names, read leniently before validation: their engines are names the plan may use.
+// Never throws.
+std::vector<std::string> plan_plugins(const std::filesystem::path& path);
 // One workload from flags alone: inference, or training with the flags of kTrain. Throws
 // ConfigErrors(kUsage).
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/reading.h"
 #include "config/diagnostic.h"
+#include "config/plan.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {
@@ -41,6 +42,14 @@ std::vector<std::string> plan_plugins(const PlanText& plan) {
     files.clear();
   }
   return files;
+}
+
+std::vector<std::string> plan_plugins(const std::filesystem::path& path) {
+  try {
+    return plan_plugins(read_plan_text(path));
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace paceline::config

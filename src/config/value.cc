@@ -12,8 +12,8 @@
 
 #include "base/display_text.h"
 #include "base/text.h"
-#include "config/plan.h"
 #include "config/foreign_models.h"
+#include "config/plan.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
 
