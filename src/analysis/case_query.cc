@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "analysis/ratio_verdict.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -97,6 +98,14 @@ std::vector<const CaseResult*> pareto_front(const RunResult& run, std::string_vi
   return front;
 }
 
+bool beaten(const RunResult& run, const CaseResult& one) {
+  return std::any_of(run.cases.begin(), run.cases.end(), [&](const CaseResult& other) {
+    if (&other == &one || !is_ok(other) || other.benchmark.model != one.benchmark.model) return false;
+    return judge_ratio(run, {other, other.throughput.per_s}, {one, one.throughput.per_s}).above &&
+           judge_ratio(run, {one, one.headline.p50_ns}, {other, other.headline.p50_ns}).above;
+  });
+}
+
 std::vector<std::string> differing_axes(const Benchmark& a, const Benchmark& b) {
   std::vector<std::string> names;
   for (const Axis& axis : kAxes)
@@ -157,15 +166,22 @@ std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t
   return text;
 }
 
-// 1-based, as --dry-run lists the cases: shorter than ids where several must be measured again.
-static std::ptrdiff_t case_number(const RunResult& run, const std::string& id) {
-  const auto found =
-      std::find_if(run.cases.begin(), run.cases.end(), [&](const auto& one) { return one.case_id == id; });
-  return found - run.cases.begin() + 1;
+// Numbers as --dry-run lists the cases, neighbours as a range: "1-3,5".
+static std::string case_numbers(const RunResult& run, const std::vector<std::string>& ids) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < run.cases.size(); ++at) {
+    const auto asked = [&](std::size_t i) {
+      return i < run.cases.size() && std::find(ids.begin(), ids.end(), run.cases[i].case_id) != ids.end();
+    };
+    if (!asked(at)) continue;
+    const std::size_t first = at;
+    while (asked(at + 1)) ++at;
+    parts.push_back(at == first ? std::to_string(first + 1) : fmt::format("{}-{}", first + 1, at + 1));
+  }
+  return join(parts, ",");
 }
 
-// Quoted for a shell where a blank or a sign would be taken for something else.
-static std::string shell_word(const std::string& text) {
+std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("._/+-").find(c) != std::string_view::npos;
@@ -176,12 +192,27 @@ static std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+std::string run_folder(const RunResult& run) {
+  return run.folder.empty() ? fmt::format("results/{}/{}", run.experiment_name, run.run_id) : run.folder;
+}
+
+std::string resume_command(const RunResult& run) {
+  return "paceline run --resume " + shell_word(run_folder(run));
+}
+
 std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids) {
-  const std::string folder =
-      run.folder.empty() ? fmt::format("results/{}/{}", run.experiment_name, run.run_id) : run.folder;
-  std::string command = "paceline run --resume " + shell_word(folder);
-  for (const std::string& id : case_ids) command += fmt::format(" --only {}", case_number(run, id));
-  return command;
+  return resume_command(run) + " --only " + case_numbers(run, case_ids);
+}
+
+std::string unfinished_text(const RunResult& run) {
+  const bool killed = run.outcome == result::kUnfinished;
+  if (!killed && run.outcome != "interrupted") return {};
+  if (run.cases.empty()) return {};
+  const auto complete = std::count_if(run.cases.begin(), run.cases.end(),
+                                      [](const CaseResult& one) { return is_ok(one) && one.complete; });
+  return fmt::format("This run is unfinished ({}): {} of {} cases have all their repetitions. Go on with: {}",
+                     killed ? "it was killed, or is still running" : "it was interrupted", complete,
+                     run.cases.size(), resume_command(run));
 }
 
 }  // namespace paceline::analysis

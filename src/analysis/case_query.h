@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "result/run_result.h"
+#include "result/summarize.h"
 
 // Questions about the cases of a run that findings, gates and reports share.
 namespace paceline::analysis {
 
-// Below that no interval at 95 % exists (docs/methodology.md).
-inline constexpr std::int64_t kPairsForClaim = 6;
+using result::kPairsForClaim;
+using result::no_claim_reason;
 
 bool is_ok(const result::CaseResult& one);
 const result::CaseResult* find_case(const result::RunResult& run, std::string_view case_id);
@@ -26,8 +27,12 @@ bool inconclusive(const result::CaseResult& one);
 bool is_baseline(const result::RunResult& run, const result::CaseResult& one);
 
 // Measured cases of a model that no other beats in latency and throughput at once, lowest latency first: a
-// case is out when another has a median no higher and a rate no lower, and differs in one.
+// case is out when another has a median no higher and a rate no lower, and differs in one. Points only: what
+// intervals say is beaten().
 std::vector<const result::CaseResult*> pareto_front(const result::RunResult& run, std::string_view model);
+// True when another case of the model is better in latency and in throughput and both intervals lie apart, of
+// cases that may be compared.
+bool beaten(const result::RunResult& run, const result::CaseResult& one);
 
 // Names of the axes in which two benchmarks differ: model, engine, precision, layout, batch, world_size, …
 std::vector<std::string> differing_axes(const result::Benchmark& a, const result::Benchmark& b);
@@ -43,11 +48,20 @@ std::vector<Comparison> comparisons(const result::RunResult& run, std::string_vi
 // The case in words without one axis: "eager resnet50 at batch 8".
 std::string describe_without(const result::Benchmark& benchmark, std::string_view axis);
 
+// An unfinished run in words, with how to go on: it was killed, interrupted, or is still running. Empty for
+// a finished one.
+std::string unfinished_text(const result::RunResult& run);
+
 std::string format_range(double low, double high, int digits = 3);  // "1.99–2.11"
 std::string format_range_of(const result::Estimate& estimate);      // empty without an interval
 std::string list_labels(const std::vector<const result::CaseResult*>& cases, std::size_t shown = 3);
 
-// What to type to measure these cases of the run again.
+// Where the run is: as the command got it, else where it was written by default.
+std::string run_folder(const result::RunResult& run);
+// Quoted for a shell where a blank or a sign would be taken for something else.
+std::string shell_word(const std::string& text);
+// What to type to finish the run, and to measure these cases of it again.
+std::string resume_command(const result::RunResult& run);
 std::string rerun_command(const result::RunResult& run, const std::vector<std::string>& case_ids);
 
 }  // namespace paceline::analysis

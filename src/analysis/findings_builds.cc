@@ -10,8 +10,11 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/ratio_verdict.h"
 #include "base/numbered_build.h"
 #include "base/units.h"
+#include "result/noise_rules.h"
+#include "stats/process_level.h"
 #include "stats/variance_components.h"
 
 // Builds of one model: how much they vary beyond what processes do (methodology: builds).
@@ -101,17 +104,30 @@ Finding different(const BuildGroup& group) {
           group.builds.front()->benchmark.model));
 }
 
-Finding alike(const BuildGroup& group) {
-  const auto& v = group.variance;
-  const std::string why = v.differ() ? fmt::format("which vary by {} between builds, too little to matter",
-                                                   format_percent(v.between_frac))
-                                     : "which differ no more than processes of one build do";
+// The slowest build over the fastest, from the medians of their processes; none without intervals.
+std::optional<stats::Bracketed> extremes_of(const BuildGroup& group) {
+  const auto bracketed = [](const CaseResult& one) -> std::optional<stats::Bracketed> {
+    const auto e = stats::over_processes(process_medians(one));
+    return e.ci ? std::optional(stats::Bracketed{e.value, *e.ci}) : std::nullopt;
+  };
+  const auto slowest = bracketed(*group.builds.back()), fastest = bracketed(*group.builds.front());
+  return slowest && fastest ? std::optional(stats::ratio_of(*slowest, *fastest)) : std::nullopt;
+}
+
+// Where no difference was shown, the builds are equal only if a difference that counts is excluded.
+Finding not_different(const BuildGroup& group) {
+  const double margin = result::smallest_difference(result::profile_of(*group.builds.front()));
+  const auto ratio = extremes_of(group);
+  const bool equal = ratio && ratio->ci.low > 1 / (1 + margin) && ratio->ci.high < 1 + margin;
+  const std::string range = ratio ? fmt::format(" (slowest over fastest {})", range_of(*ratio)) : "";
   return finding_of(
       group,
-      fmt::format("{}: {} builds have medians of {}, {}; processes vary by {} (standard deviation).",
-                  group.subject, group.builds.size(), medians_text(group), why,
-                  format_percent(v.within_frac)),
-      "");
+      fmt::format("{}: {} builds have medians of {}; {}{}; processes vary by {} (standard deviation).",
+                  group.subject, group.builds.size(), medians_text(group),
+                  equal ? fmt::format("they are equal within {}", format_percent(margin, 0))
+                        : "whether they differ cannot be said",
+                  range, format_percent(group.variance.within_frac)),
+      equal ? "" : "More repetitions of each build narrow that.");
 }
 
 bool matters(const stats::VarianceComponents& variance) {
@@ -132,7 +148,7 @@ Findings find_build_spread(const RunResult& run) {
 }
 
 Findings find_builds_alike(const RunResult& run) {
-  return with(run, false, alike);
+  return with(run, false, not_different);
 }
 
 }  // namespace paceline::analysis

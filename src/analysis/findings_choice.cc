@@ -7,6 +7,8 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/memory_saving.h"
+#include "analysis/ratio_verdict.h"
 #include "base/units.h"
 
 namespace paceline::analysis {
@@ -21,10 +23,6 @@ using Cases = std::vector<const CaseResult*>;
 constexpr double kComputeBoundShare = 0.5;  // from here on "compute-bound" may be said
 constexpr double kMemoryChange = 0.05;      // smaller differences are not worth a sentence
 
-bool over_processes(const CaseResult& one) {
-  return one.headline.scope == "between_process";
-}
-
 bool has_interval(const Estimate& e) {
   return e.value && e.ci_low && e.ci_high;
 }
@@ -34,27 +32,40 @@ std::string rate_text(const CaseResult& one) {
                      format_range_of(one.throughput.per_s));
 }
 
-std::string peak_text(const CaseResult& one) {
+std::string peak_text(const CaseResult& one, bool claimed) {
   const auto& share = one.flops.share_of_measured_peak;
   if (!share) return {};
   return fmt::format("; {}{:.0f} % of this machine's measured peak",
-                     *share >= kComputeBoundShare ? "compute-bound, " : "", *share * 100);
+                     claimed && *share >= kComputeBoundShare ? "compute-bound, " : "", *share * 100);
 }
 
-std::string scaling_verdict(const CaseResult& small, const CaseResult& large) {
-  if (!over_processes(small) || !over_processes(large)) return "within one process each, no claim";
-  const Estimate &low = small.throughput.per_s, &high = large.throughput.per_s;
-  if (*high.ci_low > *low.ci_high) return fmt::format("{:.2f}x the throughput", *high.value / *low.value);
-  if (*high.ci_high < *low.ci_low) return "it loses throughput";
-  return "no gain in throughput";
+std::string scaling_text(const RatioVerdict& judged) {
+  switch (judged.standing) {
+    case Standing::kNoClaim:
+      return "no claim: " + judged.reason;
+    case Standing::kMore:
+      return fmt::format("{:.2f}x the throughput ({})", judged.ratio->value, range_of(*judged.ratio));
+    case Standing::kLess:
+      return fmt::format("it loses throughput, to {:.2f} of it ({})", judged.ratio->value,
+                         range_of(*judged.ratio));
+    case Standing::kEqual:
+      return fmt::format("no gain in throughput: the two are equal within {} (ratio {})",
+                         format_percent(judged.margin, 0), range_of(*judged.ratio));
+    case Standing::kOpen:
+      break;
+  }
+  return fmt::format("whether it gains throughput cannot be said (ratio {})", range_of(*judged.ratio));
 }
 
-Finding scaling_finding(const CaseResult& small, const CaseResult& large) {
+Finding scaling_finding(const RunResult& run, const CaseResult& small, const CaseResult& large) {
+  const RatioVerdict judged =
+      judge_ratio(run, {large, large.throughput.per_s}, {small, small.throughput.per_s});
+  const bool claimed = judged.standing != Standing::kNoClaim && judged.standing != Standing::kOpen;
   Finding finding;
   finding.text =
       fmt::format("Batch {} against batch {} of {}: {} and {}: {}{}.", large.benchmark.batch_per_rank,
                   small.benchmark.batch_per_rank, describe_without(large.benchmark, "batch"),
-                  rate_text(large), rate_text(small), scaling_verdict(small, large), peak_text(large));
+                  rate_text(large), rate_text(small), scaling_text(judged), peak_text(large, claimed));
   finding.evidence = "throughput with its interval at both batch sizes";
   if (large.flops.peak_source.size()) finding.evidence += "; peak: " + large.flops.peak_source;
   finding.case_ids = {large.case_id, small.case_id};
@@ -79,63 +90,35 @@ std::vector<Cases> batch_groups(const RunResult& run) {
   return found;
 }
 
-struct MemoryRange {
-  double low = 0, high = 0;
-};
-
-// Smallest and largest peak over the processes of a case.
-std::optional<MemoryRange> memory_range(const CaseResult& one) {
-  std::optional<MemoryRange> range;
-  for (const auto& repetition : one.repetitions) {
-    if (!repetition.memory.rss_peak_above_load_bytes) continue;
-    const auto bytes = static_cast<double>(*repetition.memory.rss_peak_above_load_bytes);
-    if (!range) range = MemoryRange{bytes, bytes};
-    range = MemoryRange{std::min(range->low, bytes), std::max(range->high, bytes)};
-  }
-  return range;
-}
-
-struct Saving {
-  const CaseResult* one = nullptr;
-  const CaseResult* baseline = nullptr;
-  double share = 0, low = 0, high = 0;  // of the baseline's memory
-};
-
-// Saved share at the processes' extremes; none when the two cases overlap.
-std::optional<Saving> saving_of(const CaseResult& one, const CaseResult& baseline) {
-  const auto mine = memory_range(one), theirs = memory_range(baseline);
-  if (!mine || !theirs || theirs->low <= 0 || mine->high >= theirs->low) return std::nullopt;
-  const Saving saving{&one, &baseline, 1 - mine->high / theirs->high, 1 - mine->high / theirs->low,
-                      1 - mine->low / theirs->high};
-  return saving.share >= kMemoryChange ? std::optional(saving) : std::nullopt;
-}
-
 }  // namespace
 
 Findings find_batch_scaling(const RunResult& run) {
   Findings found;
   for (const Cases& group : batch_groups(run))
-    found.push_back(scaling_finding(*group.front(), *group.back()));
+    found.push_back(scaling_finding(run, *group.front(), *group.back()));
   return found;
 }
 
 Findings find_memory_saving(const RunResult& run) {
-  std::optional<Saving> best;
+  std::optional<MemorySaving> best;
+  const CaseResult* saver = nullptr;
   for (const CaseResult& one : run.cases) {
     const CaseResult* baseline = find_case(run, one.speedup.baseline_case_id);
     if (!baseline || baseline == &one || !is_ok(one) || !is_ok(*baseline)) continue;
-    const auto saving = saving_of(one, *baseline);
-    if (saving && (!best || saving->share > best->share)) best = saving;
+    const auto saving = memory_saving(one, *baseline);
+    if (!saving || saving->share < kMemoryChange || (best && saving->share <= best->share)) continue;
+    best = saving;
+    saver = &one;
   }
   if (!best) return {};
+  const CaseResult& baseline = *find_case(run, saver->speedup.baseline_case_id);
   Finding finding;
-  finding.text = fmt::format("{} needs {:.0f} % less memory than {} ({:.0f}–{:.0f} % over the processes).",
-                             best->one->label, best->share * 100, best->baseline->label, best->low * 100,
-                             best->high * 100);
-  finding.evidence =
-      fmt::format("peak above load {} against {}", format_bytes(memory_range(*best->one)->high),
-                  format_bytes(memory_range(*best->baseline)->high));
-  finding.case_ids = {best->one->case_id, best->baseline->case_id};
+  finding.text =
+      fmt::format("{} needs {:.0f} % less memory than {} ({:.0f}–{:.0f} % over the processes).", saver->label,
+                  best->share * 100, baseline.label, best->low * 100, best->high * 100);
+  finding.evidence = fmt::format("peak above load {} against {}", format_bytes(memory_range(*saver)->high),
+                                 format_bytes(memory_range(baseline)->high));
+  finding.case_ids = {saver->case_id, baseline.case_id};
   return {finding};
 }
 

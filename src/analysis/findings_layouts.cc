@@ -8,6 +8,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/ratio_verdict.h"
 #include "base/units.h"
 
 // Layouts of instances x threads on the same machine (methodology: instances).
@@ -70,32 +71,34 @@ std::string latency_words(const CaseResult& one) {
   return one.headline.p50_ns.value ? "p50 " + format_duration_ns(*one.headline.p50_ns.value) : "p50 unknown";
 }
 
-// "Best" needs valid cases over processes whose intervals do not overlap; else it is the highest figure and
-// no more.
-bool certain(const CaseResult& best, const Cases& group) {
+// "Best" needs valid cases over processes that ran in turns and whose intervals do not overlap; else it is
+// the highest figure and no more.
+bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
   const Estimate high = rate_of(best);
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
     const Estimate low = rate_of(*other);
-    const bool valid = other->headline.scope == result::kBetweenProcess && other->grade != result::Grade::kC;
-    return valid && (other == &best || (high.ci_low && low.ci_high && *high.ci_low > *low.ci_high));
+    return other == &best || judge_ratio(run, {best, high}, {*other, low}).above;
   });
 }
 
-// Of layouts with as many threads each as the one-instance layout has.
-std::string efficiency_words(const Cases& group) {
+// Of layouts with as many threads each as the one-instance layout has, where something may be said.
+std::string efficiency_words(const RunResult& run, const Cases& group) {
   std::string words;
   for (const CaseResult* base : group)
     for (const CaseResult* one : group) {
       const Layout small = layout_of(*base), large = layout_of(*one);
       if (small.instances != 1 || large.instances < 2 || small.threads != large.threads) continue;
-      const double gain = *rate_of(*one).value / *rate_of(*base).value;
-      words += fmt::format("; {} does {:.2f}x the work of {}, an efficiency of {:.0f} %", large.words(), gain,
-                           small.words(), gain / static_cast<double>(large.instances) * 100);
+      const Estimate mine = rate_of(*one), theirs = rate_of(*base);
+      const auto judged = judge_ratio(run, {*one, mine}, {*base, theirs});
+      if (judged.standing == Standing::kNoClaim) continue;
+      words += fmt::format("; {} does {:.2f}x the work of {} ({}), an efficiency of {:.0f} %", large.words(),
+                           judged.ratio->value, small.words(), range_of(*judged.ratio),
+                           judged.ratio->value / static_cast<double>(large.instances) * 100);
     }
   return words;
 }
 
-Finding layout_finding(const Cases& group) {
+Finding layout_finding(const RunResult& run, const Cases& group) {
   const CaseResult& best = **std::max_element(group.begin(), group.end(), [](const auto* a, const auto* b) {
     return *rate_of(*a).value < *rate_of(*b).value;
   });
@@ -105,13 +108,14 @@ Finding layout_finding(const Cases& group) {
       others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(),
                             rate_words(*one), latency_words(*one));
   Finding finding;
-  finding.text = fmt::format(
-      "{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
-      subject_of(best), layout_of(best).words(),
-      certain(best, group)
-          ? ""
-          : " measured here (no claim: too few processes, overlapping intervals or cases of grade C)",
-      rate_words(best), latency_words(best), others, efficiency_words(group));
+  finding.text =
+      fmt::format("{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
+                  subject_of(best), layout_of(best).words(),
+                  certain(run, best, group) ? ""
+                                            : " measured here (no claim: too few processes, overlapping "
+                                              "intervals, cases of grade C or measured "
+                                              "at different times)",
+                  rate_words(best), latency_words(best), others, efficiency_words(run, group));
   finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
   finding.case_ids = {best.case_id};
   for (const CaseResult* one : group)
@@ -123,7 +127,7 @@ Finding layout_finding(const Cases& group) {
 
 Findings find_layouts(const RunResult& run) {
   Findings found;
-  for (const Cases& group : layout_groups(run)) found.push_back(layout_finding(group));
+  for (const Cases& group : layout_groups(run)) found.push_back(layout_finding(run, group));
   return found;
 }
 

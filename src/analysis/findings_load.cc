@@ -7,6 +7,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "analysis/ratio_verdict.h"
 #include "base/units.h"
 
 // Sweeps over concurrency, and objectives of servers (methodology: load scenarios).
@@ -59,7 +60,18 @@ std::string latency_words(const CaseResult& one) {
   return one.headline.p50_ns.value ? format_duration_ns(*one.headline.p50_ns.value) : "unknown";
 }
 
-Finding knee_of(const Cases& sweep) {
+// The knee has 95 % of the highest throughput, and every smaller concurrency has less, with whole intervals.
+bool certain(const RunResult& run, const CaseResult& knee, const CaseResult& best, const Cases& sweep) {
+  return std::all_of(sweep.begin(), sweep.end(), [&](const CaseResult* one) {
+    if (concurrency_of(*one) > concurrency_of(knee) && one != &best) return true;
+    const auto judged = judge_ratio(run, {*one, one->throughput.per_s}, {best, best.throughput.per_s});
+    if (judged.standing == Standing::kNoClaim) return false;
+    if (one == &best) return true;
+    return one == &knee ? judged.ratio->ci.low >= kKneeShare : judged.ratio->ci.high < kKneeShare;
+  });
+}
+
+Finding knee_of(const RunResult& run, const Cases& sweep) {
   const CaseResult& best = **std::max_element(
       sweep.begin(), sweep.end(), [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
   const CaseResult& knee = **std::find_if(sweep.begin(), sweep.end(), [&](const auto* one) {
@@ -67,8 +79,13 @@ Finding knee_of(const Cases& sweep) {
   });
   Finding finding;
   finding.text =
-      fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}: {} at p50 {}",
-                  subject_of(knee), concurrency_of(knee), rate_words(knee), latency_words(knee));
+      fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at p50 {}",
+                  subject_of(knee), concurrency_of(knee),
+                  certain(run, knee, best, sweep)
+                      ? ""
+                      : " by the figures measured here (no claim: the intervals, the grades or the number of "
+                        "processes do not carry it)",
+                  rate_words(knee), latency_words(knee));
   if (&best != &knee)
     finding.text += fmt::format("; the highest is {} at concurrency {} and p50 {}", rate_words(best),
                                 concurrency_of(best), latency_words(best));
@@ -104,7 +121,7 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
 
 Findings find_knee(const RunResult& run) {
   Findings found;
-  for (const Cases& sweep : sweeps(run)) found.push_back(knee_of(sweep));
+  for (const Cases& sweep : sweeps(run)) found.push_back(knee_of(run, sweep));
   return found;
 }
 

@@ -57,7 +57,14 @@ constexpr std::array kCures{
     Cure{"io", "Mend what the system refuses (space, permissions) first, then measure again with: ", true},
 };
 
+// What went wrong lies in what was asked, so the same again ends the same: the reason says what to change.
+bool repeats_itself(const CaseResult& one) {
+  const bool diverged = one.benchmark.kind == "training" && one.reason_code == "error";
+  return diverged || one.reason_code == "reference" || one.reason.starts_with(result::kNoReference);
+}
+
 std::string cure_of(const RunResult& run, const CaseResult& one) {
+  if (repeats_itself(one)) return {};
   const auto* cure = std::find_if(kCures.begin(), kCures.end(),
                                   [&](const Cure& c) { return c.reason_code == one.reason_code; });
   if (cure == kCures.end()) return rerun_advice(run, {&one});
@@ -179,8 +186,8 @@ Findings find_above_peak(const RunResult& run) {
                 fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
                             plural(std::ssize(cases), "case"), list_labels(cases)),
                 "peak: " + cases.front()->flops.peak_source,
-                "Delete ~/.cache/paceline/peaks.json and run again, to have the peak measured in a quiet "
-                "minute.")};
+                fmt::format("Delete {} and run again, to have the peak measured in a quiet minute.",
+                            result::peaks_file_in_words()))};
 }
 
 Findings find_skipped_cases(const RunResult& run) {
@@ -189,10 +196,12 @@ Findings find_skipped_cases(const RunResult& run) {
     if (one.outcome == Outcome::kSkipped) by_reason[one.reason].push_back(&one);
   Findings found;
   for (const auto& [reason, cases] : by_reason)
-    found.push_back(about(
-        cases,
-        fmt::format("{} skipped: {} ({}).", plural(std::ssize(cases), "case"), reason, list_labels(cases)),
-        "reason code " + cases.front()->reason_code, ""));
+    found.push_back(
+        about(cases,
+              fmt::format("{} {}: {} ({}).", plural(std::ssize(cases), "case"),
+                          cases.front()->reason_code == result::kNotMeasured ? "not measured" : "skipped",
+                          reason, list_labels(cases)),
+              "reason code " + cases.front()->reason_code, ""));
   return found;
 }
 

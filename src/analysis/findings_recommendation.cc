@@ -9,6 +9,7 @@
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
 #include "base/units.h"
+#include "result/pairing.h"
 
 namespace paceline::analysis {
 namespace {
@@ -124,18 +125,26 @@ std::string exact_text(const Cases& cases, const CaseResult& winner, const Goal&
                      goal.figure(best));
 }
 
-Finding recommend(const std::string& model, const Field& field, const Goal& goal) {
+// Why the order of the cases is no claim; empty where it is one.
+std::string doubt_of(const RunResult& run, const Cases& cases, const CaseResult& winner) {
+  if (winner.headline.scope != result::kBetweenProcess) return "; within one process each, no claim";
+  const bool turns = std::all_of(cases.begin(), cases.end(), [&](const CaseResult* one) {
+    return one == &winner || result::in_turns(*one, winner, run.resumed_utc);
+  });
+  return turns ? "" : "; no claim: not all of them ran in turns with it";
+}
+
+Finding recommend(const RunResult& run, const std::string& model, const Field& field, const Goal& goal) {
   const auto& cases = field.cases;
   const CaseResult& winner = best_of(cases, goal);
   const auto rivals = not_told_apart(cases, winner, goal);
-  const bool solid = winner.headline.scope == result::kBetweenProcess;
+  const std::string doubt = doubt_of(run, cases, winner);
   Finding finding;
-  finding.text =
-      fmt::format("{} for {}: {}, {}{}{}{}{}{}.", goal.words, model,
-                  describe_without(winner.benchmark, "model"), goal.figure(winner),
-                  rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
-                  answers_text(winner), exact_text(cases, winner, goal), left_out_text(field.left_out),
-                  solid ? "" : "; within one process each, no claim");
+  finding.text = fmt::format(
+      "{} for {}: {}, {}{}{}{}{}{}.", goal.words, model, describe_without(winner.benchmark, "model"),
+      goal.figure(winner),
+      rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
+      answers_text(winner), exact_text(cases, winner, goal), left_out_text(field.left_out), doubt);
   finding.evidence = fmt::format("{} measured configurations of grade A or B", cases.size());
   finding.case_ids = {winner.case_id};
   return finding;
@@ -149,7 +158,7 @@ Findings find_recommendations(const RunResult& run) {
   for (const CaseResult& one : run.cases)
     if (models.insert(one.benchmark.model).second)
       if (const auto field = candidates(run, one.benchmark.model); field.cases.size() > 1)
-        for (const auto& goal : kGoals) found.push_back(recommend(one.benchmark.model, field, goal));
+        for (const auto& goal : kGoals) found.push_back(recommend(run, one.benchmark.model, field, goal));
   return found;
 }
 

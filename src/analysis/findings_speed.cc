@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/case_query.h"
 #include "analysis/cpu_features.h"
 #include "analysis/findings.h"
+#include "analysis/memory_saving.h"
 #include "base/units.h"
 
 namespace paceline::analysis {
@@ -14,6 +16,8 @@ namespace {
 using result::CaseResult;
 using result::Finding;
 using result::RunResult;
+
+constexpr double kMemoryChange = 0.05;  // smaller differences are not worth a word
 
 std::string pairs_text(const result::SpeedUp& speedup) {
   return fmt::format("{} process pairs", speedup.pairs);
@@ -31,12 +35,11 @@ std::string faster_text(const result::SpeedUp& speedup, const std::string& other
 
 // ", with 18 % less memory" where the processes of the two cases do not overlap.
 std::string memory_text(const CaseResult& one, const CaseResult& baseline) {
-  const auto& mine = one.memory.rss_peak_above_load_bytes;
-  const auto& theirs = baseline.memory.rss_peak_above_load_bytes;
-  if (!mine || !theirs || *theirs <= 0) return {};
-  const double change = static_cast<double>(*mine) / static_cast<double>(*theirs) - 1;
-  if (std::abs(change) < 0.05) return {};
-  return fmt::format(", with {:.0f} % {} memory", std::abs(change) * 100, change < 0 ? "less" : "more");
+  const auto less = memory_saving(one, baseline), more = memory_saving(baseline, one);
+  if (less && less->share >= kMemoryChange)
+    return fmt::format(", with {:.0f} % less memory", less->share * 100);
+  const double extra = more ? 1 / (1 - more->share) - 1 : 0;
+  return extra >= kMemoryChange ? fmt::format(", with {:.0f} % more memory", extra * 100) : "";
 }
 
 std::string evidence_of(const CaseResult& one, const CaseResult& baseline) {
@@ -96,6 +99,22 @@ Findings slowdowns(const RunResult& run, std::string_view axis) {
   return found;
 }
 
+// Cases of grade C have a finding of their own.
+bool of_invalid_cases(const result::SpeedUp& s) {
+  return s.pairs >= kPairsForClaim && s.scope == result::kBetweenProcess;
+}
+
+// Both sides again where they ran at different times.
+std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseResult*>& cases) {
+  const auto& s = cases.front()->speedup;
+  if (s.pairs_apart > 0 && s.pairs < kPairsForClaim) {
+    std::vector<std::string> ids;
+    for (const CaseResult* one : cases) ids.insert(ids.end(), {one->case_id, one->speedup.baseline_case_id});
+    return "Measure both sides together: " + rerun_command(run, ids);
+  }
+  return fmt::format("Run the plan again with --repetitions {}.", kPairsForClaim);
+}
+
 }  // namespace
 
 Findings find_precision_speedup(const RunResult& run) {
@@ -129,25 +148,27 @@ Findings find_setting_effect(const RunResult& run) {
   return found;
 }
 
+// Speed-ups that nobody may claim, one finding for each reason.
 Findings find_no_claim(const RunResult& run) {
-  std::vector<const CaseResult*> cases;
-  for (const CaseResult& one : run.cases) {
-    const bool compared =
-        is_ok(one) && one.speedup.ratio.value && one.speedup.baseline_case_id != one.case_id;
-    if (compared && (one.speedup.scope != "between_process" || one.speedup.pairs < kPairsForClaim))
-      cases.push_back(&one);
+  std::map<std::string, std::vector<const CaseResult*>> by_reason;
+  for (const CaseResult& one : run.cases)
+    if (const auto reason = no_claim_reason(one); !reason.empty() && !of_invalid_cases(one.speedup))
+      by_reason[reason].push_back(&one);
+  Findings found;
+  for (const auto& [reason, cases] : by_reason) {
+    Finding finding;
+    finding.text = fmt::format("No claim about {} over {} baseline: {}: {}.",
+                               cases.size() == 1 ? "the speed-up" : "the speed-ups",
+                               cases.size() == 1 ? "its" : "their", reason, list_labels(cases));
+    finding.evidence = fmt::format(
+        "the same command can differ by tens of percent from process to process and from hour to hour; a "
+        "claim needs {} pairs of processes that ran in turns",
+        kPairsForClaim);
+    finding.advice = way_to_a_claim(run, cases);
+    for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
+    found.push_back(std::move(finding));
   }
-  if (cases.empty()) return {};
-  Finding finding;
-  finding.text = fmt::format("{} speed-up{} within one process, no claim: {}.", cases.size(),
-                             cases.size() == 1 ? " stands" : "s stand", list_labels(cases));
-  finding.evidence = fmt::format(
-      "the same command can differ by tens of percent from process to process; a claim needs {} process "
-      "pairs",
-      kPairsForClaim);
-  finding.advice = fmt::format("Run the plan again with --repetitions {}.", kPairsForClaim);
-  for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
-  return {finding};
+  return found;
 }
 
 }  // namespace paceline::analysis

@@ -105,12 +105,22 @@ std::string data_advice(const CaseResult& one) {
   return "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes.";
 }
 
+// A rank that the others wait for: their waiting is in what looks like communication.
+bool names_straggler(const CaseResult& one) {
+  const Training& t = training_of(one);
+  return t.straggler_rank && t.straggler_index && *t.straggler_index >= kLateRank;
+}
+
 // What of a step is neither forward, backward nor optimizer, in words.
 std::string losses_text(const CaseResult& one) {
   const Training& t = training_of(one);
   std::string text;
   if (t.exposed_share)
-    text += fmt::format("; exposed communication {} of a step", format_percent(*t.exposed_share));
+    text += fmt::format("; {} {} of a step",
+                        names_straggler(one)
+                            ? fmt::format("waiting for rank {} and communication", *t.straggler_rank)
+                            : "exposed communication",
+                        format_percent(*t.exposed_share));
   if (t.data_wait_share) text += fmt::format(", data wait {}", format_percent(*t.data_wait_share));
   if (t.straggler_index) text += fmt::format(", straggler index {:.2f}", *t.straggler_index);
   return text;
@@ -122,9 +132,18 @@ std::vector<const CaseResult*> scaled(const RunResult& run) {
   return cases;
 }
 
-// Below the limit with the whole interval, where there is one.
-bool is_poor(const result::Scaling& s) {
-  return s.ci_high ? *s.ci_high < kPoorEfficiency : *s.efficiency < kPoorEfficiency;
+// Why the efficiency of a case claims nothing; empty where it does.
+std::string scaling_doubt(const RunResult& run, const CaseResult& one) {
+  const auto& s = one.scaling.front();
+  const auto* base = find_case(run, s.base_case_id);
+  if (!s.ci_low || !s.ci_high) return s.ci_low.reason();
+  const bool invalid = one.grade == result::Grade::kC || (base && base->grade == result::Grade::kC);
+  return invalid ? "a case of grade C" : "";
+}
+
+// Below the limit with the whole interval.
+bool is_poor(const RunResult& run, const CaseResult& one) {
+  return scaling_doubt(run, one).empty() && *one.scaling.front().ci_high < kPoorEfficiency;
 }
 
 std::string alone_of(const CaseResult& one) {
@@ -134,16 +153,21 @@ std::string alone_of(const CaseResult& one) {
   return describe_without(b, "");
 }
 
-// Of a step: over process pairs where there are enough, else the plain difference and that it is no claim.
+// What DDP costs, in words: over process pairs, with the margin of verdicts.
 std::string cost_text(const CaseResult& with, const CaseResult& without) {
   const auto percent = [](double ratio) { return (1 / ratio - 1) * 100; };
-  const auto& ratio = with.speedup.ratio;
-  const bool paired = with.speedup.baseline_case_id == without.case_id && ratio.ci_low && ratio.ci_high;
-  if (paired)
-    return fmt::format("{:.1f} % of a step ({:.1f} to {:.1f} %, {} process pairs)", percent(*ratio.value),
-                       percent(*ratio.ci_high), percent(*ratio.ci_low), with.speedup.pairs);
-  return fmt::format("{:.1f} % of a step, no claim (fewer than six process pairs),",
-                     percent(*without.headline.p50_ns.value / *with.headline.p50_ns.value));
+  const auto& s = with.speedup;
+  if (s.baseline_case_id != without.case_id || s.verdict.empty() || !s.ratio.ci_low || !s.ratio.ci_high)
+    return fmt::format("what DDP itself costs with one rank cannot be claimed ({})",
+                       s.reason.empty() ? "fewer than six process pairs" : s.reason);
+  const std::string range = fmt::format("{:.1f} to {:.1f} % of a step, {} process pairs",
+                                        percent(*s.ratio.ci_high), percent(*s.ratio.ci_low), s.pairs);
+  if (s.verdict == "slower" || s.verdict == "faster")
+    return fmt::format("DDP itself costs {:.1f} % of a step with one rank ({})", percent(*s.ratio.value),
+                       range);
+  if (s.verdict == "equivalent")
+    return fmt::format("DDP itself costs nothing that counts with one rank ({})", range);
+  return fmt::format("what DDP itself costs with one rank is not told apart from nothing ({})", range);
 }
 
 // None where none was asked for; results may be of any version.
@@ -159,13 +183,14 @@ std::optional<Fault> fault_of(const CaseResult& one) try {
 Findings find_stragglers(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::straggler_index, kLateRank))
-    if (training_of(*one).straggler_rank) found.push_back(straggler_of(*one));
+    if (names_straggler(*one)) found.push_back(straggler_of(*one));
   return found;
 }
 
 Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
+    if (names_straggler(*one)) continue;  // the straggler is the cause, and has a finding of its own
     const Training& t = training_of(*one);
     const std::string evidence =
         t.collectives_per_step && t.parameter_tensors
@@ -204,7 +229,7 @@ Findings find_uneven_sync(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::sync_variation, kUnevenSync)) {
     const Training& t = training_of(*one);
-    if (!t.exposed_share || *t.exposed_share < kWorthSync) continue;
+    if (!t.exposed_share || *t.exposed_share < kWorthSync || names_straggler(*one)) continue;
     found.push_back(about(
         *one,
         fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
@@ -219,7 +244,7 @@ Findings find_poor_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
     const auto& s = one->scaling.front();
-    if (!is_poor(s)) continue;
+    if (!is_poor(run, *one)) continue;
     found.push_back(about(*one,
                           fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label, s.world,
                                       *s.efficiency, range_words(s), s.base_world),
@@ -231,7 +256,7 @@ Findings find_poor_scaling(const RunResult& run) {
 Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
-    if (const auto& s = one->scaling.front(); s.superlinear)
+    if (const auto& s = one->scaling.front(); s.superlinear && scaling_doubt(run, *one).empty())
       found.push_back(
           about(*one,
                 fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}, {}).",
@@ -246,12 +271,15 @@ Findings find_good_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
     const auto& s = one->scaling.front();
-    if (is_poor(s) || s.superlinear) continue;
-    found.push_back(
-        about(*one,
-              fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}, {}).",
-                          one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s)),
-              step_times(run, *one) + losses_text(*one), ""));
+    const std::string doubt = scaling_doubt(run, *one);
+    if (is_poor(run, *one) || (s.superlinear && doubt.empty())) continue;
+    const std::string text =
+        doubt.empty()
+            ? fmt::format("{}: {} ranks give {:.2f} times the throughput of {} (efficiency {:.2f}, {}).",
+                          one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s))
+            : fmt::format("{}: what {} ranks gain over {} cannot be claimed: {}.", one->label, s.world,
+                          s.base_world, doubt);
+    found.push_back(about(*one, text, step_times(run, *one) + losses_text(*one), ""));
   }
   return found;
 }
@@ -282,8 +310,7 @@ Findings find_ddp_cost(const RunResult& run) {
                         alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
       if (!same) continue;
       Finding finding = about(
-          *with,
-          fmt::format("DDP itself costs {} with one rank ({}).", cost_text(*with, *without), without->label),
+          *with, fmt::format("{}: {}, against {}.", with->label, cost_text(*with, *without), without->label),
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
                       format_duration_ns(*with->headline.p50_ns.value)),
           "");

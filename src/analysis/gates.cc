@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/noise_rules.h"
 
 namespace paceline::analysis {
 namespace {
@@ -86,9 +87,35 @@ std::set<std::string> words_of(const CaseResult& one) {
   return words;
 }
 
-std::string value_text(const result::Metric& metric, const result::MetricValue& v) {
-  std::string text = format_significant(*v.value);
-  if (v.ci_low && v.ci_high) text += fmt::format(" ({})", format_range(*v.ci_low, *v.ci_high));
+// Ratios of two times that may well be equal: a gate near 1 needs the margin that verdicts have.
+constexpr std::array<std::string_view, 2> kRatios{"speedup", "cross_check_ratio"};
+
+bool is_ratio(std::string_view metric) {
+  return std::find(kRatios.begin(), kRatios.end(), metric) != kRatios.end();
+}
+
+// As many digits as tell the value and its interval from the bound and from each other; at least three.
+int digits_for(const result::MetricValue& v, double bound) {
+  constexpr int kFewest = 3, kMost = 8;
+  std::vector<double> shown{*v.value, bound};
+  if (v.ci_low && v.ci_high) shown.insert(shown.end(), {*v.ci_low, *v.ci_high});
+  const auto told_apart = [&](int digits) {
+    for (const double a : shown)
+      for (const double b : shown)
+        if (a != b && (a == bound || b == bound) &&
+            format_significant(a, digits) == format_significant(b, digits))
+          return false;
+    return true;
+  };
+  for (int digits = kFewest; digits < kMost; ++digits)
+    if (told_apart(digits)) return digits;
+  return kMost;
+}
+
+std::string value_text(const result::Metric& metric, const result::MetricValue& v, double bound) {
+  const int digits = digits_for(v, bound);
+  std::string text = format_significant(*v.value, digits);
+  if (v.ci_low && v.ci_high) text += fmt::format(" ({})", format_range(*v.ci_low, *v.ci_high, digits));
   return metric.unit == "1" ? text : fmt::format("{} {}", text, metric.unit);
 }
 
@@ -96,6 +123,26 @@ std::string verdict_of(const Gate& gate, const result::MetricValue& v) {
   const bool low = holds(gate, *v.ci_low), high = holds(gate, *v.ci_high);
   if (low && high) return "met";
   return low || high ? "cannot_say" : "missed";
+}
+
+// A decided gate says that a ratio lies beyond its bound. Where that means that the two cases differ, the
+// estimate must differ by as much as counts (methodology: gates).
+bool within_margin(const Gate& gate, const std::string& verdict, double ratio, double margin) {
+  const bool above = (verdict == "met") == gate.op.starts_with('>');
+  return above ? gate.bound >= 1 && ratio < 1 + margin : gate.bound <= 1 && ratio > 1 / (1 + margin);
+}
+
+// Of a metric with its interval.
+void decide_on_interval(const Gate& gate, const CaseResult& one, const result::MetricValue& v,
+                        GateResult& decided) {
+  decided.verdict = verdict_of(gate, v);
+  if (!is_ratio(gate.metric) || decided.verdict == "cannot_say") return;
+  const double margin = result::smallest_difference(result::profile_of(one));
+  if (!within_margin(gate, decided.verdict, *v.value, margin)) return;
+  decided.verdict = "cannot_say";
+  decided.detail +=
+      fmt::format("; a difference below {} does not count, so a gate at {:g} is not decided by it",
+                  format_percent(margin, 0), gate.bound);
 }
 
 std::string labels_text(const result::RunResult& run) {
@@ -137,14 +184,14 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   if (!v.value) {
     decided.detail = fmt::format("{}: {} is missing: {}", one.label, metric.name, v.reason);
   } else if (v.ci_low && v.ci_high) {
-    decided.verdict = verdict_of(gate, v);
-    decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v));
+    decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v, gate.bound));
+    decide_on_interval(gate, one, v, decided);
   } else if (carries_interval(metric)) {
     decided.detail = fmt::format("{}: {} {} has no interval; measure longer or with six repetitions",
-                                 one.label, metric.name, value_text(metric, v));
+                                 one.label, metric.name, value_text(metric, v, gate.bound));
   } else {
     decided.verdict = holds(gate, *v.value) ? "met" : "missed";
-    decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v));
+    decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v, gate.bound));
   }
   return decided;
 }

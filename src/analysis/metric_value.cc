@@ -32,7 +32,12 @@ result::MetricValue metric_value(const result::Metric& metric, const result::Cas
   result::MetricValue value = metric.get(one);
   const bool ran = one.outcome == result::Outcome::kOk;
   if (!ran && value.value.value_or(0) == 0)
-    return {{}, {}, {}, one.outcome == result::Outcome::kSkipped ? "case skipped" : "case failed"};
+    return {{},
+            {},
+            {},
+            one.reason_code == result::kNotMeasured    ? "not measured"
+            : one.outcome == result::Outcome::kSkipped ? "case skipped"
+                                                       : "case failed"};
   return value;
 }
 

@@ -70,7 +70,8 @@ std::string verdict_sentence(const RunResult& run) {
     if (parts.size() < kModelsNamed) parts.push_back(best_text(*one));
   if (parts.empty()) parts.push_back("No case gave a valid number");
   parts.push_back(counts_text(run));
-  return join(parts, "; ") + ".";
+  const std::string unfinished = unfinished_text(run);
+  return (unfinished.empty() ? "" : unfinished + ". ") + join(parts, "; ") + ".";
 }
 
 }  // namespace paceline::analysis

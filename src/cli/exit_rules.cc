@@ -23,8 +23,8 @@ constexpr std::array kRows{
     ExitRow{ExitCode::kUsage,
             "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
     ExitRow{ExitCode::kInconclusive,
-            "the interval is too wide to say: a gate cannot be decided, or a case did not converge before "
-            "its cap; or a `--cross-check` could not run"},
+            "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, a case "
+            "did not converge before its cap; or a `--cross-check` could not run"},
     ExitRow{ExitCode::kEnvironmentInvalid,
             "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of "
             "`validate`"},
@@ -41,7 +41,8 @@ bool lacks_cross_check(const result::CaseResult& c) {
 ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
   if (c.outcome == result::Outcome::kSkipped) return ExitCode::kSkipped;
   if (c.outcome == result::Outcome::kFailed) return exit_code_of_failure(c.reason_code);
-  ExitCode code = analysis::inconclusive(c) || lacks_cross_check(c) ? ExitCode::kInconclusive : ExitCode::kOk;
+  const bool open = options.strict && analysis::inconclusive(c);
+  ExitCode code = open || lacks_cross_check(c) ? ExitCode::kInconclusive : ExitCode::kOk;
   if (c.grade == result::Grade::kC && !options.allow_noisy) code = worse(code, ExitCode::kEnvironmentInvalid);
   return code;
 }

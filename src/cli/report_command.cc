@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "cli/command_table.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -25,7 +26,14 @@ Source read_source(const std::string& path) {
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
   const auto stored = result::read_run(path);
   Source source{stored.folder, {stored.run, {}}};
-  for (const auto& c : stored.run.cases) source.run.samples[c.case_id] = result::read_case_samples(stored, c);
+  std::int64_t lacking = 0;
+  for (const auto& c : stored.run.cases) {
+    source.run.samples[c.case_id] = result::read_case_samples(stored, c);
+    lacking += result::lacks_samples(stored, c) ? 1 : 0;
+  }
+  if (lacking > 0)
+    source.run.result.warnings.push_back(fmt::format(
+        "{} without samples.csv: the table stands, single samples cannot be drawn", plural(lacking, "case")));
   return source;
 }
 

@@ -89,19 +89,29 @@ config::Plan read_plan(const config::FlagSet& flags, const std::optional<config:
   return config::plan_from_flags(flags, extra);
 }
 
-// --only takes numbers as --dry-run lists them, or case ids.
+// "3" or "2-5" as numbers of cases, smallest first; empty where the word is none.
+std::vector<std::size_t> case_numbers(const std::string& word, std::size_t count) {
+  const auto ends = split(word, '-');
+  if (ends.empty() || ends.size() > 2) return {};
+  const auto first = parse_int(ends.front()), last = parse_int(ends.back());
+  if (!first || !last || *first < 1 || *last < *first || *last > static_cast<long long>(count)) return {};
+  std::vector<std::size_t> numbers;
+  for (long long n = *first; n <= *last; ++n) numbers.push_back(static_cast<std::size_t>(n));
+  return numbers;
+}
+
+// --only takes numbers as --dry-run lists them, ranges of them, or case ids.
 std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
                                      const std::vector<std::string>& wanted) {
   std::set<std::string> ids;
   std::vector<std::string> all;
   for (const auto& c : cases) all.push_back(c.id);
   for (const auto& word : wanted) {
-    const auto number = parse_int(word);
-    if (number && *number >= 1 && *number <= static_cast<long long>(cases.size())) {
-      ids.insert(all[static_cast<std::size_t>(*number - 1)]);
-    } else if (std::find(all.begin(), all.end(), word) != all.end()) {
+    const auto numbers = case_numbers(word, cases.size());
+    for (const std::size_t number : numbers) ids.insert(all[number - 1]);
+    if (numbers.empty() && std::find(all.begin(), all.end(), word) != all.end()) {
       ids.insert(word);
-    } else {
+    } else if (numbers.empty()) {
       const auto near = nearest_name(word, all);
       throw Error(ErrorCode::kUsage,
                   fmt::format("--only {}: no such case{}; --dry-run lists them (1 to {})", word,
@@ -207,9 +217,11 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   ProgressView view(console);
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag());
-  return finish_run(result, directory, console,
-                    {p.gates, p.options.has("junit") ? p.options.text("junit") : "",
-                     p.plan.settings.flag("allow_noisy"), InterruptGuard::flag()});
+  return finish_run(
+      result, directory, console,
+      {p.gates,
+       p.options.has("junit") ? p.options.text("junit") : "",
+       {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
 }
 
 ExitCode follow_run(const run::RunSetup& setup, const Console& console) {

@@ -26,7 +26,7 @@ void decide_gates(result::RunResult& run, const FinishOptions& options, const Co
     for (const auto& gates : {analysis::objective_gates(run), analysis::decide_gates(options.gates, run)})
       run.gates.insert(run.gates.end(), gates.begin(), gates.end());
   } catch (const Error& e) {
-    if (!options.interrupted) throw;
+    if (!options.exit.interrupted) throw;
     console.warn(e.what());
   }
 }
@@ -83,13 +83,15 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   } catch (const Error&) {
     gate_error = std::current_exception();  // results first, then the message
   }
-  const ExitCode code = exit_code_of(run, {options.allow_noisy, options.interrupted});
+  const ExitCode code = exit_code_of(run, options.exit);
   run.exit_code = static_cast<int>(code);
   WriteAttempts files;
   files.attempt([&] { directory.write_summary(run); });
   files.attempt([&] { write_report(run, directory); });
   if (!options.junit.empty())
-    files.attempt([&] { write_file_atomic(options.junit, report::junit_xml(run)); });
+    files.attempt([&] {
+      write_file_atomic(options.junit, report::junit_xml(run, {options.exit.allow_noisy, options.exit.strict}));
+    });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
   const auto table =

@@ -5,6 +5,7 @@
 
 #include "base/exit_code.h"
 #include "cli/context.h"
+#include "cli/exit_rules.h"
 #include "result/run_directory.h"
 
 namespace paceline::cli {
@@ -12,8 +13,7 @@ namespace paceline::cli {
 struct FinishOptions {
   std::vector<std::string> gates;
   std::string junit;  // file; empty: none
-  bool allow_noisy = false;
-  bool interrupted = false;
+  ExitOptions exit;
 };
 
 // What follows the last pass: findings, gates, exit code, the stored summary, report.html, and the table for

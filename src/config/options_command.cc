@@ -38,6 +38,11 @@ constexpr std::array kPlanRows{
            .fallback = "false",
            .kinds = kPlanLevel,
            .help = "A case of grade C does not make exit code 4."},
+    Option{.name = "strict",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kPlanLevel,
+           .help = "A case whose interval is not as narrow as asked makes exit code 3."},
     Option{.name = "in_process",
            .type = kBoolean,
            .fallback = "false",
@@ -73,7 +78,9 @@ constexpr std::array kCommandRows{
         .form = kList,
         .kinds = kCommandLine,
         .commands = kRuns,
-        .help = "Runs these cases alone: numbers from --dry-run, or case ids (repeat the flag for several)."},
+        .help =
+            "Runs these cases alone: numbers from --dry-run, ranges of them (1-10), or case ids; a list or "
+            "a flag for each."},
     Option{.name = "junit",
            .kinds = kCommandLine,
            .commands = kRuns,

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/metric_table.h"
+#include "result/noise_rules.h"
 
 namespace paceline::report {
 namespace {
@@ -24,13 +25,11 @@ int decimals_of(const std::string& number) {
   return dot == std::string::npos ? 0 : static_cast<int>(number.size() - dot - 1);
 }
 
-// Ratios stand below each other with two decimals.
-std::string ratio_text(const result::Estimate& ratio) {
-  if (!ratio.value) return {};
-  std::string text = fmt::format("{:.2f}", *ratio.value);
-  if (!ratio.ci_low || !ratio.ci_high) return text;
-  return fmt::format("{} ±{:.2f}", text,
-                     std::max(*ratio.value - *ratio.ci_low, *ratio.ci_high - *ratio.value));
+// One number for both sides is fair where they differ by a third at most, or by less than 1 % of the value.
+bool about_symmetric(double below, double value, double above) {
+  constexpr double kAlike = 2.0 / 3, kTooLittleToSee = 0.01;
+  const double narrow = std::min(below, above), wide = std::max(below, above);
+  return narrow >= kAlike * wide || wide - narrow < kTooLittleToSee * value;
 }
 
 std::string half_width_text(double half, int decimals) {
@@ -38,11 +37,35 @@ std::string half_width_text(double half, int decimals) {
   return std::stod(text) == 0 ? format_significant(half, 1) : text;
 }
 
-std::string speedup_text(const RunResult& run, const CaseResult& one) {
-  if (analysis::is_baseline(run, one) &&
-      (one.speedup.baseline_case_id.empty() || one.speedup.baseline_case_id == one.case_id))
-    return "1.00 (base)";
-  return one.speedup.baseline_case_id.empty() ? "" : ratio_text(one.speedup.ratio);
+// "54.1 ±0.9" or "54.1 (53.0–58.9)", all with as many decimals.
+std::string around(const std::string& text, double value, double low, double high) {
+  const int decimals = decimals_of(text);
+  if (about_symmetric(value - low, value, high - value))
+    return text + " ±" + half_width_text(std::max(value - low, high - value), decimals);
+  return fmt::format("{} ({:.{}f}–{:.{}f})", text, low, decimals, high, decimals);
+}
+
+// Ratios stand below each other with two decimals. One that the interval does not decide is shown as the
+// interval alone.
+std::string ratio_text(const result::SpeedUp& s) {
+  const auto& ratio = s.ratio;
+  if (s.verdict == "inconclusive") return fmt::format("{:.2f}–{:.2f}", *ratio.ci_low, *ratio.ci_high);
+  return around(fmt::format("{:.2f}", *ratio.value), *ratio.value, *ratio.ci_low, *ratio.ci_high);
+}
+
+bool is_base(const RunResult& run, const CaseResult& one) {
+  const auto& baseline = one.speedup.baseline_case_id;
+  return analysis::is_baseline(run, one) && (baseline.empty() || baseline == one.case_id);
+}
+
+void fill_speedup(const RunResult& run, const CaseResult& one, CaseCells& cells) {
+  if (is_base(run, one)) {
+    cells.speedup = "1.00 (base)";
+    return;
+  }
+  cells.no_claim = analysis::no_claim_reason(one);
+  if (cells.no_claim.empty() && !one.speedup.baseline_case_id.empty())
+    cells.speedup = ratio_text(one.speedup);
 }
 
 bool is_offline(const CaseResult& one) {
@@ -115,7 +138,7 @@ std::string batching_text(const CaseResult& one) {
 }
 
 std::string grade_text(const CaseResult& one, std::size_t shown) {
-  std::string letter(1, grade_letter(one.grade));
+  std::string letter(1, result::grade_letter(one.grade));
   const auto& reasons = one.grade_reasons;
   if (reasons.empty()) return letter;
   if (reasons.size() <= shown) return letter + "  " + join(reasons, ", ");
@@ -123,33 +146,27 @@ std::string grade_text(const CaseResult& one, std::size_t shown) {
   return fmt::format("{}  {}, and {} more", letter, join(first, ", "), reasons.size() - shown);
 }
 
-char grade_letter(result::Grade grade) {
-  return "ABC"[static_cast<int>(grade)];
-}
-
-std::string with_half_width(const result::Estimate& estimate, double scale) {
+std::string with_interval(const result::Estimate& estimate, double scale) {
   if (!estimate.value) return {};
   const double value = *estimate.value * scale;
-  std::string text = format_significant(value);
+  const std::string text = format_significant(value);
   if (!estimate.ci_low || !estimate.ci_high) return text;
-  const double half = std::max(value - *estimate.ci_low * scale, *estimate.ci_high * scale - value);
-  return text + " ±" + half_width_text(half, decimals_of(text));
+  return around(text, value, *estimate.ci_low * scale, *estimate.ci_high * scale);
 }
 
 CaseCells cells_of(const RunResult& run, const CaseResult& one) {
   CaseCells cells;
   if (!analysis::is_ok(one)) return cells;
-  if (!is_offline(one)) cells.p50_ms = with_half_width(one.headline.p50_ns, 1e-6);
+  if (!is_offline(one)) cells.p50_ms = with_interval(one.headline.p50_ns, 1e-6);
   if (const auto p99 = result::find_metric("p99_ms")->get(one).value; p99 && !is_offline(one))
     cells.p99_ms = format_significant(*p99);
   if (one.throughput.per_s.value) cells.throughput = format_rate(*one.throughput.per_s.value);
-  cells.speedup = speedup_text(run, one);
+  fill_speedup(run, one, cells);
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   if (memory) cells.memory = format_bytes(static_cast<double>(*memory));
   if (judged_by_answers(one)) cells.kept = format_percent(*one.correctness.top1_agreement);
   if (one.noise.foreign_cpu_frac) cells.foreign = format_percent(*one.noise.foreign_cpu_frac);
   cells.grade = grade_text(one, one.grade_reasons.size());
-  cells.claimed = one.speedup.scope == "between_process" && one.speedup.pairs >= analysis::kPairsForClaim;
   return cells;
 }
 
@@ -167,6 +184,7 @@ std::string highest_quantile_text(const CaseResult& one) {
 
 std::string outcome_text(const CaseResult& one) {
   if (analysis::is_ok(one)) return {};
+  if (one.reason_code == result::kNotMeasured) return "not measured: " + one.reason;
   const std::string code = one.reason_code.empty() ? "" : " (" + one.reason_code + ")";
   return (one.outcome == result::Outcome::kSkipped ? "skipped" : "failed") + code + ": " + one.reason;
 }

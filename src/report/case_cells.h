@@ -11,15 +11,15 @@
 namespace paceline::report {
 
 struct CaseCells {
-  std::string p50_ms;      // "54.1 ±0.9"
+  std::string p50_ms;      // "54.1 ±0.9", "8.23 (3.74–54.3)"
   std::string p99_ms;      // "61.2"
   std::string throughput;  // "18.5", items per second
-  std::string speedup;     // "1.13 ±0.03", "1.00 (base)"
+  std::string speedup;     // "1.13 ±0.03", "1.00 (base)"; undecided: "0.96–1.12"
   std::string memory;      // "312 MB"
   std::string kept;        // "98.4 %" of the answers are the reference's
   std::string foreign;     // "0.6 %" of the machine used by others
   std::string grade;       // "B  neighbours used 6 % of the machine"
-  bool claimed = true;     // false: the speed-up is from one process or too few pairs
+  std::string no_claim;    // why there is no speed-up, in words; empty where there is one, or no baseline
 };
 
 CaseCells cells_of(const result::RunResult& run, const result::CaseResult& one);
@@ -40,12 +40,12 @@ std::string highest_quantile_text(const result::CaseResult& one);
 // "skipped: reason", "failed (accuracy): reason"; empty for a measured case.
 std::string outcome_text(const result::CaseResult& one);
 
-// "54.1 ±0.9": half the interval's width (the wider side), with the decimals of the value.
-std::string with_half_width(const result::Estimate& estimate, double scale = 1);
+// "54.1 ±0.9": the wider half of the interval, with the decimals of the value, where it is about symmetric;
+// else "54.1 (53.0–58.9)".
+std::string with_interval(const result::Estimate& estimate, double scale = 1);
 
 // "B  reason, reason, and 3 more": the grade with its first reasons.
 std::string grade_text(const result::CaseResult& one, std::size_t shown);
-char grade_letter(result::Grade grade);
 
 // "images/s" when all cases count the same thing, else "items/s".
 std::string throughput_head(const result::RunResult& run);

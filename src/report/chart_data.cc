@@ -48,7 +48,9 @@ std::string series_name(const ReportCase& entry) {
 
 json speedup_json(const result::RunResult& run, const CaseResult& one) {
   const auto& s = one.speedup;
-  if (s.baseline_case_id.empty() || s.baseline_case_id == one.case_id || !s.ratio.value) return nullptr;
+  if (s.baseline_case_id.empty() || s.baseline_case_id == one.case_id || !s.ratio.value ||
+      !analysis::no_claim_reason(one).empty())
+    return nullptr;
   const CaseResult* baseline = analysis::find_case(run, s.baseline_case_id);
   return {{"ratio", interval(s.ratio)},
           {"claimed", analysis::may_claim(s)},

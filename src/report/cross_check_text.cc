@@ -31,6 +31,13 @@ std::string signed_percent(double share) {
   return (share < 0 ? "−" : "+") + percent(share) + " %";
 }
 
+// Files of version 1.2 hold a verdict whatever the grade.
+CrossCheck checked(const result::CaseResult& one) {
+  CrossCheck check = one.cross_check;
+  if (check.ratio.value && one.grade == result::Grade::kC) check.reason = result::kInvalidCase;
+  return check;
+}
+
 std::string ratio_text(const CrossCheck& check) {
   const auto& ratio = check.ratio;
   if (!ratio.ci_low || !ratio.ci_high) return fmt::format("ratio {:.3f}", *ratio.value);
@@ -45,6 +52,7 @@ std::string notes_text(const CrossCheck& check) {
 
 std::string cross_check_verdict(const CrossCheck& check) {
   const auto& [value, low, high, confidence, method] = check.ratio;
+  if (!check.reason.empty()) return "no claim: " + check.reason;
   if (!value || !low || !high) return {};
   if (check.verdict == "equal")
     return fmt::format("equal within {} %", percent(std::max(*high - 1, 1 - *low)));
@@ -61,15 +69,16 @@ std::string cross_check_verdict(const CrossCheck& check) {
 std::string cross_check_text(const CrossCheck& check) {
   if (!check.asked) return {};
   if (!check.ratio.value) return "no ratio: " + check.reason;
-  return fmt::format("{} {}, Paceline {}, {}, {} pairs of processes: {}{}", check.tool,
+  return fmt::format("{} {}, Paceline {}, {}{} pairs of processes: {}{}", check.tool,
                      format_duration_ns(*check.theirs_p50_ns), format_duration_ns(*check.ours_p50_ns),
-                     ratio_text(check), check.ours_ns.size(), cross_check_verdict(check), notes_text(check));
+                     check.reason.empty() ? ratio_text(check) + ", " : "", check.ours_ns.size(),
+                     cross_check_verdict(check), notes_text(check));
 }
 
 std::string cross_checks_terminal(const result::RunResult& run, std::size_t width) {
   std::string out;
   for (const auto& one : run.cases) {
-    const std::string text = cross_check_text(one.cross_check);
+    const std::string text = cross_check_text(checked(one));
     if (text.empty()) continue;
     if (out.empty()) out = "\ncross-check\n";
     for (const auto& line : wrap(printable(one.label + ": " + text), width)) out += "  " + line + "\n";
@@ -82,7 +91,7 @@ std::string cross_checks_terminal(const result::RunResult& run, std::size_t widt
 std::string cross_checks_markdown(std::span<const ReportRun> runs) {
   std::string out;
   for (const ReportCase& entry : side_by_side(runs)) {
-    const std::string text = cross_check_text(entry.one->cross_check);
+    const std::string text = cross_check_text(checked(*entry.one));
     if (text.empty()) continue;
     if (out.empty()) out = "## Cross-check with the engines' own tools\n\n";
     const std::string of = entry.letter.empty() ? "" : "run " + entry.letter + ", ";
@@ -92,7 +101,7 @@ std::string cross_checks_markdown(std::span<const ReportRun> runs) {
 }
 
 std::string cross_check_html(const result::CaseResult& one) {
-  const auto& check = one.cross_check;
+  const auto check = checked(one);
   const std::string text = cross_check_text(check);
   if (text.empty()) return {};
   std::string out = "<h4>Cross-check with the engine's own tool</h4><p>" + escape_html(text) + ". " +

@@ -17,6 +17,7 @@
 #include "report/layer_text.h"
 #include "report/operator_text.h"
 #include "report/training_text.h"
+#include "result/noise_rules.h"
 
 namespace paceline::report {
 namespace {
@@ -45,11 +46,10 @@ std::string share_text(const CaseResult& one) {
 std::string number_cells(const ReportCase& entry, bool kept) {
   const CaseResult& one = *entry.one;
   const CaseCells cells = cells_of(entry.run->result, one);
-  const bool open =
-      !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
   return number_cell(cells.p50_ms, metric(one, "p50_ms")) + number_cell(cells.p99_ms, metric(one, "p99_ms")) +
          number_cell(cells.throughput, metric(one, "throughput_per_s")) +
-         number_cell(cells.speedup + (open ? " (no claim)" : ""), metric(one, "speedup").value_or(1)) +
+         number_cell(cells.no_claim.empty() ? cells.speedup : "no claim",
+                     metric(one, "speedup").value_or(1)) +
          (kept ? number_cell(cells.kept, one.correctness.top1_agreement.value()) : "") +
          number_cell(cells.memory, metric(one, "memory_mb")) +
          number_cell(share_text(one), metric(one, "share_of_peak")) +
@@ -64,7 +64,7 @@ std::string grade_cell(const CaseResult& one) {
                       : fmt::format(" <details><summary>{}</summary>{}</details>",
                                     plural(std::ssize(reasons), "reason"), escape_html(join(reasons, ", ")));
   return fmt::format("<td class=\"reasons\"><span class=\"grade grade-{0}\">{0}</span>{1}</td>",
-                     grade_letter(one.grade), why);
+                     result::grade_letter(one.grade), why);
 }
 
 std::string table_row(const ReportCase& entry, bool kept) {
@@ -198,6 +198,8 @@ std::string notes_html(const CaseResult& one) {
   std::string out;
   for (const std::string& warning : one.noise.warnings)
     out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
+  if (const std::string reason = analysis::no_claim_reason(one); !reason.empty())
+    out += "<p>No claim about its speed-up: " + escape_html(reason) + ".</p>\n";
   if (const std::string accuracy = accuracy_text(one); !accuracy.empty())
     out += "<p>" + escape_html(accuracy) + "</p>\n";
   if (const std::string batching = batching_text(one); !batching.empty())
@@ -211,7 +213,7 @@ std::string notes_html(const CaseResult& one) {
 std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   const CaseResult& one = *entry.one;
   const std::string instead = outcome_text(one);
-  const std::string state = instead.empty() ? with_half_width(one.headline.p50_ns, 1e-6) + " ms" : instead;
+  const std::string state = instead.empty() ? with_interval(one.headline.p50_ns, 1e-6) + " ms" : instead;
   const std::string run = entry.letter.empty() ? "" : entry.letter + ": ";
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",

@@ -66,7 +66,7 @@ std::string latency_reading(std::span<const ReportRun> runs) {
 std::string speedup_reading(std::span<const ReportRun> runs) {
   const Cases cases = having(runs, [](const CaseResult& c) {
     return c.speedup.ratio.value && !c.speedup.baseline_case_id.empty() &&
-           c.speedup.baseline_case_id != c.case_id;
+           c.speedup.baseline_case_id != c.case_id && analysis::no_claim_reason(c).empty();
   });
   if (cases.empty()) return {};
   const auto claimed = std::count_if(cases.begin(), cases.end(),
@@ -101,6 +101,32 @@ std::string peak_reading(std::span<const ReportRun> runs) {
       name_of(best), format_percent(*best.one->flops.share_of_measured_peak, 0));
 }
 
+// How many cases of a model another one certainly beats, and of how many beside the line that cannot be said.
+std::string beaten_text(const result::RunResult& run, std::string_view model,
+                        const std::vector<const CaseResult*>& front) {
+  std::vector<const CaseResult*> worse;
+  std::int64_t open = 0;
+  for (const CaseResult& one : run.cases) {
+    const bool candidate = analysis::is_ok(one) && one.benchmark.model == model &&
+                           std::find(front.begin(), front.end(), &one) == front.end();
+    if (!candidate || !one.headline.p50_ns.value || !one.throughput.per_s.value) continue;
+    if (analysis::beaten(run, one))
+      worse.push_back(&one);
+    else
+      ++open;
+  }
+  std::string text;
+  if (!worse.empty())
+    text += fmt::format(" Beaten in latency and throughput at once, with intervals apart: {}.",
+                        analysis::list_labels(worse, 4));
+  if (open > 0)
+    text += fmt::format(
+        " Of {} more beside the line that is not claimed: intervals overlap, or a case is of grade C or of "
+        "too few processes.",
+        plural(open, "case"));
+  return text;
+}
+
 // Only where there is something to weigh: two cases of one model.
 std::string pareto_reading(std::span<const ReportRun> runs) {
   const Cases cases = having(runs, [](const CaseResult& c) {
@@ -108,12 +134,12 @@ std::string pareto_reading(std::span<const ReportRun> runs) {
   });
   if (cases.size() < 2) return {};
   const auto& first = *cases.front().run;
-  const auto front = analysis::pareto_front(first.result, cases.front().one->benchmark.model);
+  const std::string& model = cases.front().one->benchmark.model;
+  const auto front = analysis::pareto_front(first.result, model);
   return fmt::format(
-      "Up and to the left is better. On the line: {}. Every other case of its model is beaten in latency and "
-      "throughput "
-      "at once (open marks); point at a mark for what its answers cost.",
-      analysis::list_labels(front, 4));
+      "Up and to the left is better. On the line, of {} by the figures alone: {}.{} Point at a mark for what "
+      "its answers cost.",
+      model, analysis::list_labels(front, 4), beaten_text(first.result, model, front));
 }
 
 struct Chart {

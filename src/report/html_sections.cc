@@ -12,6 +12,7 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "result/metric_table.h"
+#include "result/noise_rules.h"
 
 namespace paceline::report {
 namespace {
@@ -30,22 +31,25 @@ std::string run_title(const RunResult& run, const std::string& letter) {
   return letter.empty() ? name : fmt::format("<b class=\"letter\">{}</b> {}", letter, name);
 }
 
-std::string worst_grade(const RunResult& run) {
+// Of the measured cases; empty where there is none.
+std::string worst_grade_html(const RunResult& run) {
   auto worst = result::Grade::kA;
+  bool measured = false;
   for (const auto& one : run.cases)
-    if (analysis::is_ok(one)) worst = std::max(worst, one.grade);
-  return std::string(1, grade_letter(worst));
+    if (analysis::is_ok(one)) worst = std::max(worst, one.grade), measured = true;
+  if (!measured) return "<span class=\"grade\">no grade: nothing was measured</span>";
+  return fmt::format("<span class=\"grade grade-{0}\">worst grade {0}</span>", result::grade_letter(worst));
 }
 
 // Grade, when, which build, and what the run warned of.
 std::string validity_html(const RunResult& run) {
   const std::string machine = machine_line(run.environment), libraries = library_line(run);
   std::string out = fmt::format(
-      "<p class=\"validity\"><span class=\"grade grade-{0}\">worst grade {0}</span> {1}<br>"
+      "<p class=\"validity\">{0} {1}<br>"
       "{2} to {3} · outcome {4} · paceline {5} ({6}, {7})</p>\n",
-      worst_grade(run), escape_html(libraries.empty() ? machine : machine + " · " + libraries),
+      worst_grade_html(run), escape_html(libraries.empty() ? machine : machine + " · " + libraries),
       escape_html(run.started_utc),
-      run.finished_utc.empty() ? "still running" : escape_html(run.finished_utc), escape_html(run.outcome),
+      run.finished_utc.empty() ? "an unknown end" : escape_html(run.finished_utc), escape_html(run.outcome),
       escape_html(run.suite.version), escape_html(run.suite.build_type), escape_html(run.suite.compiler));
   for (const std::string& warning : run.warnings)
     out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
@@ -178,14 +182,15 @@ std::string reproduce_html(std::span<const ReportRun> runs) {
   std::string out;
   for (std::size_t index = 0; index < runs.size(); ++index) {
     const RunResult& run = runs[index].result;
-    const std::string folder = "results/" + run.experiment_name + "/" + run.run_id;
+    const std::string folder = analysis::shell_word(analysis::run_folder(run));
+    const std::string plan = analysis::shell_word(analysis::run_folder(run) + "/plan.yaml");
     out += fmt::format(
         "<p>Run{} again:</p><pre><code>{}\n</code></pre><p>From its effective plan, every default written "
         "out:"
-        "</p><pre><code>paceline run {}/plan.yaml\n</code></pre><p>This page from its files:</p>"
+        "</p><pre><code>paceline run {}\n</code></pre><p>This page from its files:</p>"
         "<pre><code>paceline report --source {} --format html\n</code></pre>\n",
         letter_of(runs, index).empty() ? "" : " " + letter_of(runs, index), escape_html(run.command_line),
-        escape_html(folder), escape_html(folder));
+        escape_html(plan), escape_html(folder));
   }
   return out;
 }

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "analysis/case_query.h"
+#include "base/text.h"
 #include "report/escape.h"
 
 namespace paceline::report {
@@ -25,8 +27,13 @@ double seconds_of(const result::CaseResult& one) {
   return static_cast<double>(total_ns) / 1e9;
 }
 
-TestCase test_of(const result::CaseResult& one) {
+// As the exit code counts them: what is not 0 there is not green here.
+TestCase test_of(const result::CaseResult& one, const JunitOptions& options) {
   const std::string name = one.label.empty() ? one.case_id : one.label;
+  if (one.outcome == Outcome::kOk && one.grade == result::Grade::kC && !options.allow_noisy)
+    return {name, "failure", "grade C: " + join(one.grade_reasons, ", "), seconds_of(one)};
+  if (options.strict && analysis::inconclusive(one))
+    return {name, "error", "its interval is not as narrow as asked", seconds_of(one)};
   if (one.outcome == Outcome::kOk) return {name, "", "", seconds_of(one)};
   return {name, one.outcome == Outcome::kSkipped ? "skipped" : "failure", one.reason, seconds_of(one)};
 }
@@ -62,9 +69,11 @@ std::string suite_xml(std::string_view name, const std::vector<TestCase>& tests)
 
 }  // namespace
 
-std::string junit_xml(const result::RunResult& run) {
+std::string junit_xml(const result::RunResult& run, const JunitOptions& options) {
   std::vector<TestCase> cases, gates;
-  for (const auto& one : run.cases) cases.push_back(test_of(one));
+  for (const auto& one : run.cases) cases.push_back(test_of(one, options));
+  if (const auto unfinished = analysis::unfinished_text(run); !unfinished.empty())
+    cases.push_back({"the whole run", "error", unfinished, 0});
   for (const auto& gate : run.gates) gates.push_back(test_of(gate));
   const std::string experiment = escape_xml(run.experiment_name);
   return fmt::format(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/case_query.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
 #include "report/case_cells.h"
@@ -44,10 +45,8 @@ std::string or_dash(const std::string& cell) {
 
 std::string numbers_row(const ReportCase& entry, bool kept) {
   const CaseCells cells = cells_of(entry.run->result, *entry.one);
-  const bool open =
-      !cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos;
   return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
-                     or_dash(cells.throughput), or_dash(cells.speedup) + (open ? " (no claim)" : ""),
+                     or_dash(cells.throughput), cells.no_claim.empty() ? or_dash(cells.speedup) : "no claim",
                      kept ? " " + or_dash(cells.kept) + " |" : "", or_dash(cells.memory),
                      or_dash(cells.foreign), or_dash(cells.grade));
 }
@@ -69,10 +68,14 @@ std::string cases_text(std::span<const ReportRun> runs) {
   out += std::string("--:|--:|--:|--:|") + (kept ? "--:|" : "") + "--:|--:|:--|\n";
   for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry, kept);
   std::string notes;
+  const auto note = [&](std::string_view what, const std::string& reason) {
+    if (reason.empty()) return;
+    const auto line = fmt::format("\n{}: {}.\n", what, escape_markdown(reason));
+    if (notes.find(line) == std::string::npos) notes += line;
+  };
   for (const ReportCase& entry : side_by_side(runs)) {
-    const std::string reason = outcome_text(*entry.one).empty() ? p99_reason(*entry.one) : "";
-    if (!reason.empty() && notes.find(reason) == std::string::npos)
-      notes += "\nNo p99: " + escape_markdown(reason) + ".\n";
+    if (outcome_text(*entry.one).empty()) note("No p99", p99_reason(*entry.one));
+    note("No claim", analysis::no_claim_reason(*entry.one));
   }
   return out + notes + "\n";
 }

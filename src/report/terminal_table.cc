@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "analysis/case_query.h"
+#include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
 #include "report/case_cells.h"
 #include "report/cross_check_text.h"
@@ -120,8 +122,7 @@ class Table {
     const std::string p99 =
         cells.p99_ms.empty() ? "–" + notes_.mark("no p99: " + p99_reason(one)) : cells.p99_ms;
     std::string speedup = cells.speedup.empty() ? "–" : cells.speedup;
-    if (!cells.claimed && !cells.speedup.empty() && cells.speedup.find("base") == std::string::npos)
-      speedup += notes_.mark("within one process or fewer than six pairs: no claim");
+    if (!cells.no_claim.empty()) speedup += notes_.mark("no claim: " + printable(cells.no_claim));
     std::vector<std::string> texts{cells.p50_ms, p99, cells.throughput, speedup};
     if (kept_) texts.push_back(cells.kept);
     texts.push_back(cells.memory);
@@ -227,6 +228,16 @@ std::string findings_text(const RunResult& run, const TerminalOptions& options) 
   return out;
 }
 
+// After an empty line; nothing of nothing.
+std::string paragraph(const std::string& text, const TerminalOptions& options) {
+  if (text.empty()) return {};
+  const std::string shown = options.ascii ? to_ascii(printable(text)) : printable(text);
+  std::string out = "\n";
+  for (const std::string& line : wrap(shown, std::clamp<std::size_t>(options.width, 20, kMaxWidth)))
+    out += line + "\n";
+  return out;
+}
+
 std::string legend(std::span<const ReportRun> runs) {
   std::string out;
   for (std::size_t index = 0; index < runs.size(); ++index) {
@@ -243,8 +254,11 @@ std::string terminal_table(std::span<const ReportRun> runs, const TerminalOption
   if (runs.empty()) return {};
   std::string out = runs.size() > 1 ? legend(runs) : "";
   out += Table(runs, options).text();
-  for (const ReportRun& run : runs)
+  for (const ReportRun& run : runs) {
     out += extras_text(run.result, options) + findings_text(run.result, options);
+    out += paragraph(analysis::closing_sentence(run.result), options);
+    out += paragraph(analysis::unfinished_text(run.result), options);
+  }
   return out;
 }
 

@@ -89,7 +89,7 @@ SimpleTable scaling_table(const std::vector<ReportCase>& cases) {
     const CaseResult& one = *entry.one;
     const Training& t = one.training.front();
     table.rows.push_back({name_of(entry), std::to_string(one.benchmark.world_size),
-                          with_half_width(one.headline.p50_ns, 1e-6),
+                          with_interval(one.headline.p50_ns, 1e-6),
                           one.throughput.per_s.value ? format_rate(*one.throughput.per_s.value) : kNone,
                           speedup_text(one), efficiency_text(one), significant(t.straggler_index),
                           significant(t.last_loss), t.total_ns ? format_duration_ns(*t.total_ns) : kNone});

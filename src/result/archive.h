@@ -21,8 +21,14 @@ namespace paceline::result {
 
 using Json = nlohmann::json;
 
+// static constexpr std::array<std::pair<E, std::string_view>, N> kValue; kNull is the one that is null in
+// JSON, where there is one, and kNullReason says why.
 template <typename E>
-struct EnumNames;  // static constexpr std::array<std::pair<E, std::string_view>, N> kValue
+struct EnumNames;
+template <typename E>
+concept HasNull = requires {
+  EnumNames<E>::kNull;
+};
 
 class Writer {
  public:
@@ -51,6 +57,9 @@ class Writer {
   template <typename T>
   void operator()(const char* name, T& value) {
     json_[name] = write(value);
+    if constexpr (HasNull<T>)
+      if (value == EnumNames<T>::kNull)
+        json_[std::string(name) + "_reason"] = std::string(EnumNames<T>::kNullReason);
   }
   template <typename T>
   void operator()(const char* name, Maybe<T>& value) {
@@ -76,6 +85,8 @@ class Reader {
   template <typename T>
   static void read(const Json& json, const std::string& path, T& value) {
     if constexpr (std::is_enum_v<T>) {
+      if constexpr (HasNull<T>)
+        if (json.is_null()) return void(value = EnumNames<T>::kNull);
       const auto text = json.is_string() ? json.get<std::string>() : std::string();
       for (const auto& [e, name] : EnumNames<T>::kValue)
         if (name == text) return void(value = e);

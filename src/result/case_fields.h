@@ -16,6 +16,8 @@ template <>
 struct EnumNames<Grade> {
   static constexpr std::array<std::pair<Grade, std::string_view>, 3> kValue{
       {{Grade::kA, "A"}, {Grade::kB, "B"}, {Grade::kC, "C"}}};
+  static constexpr Grade kNull = Grade::kNone;
+  static constexpr std::string_view kNullReason = "only a measured case has a grade";
 };
 
 template <class A>
@@ -88,7 +90,7 @@ void fields(A& a, Throughput& t) {
 template <class A>
 void fields(A& a, SpeedUp& t) {
   a("baseline_case_id", t.baseline_case_id), a("ratio", t.ratio), a("pairs", t.pairs), a("scope", t.scope);
-  a("verdict", t.verdict), a("p_sign", t.p_sign);
+  a("verdict", t.verdict), a("p_sign", t.p_sign), a("pairs_apart", t.pairs_apart), a("reason", t.reason);
 }
 template <class A>
 void fields(A& a, Quantisation& t) {
@@ -330,7 +332,8 @@ template <class A>
 void fields(A& a, RunResult& t) {
   a("schema_version", t.schema_version), a("suite", t.suite), a("experiment_name", t.experiment_name),
       a("run_id", t.run_id);
-  a("started_utc", t.started_utc), a("finished_utc", t.finished_utc), a("command_line", t.command_line);
+  a("started_utc", t.started_utc), a("resumed_utc", t.resumed_utc), a("finished_utc", t.finished_utc),
+      a("command_line", t.command_line);
   a("outcome", t.outcome), a("exit_code", t.exit_code), a("cases", t.cases), a("findings", t.findings),
       a("gates", t.gates);
   a("warnings", t.warnings), a("environment", t.environment);

@@ -16,14 +16,24 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.2";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.3";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // Six or more fresh processes: claims are lawful.
 inline constexpr const char* kBetweenProcess = "between_process";
 
 enum class Outcome { kOk, kSkipped, kFailed };
-enum class Grade { kA, kB, kC };  // no warning; warnings; not valid for latency claims
+// No warning; warnings; not valid for latency claims; nothing was measured (null in files).
+enum class Grade { kA, kB, kC, kNone };
+
+// The reason code of a case that no process has measured yet.
+inline constexpr const char* kNotMeasured = "not_measured";
+
+// Why a comparison with a case of grade C claims nothing.
+inline constexpr const char* kInvalidCase = "the case is of grade C";
+
+// How the reason of a case begins whose outputs have nothing to be compared with.
+inline constexpr const char* kNoReference = "its fp32 reference could not be made";
 
 // What was measured: the identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
@@ -148,12 +158,14 @@ struct Throughput {
 };
 
 struct SpeedUp {
-  std::string baseline_case_id;  // empty: no baseline in this plan
-  Estimate ratio;                // baseline time / this time; > 1 is faster
-  std::int64_t pairs = 0;
+  std::string baseline_case_id;        // empty: no baseline in this plan
+  Estimate ratio;                      // baseline time / this time; > 1 is faster
+  std::int64_t pairs = 0;              // repetitions of both that ran as neighbours in time
   std::string scope = kWithinProcess;  // within process below six pairs: no verdict may be drawn
   std::string verdict;                 // faster | slower | equivalent | inconclusive | "" (no claim)
   Number p_sign;
+  std::int64_t pairs_apart = 0;  // repetitions of both that ran at other times, and are no pairs
+  std::string reason = {};       // why there is no verdict, in words
 };
 
 struct Memory {
@@ -239,7 +251,7 @@ struct CrossCheck {
   Number theirs_p50_ns = Number::missing("no cross-check");
   Estimate ratio{Number::missing("no cross-check"), {}, {}, 0.95, ""};  // ours / theirs
   std::string verdict;             // equal | slower | faster | cannot_say
-  std::string reason;              // why there is no ratio although it was asked for
+  std::string reason;              // why there is no ratio, or no claim, although it was asked for
   std::string log_tail;            // last lines of a tool that failed
   std::vector<std::string> notes;  // what a reader of the ratio must know
 };

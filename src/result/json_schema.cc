@@ -13,6 +13,7 @@ class SchemaMaker {
     if constexpr (std::is_enum_v<T>) {
       Json names = Json::array();
       for (const auto& [e, name] : EnumNames<T>::kValue) names.push_back(std::string(name));
+      if constexpr (HasNull<T>) names.push_back(nullptr);
       return {{"enum", names}};
     } else if constexpr (std::is_same_v<T, Json>) {
       return Json::object();
@@ -42,6 +43,7 @@ class SchemaMaker {
   template <typename T>
   void operator()(const char* name, T& value) {
     properties_[name] = of(value);
+    if constexpr (HasNull<T>) properties_[std::string(name) + "_reason"] = {{"type", "string"}};
     required_.push_back(name);
   }
   template <typename T>

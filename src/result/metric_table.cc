@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "result/summarize.h"
+
 namespace paceline::result {
 namespace {
 
@@ -86,6 +88,16 @@ MetricValue tokens_per_s(const CaseResult& c) {
   return estimate(c.throughput.per_s, std::stod(length->second));
 }
 
+// A speed-up that nobody may claim is no number, but a reason.
+MetricValue claimed_speedup(const CaseResult& c) {
+  const std::string reason = no_claim_reason(c);
+  return reason.empty() ? estimate(c.speedup.ratio) : MetricValue{{}, {}, {}, reason};
+}
+MetricValue claimed_cross_check(const CaseResult& c) {
+  const bool invalid = c.cross_check.ratio.value && c.grade == Grade::kC;
+  return invalid ? MetricValue{{}, {}, {}, kInvalidCase} : estimate(c.cross_check.ratio);
+}
+
 // Files of version 1.0 have the share alone.
 MetricValue top1_agreement(const CaseResult& c) {
   return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
@@ -130,7 +142,7 @@ constexpr std::array kMetrics{
            [](const CaseResult& c) { return estimate(c.throughput.per_s); }},
     Metric{"speedup", "vs baseline", "1", kHigh,
            "Time of the baseline case over time of this case, median over interleaved process pairs.",
-           "speed-up", [](const CaseResult& c) { return estimate(c.speedup.ratio); }},
+           "speed-up", claimed_speedup},
     Metric{"first_iteration_ms", "first", "ms", kLow,
            "Duration of the first inference of a fresh process; median over repetitions.",
            "first-iteration-and-load",
@@ -271,7 +283,7 @@ constexpr std::array kMetrics{
     Metric{"cross_check_ratio", "vs own tool", "1", kLow,
            "Time of one inference through Paceline over that in the engine's own tool, median over pairs of "
            "processes.",
-           "cross-check", [](const CaseResult& c) { return estimate(c.cross_check.ratio); }},
+           "cross-check", claimed_cross_check},
 };
 
 }  // namespace

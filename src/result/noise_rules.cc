@@ -203,6 +203,20 @@ std::vector<std::string> texts(const std::vector<NoiseFlag>& flags) {
 
 }  // namespace
 
+char grade_letter(Grade grade) {
+  return "ABC-"[static_cast<int>(grade)];
+}
+
+NoiseProfile profile_of(const CaseResult& result) {
+  const auto& config = result.config_effective;
+  const bool quiet = config.is_object() && config.contains("profile") && config["profile"] == "quiet";
+  return quiet ? NoiseProfile::kQuiet : NoiseProfile::kShared;
+}
+
+double smallest_difference(NoiseProfile profile) {
+  return profile == NoiseProfile::kQuiet ? 0.03 : 0.05;
+}
+
 std::span<const NoiseRule> noise_rules() {
   return kRules;
 }

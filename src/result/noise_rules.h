@@ -14,6 +14,14 @@ namespace paceline::result {
 
 enum class NoiseProfile { kShared, kQuiet };  // neighbours are expected; the machine is ours
 
+char grade_letter(Grade grade);  // '-' where there is none
+
+// As the case was measured; a stored case of an unknown one counts as shared.
+NoiseProfile profile_of(const CaseResult& result);
+// From here on a difference of two cases counts, and below it they count as equal (methodology: A/B
+// comparison).
+double smallest_difference(NoiseProfile profile);
+
 struct NoiseFacts {
   Noise noise;
   Overhead overhead;

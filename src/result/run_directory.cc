@@ -15,7 +15,9 @@
 #include "base/sha256.h"
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
+#include "result/noise_rules.h"
 #include "result/result_json.h"
+#include "result/summarize.h"
 
 namespace paceline::result {
 namespace fs = std::filesystem;
@@ -56,6 +58,13 @@ fs::path newest_run(const fs::path& folder) {
       best = it->path();
   }
   return best;
+}
+
+// Empty where the case has none.
+fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
+  if (c.samples.file.empty()) return {};
+  const fs::path own = own_folder(stored.folder, fs::path(c.case_id).filename().string());
+  return (fs::exists(own) ? own : stored.folder) / fs::path(c.samples.file).filename();
 }
 
 }  // namespace
@@ -106,16 +115,17 @@ void RunDirectory::write_summary(const RunResult& run) const {
 std::string summary_csv(const RunResult& run) {
   std::string out =
       "run_id,case_id,outcome,reason,grade,model,engine,precision,layout,batch,threads,world_size,"
-      "repetitions";
+      "repetitions,run_outcome,speedup_verdict,speedup_reason";
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += '\n';
   for (const auto& c : run.cases) {
     const nlohmann::json outcome = to_json(c)["outcome"];
-    out += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id), outcome.get<std::string>(),
-        csv_cell(c.reason), c.outcome == Outcome::kOk ? "ABC"[static_cast<int>(c.grade)] : '-',
-        csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine), c.benchmark.precision, c.benchmark.layout,
-        c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size, c.repetitions.size());
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id),
+                       outcome.get<std::string>(), csv_cell(c.reason), grade_letter(c.grade),
+                       csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine), c.benchmark.precision,
+                       c.benchmark.layout, c.benchmark.batch_per_rank, c.benchmark.threads,
+                       c.benchmark.world_size, c.repetitions.size(), run.outcome, c.speedup.verdict,
+                       csv_cell(no_claim_reason(c)));
     for (const auto& m : metrics()) {
       const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));
@@ -140,14 +150,23 @@ StoredRun read_run(const fs::path& path) {
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is no result of a run: it has no run_id and no cases", file.string()));
   StoredRun stored{file.parent_path(), run_from_json(json, file.string())};
+  stored.run.folder = stored.folder.string();
+  if (stored.run.outcome == "running") stored.run.outcome = kUnfinished;  // of version 1.2
+  for (auto& c : stored.run.cases) {
+    if (c.outcome == Outcome::kOk && c.repetitions.empty()) mark_not_measured(c);
+    if (c.outcome != Outcome::kOk) c.grade = Grade::kNone;  // older versions graded them
+  }
   return stored;
 }
 
+bool lacks_samples(const StoredRun& stored, const CaseResult& c) {
+  const auto file = samples_file(stored, c);
+  return !file.empty() && !fs::exists(file);
+}
+
 std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c) {
-  if (c.samples.file.empty()) return {};
-  const fs::path name = fs::path(c.samples.file).filename();
-  const fs::path own = own_folder(stored.folder, fs::path(c.case_id).filename().string());
-  return read_samples_csv((fs::exists(own) ? own : stored.folder) / name);
+  const auto file = samples_file(stored, c);
+  return file.empty() || !fs::exists(file) ? std::vector<Sample>{} : read_samples_csv(file);
 }
 
 }  // namespace paceline::result

@@ -49,7 +49,9 @@ struct StoredRun {
 };
 StoredRun read_run(const std::filesystem::path& path);
 
-// Samples of one case of a stored run; empty when the case has none.
+// Whether the file with the samples of a case is gone: a run directory may be passed on without it.
+bool lacks_samples(const StoredRun& stored, const CaseResult& c);
+// Samples of one case of a stored run; empty when the case has none, or lacks them.
 std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c);
 
 }  // namespace paceline::result

@@ -31,7 +31,10 @@ struct Suite {
   std::string version, git_sha, build_type, compiler;
 };
 
-// run_summary.json: all cases of one run. outcome: ok | failed | interrupted | running.
+// The outcome of a run that is under way; it stays when the run is killed.
+inline constexpr const char* kUnfinished = "unfinished";
+
+// run_summary.json: all cases of one run. outcome: ok | failed | interrupted | unfinished.
 struct RunResult {
   std::string schema_version = kSchemaVersion;
   Suite suite;
@@ -39,9 +42,10 @@ struct RunResult {
   std::string run_id;
   std::string folder;  // where it is written, for commands in findings; not stored
   std::string started_utc;
-  std::string finished_utc;  // empty while running
+  std::vector<std::string> resumed_utc;  // when --resume went on with it
+  std::string finished_utc;              // empty while running
   std::string command_line;
-  std::string outcome = "running";
+  std::string outcome = kUnfinished;
   int exit_code = 0;
   std::vector<CaseResult> cases;
   std::vector<Finding> findings;

@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
+#include "base/file.h"
+#include "result/pairing.h"
 #include "result/summarize_load.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/compare.h"
 #include "stats/noise.h"
+#include "stats/order_statistics.h"
 #include "stats/outliers.h"
 #include "stats/process_level.h"
 #include "stats/quantile.h"
@@ -248,9 +252,8 @@ Number share_of_peak(const Flops& f) {
   if (!above_measured_peak(f)) return share;
   return Number::missing(
       fmt::format("{:.1f} % of the measured peak: the peak was measured in a slow minute, or the model needs "
-                  "fewer operations than are counted; delete ~/.cache/paceline/peaks.json to have the peak "
-                  "measured again",
-                  share * 100));
+                  "fewer operations than are counted; delete {} to have the peak measured again",
+                  share * 100, peaks_file_in_words()));
 }
 
 void fill_flops(Flops& f, const Number& items_per_s) {
@@ -304,7 +307,75 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
                                : result.throughput.per_s.value);
 }
 
+// Medians of the processes of both sides, a pair at the same place.
+struct PairedTimes {
+  std::vector<double> result_ns, baseline_ns;
+  std::int64_t apart = 0;
+};
+
+PairedTimes paired_times(const CaseResult& result, const CaseResult& baseline,
+                         const std::vector<std::string>& resumed_utc) {
+  const Pairing pairing = pair_repetitions(result, baseline, resumed_utc);
+  PairedTimes times;
+  times.apart = pairing.apart;
+  for (const auto& [mine, theirs] : pairing.neighbours) {
+    if (!mine->p50_ns || !theirs->p50_ns) continue;
+    times.result_ns.push_back(*mine->p50_ns);
+    times.baseline_ns.push_back(*theirs->p50_ns);
+  }
+  return times;
+}
+
+// Why the pairs carry no interval; empty where they do.
+std::string too_few_pairs(const SpeedUp& s, double confidence) {
+  const auto needed = stats::required_n(0.5, stats::tail(confidence));
+  if (s.pairs >= needed) return {};
+  if (s.pairs_apart > 0)
+    return fmt::format(
+        "{} of {} repetitions of the two cases did not run as neighbours in time, so they are no pairs; "
+        "measure both cases again together",
+        s.pairs_apart, s.pairs + s.pairs_apart);
+  if (s.pairs == 0) return "no repetition ran in both cases";
+  return needed == 6 ? "fewer than six pairs of processes"
+                     : fmt::format("fewer than {} pairs of processes", needed);
+}
+
+// The side that is not valid for latency claims, in words; empty where both are.
+std::string invalid_side(const CaseResult& result, const CaseResult& baseline) {
+  for (const auto* one : {&result, &baseline})
+    if (one->grade == Grade::kC)
+      return fmt::format("{} is of grade C", one->label.empty() ? one->case_id : one->label);
+  return {};
+}
+
 }  // namespace
+
+std::string peaks_file_in_words() {
+  const std::string file = (cache_dir() / "peaks.json").string();
+  const char* home = std::getenv("HOME");
+  const std::string prefix = home && *home ? std::string(home) + "/" : "";
+  return !prefix.empty() && file.starts_with(prefix) ? "~/" + file.substr(prefix.size()) : file;
+}
+
+std::string no_claim_reason(const CaseResult& one) {
+  const SpeedUp& s = one.speedup;
+  if (one.outcome != Outcome::kOk || s.baseline_case_id.empty() || s.baseline_case_id == one.case_id)
+    return {};
+  if (!s.reason.empty()) return s.reason;
+  // Files of version 1.2 do not say why.
+  if (s.scope != kBetweenProcess || s.pairs < kPairsForClaim) return "fewer than six pairs of processes";
+  if (!s.ratio.value || !s.ratio.ci_low || !s.ratio.ci_high) return "the ratio has no interval";
+  return s.verdict.empty() ? "one of the two is of grade C" : "";
+}
+
+void mark_not_measured(CaseResult& result) {
+  result.outcome = Outcome::kSkipped;
+  result.reason_code = kNotMeasured;
+  result.reason = "the run ended before the first repetition of this case was finished";
+  result.complete = false;
+  result.grade = Grade::kNone;
+  result.grade_reasons.clear();
+}
 
 bool above_measured_peak(const Flops& f) {
   return f.achieved_flops_per_s && f.peak_measured_flops_per_s &&
@@ -332,34 +403,31 @@ void summarize(CaseResult& result, const std::vector<Sample>& samples, const Sum
   apply_length_rule(result);
 }
 
-void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence, double delta) {
+void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence, double delta,
+                         const std::vector<std::string>& resumed_utc) {
   SpeedUp& s = result.speedup;
   s = {};
   s.baseline_case_id = baseline.case_id;
-  std::map<std::int64_t, double> base;
-  for (const auto& r : baseline.repetitions)
-    if (r.p50_ns) base[r.index] = *r.p50_ns;
-  std::vector<double> a, b;
-  for (const auto& r : result.repetitions)
-    if (const auto it = base.find(r.index); r.p50_ns && it != base.end()) {
-      a.push_back(it->second);
-      b.push_back(*r.p50_ns);
-    }
-  s.pairs = static_cast<std::int64_t>(a.size());
-  if (a.empty()) {
-    s.ratio.value = Number::missing("no repetition ran in both cases");
+  const PairedTimes times = paired_times(result, baseline, resumed_utc);
+  s.pairs = static_cast<std::int64_t>(times.result_ns.size());
+  s.pairs_apart = times.apart;
+  s.reason = too_few_pairs(s, confidence);
+  if (s.pairs == 0) {
+    s.ratio.value = Number::missing(s.reason);
     return;
   }
-  const auto ratio = stats::speed_up(a, b, confidence);
+  const auto ratio = stats::speed_up(times.baseline_ns, times.result_ns, confidence);
   s.ratio = {Number(ratio.value), {}, {}, confidence, "binomial_processes"};
-  set_interval(s.ratio, ratio.ci, ratio.reason);
+  set_interval(s.ratio, ratio.ci, s.reason);
   if (!ratio.ci) return;
   const auto comparison = stats::compare_pairs(
-      a, b, {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
+      times.baseline_ns, times.result_ns,
+      {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
   s.scope = kBetweenProcess;
   s.p_sign = comparison.p_sign;
-  // Figures that are not valid as latencies carry no verdict; the ratio stands for the reader to judge.
-  if (result.grade == Grade::kC || baseline.grade == Grade::kC) return;
+  // Figures that are not valid as latencies carry no verdict.
+  s.reason = invalid_side(result, baseline);
+  if (!s.reason.empty()) return;
   static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "slower"},
                                                             {stats::Verdict::kImprovement, "faster"},
                                                             {stats::Verdict::kEquivalent, "equivalent"},

@@ -20,6 +20,19 @@ struct SummaryOptions {
 // numbers.
 void summarize(CaseResult& result, const std::vector<Sample>& samples, const SummaryOptions& options);
 
+// A case without a repetition: skipped, with the reason, and without a grade.
+void mark_not_measured(CaseResult& result);
+
+// Below that no interval at 95 % exists (methodology: A/B comparison).
+inline constexpr std::int64_t kPairsForClaim = 6;
+
+// Why nobody may say how much faster or slower a measured case is than its baseline; empty where the interval
+// decides, and for a case without a baseline of its own.
+std::string no_claim_reason(const CaseResult& one);
+
+// The file of measured peaks as people write it: ~/.cache/paceline/peaks.json, or where XDG_CACHE_HOME says.
+std::string peaks_file_in_words();
+
 // True when a case did more FLOPs a second than the measured peak, which cannot be: the share is then missing
 // (methodology: model FLOPs and peaks).
 bool above_measured_peak(const Flops& flops);
@@ -27,10 +40,10 @@ bool above_measured_peak(const Flops& flops);
 // Median and mean of one process, for its Repetition.
 void summarize_repetition(Repetition& repetition, const std::vector<double>& durations_ns);
 
-// Fills `speedup` of `result` against `baseline` over repetitions of the same index, which ran interleaved
-// (methodology: A/B comparison). A grade C on either side means no verdict. Below six pairs there is no
-// interval, no verdict, and the scope says so.
+// Fills `speedup` of `result` against `baseline` over repetitions of the same index that ran as neighbours in
+// time (methodology: A/B comparison). A grade C on either side means no verdict. Below six pairs there is no
+// interval, no verdict, and scope and reason say so. `resumed_utc`: when --resume went on with the run.
 void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double confidence = 0.95,
-                         double delta = 0.03);
+                         double delta = 0.03, const std::vector<std::string>& resumed_utc = {});
 
 }  // namespace paceline::result

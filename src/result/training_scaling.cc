@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "result/training_scaling.h"
 
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "result/case_fields.h"
+#include "result/pairing.h"
+#include "stats/ratio.h"
 
 namespace paceline::result {
 namespace {
@@ -19,37 +20,36 @@ std::string work_of_a_rank(const CaseResult& one) {
   return Writer::write(b).dump();
 }
 
-struct LogInterval {
-  double value = 0;
-  std::optional<double> low, high;
-};
-
-LogInterval log_of(const Estimate& e) {
-  const auto log = [](const Number& n) { return n ? std::optional(std::log(*n)) : std::nullopt; };
-  return {std::log(*e.value), log(e.ci_low), log(e.ci_high)};
+std::optional<stats::Bracketed> bracketed(const Estimate& e) {
+  if (!e.ci_low || !e.ci_high) return std::nullopt;
+  return stats::Bracketed{*e.value, {*e.ci_low, *e.ci_high}};
 }
 
-// MOVER on logs: a the base, b this.
-void set_interval(Scaling& s, const LogInterval& a, const LogInterval& b) {
-  if (!a.low || !a.high || !b.low || !b.high) {
-    s.ci_low = s.ci_high = Number::missing("a step time of the two has no interval");
-    return;
-  }
-  const double d = a.value - b.value;
-  s.ci_low = std::exp(d - std::hypot(a.value - *a.low, *b.high - b.value));
-  s.ci_high = std::exp(d + std::hypot(*a.high - a.value, b.value - *b.low));
+// `base` over `one`: the shorter a step, the better.
+void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
+                  const std::vector<std::string>& resumed_utc) {
+  const auto long_step = bracketed(one.headline.p50_ns), short_step = bracketed(base.headline.p50_ns);
+  std::string reason;
+  if (!long_step || !short_step) reason = "a step time of the two has no interval";
+  if (!in_turns(one, base, resumed_utc))
+    reason = "most repetitions of the two did not run as neighbours in time; measure both again together";
+  s.ci_low = s.ci_high = Number::missing(reason);
+  if (!reason.empty()) return;
+  const auto ratio = stats::ratio_of(*short_step, *long_step);
+  s.ci_low = ratio.ci.low;
+  s.ci_high = ratio.ci.high;
   s.superlinear = *s.ci_low > 1;
 }
 
-Scaling scaling_of(const CaseResult& one, const CaseResult& base) {
+Scaling scaling_of(const CaseResult& one, const CaseResult& base,
+                   const std::vector<std::string>& resumed_utc) {
   Scaling s;
   s.base_case_id = base.case_id;
   s.base_world = base.benchmark.world_size;
   s.world = one.benchmark.world_size;
-  const LogInterval a = log_of(base.headline.p50_ns), b = log_of(one.headline.p50_ns);
-  s.efficiency = std::exp(a.value - b.value);
+  s.efficiency = *base.headline.p50_ns.value / *one.headline.p50_ns.value;
   s.speedup = *s.efficiency * static_cast<double>(s.world) / static_cast<double>(s.base_world);
-  set_interval(s, a, b);
+  set_interval(s, one, base, resumed_utc);
   return s;
 }
 
@@ -59,7 +59,7 @@ bool is_measured_training(const CaseResult& one) {
 
 }  // namespace
 
-void compare_scaling(const std::vector<CaseResult*>& cases) {
+void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
   std::map<std::string, CaseResult*> bases;
   for (CaseResult* one : cases) {
     one->scaling.clear();
@@ -71,7 +71,7 @@ void compare_scaling(const std::vector<CaseResult*>& cases) {
     if (!is_measured_training(*one)) continue;
     const CaseResult* base = bases.at(work_of_a_rank(*one));
     if (base->benchmark.world_size < one->benchmark.world_size)
-      one->scaling.push_back(scaling_of(*one, *base));
+      one->scaling.push_back(scaling_of(*one, *base, resumed_utc));
   }
 }
 

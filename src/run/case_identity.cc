@@ -6,6 +6,7 @@
 
 #include "config/device.h"
 #include "config/vocabulary.h"
+#include "result/summarize.h"
 #include "run/case_settings.h"
 #include "run/train_factory.h"
 
@@ -109,6 +110,7 @@ result::CaseResult new_case_result(const Case& c, const std::string& run_id) {
   r.benchmark = benchmark_of(c);
   if (c.kind == config::WorkloadKind::kTraining) r.flops = training_flops(c);
   r.repetitions_planned = repetitions_of(c);
+  result::mark_not_measured(r);
   for (const auto& [name, values] : c.settings.all()) r.config_effective[name] = json_of(values);
   return r;
 }

@@ -184,7 +184,7 @@ bool CasePreparation::run_reference(CaseRun& c, const workload::PassSpec& refere
   if (interrupt_) return false;
   if (failure.reason.empty()) return true;
   end_case(c, known ? "reference" : failure.code,
-           fmt::format("its fp32 reference could not be made: {}", failure.reason));
+           fmt::format("{}: {}", result::kNoReference, failure.reason));
   return false;
 }
 

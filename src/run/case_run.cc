@@ -19,8 +19,8 @@
 namespace paceline::run {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSkipCodes{"unsupported", "unavailable", "not_available_yet",
-                                                     "interrupted"};
+constexpr std::array<std::string_view, 5> kSkipCodes{"unsupported", "unavailable", "not_available_yet",
+                                                     "interrupted", result::kNotMeasured};
 constexpr std::size_t kLogTailBytes = 2000;
 
 std::string arithmetic_of(const std::string& precision) {
@@ -157,6 +157,16 @@ void insert_repetition(CaseRun& run, result::Repetition repetition,
   });
 }
 
+// A case has a grade once it has a repetition, and keeps it as long as nothing is wrong with it.
+void grade(CaseRun& run) {
+  auto& result = run.result;
+  result::apply_noise_rules(result, noise_profile(run));
+  result::apply_load_rules(result);
+  if (result.outcome == result::Outcome::kOk) return;
+  result.grade = result::Grade::kNone;
+  result.grade_reasons.clear();
+}
+
 // Complete, unless what the repetition brought is not worth keeping.
 void conclude_repetition(CaseRun& run, const workload::PassReport& report) {
   const auto& repetitions = run.result.repetitions;
@@ -193,6 +203,8 @@ void end_case(CaseRun& run, const std::string& code, const std::string& reason) 
   run.result.reason = reason;
   if (!skip) run.result.log_tail = file_tail(run.log(), kLogTailBytes);
   run.result.complete = false;
+  run.result.grade = result::Grade::kNone;
+  run.result.grade_reasons.clear();
   run.ended = true;
 }
 
@@ -246,6 +258,11 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
   for (auto& load : repetition.load) result::summarize_load(load, run.result.benchmark.scenario, samples);
   result::apply_noise_rules(repetition, noise_profile(run));
   insert_repetition(run, std::move(repetition), samples);
+  if (run.result.reason_code == result::kNotMeasured) {
+    run.result.outcome = result::Outcome::kOk;
+    run.result.reason_code.clear();
+    run.result.reason.clear();
+  }
   for (const auto& [name, value] : report.effective_settings)  // the timed process has the last word
     run.result.effective_settings[name] = value;
   conclude_repetition(run, report);
@@ -279,8 +296,7 @@ void resummarize(CaseRun& run) {
   if (!run.result.repetitions.empty() && run.result.repetitions.front().overhead.timer_resolution_ns)
     options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
   result::summarize(run.result, run.samples, options);
-  result::apply_noise_rules(run.result, noise_profile(run));
-  result::apply_load_rules(run.result);
+  grade(run);
   if (run.trains()) summarize_training_case(run);
 }
 

@@ -10,6 +10,7 @@
 #include "base/npy.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/noise_rules.h"
 #include "result/samples.h"
 #include "run/engine_tools.h"
 #include "run/pass_factory.h"
@@ -215,7 +216,7 @@ bool asks_cross_check(const CaseRun& run) {
   return run.definition.settings.has("cross_check") && run.definition.settings.flag("cross_check");
 }
 
-void conclude(result::CrossCheck& check, double confidence, double delta) {
+void conclude(result::CrossCheck& check, double confidence, double delta, result::Grade grade) {
   const auto pairs = std::min(check.ours_ns.size(), check.theirs_ns.size());
   check.ours_ns.resize(pairs);
   check.theirs_ns.resize(pairs);
@@ -232,6 +233,9 @@ void conclude(result::CrossCheck& check, double confidence, double delta) {
                  "binomial_processes"};
   static constexpr const char* kWords[] = {"slower", "faster", "equal", "cannot_say"};  // as stats::Verdict
   check.verdict = kWords[static_cast<std::size_t>(c.verdict)];
+  if (grade != result::Grade::kC) return;
+  check.verdict = "cannot_say";
+  check.reason = result::kInvalidCase;
 }
 
 void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& observer,
@@ -245,7 +249,8 @@ void cross_check(CaseRun& run, const CrossCheckHelpers& helpers, RunObserver& ob
     if (!tool) throw Error(ErrorCode::kUnavailable, no_tool_reason(run.base.engine));
     make_directories(helpers.folder);
     Exchange(run, *tool, helpers, observer, interrupt).measure();
-    conclude(check, settings.number("confidence"), settings.text("profile") == "quiet" ? 0.03 : 0.05);
+    conclude(check, settings.number("confidence"),
+             result::smallest_difference(result::profile_of(run.result)), run.result.grade);
   } catch (const Error& e) {
     check.reason = e.what();
     check.ratio.value = result::Number::missing(check.reason);

@@ -21,9 +21,12 @@ result::RunResult opened_run(const RunSetup& setup, const result::RunDirectory& 
   run.suite = setup.suite;
   run.experiment_name = setup.plan.experiment_name;
   if (run.run_id.empty()) run.run_id = directory.path().filename().string();
-  if (run.started_utc.empty()) run.started_utc = utc_now();
+  if (run.started_utc.empty())
+    run.started_utc = utc_now();
+  else
+    run.resumed_utc.push_back(utc_now());
   run.finished_utc.clear();
-  run.outcome = "running";
+  run.outcome = result::kUnfinished;
   run.command_line = setup.command_line;
   run.environment = setup.environment;
   run.findings.clear();
@@ -35,10 +38,11 @@ bool has_failed(const CaseRun& c) {
   return c.result.outcome == result::Outcome::kFailed;
 }
 
-std::string why_unmeasured(const CaseRun& c) {
-  if (!c.selected) return "not selected by --only";
-  return "interrupted before its first repetition was finished" +
-         (c.interrupted.empty() ? std::string() : "; " + c.interrupted);
+void end_unmeasured(CaseRun& c) {
+  if (!c.selected) return end_case(c, result::kNotMeasured, "not selected by --only");
+  end_case(c, "interrupted",
+           "interrupted before its first repetition was finished" +
+               (c.interrupted.empty() ? std::string() : "; " + c.interrupted));
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ void ResultKeeper::keep(CaseRun& c, const std::vector<CaseRun>& all) {
 
 result::RunResult ResultKeeper::finish(std::vector<CaseRun>& all, bool interrupted) {
   for (auto& c : all) {
-    if (!c.ended && c.result.repetitions.empty()) end_case(c, "interrupted", why_unmeasured(c));
+    if (!c.ended && c.result.repetitions.empty()) end_unmeasured(c);
     keep(c, all);
   }
   const bool failed = std::any_of(all.begin(), all.end(), has_failed);

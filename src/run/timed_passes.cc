@@ -52,7 +52,7 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
     const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, count);
     ++done;
     time_one(c, slot.repetition, number, {done, count, c.result.label, "timed", slot.repetition, left});
-    compare_cases(cases);
+    compare_cases(cases, keeper_.run().resumed_utc);
     keeper_.keep(c, cases);
   }
 }

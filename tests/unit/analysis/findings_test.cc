@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/finding_table.h"
+#include "result/summarize.h"
 #include "support/sample_runs.h"
 
 namespace paceline::analysis {
@@ -171,7 +172,9 @@ TEST(Findings, WithinOneProcessIsSaidOnceWithTheWayOut) {
   for (auto& one : run.cases) one.speedup.scope = "within_process";
   const auto found = of_kind(run, "no_claim");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "5 speed-ups stand within one process, no claim: resnet50 torchscript fp32 b1"))
+  EXPECT_TRUE(says(found[0],
+                   "No claim about the speed-ups over their baseline: fewer than six pairs of processes: "
+                   "resnet50 torchscript fp32 b1"))
       << found[0].text;
   EXPECT_NE(found[0].advice.find("--repetitions 6"), std::string::npos);
 }
@@ -184,8 +187,10 @@ TEST(Findings, BatchScalingSaysWhatIsGainedAndTheShareOfPeak) {
   EXPECT_TRUE(says(
       bf16, "Batch 8 against batch 1 of bf16 eager resnet50: 32.0 images/s (31.4–32.7) and 11.1 images/s"))
       << bf16.text;
-  EXPECT_TRUE(says(bf16, "2.89x the throughput; compute-bound, 50 % of")) << bf16.text;
-  EXPECT_TRUE(says(fp32, "it loses throughput; 49 % of this machine's measured peak")) << fp32.text;
+  EXPECT_TRUE(says(bf16, "2.89x the throughput (2.81–2.97); compute-bound, 50 % of")) << bf16.text;
+  EXPECT_TRUE(
+      says(fp32, "it loses throughput, to 0.85 of it (0.82–0.87); 49 % of this machine's measured peak"))
+      << fp32.text;
 }
 
 TEST(Findings, BatchScalingWithinOneProcessClaimsNothing) {
@@ -195,12 +200,85 @@ TEST(Findings, BatchScalingWithinOneProcessClaimsNothing) {
     EXPECT_TRUE(says(finding, "no claim")) << finding.text;
 }
 
-TEST(Findings, BatchScalingOverlapIsNoGain) {
+TEST(Findings, NoGainIsSaidOnlyWhereTheRatioIsWithinTheMargin) {
   RunResult run = quiet_run();
   run.cases[1] = case_of({"resnet50", "eager", "fp32", 8, 401, 300});
-  const auto found = of_kind(run, "batch_scaling");
+  auto found = of_kind(run, "batch_scaling");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "no gain in throughput")) << found[0].text;
+  EXPECT_TRUE(says(found[0], "no gain in throughput: the two are equal within 5 % (ratio 0.97–1.03)"))
+      << found[0].text;
+  auto& wide = run.cases[1].throughput.per_s;
+  wide.ci_low = 10.0;
+  wide.ci_high = 40.0;
+  found = of_kind(run, "batch_scaling");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(says(found[0], "no gain")) << found[0].text;
+  EXPECT_TRUE(says(found[0], "whether it gains throughput cannot be said (ratio 0.50–2.00)"))
+      << found[0].text;
+}
+
+TEST(Findings, BatchScalingOfGradeCClaimsNothing) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases) {
+    one.grade = result::Grade::kC;
+    one.flops.share_of_measured_peak = 0.7;
+  }
+  const auto found = of_kind(run, "batch_scaling");
+  ASSERT_EQ(found.size(), 2U);
+  for (const Finding& finding : found) {
+    EXPECT_TRUE(says(finding, "no claim: ") && says(finding, "is of grade C")) << finding.text;
+    EXPECT_FALSE(says(finding, "compute-bound")) << finding.text;
+  }
+}
+
+// One side was measured again, alone and later: what the two say of each other is no claim.
+TEST(Findings, CasesThatDidNotRunInTurnsClaimNothing) {
+  RunResult run = quiet_run();
+  run.cases[1] = case_of({"resnet50", "eager", "fp32", 8, 401, 300});
+  for (int i = 0; i < 6; ++i) {
+    run.cases[0].repetitions[static_cast<std::size_t>(i)].started_utc =
+        "2026-11-21T01:0" + std::to_string(i) + ":00Z";
+    run.cases[1].repetitions[static_cast<std::size_t>(i)].started_utc =
+        "2026-11-21T05:0" + std::to_string(i) + ":00Z";
+  }
+  EXPECT_TRUE(
+      says(of_kind(run, "batch_scaling").at(0), "no claim: most repetitions of the two did not run as"));
+  EXPECT_TRUE(says(of_kind(run, "recommendation").at(0), "no claim: not all of them ran in turns"));
+  run.cases[1].speedup = {};
+  run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
+  run.cases[1].speedup.pairs_apart = 6;
+  run.cases[1].speedup.reason = "6 of 6 repetitions did not run as neighbours";
+  const auto found = of_kind(run, "no_claim");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].advice,
+            "Measure both sides together: paceline run --resume results/quiet/r1 --only 1-2");
+}
+
+TEST(Findings, WhatEndsTheSameWayAgainIsNotAdvised) {
+  RunResult run = quiet_run();
+  auto& one = run.cases[0];
+  one.outcome = result::Outcome::kFailed;
+  one.reason_code = "error";
+  one.benchmark.kind = "training";
+  one.reason = "training has diverged; lower the learning rate";
+  EXPECT_EQ(of_kind(run, "failed_cases").at(0).advice, "");
+  one.benchmark.kind = "inference";
+  one.reason = std::string(result::kNoReference) + ": no such model";
+  EXPECT_EQ(of_kind(run, "failed_cases").at(0).advice, "");
+  one.reason_code = "accuracy";
+  EXPECT_EQ(of_kind(run, "accuracy_failure").at(0).advice, "");  // fp32: no other precision mends it
+  one.benchmark.precision = "int8";
+  EXPECT_NE(of_kind(run, "accuracy_failure").at(0).advice, "");
+  one.config_effective["accuracy.reference"] = "expected.npy";
+  EXPECT_EQ(of_kind(run, "accuracy_failure").at(0).advice, "");
+}
+
+TEST(Findings, ACaseThatWasNotReachedIsNotMeasured) {
+  RunResult run = quiet_run();
+  result::mark_not_measured(run.cases[1]);
+  const auto found = of_kind(run, "skipped_cases");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].text.starts_with("1 case not measured: the run ended before")) << found[0].text;
 }
 
 TEST(Findings, RecommendsForEachModelAndGoal) {

@@ -97,6 +97,48 @@ TEST(Gates, ABareNumberIsTheRanksOfTraining) {
   EXPECT_FALSE(selects(parse_gate("p50_ms@1 <= 1"), run.cases[0]));
 }
 
+// A pair of equal cases whose interval happens to lie above 1: the margin of verdicts holds for gates too.
+TEST(Gates, AGateNearEqualityNeedsTheMarginOfVerdicts) {
+  auto run = sample_run();
+  auto& one = run.cases[1];
+  const auto decided = [&](const char* expression, double low, double value, double high) {
+    one.speedup.ratio = {value, low, high, 0.95, "binomial_processes"};
+    return decide_gate(parse_gate(expression), one);
+  };
+  EXPECT_EQ(decided("speedup > 1.0", 1.0004, 1.0037, 1.02).verdict, "cannot_say");
+  EXPECT_EQ(decided("speedup >= 1.02", 1.025, 1.04, 1.05).verdict, "cannot_say");
+  EXPECT_EQ(decided("speedup > 1.0", 1.03, 1.06, 1.08).verdict, "met");
+  EXPECT_EQ(decided("speedup > 1.0", 0.97, 0.985, 0.995).verdict, "cannot_say");
+  EXPECT_EQ(decided("speedup > 1.0", 0.85, 0.9, 0.95).verdict, "missed");
+  EXPECT_EQ(decided("speedup >= 0.97", 0.99, 1.0, 1.01).verdict, "met");  // not much slower
+  EXPECT_EQ(decided("speedup > 1.2", 1.21, 1.22, 1.23).verdict, "met");
+  one.config_effective["profile"] = "quiet";
+  EXPECT_EQ(decided("speedup > 1.0", 1.03, 1.04, 1.05).verdict, "met");
+}
+
+TEST(Gates, TheTextHasTheDigitsThatDecide) {
+  auto run = sample_run();
+  auto& one = run.cases[1];
+  one.speedup.ratio = {1.0037, 1.0004, 1.0163, 0.95, "binomial_processes"};
+  EXPECT_EQ(decide_gate(parse_gate("speedup > 1.0"), one).detail,
+            "resnet50 torchscript fp32 b1: speedup 1.0037 (1.0004–1.0163); a difference below 5 % does not "
+            "count, so a gate at 1 is not decided by it");
+  EXPECT_EQ(decide_gate(parse_gate("p50_ms <= 60"), run.cases[0]).detail,
+            "resnet50 eager fp32 b1: p50_ms 54.1 (53.0–55.2) ms");
+}
+
+TEST(Gates, WhatNobodyMayClaimDecidesNothing) {
+  auto run = sample_run();
+  auto& one = run.cases[1];
+  one.speedup.reason = "the other one is of grade C";
+  const auto decided = decide_gate(parse_gate("speedup > 1.0"), one);
+  EXPECT_EQ(decided.verdict, "cannot_say");
+  EXPECT_NE(decided.detail.find("speedup is missing: the other one is of grade C"), std::string::npos);
+  run.cases[0].cross_check.ratio = {1.3, 1.2, 1.4, 0.95, ""};
+  run.cases[0].grade = result::Grade::kC;
+  EXPECT_EQ(decide_gate(parse_gate("cross_check_ratio <= 1.5"), run.cases[0]).verdict, "cannot_say");
+}
+
 TEST(Gates, ErrorsSayWhatToWrite) {
   EXPECT_NE(error_of("p5_ms@resnet50 <= 60").find("did you mean 'p50_ms'"), std::string::npos);
   EXPECT_NE(error_of("p50_ms@resnet50 60").find("METRIC[@SELECTOR] OP VALUE"), std::string::npos);

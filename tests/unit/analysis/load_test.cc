@@ -26,17 +26,30 @@ CaseResult closed_loop(std::int64_t concurrency, double per_s) {
 
 RunResult sweep() {
   RunResult run;
-  run.cases = {closed_loop(8, 99), closed_loop(1, 40), closed_loop(4, 100), closed_loop(2, 96)};
+  run.cases = {closed_loop(8, 99), closed_loop(1, 40), closed_loop(4, 100), closed_loop(2, 98)};
   return run;
 }
 
 TEST(Knee, IsTheSmallestConcurrencyWithNearlyAllThroughput) {
   const auto found = find_knee(sweep());
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_NE(found[0].text.find("is 2: 96.0 images/s"), std::string::npos) << found[0].text;
+  EXPECT_NE(found[0].text.find("is 2: 98.0 images/s"), std::string::npos) << found[0].text;
   EXPECT_NE(found[0].text.find("100 images/s (99.0–101) at concurrency 4"), std::string::npos)
       << found[0].text;
   EXPECT_EQ(found[0].case_ids.front(), sweep().cases[3].case_id);
+}
+
+TEST(Knee, IsNoClaimWhereTheIntervalsDoNotCarryIt) {
+  const auto claims = [](const RunResult& run) {
+    return find_knee(run).at(0).text.find("no claim") == std::string::npos;
+  };
+  auto run = sweep();
+  EXPECT_TRUE(claims(run));
+  run.cases[3].throughput.per_s = {96.0, 95.0, 97.0, 0.95, ""};  // 95 % of 101 is 95.95
+  EXPECT_FALSE(claims(run));
+  run = sweep();
+  run.cases[2].grade = result::Grade::kC;
+  EXPECT_FALSE(claims(run));
 }
 
 TEST(Knee, NeedsASweep) {
@@ -66,7 +79,8 @@ TEST(Layouts, TheBestIsNamedWithTheEfficiencyOfMoreInstances) {
   ASSERT_EQ(found.size(), 1U);
   const auto& text = found[0].text;
   EXPECT_NE(text.find("2×1 has the highest throughput: 190 images/s"), std::string::npos) << text;
-  EXPECT_NE(text.find("2×1 does 1.90x the work of 1×1, an efficiency of 95 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("2×1 does 1.90x the work of 1×1 (1.87–1.93), an efficiency of 95 %"), std::string::npos)
+      << text;
   EXPECT_EQ(found[0].case_ids.front(), run.cases[2].case_id);
 }
 

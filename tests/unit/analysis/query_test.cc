@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "analysis/case_query.h"
+#include "analysis/closing_sentence.h"
 #include "analysis/cpu_features.h"
 #include "analysis/metric_value.h"
+#include "analysis/ratio_verdict.h"
 #include "analysis/verdict.h"
 #include "support/sample_runs.h"
 
@@ -34,6 +38,83 @@ TEST(CaseQuery, ListsAFewLabels) {
             "resnet50 eager fp32 b1, resnet50 torchscript fp32 b1 and 1 more");
 }
 
+TEST(CaseQuery, NeighbouringCasesAreARange) {
+  auto run = sample_run();
+  run.folder = "out/r1";
+  std::vector<std::string> ids;
+  for (const auto& one : run.cases) ids.push_back(one.case_id);
+  EXPECT_EQ(rerun_command(run, ids), "paceline run --resume out/r1 --only 1-10");
+  EXPECT_EQ(rerun_command(run, {ids[4], ids[1], ids[0], ids[2]}),
+            "paceline run --resume out/r1 --only 1-3,5");
+}
+
+TEST(CaseQuery, OneIsBeatenOnlyWhereIntervalsLieApart) {
+  auto run = sample_run();
+  EXPECT_TRUE(beaten(run, run.cases[0]));   // torchscript is 11 % faster at the same batch
+  EXPECT_FALSE(beaten(run, run.cases[1]));  // the fastest
+  run.cases[1].headline.p50_ns.ci_high = 53.5e6;
+  EXPECT_FALSE(beaten(run, run.cases[0]));  // the intervals overlap
+  run = sample_run();
+  run.cases[0].grade = result::Grade::kC;
+  EXPECT_FALSE(beaten(run, run.cases[0]));
+}
+
+TEST(RatioVerdict, EqualityNeedsTheWholeIntervalWithinTheMargin) {
+  auto run = sample_run();
+  run.cases.resize(2);
+  auto &a = run.cases[0], &b = run.cases[1];
+  const auto judged = [&](double low, double value, double high) {
+    a.throughput.per_s = {value, low, high, 0.95, ""};
+    b.throughput.per_s = {20.0, 19.9, 20.1, 0.95, ""};
+    return judge_ratio(run, {a, a.throughput.per_s}, {b, b.throughput.per_s}).standing;
+  };
+  EXPECT_EQ(judged(19.8, 20, 20.2), Standing::kEqual);
+  EXPECT_EQ(judged(10, 20, 40), Standing::kOpen);
+  EXPECT_EQ(judged(24, 25, 26), Standing::kMore);
+  EXPECT_EQ(judged(14, 15, 16), Standing::kLess);
+  b.grade = result::Grade::kC;
+  EXPECT_EQ(judged(24, 25, 26), Standing::kNoClaim);
+  b.grade = result::Grade::kA;
+  a.headline.scope = result::kWithinProcess;
+  EXPECT_EQ(judged(24, 25, 26), Standing::kNoClaim);
+}
+
+std::string sentence(const std::function<void(result::RunResult&)>& change) {
+  auto run = sample_run();
+  run.cases.resize(2);
+  run.cases[1].benchmark.precision = "int8";
+  change(run);
+  return closing_sentence(run);
+}
+
+TEST(ClosingSentence, TwoCasesAreComparedInOne) {
+  EXPECT_EQ(
+      sentence([](auto& run) {
+        run.cases[1].speedup.ratio = {3.71, 3.42, 4.08, 0.95, ""};
+        ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
+      }),
+      "torchscript int8 is 3.7 times faster than eager fp32 (3.4–4.1), same answers on 31 of 32 inputs.");
+  EXPECT_EQ(sentence([](auto& run) {
+              run.cases[1].speedup.ratio = {0.8, 0.75, 0.84, 0.95, ""};
+              run.cases[1].speedup.verdict = "slower";
+            }),
+            "eager fp32 is 1.25 times faster than torchscript int8 (1.19–1.33).");
+  EXPECT_EQ(sentence([](auto& run) { run.cases[1].speedup.verdict = "inconclusive"; }),
+            "Which of torchscript int8 and eager fp32 is faster cannot be said (ratio 1.10–1.16).");
+  EXPECT_EQ(sentence([](auto& run) {
+              run.cases[1].speedup = {};
+              run.cases[1].speedup.baseline_case_id = run.cases[0].case_id;
+            }),
+            "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
+            "processes (--repetitions 6 makes enough).");
+}
+
+TEST(ClosingSentence, OneCaseIsStatedAndMoreThanTwoAreNot) {
+  EXPECT_EQ(sentence([](auto& run) { run.cases.resize(1); }),
+            "resnet50 eager fp32 b1 takes 54.1 ms an inference (53.0 ms–55.2 ms), 18.5 images/s.");
+  EXPECT_EQ(closing_sentence(sample_run()), "");
+}
+
 TEST(CpuFeatures, KnownAbsentAndUnknown) {
   const nlohmann::json list = {{"cpu", {{"flags", {"avx2", "amx_bf16"}}}}};
   EXPECT_EQ(cpu_has(list, "amx_bf16"), true);
@@ -52,6 +133,17 @@ TEST(MetricValue, WhatDidNotRunHasNoZero) {
   EXPECT_EQ(metric_value(samples, run.cases[0]).value, 360);
   EXPECT_FALSE(metric_value(samples, run.cases[8]).value.has_value());
   EXPECT_EQ(metric_value(samples, run.cases[8]).reason, "case skipped");
+}
+
+TEST(Verdict, AnUnfinishedRunComesFirst) {
+  auto run = sample_run();
+  run.outcome = result::kUnfinished;
+  run.folder = "out/r1";
+  EXPECT_TRUE(
+      verdict_sentence(run).starts_with("This run is unfinished (it was killed, or is still running): 8 of "
+                                        "10 cases have all their repetitions. "
+                                        "Go on with: paceline run --resume out/r1. "))
+      << verdict_sentence(run);
 }
 
 TEST(MetricValue, KnowsWhichMetricsCarryIntervals) {

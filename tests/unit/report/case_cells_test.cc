@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/sample_runs.h"
+
 namespace paceline::report {
 namespace {
 
@@ -14,15 +16,37 @@ result::Estimate estimate_ns(double value) {
 
 TEST(CaseCells, AMissingIntervalIsNotAnIntervalOfZero) {
   auto estimate = estimate_ns(54.1e6);
-  EXPECT_EQ(with_half_width(estimate, 1e-6), "54.1");
+  EXPECT_EQ(with_interval(estimate, 1e-6), "54.1");
   estimate.ci_low = 53.0e6;
-  EXPECT_EQ(with_half_width(estimate, 1e-6), "54.1");
-  estimate.ci_high = 54.6e6;
-  EXPECT_EQ(with_half_width(estimate, 1e-6), "54.1 ±1.1");
+  EXPECT_EQ(with_interval(estimate, 1e-6), "54.1");
+  estimate.ci_high = 55.1e6;
+  EXPECT_EQ(with_interval(estimate, 1e-6), "54.1 ±1.1");
+}
+
+TEST(CaseCells, OneHalfWidthStandsOnlyForAboutSymmetricIntervals) {
+  const auto shown = [](double value, double low, double high) {
+    result::Estimate e{value, low, high, 0.95, ""};
+    return with_interval(e);
+  };
+  EXPECT_EQ(shown(8.23, 3.74, 54.3), "8.23 (3.74–54.30)");
+  EXPECT_EQ(shown(54.1, 53.2, 55.4), "54.1 ±1.3");
+  EXPECT_EQ(shown(54.1, 53.8, 56.0), "54.1 (53.8–56.0)");
+  EXPECT_EQ(shown(54.1, 54.05, 54.3), "54.1 ±0.2");  // too little to see
+}
+
+TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {
+  auto run = ::paceline::testing::sample_run();
+  auto& one = run.cases[1];
+  EXPECT_EQ(cells_of(run, one).speedup, "1.13 ±0.03");
+  one.speedup.verdict = "inconclusive";
+  EXPECT_EQ(cells_of(run, one).speedup, "1.10–1.16");
+  one.speedup.reason = "fewer than six pairs of processes";
+  EXPECT_EQ(cells_of(run, one).speedup, "");
+  EXPECT_EQ(cells_of(run, one).no_claim, "fewer than six pairs of processes");
 }
 
 TEST(CaseCells, AMissingValueIsNoText) {
-  EXPECT_EQ(with_half_width(result::Estimate{}, 1e-6), "");
+  EXPECT_EQ(with_interval(result::Estimate{}, 1e-6), "");
 }
 
 TEST(CaseCells, BatchesAreDescribed) {

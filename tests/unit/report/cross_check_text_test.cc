@@ -46,6 +46,19 @@ TEST(CrossCheckText, TheSentenceHasBothSides) {
   EXPECT_EQ(cross_check_text({}), "");
 }
 
+TEST(CrossCheckText, OfGradeCNothingIsClaimed) {
+  ReportRun run{testing::sample_run(), {}};
+  run.result.cases[0].cross_check = check_of(1.22, 1.2, 1.25, "slower");
+  run.result.cases[0].grade = result::Grade::kC;
+  for (const char* format : {"html", "markdown", "text"}) {
+    auto text = find_format(format).render(std::span(&run, 1), {});
+    for (auto at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at))
+      text.replace(at, 3, " ");  // lines of a terminal are wrapped
+    EXPECT_EQ(text.find("slower by 22"), std::string::npos) << format;
+    EXPECT_NE(text.find("no claim: the case is of grade C"), std::string::npos) << format;
+  }
+}
+
 TEST(CrossCheckText, AReasonStandsWhereTheRatioWould) {
   result::CrossCheck check;
   check.asked = true;

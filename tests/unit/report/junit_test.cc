@@ -26,6 +26,29 @@ TEST(Junit, CasesPassFailOrAreSkipped) {
   EXPECT_NE(xml.find(R"(<testsuite name="quickstart.gates" tests="0")"), std::string::npos);
 }
 
+// What makes exit code 4 or 3 is not green here.
+TEST(Junit, CasesFailWhereTheExitCodeSaysSo) {
+  auto run = ::paceline::testing::sample_run();
+  run.cases[0].grade = result::Grade::kC;
+  run.cases[0].grade_reasons = {"steal 9 %"};
+  EXPECT_NE(junit_xml(run).find(R"(<failure message="grade C: steal 9 %"/>)"), std::string::npos);
+  EXPECT_EQ(junit_xml(run, {.allow_noisy = true}).find("grade C"), std::string::npos);
+  auto& open = run.cases[7];
+  open.headline.scope = result::kWithinProcess;
+  EXPECT_EQ(junit_xml(run).find("as narrow as asked"), std::string::npos);
+  EXPECT_NE(
+      junit_xml(run, {.strict = true}).find(R"(<error message="its interval is not as narrow as asked"/>)"),
+      std::string::npos);
+}
+
+TEST(Junit, AnUnfinishedRunIsAnError) {
+  auto run = ::paceline::testing::sample_run();
+  EXPECT_EQ(junit_xml(run).find("unfinished"), std::string::npos);
+  run.outcome = result::kUnfinished;
+  EXPECT_NE(junit_xml(run).find(R"(name="the whole run")"), std::string::npos);
+  EXPECT_NE(junit_xml(run).find("This run is unfinished"), std::string::npos);
+}
+
 TEST(Junit, GatesMetMissedAndUndecided) {
   const std::string xml =
       xml_of({"p50_ms@resnet50-eager-fp32-b1 <= 60", "p50_ms@resnet50-eager-fp32-b1 <= 50",

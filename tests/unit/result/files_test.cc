@@ -80,6 +80,7 @@ void write_one_case(const RunDirectory& directory) {
   run.run_id = "run";
   CaseResult c;
   c.case_id = "a";
+  c.repetitions.emplace_back();
   directory.write_case(c, samples());
   c.samples.file = "samples.csv";
   run.cases.push_back(c);
@@ -107,6 +108,35 @@ TEST_F(RunFiles, ACaseThatHasAFolderKeepsIt) {
   write_one_case(RunDirectory(folder_));
   const RunDirectory again(folder_, CaseFiles::kBesideSummary);
   EXPECT_EQ(again.case_dir("a"), folder_ / "cases" / "a");
+}
+
+// A run that an older version began and somebody killed.
+TEST_F(RunFiles, ACaseWithoutARepetitionIsNotMeasuredAndHasNoGrade) {
+  RunResult run;
+  run.run_id = "run";
+  run.outcome = "running";
+  CaseResult bare, failed;
+  bare.case_id = "bare";
+  failed.case_id = "failed";
+  failed.outcome = Outcome::kFailed;
+  run.cases = {bare, failed};
+  RunDirectory(folder_ / "run").write_summary(run);
+  const auto stored = read_run(folder_ / "run").run;
+  EXPECT_EQ(stored.outcome, kUnfinished);
+  EXPECT_EQ(stored.folder, (folder_ / "run").string());
+  EXPECT_EQ(stored.cases.at(0).outcome, Outcome::kSkipped);
+  EXPECT_EQ(stored.cases.at(0).reason_code, kNotMeasured);
+  for (const auto& c : stored.cases) EXPECT_EQ(c.grade, Grade::kNone);
+  EXPECT_NE(summary_csv(stored).find(",skipped,"), std::string::npos);
+  EXPECT_NE(summary_csv(stored).find(",unfinished,"), std::string::npos) << summary_csv(stored);
+}
+
+TEST_F(RunFiles, SamplesThatAreGoneAreNone) {
+  write_one_case(RunDirectory(folder_ / "run"));
+  fs::remove(folder_ / "run" / "cases" / "a" / "samples.csv");
+  const auto stored = read_run(folder_ / "run");
+  EXPECT_TRUE(read_case_samples(stored, stored.run.cases.at(0)).empty());
+  EXPECT_TRUE(lacks_samples(stored, stored.run.cases.at(0)));
 }
 
 TEST_F(RunFiles, TwoWritersAreRefused) {

@@ -49,6 +49,18 @@ TEST(ResultJson, MissingIsNullWithReasonNeverZero) {
   EXPECT_EQ(back.stats.quantiles[0].value_ns.reason(), "insufficient_samples");
 }
 
+TEST(ResultJson, AMissingGradeIsNullWithItsReason) {
+  auto c = sample_case();
+  c.grade = Grade::kNone;
+  const auto json = to_json(c);
+  EXPECT_TRUE(json["grade"].is_null());
+  EXPECT_NE(json["grade_reason"].get<std::string>(), "");
+  EXPECT_EQ(case_from_json(json, "x.json").grade, Grade::kNone);
+  c.unknown = json;
+  c.grade = Grade::kA;
+  EXPECT_FALSE(to_json(c).contains("grade_reason"));
+}
+
 TEST(ResultJson, NotFiniteBecomesMissing) {
   auto c = sample_case();
   c.stats.mean_ns = std::numeric_limits<double>::infinity();
@@ -102,6 +114,7 @@ TEST(ResultJson, SchemaDescribesWhatIsWritten) {
   const auto& case_schema = schema["properties"]["cases"]["items"];
   const auto json = to_json(sample_case());
   for (const auto& [key, value] : json.items()) EXPECT_TRUE(case_schema["properties"].contains(key)) << key;
+  EXPECT_EQ(case_schema["properties"]["grade"]["enum"], nlohmann::json::array({"A", "B", "C", nullptr}));
   EXPECT_EQ(case_schema["properties"]["stats"]["properties"]["mean_ns"]["type"],
             nlohmann::json::array({"number", "null"}));
 }

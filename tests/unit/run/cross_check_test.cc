@@ -45,6 +45,13 @@ TEST(Conclude, TheVerdictHasFourAnswers) {
   EXPECT_EQ(verdict({80, 120, 100, 95, 105, 130}), "cannot_say");
 }
 
+TEST(Conclude, OfGradeCNothingIsClaimed) {
+  auto check = pairs({108, 109, 110, 111, 112, 107}, std::vector<double>(6, 100.0));
+  conclude(check, 0.95, 0.05, result::Grade::kC);
+  EXPECT_EQ(check.verdict, "cannot_say");
+  EXPECT_EQ(check.reason, "the case is of grade C");
+}
+
 TEST(Conclude, FewerThanSixPairsHaveNoInterval) {
   auto check = pairs({100, 101}, {100, 100});
   conclude(check, 0.95, 0.05);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/memory_saving.h"
+
+#include <algorithm>
+
+namespace paceline::analysis {
+
+std::optional<MemoryRange> memory_range(const result::CaseResult& one) {
+  std::optional<MemoryRange> range;
+  for (const auto& repetition : one.repetitions) {
+    if (!repetition.memory.rss_peak_above_load_bytes) continue;
+    const auto bytes = static_cast<double>(*repetition.memory.rss_peak_above_load_bytes);
+    if (!range) range = MemoryRange{bytes, bytes};
+    range = MemoryRange{std::min(range->low, bytes), std::max(range->high, bytes)};
+  }
+  return range;
+}
+
+std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other) {
+  const auto mine = memory_range(one), theirs = memory_range(other);
+  if (!mine || !theirs || theirs->low <= 0 || mine->high >= theirs->low) return std::nullopt;
+  return MemorySaving{1 - mine->high / theirs->high, 1 - mine->high / theirs->low,
+                      1 - mine->low / theirs->high};
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+
+#include "result/case_result.h"
+
+namespace paceline::analysis {
+
+// Smallest and largest peak above load over the processes of a case.
+struct MemoryRange {
+  double low = 0, high = 0;
+};
+std::optional<MemoryRange> memory_range(const result::CaseResult& one);
+
+// Share of another case's memory that a case does without.
+struct MemorySaving {
+  double share = 0, low = 0, high = 0;
+};
+// At the processes' extremes; none where the processes of the two overlap.
+std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other);
+
+}  // namespace paceline::analysis

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "result/case_result.h"
+
+// Which repetitions of two cases may be compared (methodology: neighbours in time).
+namespace paceline::result {
+
+struct Pairing {
+  // Of the same index, one of each case; in the order of the index.
+  std::vector<std::pair<const Repetition*, const Repetition*>> neighbours;
+  std::int64_t apart = 0;  // repetitions of the same index that ran at other times
+};
+
+// Two repetitions of one index are neighbours unless another repetition of either case began between their
+// starts, or --resume did (`resumed_utc`). A repetition that does not say when it began counts as one.
+Pairing pair_repetitions(const CaseResult& a, const CaseResult& b,
+                         const std::vector<std::string>& resumed_utc);
+
+// Whether most repetitions of the two are neighbours, so that they may be compared at all.
+bool in_turns(const CaseResult& a, const CaseResult& b, const std::vector<std::string>& resumed_utc);
+
+}  // namespace paceline::result
