@@ -22,9 +22,10 @@ constexpr std::array kRows{
             "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
     ExitRow{ExitCode::kUsage,
             "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
-    ExitRow{ExitCode::kInconclusive,
-            "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, a case "
-            "did not converge before its cap; or a `--cross-check` could not run"},
+    ExitRow{
+        ExitCode::kInconclusive,
+        "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, a case "
+        "did not converge before its cap; or a `--cross-check` could not run"},
     ExitRow{ExitCode::kEnvironmentInvalid,
             "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of "
             "`validate`"},

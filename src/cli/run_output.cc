@@ -90,7 +90,8 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   files.attempt([&] { write_report(run, directory); });
   if (!options.junit.empty())
     files.attempt([&] {
-      write_file_atomic(options.junit, report::junit_xml(run, {options.exit.allow_noisy, options.exit.strict}));
+      write_file_atomic(options.junit,
+                        report::junit_xml(run, {options.exit.allow_noisy, options.exit.strict}));
     });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};

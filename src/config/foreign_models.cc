@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kTensorFlow =
-    "is a TensorFlow model; convert it with python3 -m tf2onnx.convert (pip install tf2onnx) and give the .onnx "
+    "is a TensorFlow model; convert it with python3 -m tf2onnx.convert (pip install tf2onnx) and give the "
+    ".onnx "
     "file";
 
 struct Foreign {
@@ -20,7 +21,8 @@ struct Foreign {
 };
 constexpr std::array<Foreign, 9> kFiles{{
     {".safetensors",
-     "holds weights alone; name the built-in model they belong to and give the file as --weights, e.g. --model bert "
+     "holds weights alone; name the built-in model they belong to and give the file as --weights, e.g. "
+     "--model bert "
      "--weights model.safetensors"},
     {".ckpt", "is a checkpoint of a training; export its model to ONNX or TorchScript and give that file"},
     {".bin", "holds weights alone; an OpenVINO model is the .xml file beside it"},
@@ -34,7 +36,8 @@ constexpr std::array<Foreign, 9> kFiles{{
 // A file that tells what its folder is.
 constexpr std::array<Foreign, 2> kFolders{{
     {"config.json",
-     "is a Hugging Face folder; name the built-in model it is one of and give its model.safetensors as --weights, or "
+     "is a Hugging Face folder; name the built-in model it is one of and give its model.safetensors as "
+     "--weights, or "
      "write it as ONNX (optimum-cli export onnx --model FOLDER OUT) and give OUT/model.onnx"},
     {"saved_model.pb", kTensorFlow},
 }};

@@ -84,8 +84,9 @@ PluginDescription describe_plugin(const fs::path& file, const std::atomic<bool>&
   const std::string log = file_tail(request.log, 500);
   if (!outcome.ok) {
     const bool refused = outcome.reason_code == "unavailable" || outcome.reason_code == "config";
-    throw Error(refused ? ErrorCode::kUsage : ErrorCode::kInternal,
-                fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason, log.empty() ? "" : "\n", log));
+    throw Error(
+        refused ? ErrorCode::kUsage : ErrorCode::kInternal,
+        fmt::format("plug-in '{}': {}{}{}", file.string(), outcome.reason, log.empty() ? "" : "\n", log));
   }
   return {outcome.report.engines, outcome.report.versions, outcome.report.first_op_ns};
 }

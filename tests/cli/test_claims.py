@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""What a run may claim: pairs that ran in turns, runs that were killed, exit codes of what was asked, paths in what a report says."""
+
+import json
+import os
+import re
+import signal
+import unittest
+
+import paceline_cli as cli
+
+
+class Claims(cli.CliTest):
+    def test_pairs_of_a_case_that_was_measured_again_by_itself_are_none(self):
+        """Its repetitions are not neighbours of the baseline's: no number, and the reason in every format."""
+        plan = self.spin_plan("env: {SPIN_US: [100, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6", "experiment_name: pairs")
+        self.assert_code(self.run_cli("run", plan, "-q"), 0)
+        run = self.only_run()
+        self.assertEqual(self.summary(run)["cases"][0]["speedup"]["pairs"], 6)
+        self.assert_code(self.run_cli("run", "--resume", run, "--only", "1", "-q", env={"SPIN_US": "10"}), 0)
+        summary = self.summary(run)
+        speedup = summary["cases"][0]["speedup"]
+        self.assertEqual((speedup["pairs"], speedup["pairs_apart"], speedup["verdict"]), (0, 6, ""))
+        self.assertIsNone(speedup["ratio"]["value"])
+        self.assertEqual(len(summary["resumed_utc"]), 1)
+        advice = " ".join(f["advice"] for f in summary["findings"] if f["id"] == "no_claim")
+        self.assertIn("--only 1-2", advice)
+        for form in ("text", "markdown", "csv", "json"):
+            text = " ".join(self.run_cli("report", "-s", run, "-f", form).out.split())
+            self.assertIn("did not run as neighbours in time", text, form)
+        page = (run / "report.html").read_text(encoding="utf-8")
+        self.assertIn("No claim about its speed-up: 6 of 6 repetitions", page)
+        self.assert_code(self.run_cli("run", "--resume", run, "--only", "1-2", "-q"), 0)  # as the advice says
+        again = self.summary(run)["cases"][0]["speedup"]
+        self.assertEqual((again["pairs"], again["pairs_apart"]), (6, 0))
+
+    def test_two_cases_end_with_one_sentence(self):
+        plan = self.spin_plan("env: {SPIN_US: [100, 1000]}", "baseline: {env.SPIN_US: 1000}", "repetitions: 6")
+        result = self.run_cli("run", plan)
+        self.assert_code(result, 0)
+        self.assertRegex(result.out, r"(is [\d.]+ times faster than|is faster (is not claimed|cannot be said)|equally fast)")
+        self.assertRegex(self.infer("-o", "one").out, r"takes [\d.]+ .?s an inference")
+
+
+class Unfinished(cli.CliTest):
+    def test_a_killed_run_has_no_grades_and_says_that_it_is_unfinished(self):
+        plan = self.spin_plan("env: {SPIN_US: 500000}", "batch_sizes: [1, 2]", "experiment_name: killed", iterations=400)
+        process = self.start("run", plan, "-o", "my out")
+        below = self.folder / "my out"
+        seen = cli.wait_until(lambda: any(p.read_text().strip() for p in below.glob("*/*/run_summary.json")))
+        self.assertTrue(seen, "no summary was written")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        run = self.only_run("my out")
+        for case in self.summary(run)["cases"]:
+            self.assertEqual((case["outcome"], case["reason_code"], case["grade"]), ("skipped", "not_measured", None))
+        self.assertEqual(self.summary(run)["outcome"], "unfinished")
+        for form in ("text", "markdown", "html"):
+            result = self.run_cli("report", "-s", run, "-f", form, "--output", "report.out")
+            self.assert_code(result, 0)
+            text = " ".join((self.folder / "report.out").read_text(encoding="utf-8").split())
+            self.assertIn("This run is unfinished", text, form)
+            self.assertIn("not measured", text, form)
+            self.assertNotRegex(text, r"of grade A|worst grade|results/killed", form)
+            self.assertIn("my out/killed/", text, form)
+        rows = cli.csv.DictReader(cli.io.StringIO(self.run_cli("report", "-s", run, "-f", "csv").out))
+        self.assertEqual([(row["grade"], row["run_outcome"]) for row in rows], [("-", "unfinished")] * 2)
+
+    def test_a_run_of_an_older_version_that_was_killed(self):
+        """It says 'running', and grades cases that have no repetition."""
+        self.assert_code(self.infer("--batch", "1,2", "-q"), 0)
+        run = self.only_run()
+        summary = self.summary(run)
+        summary["outcome"], summary["finished_utc"] = "running", ""
+        summary["cases"][1].update(repetitions=[], outcome="ok", grade="A", complete=False)
+        (run / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        text = " ".join(self.run_cli("report", "-s", run, "-f", "text").out.split())
+        self.assertIn("This run is unfinished", text)
+        self.assertIn("not measured: ", text)
+
+    def test_skipped_and_failed_cases_have_no_grade(self):
+        self.assert_code(self.infer("-q", engine="fault", env={"SPIN_FAULT": "throw"}), 5)
+        run = self.only_run()
+        self.assertIsNone(self.summary(run)["cases"][0]["grade"])
+        self.assertEqual(cli.read_csv(run / "summary.csv")[0]["grade"], "-")
+
+
+class ExitCodes(cli.CliTest):
+    def capped(self, *arguments):
+        """The stop rule cannot be content with this."""
+        return self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", *cli.QUICK,
+                            "--stop.t_min_s", "0.05", "--stop.t_max_s", "0.1", "--stop.rel_halfwidth_p50", "1e-6", *arguments, env={"SPIN_US": "500"})
+
+    def test_an_unconverged_case_is_a_finding_and_with_strict_exit_code_3(self):
+        result = self.capped("-o", "a")
+        self.assert_code(result, 0)
+        self.assertIn("stopped before the interval was as narrow as asked", " ".join(result.out.split()))
+        self.assert_code(self.capped("-o", "b", "--strict", "--junit", "j.xml"), 3)
+        self.assertIn("<error", (self.folder / "j.xml").read_text(encoding="utf-8"))
+        self.assert_code(self.capped("-o", "c", "--expect", "share_of_peak > 0.1"), 3)
+
+
+class Paths(cli.CliTest):
+    def test_reproduce_names_the_folder_of_the_run(self):
+        self.assert_code(self.infer("-o", "else where", "-q"), 0)
+        run = self.only_run("else where")
+        page = (run / "report.html").read_text(encoding="utf-8")
+        commands = re.findall(r"<code>(paceline (?:run|report) [^<]*)", page.replace("&#39;", "'"))
+        named = [c for c in commands if "plan.yaml" in c or "--source" in c]
+        self.assertEqual(len(named), 2, commands)
+        for command in named:
+            self.assertIn("'else where/", command)
+
+    def test_a_run_without_its_samples_can_be_reported(self):
+        self.assert_code(self.infer("--batch", "1,2", "-q"), 0)
+        run = self.only_run()
+        for file in run.rglob("samples.csv"):
+            file.unlink()
+        for form in ("text", "markdown", "csv", "json", "html"):
+            self.assert_code(self.run_cli("report", "-s", run, "-f", form), 0)
+        self.assertIn("2 cases without samples.csv", (run / "report.html").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    cli.main()
