@@ -58,7 +58,7 @@ class Steps(unittest.TestCase):
         inside = f"cd {shlex.quote(self.folder)} && {command}"
         environment = " ".join(shlex.quote(f"{name}={value}") for name, value in {**self.env, "CCACHE_DIR": "/root/.cache/ccache"}.items())
         script = f"{' && '.join(mounts)} && exec chroot {root} env -i {environment} sh -c {shlex.quote(inside)}"
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--propagation", "private", "sh", "-c", script], capture_output=True, text=True,
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", script], capture_output=True, text=True,
                               check=False, timeout=timeout)
         print(f"{done.returncode}: {command}", flush=True)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-4000:]}\n---\n{done.stderr[-4000:]}")
