@@ -88,7 +88,7 @@ class Unfinished(cli.CliTest):
 class ExitCodes(cli.CliTest):
     def capped(self, *arguments):
         """The stop rule cannot be content with this."""
-        return self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", *cli.QUICK,
+        return self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", *cli.QUICK,
                             "--stop.t_min_s", "0.05", "--stop.t_max_s", "0.1", "--stop.rel_halfwidth_p50", "1e-6", *arguments, env={"SPIN_US": "500"})
 
     def test_an_unconverged_case_is_a_finding_and_with_strict_exit_code_3(self):

@@ -115,7 +115,7 @@ class NotIgnored(cli.CliTest):
 
     def test_a_full_disk_keeps_the_table(self):
         """A report that cannot be written comes after the numbers that were measured."""
-        process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", 200,
+        process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", 200,
                              *cli.QUICK, env={"SPIN_US": "10000"})
         self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("results/*/*/plan.yaml"))))
         os.symlink("/dev/full", self.only_run() / "report.html")
@@ -262,7 +262,7 @@ class Environment(cli.CliTest):
 
     def test_few_open_files(self):
         import resource
-        result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", *cli.QUICK,
+        result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", *cli.QUICK,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
         self.assertNotEqual(result.code, 0)
         self.assertIn("ulimit -n", result.out + result.err)

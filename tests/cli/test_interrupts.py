@@ -115,7 +115,7 @@ class Interrupts(cli.CliTest):
         self.assert_code(self.finish(process, timeout=30), 130)
 
     def test_in_process_run_stops_too(self):
-        process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", "1000000",
+        process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "1000000",
                              *cli.QUICK, "--in-process", "-o", "out")
         self.assertTrue(cli.wait_until(lambda: list(self.folder.glob("out/*/*/passes/timed-0.jsonl.part"))))
         process.send_signal(signal.SIGINT)

@@ -261,7 +261,7 @@ class Instances(Load):
         self.assertEqual(self.assert_batches(case, 4)["batching"], "dynamic")
 
     def test_killing_an_instance_that_forms_a_batch_loses_no_account(self):
-        process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4",
+        process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4",
                              "--iterations", "600", *QUICK, "--scenario", "server", "--arrival-rate", "200", "--max-batch", "4",
                              "--batch-timeout-ms", "30", "--instances", "2", "--threads-per-instance", "1", env={"SPIN_US": "5000"})
         self.assertTrue(wait_until(lambda: len(instances_of(process)) == 2))
@@ -276,7 +276,7 @@ class Instances(Load):
         self.assert_group_empty(process)
 
     def test_killing_an_instance_loses_no_account(self):
-        process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4",
+        process = self.start("infer", "--plugin", SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4",
                              "--iterations", "600", *QUICK, "--scenario", "server", "--arrival-rate", "200",
                              "--instances", "2", "--threads-per-instance", "1", env={"SPIN_US": "5000"})
         self.assertTrue(wait_until(lambda: len(instances_of(process)) == 2))

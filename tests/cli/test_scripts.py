@@ -234,7 +234,7 @@ class WithTheTool(ScriptTest):
     def setUp(self):
         super().setUp()
         self.env["PACELINE"] = cli.BINARY
-        self.spin = ("--plugin", cli.SPIN, "--engine", "spin", "--shapes", "input:1x4", *cli.QUICK, "--iterations", "20")
+        self.spin = ("--plugin", cli.SPIN, "--engine", "spin", "--shapes", "input:{batch}x4", *cli.QUICK, "--iterations", "20")
 
     def test_one_device(self):
         self.assert_code(self.script("bench_single_gpu", "x.spin", *self.spin, DEVICE="cpu"), 0)

@@ -7,7 +7,7 @@ import unittest
 
 import paceline_cli as cli
 
-LINE = ["infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", "5", *cli.QUICK]
+LINE = ["infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "5", *cli.QUICK]
 
 
 class Pipes(cli.CliTest):

@@ -199,7 +199,7 @@ class Torch(cli.CliTest):
             file = Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content, encoding="utf-8")
-            result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:1x4", "--iterations", "5",
+            result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", "5",
                                   "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1")
             self.assert_code(result, 0)
 
