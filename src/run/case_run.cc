@@ -115,6 +115,13 @@ std::string executed_text(const result::PrecisionReadBack& p) {
   return text;
 }
 
+// What the engine or the trainer says of itself; the timed process has the last word.
+void take_description(CaseRun& run, const workload::PassReport& report) {
+  for (const auto& [name, value] : report.effective_settings) run.result.effective_settings[name] = value;
+  for (const auto& [library, version] : report.versions)
+    run.result.effective_settings["version." + library] = version;
+}
+
 // What the check pass read back of the engine.
 void take_readings(CaseRun& run, const workload::PassReport& report) {
   run.result.correctness = report.correctness;
@@ -127,9 +134,8 @@ void take_readings(CaseRun& run, const workload::PassReport& report) {
     run.result.flops.convention =
         "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
   }
-  run.result.effective_settings = report.effective_settings;
-  for (const auto& [library, version] : report.versions)
-    run.result.effective_settings["version." + library] = version;
+  run.result.effective_settings.clear();
+  take_description(run, report);
 }
 
 // An executed precision other than the one asked for ends the case.
@@ -263,8 +269,7 @@ void apply_repetition(CaseRun& run, const workload::PassReport& report) {
     run.result.reason_code.clear();
     run.result.reason.clear();
   }
-  for (const auto& [name, value] : report.effective_settings)  // the timed process has the last word
-    run.result.effective_settings[name] = value;
+  take_description(run, report);
   conclude_repetition(run, report);
   resummarize(run);
   if (run.trains()) write_rank_files(run);

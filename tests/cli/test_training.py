@@ -63,6 +63,15 @@ class Steps(Training):
         self.assertTrue(training["fingerprint"])
         self.assertEqual(case["throughput"]["item"], "images")
 
+    def test_library_versions_are_in_each_case(self):
+        self.train(ranks="[1, 2]")
+        cases = self.summary()["cases"]
+        self.assertEqual(len(cases), 2)
+        for case in cases:
+            stored = json.loads((case_dir(self.only_run(), case["case_id"]) / "result.json").read_text())
+            for settings in (case["effective_settings"], stored["effective_settings"]):
+                self.assertRegex(settings["version.LibTorch"], r"^\d+\.\d+")
+
     def test_the_losses_repeat_and_depend_on_the_seed(self):
         losses = []
         for seed, below in ((1, "a"), (1, "b"), (2, "c")):

@@ -197,8 +197,10 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   workload::PassReport report;
   report.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
   report.repetition.training.emplace_back().ddp = true;
+  report.versions = {{"LibTorch", "2.15.0"}};
   apply_repetition(run, report);
   EXPECT_TRUE(run.result.complete);
+  EXPECT_EQ(run.result.effective_settings["version.LibTorch"], "2.15.0");
   EXPECT_EQ(run.result.outcome, result::Outcome::kOk);
   ASSERT_EQ(run.samples.size(), 10U);
   EXPECT_EQ(run.samples[0].rank, 1);
