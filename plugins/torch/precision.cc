@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "torch/isa_limit.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -52,9 +53,19 @@ std::vector<std::string> read_cpu_features() {
   return {};
 }
 
-bool cpu_has_any(const std::vector<std::string>& wanted) {
-  static const auto features = read_cpu_features();
+bool has_any(const std::vector<std::string>& features, const std::vector<std::string>& wanted) {
   return std::find_first_of(features.begin(), features.end(), wanted.begin(), wanted.end()) != features.end();
+}
+
+// Why this CPU, or what the environment leaves of it, has none of the features; empty: it has one.
+std::string what_is_missing(const PrecisionRow& row) {
+  static const auto features = read_cpu_features();
+  if (row.features.empty()) return {};
+  if (!has_any(features, row.features)) return row.refusal;
+  const auto limit = isa_limit_of_environment();
+  if (limit.variable.empty() || has_any(features_left(features, limit.value), row.features)) return {};
+  return fmt::format("needs {}, which {}={} takes away; without it LibTorch emulates the precision",
+                     join(row.features, " or "), limit.variable, limit.value);
 }
 
 }  // namespace
@@ -64,8 +75,8 @@ const Precision& find_precision(const std::string& name) {
   for (const auto& row : precision_table()) {
     names.emplace_back(row.precision.name);
     if (row.precision.name != name) continue;
-    if (!row.features.empty() && !cpu_has_any(row.features))
-      throw Error(ErrorCode::kUnsupported, fmt::format("{} {}", name, row.refusal));
+    const auto missing = what_is_missing(row);
+    if (!missing.empty()) throw Error(ErrorCode::kUnsupported, fmt::format("{} {}", name, missing));
     return row.precision;
   }
   throw Error(ErrorCode::kUsage,

@@ -203,6 +203,17 @@ class Torch(cli.CliTest):
                                   "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1")
             self.assert_code(result, 0)
 
+    def test_a_precision_whose_instructions_are_taken_away_is_skipped(self):
+        """LibTorch would emulate bf16; a CPU that never had it is told apart."""
+        for variable in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"):
+            result = self.run_cli("infer", "--model", "tiny_cnn", "--precision", "bf16", f"--env.{variable}=AVX2", "--iterations", "3", "--idle-wait-s", "0",
+                                  "--allow-noisy", "--warmup", "1", "--measure-peak=false", "-o", variable)
+            case = self.summary(self.only_run(variable))["cases"][0]
+            self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "unsupported"), str(result))
+            flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+            if "avx512_bf16" in flags or "amx_bf16" in flags:
+                self.assertIn(f"{variable}=AVX2 takes away", case["reason"])
+
     def test_plugin_is_described(self):
         text = self.run_cli("validate").out
         self.assertRegex(text, r"PASS +plug-in torch .*engines eager torchscript")

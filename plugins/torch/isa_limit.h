@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paceline::torch_plugin {
+
+// The variable that keeps oneDNN, which does LibTorch's multiply-adds in 16 bits, from using instructions
+// that the CPU has.
+struct IsaLimit {
+  std::string variable;  // empty: none is set
+  std::string value;
+};
+IsaLimit isa_limit_of_environment();
+
+// Those of the CPU's features (words of /proc/cpuinfo) that such a value leaves. A value that oneDNN does not
+// know limits nothing.
+std::vector<std::string> features_left(const std::vector<std::string>& features, std::string_view value);
+
+}  // namespace paceline::torch_plugin
