@@ -92,8 +92,9 @@ constexpr std::array kRows{
            .min = 1,
            .max = 1e6,
            .kinds = kTraining,
-           .help = "Passes over the data, at least; steps after the measured ones are in no statistic but "
-                   "those of their epoch. Unset: as many steps as are measured."},
+           .help = "Passes over the data: training ends with the last of them, measured or not; steps after "
+                   "the measured ones are in no statistic but those of their epoch. Unset: as many steps as "
+                   "are measured."},
     Option{.name = "training.optimizer",
            .flags = "--optimizer",
            .type = kChoice,

@@ -100,6 +100,19 @@ class TrainingResults(cli.CliTest):
         self.assertEqual(rows[-1]["phase"], "after")
         self.assertEqual(len(lines_of(self.only_run() / "metrics_epoch.jsonl")), 2)
 
+    def test_so_many_epochs_are_run_and_no_more(self):
+        """The stop rule alone would ask for 30 steps, and --steps for more than the epochs have."""
+        for folder, more in (("rule", ()), ("steps", ("--steps", "50")), ("warmup", ("--warmup-steps", "40"))):
+            result = self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--epochs", "5",
+                                  "--data.synthetic_samples", "16", "--idle-wait-s", "0", "--allow-noisy", "-o", folder, *more)
+            self.assertIn(result.code, (0, 3), str(result))
+            run = self.only_run(folder)
+            self.assertEqual(len(lines_of(run / "rank0.jsonl")), 20, folder)
+            self.assertEqual([e["samples"] for e in lines_of(run / "metrics_epoch.jsonl")], [16] * 5, folder)
+            case = self.summary(run)["cases"][0]
+            self.assertEqual(case["outcome"], "ok")
+            self.assertIn(case["repetitions"][0]["stop_reason"], ("epochs_done", "fixed_iterations"))
+
     def test_mistakes_are_named_before_anything_runs(self):
         for arguments, words in (
                 (["--data.source", "cifar10"], ["did you mean 'cifar100'?"]),

@@ -62,7 +62,7 @@ struct TrainSpec {
   DataSpec data;
   ScheduleSpec schedule;
   CheckpointSpec checkpoint;
-  std::int64_t epochs = 0;             // 0: as long as is measured; else at least so many
+  std::int64_t epochs = 0;             // 0: as long as is measured; else so many
   std::int64_t eval_every_epochs = 1;  // on held-out data, where there are any; 0: never
   std::int64_t drift_check_every =
       0;               // steps between comparisons of the ranks' parameters; 0: at the end only

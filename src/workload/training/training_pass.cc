@@ -124,11 +124,39 @@ void TrainingPass::tell_progress(const measure::Progress& p) {
   sink_.emit(progress_record(record));
 }
 
+constexpr const char* kStopEpochs = "epochs_done";  // as many steps as the epochs have
+
+// Steps that are left of the epochs that were asked for; none were: no limit. The loop times one step at
+// least.
+std::optional<std::int64_t> steps_left(const PassSpec& spec, const Loader& loader) {
+  if (spec.train.epochs <= 0) return std::nullopt;
+  return std::max<std::int64_t>(2, spec.train.epochs * loader.steps_per_epoch() - loader.step());
+}
+
+// Warm-up and measurement end with the last epoch; the first step is none of either. True: fewer steps than
+// were asked for by number fit.
+bool end_with_epochs(measure::LoopConfig& config, std::int64_t left) {
+  config.warmup.fixed_iterations = std::min(config.warmup.fixed_iterations, left - 2);
+  if (config.warmup.fixed_iterations == 0) config.warmup.mode = stats::WarmupMode::kNone;
+  const std::int64_t most = left - 1 - config.warmup.fixed_iterations;
+  const bool fewer = config.iterations && *config.iterations > most;
+  if (fewer) config.iterations = most;
+  config.stop.n_max = std::min(config.stop.n_max, most);
+  config.stop.n_min = std::min(config.stop.n_min, most);
+  return fewer;
+}
+
 void TrainingPass::measure() {
   sink_.phase("measure");
   auto config = spec_.loop;
   config.batch = 1;
   count_first_step(config.warmup);
+  const auto left = steps_left(spec_, rank_.loader());
+  if (left && end_with_epochs(config, *left) && rank_.leads())
+    sink_.emit(
+        notice_record(fmt::format("training.epochs: {} leaves {} steps to measure, fewer than "
+                                  "benchmark.measure_steps",
+                                  spec_.train.epochs, *config.iterations)));
   measure::AloneDecider alone(config.warmup, config.stop, config.iterations);
   std::optional<AgreedDecider> agreed;
   if (rank_.group()) agreed.emplace(alone, *rank_.group());
@@ -143,10 +171,14 @@ void TrainingPass::measure() {
                                  [&] { snapshot(result::StepPhase::kTimed); },
                                  [&] { snapshot(result::StepPhase::kAfter); }, &end_->flag()};
   rank_.make_fault();
-  const auto loop = measure::run_timed_loop(
+  auto loop = measure::run_timed_loop(
       SteadyClock{}, [&] { rank_.one_step(phase_); }, config, rank_.calibration().timer, decider, hooks);
   if (end_->flag()) return;
+  const bool epochs_over =
+      left && loop.stop.reason == stats::kStopMaxSamples && config.stop.n_max < spec_.loop.stop.n_max;
+  if (epochs_over) loop.stop.reason = kStopEpochs, loop.stop.converged.reset();
   fill_loop(rank_.repetition(), spec_.loop, loop);
+  if (epochs_over) rank_.repetition().converged = result::Maybe<bool>::missing(kStopEpochs);
   ++rank_.repetition().warmup_iterations;
   timed_ns_ = stats::median(loop.samples_ns());
 }
