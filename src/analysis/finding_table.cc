@@ -13,7 +13,7 @@ namespace {
 
 using result::Finding;
 
-constexpr std::array<FindingRule, 37> kRules{{
+constexpr std::array<FindingRule, 39> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -39,6 +39,8 @@ constexpr std::array<FindingRule, 37> kRules{{
     {"uneven_sync", "warning", "gradient synchronisation that takes very different times", find_uneven_sync},
     {"superlinear", "warning", "more throughput than ranks can bring", find_superlinear},
     {"fault_missed", "warning", "a fault on purpose that came too late to happen", find_missed_faults},
+    {"capacity_open", "warning", "capacities that are lower bounds: no higher rate was seen to miss",
+     find_open_capacities},
     {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
      find_precision_slowdown},
     {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",
@@ -55,6 +57,7 @@ constexpr std::array<FindingRule, 37> kRules{{
     {"setting_effect", "insight", "a layout, thread count or variable that is faster or slower",
      find_setting_effect},
     {"batch_scaling", "insight", "what a larger batch gains in throughput", find_batch_scaling},
+    {"capacity", "insight", "the rates between which the limit of an objective lies", find_capacities},
     {"objective_met", "insight", "latency objectives that a server holds", find_met_objectives},
     {"knee", "insight", "the concurrency beyond which throughput hardly grows", find_knee},
     {"layout", "insight", "instances x threads with the highest throughput, and how they scale",

@@ -33,6 +33,8 @@ Findings find_recommendations(const result::RunResult& run);
 Findings find_layouts(const result::RunResult& run);  // findings_layouts.cc
 Findings find_knee(const result::RunResult& run);
 Findings find_met_objectives(const result::RunResult& run);
+Findings find_open_capacities(const result::RunResult& run);
+Findings find_capacities(const result::RunResult& run);
 Findings find_missed_objectives(const result::RunResult& run);
 Findings find_open_objectives(const result::RunResult& run);
 

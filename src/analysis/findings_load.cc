@@ -9,6 +9,7 @@
 #include "analysis/findings.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
+#include "result/summarize_load.h"
 
 // Sweeps over concurrency, and objectives of servers (methodology: load scenarios).
 namespace paceline::analysis {
@@ -117,12 +118,39 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
   return found;
 }
 
+// Limits that a search found; `bracketed`: with a rate above that missed.
+Findings capacities(const RunResult& run, bool bracketed) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (!is_ok(one) || one.load.empty() || one.load.front().slo.empty()) continue;
+    const auto& capacity = one.load.front().capacity;
+    if (!capacity.per_s || static_cast<bool>(capacity.missed_per_s) != bracketed) continue;
+    const auto& slo = one.load.front().slo.front();
+    Finding finding;
+    finding.text = fmt::format("{}: the highest rate with p{:g} ≤ {} is {} {}.", one.label, slo.p * 100,
+                               format_duration_ns(slo.bound_ns), bracketed ? "bracketed:" : "not known,",
+                               result::capacity_in_words(capacity));
+    finding.evidence = fmt::format("{} of the search", plural(std::ssize(capacity.trials), "trial"));
+    finding.case_ids = {one.case_id};
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
 }  // namespace
 
 Findings find_knee(const RunResult& run) {
   Findings found;
   for (const Cases& sweep : sweeps(run)) found.push_back(knee_of(run, sweep));
   return found;
+}
+
+Findings find_open_capacities(const RunResult& run) {
+  return capacities(run, false);
+}
+
+Findings find_capacities(const RunResult& run) {
+  return capacities(run, true);
 }
 
 Findings find_missed_objectives(const RunResult& run) {

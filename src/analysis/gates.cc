@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 
 #include "analysis/case_query.h"
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/noise_rules.h"
+#include "result/summarize_load.h"
 
 namespace paceline::analysis {
 namespace {
@@ -114,13 +116,15 @@ int digits_for(const result::MetricValue& v, double bound) {
 
 std::string value_text(const result::Metric& metric, const result::MetricValue& v, double bound) {
   const int digits = digits_for(v, bound);
-  std::string text = format_significant(*v.value, digits);
+  std::string text = (v.at_least ? "at least " : "") + format_significant(*v.value, digits);
   if (v.ci_low && v.ci_high) text += fmt::format(" ({})", format_range(*v.ci_low, *v.ci_high, digits));
   return metric.unit == "1" ? text : fmt::format("{} {}", text, metric.unit);
 }
 
+// A lower bound is an interval without an end.
 std::string verdict_of(const Gate& gate, const result::MetricValue& v) {
-  const bool low = holds(gate, *v.ci_low), high = holds(gate, *v.ci_high);
+  const bool low = holds(gate, *v.ci_low);
+  const bool high = holds(gate, v.ci_high.value_or(std::numeric_limits<double>::infinity()));
   if (low && high) return "met";
   return low || high ? "cannot_say" : "missed";
 }
@@ -183,7 +187,7 @@ GateResult decide_gate(const Gate& gate, const CaseResult& one) {
   GateResult decided{gate.expression, one.case_id, gate.metric, "cannot_say", ""};
   if (!v.value) {
     decided.detail = fmt::format("{}: {} is missing: {}", one.label, metric.name, v.reason);
-  } else if (v.ci_low && v.ci_high) {
+  } else if (v.ci_low && (v.ci_high || v.at_least)) {
     decided.detail = fmt::format("{}: {} {}", one.label, metric.name, value_text(metric, v, gate.bound));
     decide_on_interval(gate, one, v, decided);
   } else if (carries_interval(metric)) {
@@ -200,9 +204,13 @@ std::vector<GateResult> objective_gates(const result::RunResult& run) {
   std::vector<GateResult> decided;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.load.empty()) continue;
+    const auto& capacity = one.load.front().capacity;
+    const std::string searched =
+        capacity.trials.empty() ? "" : "; capacity: " + result::capacity_in_words(capacity);
     for (const auto& slo : one.load.front().slo)
       decided.push_back({fmt::format("slo p{:g}={}", slo.p * 100, format_duration_ns(slo.bound_ns)),
-                         one.case_id, "slo", slo.verdict, fmt::format("{}: {}", one.label, slo.detail)});
+                         one.case_id, "slo", slo.verdict,
+                         fmt::format("{}: {}{}", one.label, slo.detail, searched)});
   }
   return decided;
 }

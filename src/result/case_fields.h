@@ -153,11 +153,11 @@ void fields(A& a, SloResult& t) {
 template <class A>
 void fields(A& a, CapacityTrial& t) {
   a("rate_per_s", t.rate_per_s), a("requests", t.requests), a("over", t.over), a("long_run", t.long_run);
-  a("verdict", t.verdict);
+  a("issued_late", t.issued_late), a("verdict", t.verdict);
 }
 template <class A>
 void fields(A& a, Capacity& t) {
-  a("per_s", t.per_s), a("trials", t.trials);
+  a("per_s", t.per_s), a("missed_per_s", t.missed_per_s), a("stopped", t.stopped), a("trials", t.trials);
 }
 template <class A>
 void fields(A& a, BatchSize& t) {

@@ -38,11 +38,15 @@ struct CapacityTrial {
   std::int64_t requests = 0;  // after the warm-up part
   std::int64_t over = 0;      // above the objective
   bool long_run = false;      // one of those that confirm a rate
+  bool issued_late = false;   // the harness issued requests late: a miss proves nothing, "met" still holds
   std::string verdict;
 };
+// The limit lies between the two rates; without the second one it is at least the first.
 struct Capacity {
-  Number per_s = Number::missing("no search was asked for");  // highest rate that holds the objective
-  std::vector<CapacityTrial> trials;                          // in the order in which they ran
+  Number per_s = Number::missing("no search was asked for");         // highest rate that was seen to hold
+  Number missed_per_s = Number::missing("no search was asked for");  // lowest rate above it that missed
+  std::string stopped;  // what kept the search from narrowing the limit further, in words; empty: nothing
+  std::vector<CapacityTrial> trials;  // in the order in which they ran
 };
 
 // One process of several that share a queue: what it claimed, and what became of that.

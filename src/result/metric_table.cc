@@ -51,6 +51,17 @@ template <Number Load::*Field>
 MetricValue load_number_ms(const CaseResult& c) {
   return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().*Field, kToMs);
 }
+// The limit lies between a rate that holds and one that misses, where such a one was found.
+MetricValue capacity(const CaseResult& c) {
+  if (c.load.empty()) return {{}, {}, {}, kNoLoad};
+  const auto& found = c.load.front().capacity;
+  MetricValue v = plain(found.per_s);
+  if (!v.value) return v;
+  v.ci_low = v.value;
+  v.ci_high = scaled(found.missed_per_s, 1);
+  v.at_least = !v.ci_high;
+  return v;
+}
 template <const char* Name>
 MetricValue stage_mean(const CaseResult& c) {
   if (c.load.empty()) return {{}, {}, {}, kNoLoad};
@@ -179,12 +190,10 @@ constexpr std::array kMetrics{
     Metric{"offered_per_s", "offered", "1/s", kNone, "Server: requests a second of the schedule.", kLoad,
            load_number<&Load::offered_per_s>},
     Metric{"capacity_per_s", "capacity", "1/s", kHigh,
-           "Server with slo and no rate: the highest rate that holds the objective; the lowest of the "
-           "processes.",
-           kLoad,
-           [](const CaseResult& c) {
-             return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().capacity.per_s);
-           }},
+           "Server with slo and no rate: the highest rate that was seen to hold the objective; the lowest of "
+           "the processes. Its interval ends at the lowest rate above it that missed; without one the "
+           "capacity is at least so much.",
+           kLoad, capacity},
     Metric{"utilization", "load", "1", kNone,
            "Server: offered rate over saturation rate; the highest of the processes.", kLoad,
            load_number<&Load::utilization>},

@@ -12,7 +12,8 @@ enum class Better { kLower, kHigher, kNeither };
 
 struct MetricValue {
   std::optional<double> value, ci_low, ci_high;
-  std::string reason;  // when value is absent
+  std::string reason;     // when value is absent
+  bool at_least = false;  // a lower bound, and nothing is known of what is above it
 };
 
 // A metric is one row: JSON Schema, CSV columns, report columns, gates and docs/reference derive from it.

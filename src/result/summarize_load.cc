@@ -161,7 +161,7 @@ void judge_server(Load& load) {
         fmt::format("the backlog grew by {} of the arrival rate (limit 1 %): too high a load or "
                     "too short a run",
                     format_percent(*load.backlog_slope_frac)));
-  if (load.issue_delay_p99_ns && *load.issue_delay_p99_ns > *load.issue_delay_limit_ns)
+  if (issued_late(load))
     load.invalid.push_back(fmt::format("{}: p99 of the issue delay is {} (limit {})", kGeneratorLimited,
                                        format_duration_ns(*load.issue_delay_p99_ns),
                                        format_duration_ns(*load.issue_delay_limit_ns)));
@@ -215,11 +215,21 @@ void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies)
   const std::int64_t more = std::max(test.verdict == stats::SloVerdict::kCannotSay ? test.more_requests : 0,
                                      needed.value_or(n) - n);
   slo.detail = counts;
-  const bool generator = load.invalid.size() == 1 && load.invalid.front().starts_with(kGeneratorLimited);
-  if (test.verdict == stats::SloVerdict::kMissed && !generator && (more <= 0 || !needed)) return;
-  if (!load.invalid.empty() || !needed || more > 0) slo.verdict = "cannot_say";
+  const bool only_late = load.invalid.size() == 1 && issued_late(load);
+  if (test.verdict == stats::SloVerdict::kMissed && !only_late && (more <= 0 || !needed)) return;
+  const bool valid = load.invalid.empty() || (only_late && test.verdict == stats::SloVerdict::kMet);
+  if (!valid || !needed || more > 0) slo.verdict = "cannot_say";
   if (more > 0) slo.detail += fmt::format("; needs about {} more requests", more);
   if (!load.invalid.empty()) slo.detail += "; " + load.invalid.front();
+}
+
+// Every process has found limits of its own: a rate must hold in all, and the upper end is the highest.
+void add_capacity(Capacity& into, const Capacity& from) {
+  if (!into.per_s) return;
+  if (into.stopped.empty()) into.stopped = from.stopped;
+  if (!from.per_s || *from.per_s < *into.per_s) into.per_s = from.per_s;
+  if (!from.missed_per_s || (into.missed_per_s && *from.missed_per_s > *into.missed_per_s))
+    into.missed_per_s = from.missed_per_s;
 }
 
 void keep_worst(Number& into, const Number& from, bool largest = true) {
@@ -255,7 +265,7 @@ void add_worst(Load& into, const Load& from) {
   keep_worst(into.issue_delay_p99_ns, from.issue_delay_p99_ns);
   keep_worst(into.backlog_slope_frac, from.backlog_slope_frac);
   keep_worst(into.saturation_per_s, from.saturation_per_s, false);
-  keep_worst(into.capacity.per_s, from.capacity.per_s, false);
+  add_capacity(into.capacity, from.capacity);
   keep_worst(into.completed_per_s, from.completed_per_s, false);
   for (const auto& words : from.invalid)
     if (std::find(into.invalid.begin(), into.invalid.end(), words) == into.invalid.end())
@@ -314,6 +324,21 @@ void summarize_load(Load& load, const std::string& scenario, const std::vector<S
   fill_batches(load, samples);
   judge_server(load);
   for (auto& slo : load.slo) judge_slo(load, slo, latencies_ns(samples));
+}
+
+bool issued_late(const Load& load) {
+  return load.issue_delay_p99_ns && load.issue_delay_limit_ns &&
+         *load.issue_delay_p99_ns > *load.issue_delay_limit_ns;
+}
+
+std::string capacity_in_words(const Capacity& capacity) {
+  if (!capacity.per_s) return "no rate was found: " + capacity.per_s.reason();
+  const std::string rate = format_rate(*capacity.per_s);
+  if (!capacity.missed_per_s)
+    return fmt::format("at least {}/s: {}", rate, capacity.missed_per_s.reason()) +
+           (capacity.stopped.empty() ? "" : "; " + capacity.stopped);
+  return fmt::format("{}/s holds, {}/s was tried and missed", rate, format_rate(*capacity.missed_per_s)) +
+         (capacity.stopped.empty() ? "" : "; rates between them are open: " + capacity.stopped);
 }
 
 std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <string>
 #include <vector>
 
 #include "result/case_result.h"
@@ -11,6 +12,13 @@ namespace paceline::result {
 // What a worker can tell (saturation, offered rate, arrival, SLO) stands in `load`; everything that follows
 // from the samples of its process is filled in.
 void summarize_load(Load& load, const std::string& scenario, const std::vector<Sample>& samples);
+
+// The harness, not the server, was too slow: free lanes noticed requests late. Latencies are too long then,
+// so that an objective that is met stays met, and one that is missed cannot be said to be.
+bool issued_late(const Load& load);
+
+// "120/s holds; 239/s was tried and missed", or "at least 120/s: " and why no rate above it is known to miss.
+std::string capacity_in_words(const Capacity& capacity);
 
 // Over the repetitions of a case: sums of counts, the worst of every figure that can be bad.
 std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,

@@ -151,6 +151,25 @@ class Server(Load):
         self.assertLessEqual(sum(t["requests"] for t in capacity["trials"]), 60000)
         self.assertFalse(any(t["long_run"] for t in capacity["trials"]))
 
+    def search(self, *lines, us, codes):
+        plan = self.spin_plan("scenario: server", *lines)
+        plan.write_text("".join(line for line in plan.read_text().splitlines(True) if not line.startswith("iterations")))
+        result = self.run_cli("run", plan, env={"SPIN_US": str(us)})
+        self.assertIn(result.code, codes, str(result))
+        return result, self.summary()
+
+    def test_a_capacity_is_bracketed_or_at_least_so_much(self):
+        # 5 s are held at every rate that the search can try: the capacity has no upper end, and a gate on one stays open.
+        result, summary = self.search("slo: p99=5s", "server: {max_requests: 60000}", "expect: [capacity_per_s > 1e9]", us=50, codes=(3, 4))
+        capacity = summary["cases"][0]["load"][0]["capacity"]
+        self.assertGreater(capacity["per_s"], 0)
+        self.assertIsNone(capacity["missed_per_s"])
+        self.assertGreater(max(t["rate_per_s"] for t in capacity["trials"]), capacity["per_s"])
+        gates = {g["expression"]: g["verdict"] for g in summary["gates"]}
+        self.assertEqual(gates["capacity_per_s > 1e9"], "cannot_say")
+        self.assertIn("at least", result.out + result.err)
+        self.assertIn("capacity_open", [f["id"] for f in summary["findings"]])
+
     def test_requests_share_batches(self):
         result, summary = self.server("--server.load", "0.5", "--max-batch", "4", "--batch-timeout-ms", "2",
                                       "--accuracy-reference", "spin", us=2000, iterations=1000)

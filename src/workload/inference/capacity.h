@@ -22,15 +22,23 @@ struct TrialRun {
   std::int64_t counted = 0;  // requests after the warm-up part
   std::uint64_t seed = 0;    // added to that of the schedule: no two trials share one
 };
-// Runs a trial; the objective's figures of its requests.
-using RunTrial = std::function<result::SloResult(const TrialRun&)>;
+struct TrialOutcome {
+  result::SloResult slo;     // the objective's figures of its requests
+  bool issued_late = false;  // by the harness: a miss proves nothing
+};
+using RunTrial = std::function<TrialOutcome(const TrialRun&)>;
 
-// Most requests that any search within the limits issues, and how long the long runs at half load take: said
-// beforehand.
+// Most requests that any search within the limits issues, and about how long it takes: said beforehand.
 std::string cost_in_words(const CapacityLimits& limits);
 
-// Short runs bisect the rate to 1 %; then three long ones with other seeds at what is left, all of which must
-// hold, else 5 % less. Ends without a rate, and with the reason, when the limits do not allow it.
+// How long a search takes whose limit is about as high as the limits allow to confirm; 0 where they allow no
+// rate at all, and the search ends at once.
+double expected_seconds(const CapacityLimits& limits);
+
+// Short runs narrow the limit down to 1 % of the rate between one that holds and one that misses twice. Then
+// three long runs with other seeds at the highest rate that holds and that the limits allow to confirm; all
+// of them must hold, else 5 % less is tried. Ends without a rate, and with the reason, when the limits do not
+// allow it; without an upper end where no higher rate was seen to miss.
 result::Capacity search_capacity(const CapacityLimits& limits, const RunTrial& run);
 
 }  // namespace paceline::workload

@@ -172,15 +172,16 @@ class ServerRuns {
     sink.emit(notice_record(cost_in_words(limits)));
     Measured last;
     const auto capacity = search_capacity(limits, [&](const TrialRun& t) {
-      if (interrupt_.load()) return result::SloResult{};
+      if (interrupt_.load()) return TrialOutcome{};
       last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
       service_.require_complete();
       result::Load judged = last.load;
       result::summarize_load(judged, kServer, last.samples);
-      auto slo = judged.slo.front();
+      const auto& slo = judged.slo.front();
       sink.emit(notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
-      return slo;
+      return TrialOutcome{slo, result::issued_late(judged)};
     });
+    sink.emit(notice_record("capacity: " + result::capacity_in_words(capacity)));
     if (last.samples.empty() && !interrupt_.load())
       throw Error(ErrorCode::kUsage, "no trial of the capacity search was run: " + capacity.per_s.reason());
     last.load.capacity = capacity;

@@ -131,6 +131,46 @@ TEST(Objectives, EachVerdictIsOneFindingAndOneGate) {
   EXPECT_EQ(gates[0].expression, "slo p99=50.0 ms");
 }
 
+RunResult with_capacity(bool bracketed) {
+  auto run = with_objective("met");
+  auto& capacity = run.cases[0].load.front().capacity;
+  capacity.per_s = 120.0;
+  capacity.trials = {{120, 16'000, 3, true, false, "met"}};
+  if (bracketed)
+    capacity.missed_per_s = 130.0;
+  else
+    capacity.missed_per_s = result::Number::missing("no higher rate was tried");
+  return run;
+}
+
+TEST(Capacity, ALowerBoundDecidesOnlyWhatIsBelowIt) {
+  const auto verdict = [](const std::string& gate, bool bracketed) {
+    return decide_gates({gate}, with_capacity(bracketed)).front().verdict;
+  };
+  for (const bool bracketed : {false, true}) {
+    EXPECT_EQ(verdict("capacity_per_s >= 120", bracketed), "met");
+    EXPECT_EQ(verdict("capacity_per_s > 125", bracketed), "cannot_say");
+    EXPECT_EQ(verdict("capacity_per_s < 110", bracketed), "missed");
+  }
+  EXPECT_EQ(verdict("capacity_per_s > 150", false), "cannot_say");
+  EXPECT_EQ(verdict("capacity_per_s < 150", false), "cannot_say");
+  EXPECT_EQ(verdict("capacity_per_s > 150", true), "missed");
+  EXPECT_EQ(verdict("capacity_per_s < 150", true), "met");
+  const auto detail = decide_gates({"capacity_per_s > 150"}, with_capacity(false)).front().detail;
+  EXPECT_NE(detail.find("at least 120"), std::string::npos) << detail;
+}
+
+TEST(Capacity, WhatWasNotBracketedIsAWarning) {
+  ASSERT_EQ(find_open_capacities(with_capacity(false)).size(), 1U);
+  const auto text = find_open_capacities(with_capacity(false)).front().text;
+  EXPECT_NE(text.find("at least 120/s: no higher rate was tried"), std::string::npos) << text;
+  EXPECT_TRUE(find_capacities(with_capacity(false)).empty());
+  ASSERT_EQ(find_capacities(with_capacity(true)).size(), 1U);
+  EXPECT_TRUE(find_open_capacities(with_capacity(true)).empty());
+  EXPECT_NE(objective_gates(with_capacity(false)).front().detail.find("capacity: at least"),
+            std::string::npos);
+}
+
 TEST(Objectives, NoneWithoutOne) {
   EXPECT_TRUE(objective_gates(sweep()).empty());
   EXPECT_TRUE(find_open_objectives(sweep()).empty());

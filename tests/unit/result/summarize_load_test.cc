@@ -175,6 +175,33 @@ TEST(Server, ALateGeneratorInvalidatesTheLatencies) {
   EXPECT_EQ(server_case(samples, with_slo(0.3, 10)).grade, Grade::kA);  // 1 % of it are 100 us
 }
 
+// A late issue makes latencies longer: what holds all the same holds, and what misses may be the harness.
+TEST(Slo, ALateGeneratorLeavesOnlyAMissOpen) {
+  auto samples = queue(0.3, 20'000);
+  for (auto& s : samples)
+    if (s.issue_delay_ns) s.issue_delay_ns = 200'000;
+  const auto judged = [&](double bound) { return server_case(samples, with_slo(0.3, bound)).load.front(); };
+  EXPECT_TRUE(issued_late(judged(15)));
+  EXPECT_EQ(judged(15).slo.front().verdict, "met");
+  EXPECT_EQ(judged(3).slo.front().verdict, "cannot_say");
+  EXPECT_NE(judged(3).slo.front().detail.find("generator_limited"), std::string::npos);
+}
+
+TEST(Capacity, OfSeveralProcessesHoldsInAllOfThem) {
+  std::vector<Repetition> repetitions(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Load load;
+    load.capacity.per_s = i == 0 ? 110.0 : 100.0;
+    load.capacity.missed_per_s = i == 0 ? 115.0 : 105.0;
+    repetitions[i].load = {load};
+  }
+  const auto both = combined_load(repetitions, {}).front().capacity;
+  EXPECT_DOUBLE_EQ(*both.per_s, 100);
+  EXPECT_DOUBLE_EQ(*both.missed_per_s, 115);
+  repetitions[1].load.front().capacity.missed_per_s = Number::missing("nothing missed");
+  EXPECT_FALSE(combined_load(repetitions, {}).front().capacity.missed_per_s);
+}
+
 TEST(Slo, IsMetMissedOrCannotBeTold) {
   const auto samples = queue(0.3, 20'000);  // p99 is 6.6 ms
   const auto verdict = [&](double bound) {
