@@ -254,7 +254,7 @@ class InstanceService : public workload::Service {
     return host::take_snapshot_with(crew_.process_ids());
   }
 
-  workload::ServiceEnd finish() override {
+  workload::ServiceEnd finish(double) override {
     const auto tallies = crew_.queue().tally();
     crew_.close();
     workload::ServiceEnd end;

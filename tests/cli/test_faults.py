@@ -68,6 +68,31 @@ class Faults(cli.CliTest):
         self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
         self.assertIn("the batch is 2", case["reason"])
 
+    def test_an_engine_that_does_not_compute_is_found_out(self):
+        """Timed inferences repeat one question: an engine that keeps the answer must not pass as a fast one."""
+        for fault, words in (("repeat", "did not compute when the same inputs were asked for again"), ("copy", "repeats answers instead of computing them"),
+                             ("first", "accuracy: ")):
+            for scenario in ((), ("--scenario", "closed_loop", "--concurrency", "1")):
+                folder = f"{fault}{len(scenario)}"
+                result = self.infer("--accuracy-reference", "spin", "-o", folder, *scenario, engine="fault", env={"SPIN_FAULT": fault}, iterations=20)
+                self.assert_code(result, 1)
+                case = self.summary(self.only_run(folder))["cases"][0]
+                self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"), str(result))
+                self.assertIn(words, case["reason"])
+
+    def test_an_engine_that_computes_passes(self):
+        for fault in ("", "nothing"):
+            self.assert_code(self.infer("--accuracy-reference", "spin", "-o", f"honest{fault}", engine="fault", env={"SPIN_FAULT": fault}, iterations=20), 0)
+
+    def test_nonsense_about_precisions_flops_and_types_is_refused(self):
+        for fault, words in (("shares", "shares of precisions that add up to 3"), ("negative", "a share of -0.5 of the work in bf16"),
+                             ("flops", "-1e+09 FLOPs"), ("dtype", "element type is no type: number 77")):
+            result = self.infer("-o", fault, engine="fault", env={"SPIN_FAULT": fault}, iterations=5)
+            self.assert_code(result, 2)
+            case = self.summary(self.only_run(fault))["cases"][0]
+            self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"), str(result))
+            self.assertIn(words, case["reason"])
+
     def test_failed_case_is_tried_again_by_resume(self):
         self.assert_code(self.infer("-r", "2", engine="fault", env={"SPIN_FAULT": "segv"}), 5)
         run = self.only_run()

@@ -69,6 +69,16 @@ std::int64_t kept_positions(std::int64_t per_sample, std::int64_t length, std::i
   return std::max<std::int64_t>(1, std::min(thinned, room));
 }
 
+// Row-major without gaps; dimensions of one element may have any stride.
+bool is_contiguous(const TensorView& out) {
+  if (out.strides.empty()) return true;
+  if (out.strides.size() != out.shape.size()) return false;
+  std::int64_t expected = 1;
+  for (std::size_t i = out.shape.size(); i-- > 0; expected *= out.shape[i])
+    if (out.shape[i] != 1 && out.strides[i] != expected) return false;
+  return true;
+}
+
 // A batch of one is one sample, whatever the output's shape.
 void check_batch(const TensorView& out, std::int64_t batch) {
   const bool rows = batch == 1 || (!out.shape.empty() && out.shape[0] == batch);
@@ -78,6 +88,22 @@ void check_batch(const TensorView& out, std::int64_t batch) {
       fmt::format(
           "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
           out.shape.empty() ? 0 : out.shape[0], batch));
+}
+
+// Before anything is read of it.
+void check_type(const ComparedRows& rows, const TensorView& out) {
+  const bool known = std::any_of(std::begin(kDTypes), std::end(kDTypes),
+                                 [&](const DTypeRow& row) { return row.dtype == out.dtype; });
+  if (!known)
+    throw Error(ErrorCode::kData,
+                fmt::format("the output's element type is no type: number {}", static_cast<int>(out.dtype)));
+  if (rows.dtype && *rows.dtype != out.dtype)
+    throw Error(ErrorCode::kData,
+                fmt::format("the output's element type changes from batch to batch: {}, then {}",
+                            dtype_name(*rows.dtype), dtype_name(out.dtype)));
+  if (out.data == nullptr) throw Error(ErrorCode::kData, "the engine returned an output without data");
+  if (!is_contiguous(out))
+    throw Error(ErrorCode::kData, "the engine returned an output that is not contiguous (strides)");
 }
 
 // Length and positions of this output; those of the batches before must be the same.
@@ -109,6 +135,8 @@ void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::i
   if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
   const TensorView& out = outputs.front();
   check_batch(out, batch);
+  check_type(rows, out);
+  rows.dtype = out.dtype;
   const std::int64_t per_sample = element_count(out.shape) / batch;
   const std::int64_t length = out.shape.size() > 2 ? out.shape.back() : per_sample;
   const std::int64_t all = per_sample / length;
@@ -129,7 +157,8 @@ ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64
                       {},
                       true,
                       0,
-                      rows.all_positions};
+                      rows.all_positions,
+                      rows.dtype};
   for (const std::int64_t index : samples) {
     const auto sample = rows.sample(index);
     chosen.values.insert(chosen.values.end(), sample.begin(), sample.end());
@@ -152,7 +181,7 @@ ComparedRows to_rows(const Tensor& tensor) {
       shape[0], shape[1],
       shape[2], std::vector<float>(tensor.as<float>(), tensor.as<float>() + element_count(shape)),
       true,     0,
-      shape[1]};
+      shape[1], {}};
   rows.finite = std::all_of(rows.values.begin(), rows.values.end(), [](float v) { return std::isfinite(v); });
   return rows;
 }

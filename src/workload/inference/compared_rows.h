@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ComparedRows {
   bool finite = true;
   std::int64_t samples_planned = 0;
   std::int64_t all_positions = 1;  // before some were left out
+  std::optional<DType> dtype{};    // of the outputs that were appended
 
   [[nodiscard]] std::span<const float> row(std::int64_t sample, std::int64_t position) const {
     return std::span(values).subspan(static_cast<std::size_t>((sample * positions + position) * length),
@@ -33,7 +35,8 @@ struct ComparedRows {
 };
 
 // Appends the first output of one batch as float32, whatever its type; `finite` looks at all of it. Throws
-// Error(kData) when the shape does not start with `batch` or differs from the batches before.
+// Error(kData) when the shape does not start with `batch`, when shape or type differ from the batches before,
+// and when the output is no contiguous memory of a known type.
 void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
 
 // The samples named, in that order.

@@ -16,6 +16,7 @@
 #include "measure/timed_loop.h"
 #include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
+#include "workload/inference/fresh_answers.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
@@ -76,6 +77,7 @@ void check(const PassSpec& spec, TaggedSink& sink) {
   const auto first = inputs.batch(0);
   loaded.engine->bind(0, first);
   const auto read = loaded.engine->read_back(0);
+  require_plausible(read);
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
   for (const auto& share : read.precisions)
     precision.executed.push_back({share.precision, share.flops_share, share.operators});
@@ -141,13 +143,13 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   finish_memory(loaded.memory);
 
   sink.phase("verify");
-  sink.emit(correctness_record(verify_outputs(spec, readable(engine, outputs))));
+  const double typical_ns = stats::median(loop.samples_ns());
+  sink.emit(correctness_record(verify_answers(spec, engine, {outputs, batch, typical_ns})));
   fill_loop(r, spec.loop, loop);
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
-  r.overhead = overhead_of(start, measure::calibrate(clock),
-                           stats::median(loop.samples_ns()) * static_cast<double>(loop.batch));
+  r.overhead = overhead_of(start, measure::calibrate(clock), typical_ns * static_cast<double>(loop.batch));
   sink.emit(samples_record(to_samples(spec, loop, device_times)));
   sink.emit(repetition_record(r));
 }

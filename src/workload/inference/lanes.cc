@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "workload/inference/fresh_answers.h"
 #include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
@@ -130,21 +131,35 @@ void Lanes::try_batch_sizes(int lane) {
   serve(lane, full);
 }
 
-result::Correctness Lanes::check() {
+result::Correctness Lanes::check(double typical_ns) {
   crew_.run([&](int lane) {
     Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+    mine.on_host = !mine.outputs.empty();
     if (mine.served > 0) mine.outputs = readable(*mine.engine, mine.outputs);
   });
   result::Correctness worst;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     if (lanes_[lane].outputs.empty()) continue;
     auto found = check(lanes_[lane]);
+    if (!server_ && (!found.checked || found.passed)) found = ask_again(static_cast<int>(lane), typical_ns);
     const bool bad = found.checked && !found.passed;
     if (bad && lanes_.size() > 1) found.detail += fmt::format(" (lane {} of {})", lane + 1, lanes_.size());
     if (lane == 0 || bad) worst = std::move(found);
     if (bad) break;
   }
   return worst;
+}
+
+// For the same inputs and for others, by the lane's own thread; requests of a server bring others each time.
+result::Correctness Lanes::ask_again(int lane, double typical_ns) {
+  result::Correctness found;
+  crew_.run([&](int at) {
+    if (at != lane) return;
+    const Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+    const auto outputs = mine.on_host ? mine.outputs : std::span<const TensorView>();
+    found = verify_answers(spec_, *mine.engine, {outputs, mine.input->gather(1, false), typical_ns});
+  });
+  return found;
 }
 
 // Of the last inference: the rows that requests brought, as far as these were not the same inputs again.

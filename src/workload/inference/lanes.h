@@ -44,7 +44,7 @@ class Lanes {
   // "dynamic", or "padded to N: why"; empty where requests are served one at a time.
   [[nodiscard]] const std::string& batching() const { return batching_; }
   // Compares the last outputs of every lane that has run; the worst of them is returned.
-  [[nodiscard]] result::Correctness check();
+  [[nodiscard]] result::Correctness check(double typical_ns = 0);
 
  private:
   struct Lane {
@@ -53,12 +53,14 @@ class Lanes {
     std::span<const TensorView> outputs;
     std::vector<std::vector<std::byte>> taken;  // where the requests' outputs go
     std::int64_t served = 0;                    // requests of the last inference
+    bool on_host = false;                       // its outputs, without being fetched
   };
   void load(int lane, TaggedSink& sink);
   void try_batch_sizes(int lane);
   void take_outputs(Lane& lane) const;
   [[nodiscard]] std::int64_t rows_run(const Lane& lane) const;
   [[nodiscard]] result::Correctness check(const Lane& lane) const;
+  result::Correctness ask_again(int lane, double typical_ns);
 
   PassSpec spec_;  // the model at full batch
   bool server_;

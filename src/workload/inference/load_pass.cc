@@ -46,9 +46,10 @@ class LaneService : public Service {
   [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return {}; }
   void require_complete() const override {}
   [[nodiscard]] host::NoiseSnapshot snapshot() const override { return host::take_snapshot(); }
-  ServiceEnd finish() override {
-    ServiceEnd end{lanes_.load_ns(), lanes_.memory(), lanes_.check(), lanes_.batching(), {}};
+  ServiceEnd finish(double typical_ns) override {
+    ServiceEnd end{lanes_.load_ns(), lanes_.memory(), {}, lanes_.batching(), {}};
     finish_memory(end.memory);
+    end.correctness = lanes_.check(typical_ns);
     return end;
   }
 
@@ -250,7 +251,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   if (interrupt || m.samples.empty()) return;
 
   sink.phase("verify");
-  auto end = service->finish();
+  auto end = service->finish(m.timed_ns);
   sink.emit(correctness_record(end.correctness));
   m.loop.warmup = warmup;
   m.load.instances = std::move(end.instances);

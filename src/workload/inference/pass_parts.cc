@@ -72,12 +72,13 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
   return readable(engine, engine.synchronize(0));
 }
 
-result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs) {
+result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
+                                   std::int64_t batch) {
   ComparedRows rows;
   rows.samples_planned = spec.samples;
   append_rows(rows, outputs, spec.batch);
   if (spec.reference_file.empty()) return judge_outputs(rows, nullptr, spec.tolerance, {});
-  const auto reference = to_rows(read_npy_samples(spec.reference_file, 0, spec.batch));
+  const auto reference = to_rows(read_npy_samples(spec.reference_file, batch * spec.batch, spec.batch));
   auto correctness = compare_outputs(rows, reference, spec.tolerance);
   correctness.reference = spec.reference_name;
   return correctness;

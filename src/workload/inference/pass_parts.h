@@ -52,7 +52,8 @@ std::span<const TensorView> readable(plugin::Engine& engine, std::span<const Ten
 // One inference on slot 0, with outputs that the host can read.
 std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs);
 
-// What was timed is what was checked: outputs of the first batch against the reference's.
-result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs);
+// What was timed is what was checked: outputs of one batch of the inputs against the reference's.
+result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
+                                   std::int64_t batch = 0);
 
 }  // namespace paceline::workload

@@ -34,8 +34,8 @@ class Service {
   // Throws when the service is no longer what was asked for; the measured run alone may end like that.
   virtual void require_complete() const = 0;
   [[nodiscard]] virtual host::NoiseSnapshot snapshot() const = 0;
-  // Compares outputs, frees what can be freed; nothing is served after it.
-  virtual ServiceEnd finish() = 0;
+  // Compares outputs, frees what can be freed; nothing is served after it. `typical_ns`: of a call.
+  virtual ServiceEnd finish(double typical_ns) = 0;
 };
 
 }  // namespace paceline::workload
