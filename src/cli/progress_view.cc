@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
 #include "base/clock.h"
 #include "base/display_text.h"
 #include "base/units.h"
@@ -13,6 +17,11 @@ namespace paceline::cli {
 namespace {
 
 constexpr std::int64_t kRedrawNs = 100'000'000;
+constexpr std::int64_t kSilenceNs = 15'000'000'000;  // at most, where lines are not redrawn
+
+std::int64_t now_ns() {
+  return SteadyClock{}.now_ns();
+}
 
 std::string interval_text(const workload::ProgressRecord& r) {
   if (!r.p50_ns) return {};
@@ -23,7 +32,36 @@ std::string interval_text(const workload::ProgressRecord& r) {
 
 }  // namespace
 
+ProgressView::ProgressView(const Console& console) : console_(console) {
+  if (!console_.terminal && !console_.quiet)
+    silence_ = std::jthread([this](const std::stop_token& stop) { say_now_and_then(stop); });
+}
+
+ProgressView::~ProgressView() {
+  if (!silence_.joinable()) return;
+  silence_.request_stop();
+  wake_.notify_all();
+  silence_.join();
+}
+
+// A pass may load, export or compare for minutes without a record of its own.
+void ProgressView::say_now_and_then(const std::stop_token& stop) {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // they are the main thread's, which waits for them
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const auto silent = now_ns() - said_ns_;
+    const auto rest = under_way_.empty() ? kSilenceNs : std::max<std::int64_t>(kSilenceNs - silent, 0);
+    if (rest == 0)
+      plain(under_way_);
+    else
+      wake_.wait_for(lock, stop, std::chrono::nanoseconds(rest), [] { return false; });
+  }
+}
+
 void ProgressView::run_begins(const run::RunOverview& o) {
+  const std::scoped_lock lock(mutex_);
   console_.say(fmt::format("{} · {} × {} · {}", o.experiment_name,
                            plural(static_cast<std::int64_t>(o.cases), "case"),
                            plural(static_cast<std::int64_t>(o.repetitions), "repetition"), o.run_dir));
@@ -31,6 +69,7 @@ void ProgressView::run_begins(const run::RunOverview& o) {
 }
 
 void ProgressView::warning(const std::string& words) {
+  const std::scoped_lock lock(mutex_);
   if (words == last_warning_) return;
   last_warning_ = words;
   clear();
@@ -38,11 +77,13 @@ void ProgressView::warning(const std::string& words) {
 }
 
 void ProgressView::notice(const std::string& words) {
+  const std::scoped_lock lock(mutex_);
   clear();
   plain(headline() + "   " + words);
 }
 
 void ProgressView::document(const std::string& text) {
+  const std::scoped_lock lock(mutex_);
   clear();
   print(console_.text(), for_terminal(text));
 }
@@ -54,12 +95,15 @@ std::string ProgressView::headline() const {
 }
 
 void ProgressView::pass_begins(const run::PassInfo& pass) {
+  const std::scoped_lock lock(mutex_);
   pass_ = pass;
   drawn_ns_ = 0;
+  if (under_way_.empty()) said_ns_ = now_ns();
   draw(headline() + "   starting");
 }
 
 void ProgressView::progress(const workload::ProgressRecord& r) {
+  const std::scoped_lock lock(mutex_);
   const std::string left =
       pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
   const std::string detail = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
@@ -67,13 +111,16 @@ void ProgressView::progress(const workload::ProgressRecord& r) {
 }
 
 void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& problem) {
+  const std::scoped_lock lock(mutex_);
   clear();
+  under_way_.clear();
   if (console_.terminal && !console_.verbose) return;
   plain(headline() + (problem.empty() ? "   done" : "   " + problem) +
         (pass.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass.seconds_left)) : ""));
 }
 
 void ProgressView::case_ends(const result::CaseResult& result) {
+  const std::scoped_lock lock(mutex_);
   if (result.outcome == result::Outcome::kOk) return;
   clear();
   const bool skipped = result.outcome == result::Outcome::kSkipped;
@@ -82,8 +129,9 @@ void ProgressView::case_ends(const result::CaseResult& result) {
 }
 
 void ProgressView::draw(const std::string& line) {
+  under_way_ = line;
   if (!console_.terminal || console_.quiet) return;
-  const std::int64_t now = SteadyClock{}.now_ns();
+  const std::int64_t now = now_ns();
   if (now - drawn_ns_ < kRedrawNs) return;
   drawn_ns_ = now;
   line_open_ = true;
@@ -100,6 +148,7 @@ void ProgressView::clear() {
 }
 
 void ProgressView::plain(const std::string& line) {
+  said_ns_ = now_ns();
   console_.say(line);
 }
 

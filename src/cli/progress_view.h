@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "cli/context.h"
 #include "run/observer.h"
@@ -9,10 +13,13 @@
 namespace paceline::cli {
 
 // What people see while a run goes on: on a terminal one line that is redrawn, elsewhere a plain line a pass.
-// Warnings appear at once, once each.
+// Warnings appear at once, once each. Where nothing was said for a while, a line says what is under way.
 class ProgressView : public run::RunObserver {
  public:
-  explicit ProgressView(const Console& console) : console_(console) {}
+  explicit ProgressView(const Console& console);
+  ProgressView(const ProgressView&) = delete;
+  ProgressView& operator=(const ProgressView&) = delete;
+  ~ProgressView() override;
   void run_begins(const run::RunOverview& overview) override;
   void warning(const std::string& words) override;
   void notice(const std::string& words) override;
@@ -26,13 +33,19 @@ class ProgressView : public run::RunObserver {
   void draw(const std::string& line);
   void clear();
   void plain(const std::string& line);
+  void say_now_and_then(const std::stop_token& stop);
   [[nodiscard]] std::string headline() const;
 
   const Console& console_;
+  std::mutex mutex_;  // of everything below, and of the output
+  std::condition_variable_any wake_;
   run::PassInfo pass_;
   std::string last_warning_;
   std::int64_t drawn_ns_ = 0;
+  std::int64_t said_ns_ = 0;
+  std::string under_way_;  // empty: nothing is
   bool line_open_ = false;
+  std::jthread silence_;  // the last member: it uses the others
 };
 
 }  // namespace paceline::cli

@@ -61,6 +61,13 @@ class Faults(cli.CliTest):
         self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"))
         self.assertIn("NaN", case["reason"])
 
+    def test_a_pipe_hears_what_is_under_way(self):
+        """A process that loads for long sends no record of its own."""
+        plan = self.spin_plan("env: {SPIN_FAULT: hang, SPIN_FAULT_AT: load}", "timeout_s: 18", engines="[fault]", iterations=5)
+        result = self.run_cli("run", plan)
+        self.assert_code(result, 5)
+        self.assertRegex(result.out, r"(?m)^  check  .*(starting|load)", str(result))
+
     def test_wrong_output_shape(self):
         result = self.infer("--batch", "2", engine="fault", env={"SPIN_FAULT": "badshape"})
         self.assert_code(result, 2)
