@@ -186,8 +186,8 @@ Findings find_above_peak(const RunResult& run) {
                 fmt::format("{} above the measured peak of this machine, so no share of it is shown: {}.",
                             plural(std::ssize(cases), "case"), list_labels(cases)),
                 "peak: " + cases.front()->flops.peak_source,
-                fmt::format("Delete {} and run again, to have the peak measured in a quiet minute.",
-                            result::peaks_file_in_words()))};
+                "Believe the latency: the peak was measured again, and the algorithm needs fewer operations "
+                "than are counted.")};
 }
 
 Findings find_skipped_cases(const RunResult& run) {

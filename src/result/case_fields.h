@@ -115,7 +115,8 @@ void fields(A& a, Flops& t) {
   a("model_flops_per_item", t.model_flops_per_item), a("convention", t.convention);
   a("achieved_flops_per_s", t.achieved_flops_per_s),
       a("peak_measured_flops_per_s", t.peak_measured_flops_per_s);
-  a("peak_source", t.peak_source), a("share_of_measured_peak", t.share_of_measured_peak);
+  a("peak_source", t.peak_source), a("peak_spread", t.peak_spread);
+  a("share_of_measured_peak", t.share_of_measured_peak);
 }
 template <class A>
 void fields(A& a, Overhead& t) {

@@ -204,7 +204,8 @@ struct Flops {
   std::string convention = "2 x MAC of convolutions and matrix products";
   Number achieved_flops_per_s;
   Number peak_measured_flops_per_s;
-  std::string peak_source;  // "gemm fp32, 2 threads, measured 2026-11-21T…"
+  std::string peak_source;  // "peak_conv fp32, 2 threads, measured 2026-11-21T…"
+  Number peak_spread;       // of the best probe's repetitions: their interquartile range over the median
   Number share_of_measured_peak;
 };
 

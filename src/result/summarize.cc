@@ -251,9 +251,9 @@ Number share_of_peak(const Flops& f) {
   const double share = *f.achieved_flops_per_s / *f.peak_measured_flops_per_s;
   if (!above_measured_peak(f)) return share;
   return Number::missing(
-      fmt::format("{:.1f} % of the measured peak: the peak was measured in a slow minute, or the model needs "
-                  "fewer operations than are counted; delete {} to have the peak measured again",
-                  share * 100, peaks_file_in_words()));
+      fmt::format("{:.1f} % of the measured peak: the model needs fewer operations than are counted, or the "
+                  "outputs were not compared, without which a case does not raise the peak",
+                  share * 100));
 }
 
 void fill_flops(Flops& f, const Number& items_per_s) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "run/case_peaks.h"
 
+#include <fmt/format.h>
+
 #include "config/vocabulary.h"
 #include "result/summarize.h"
+#include "run/peak_probes.h"
 
 namespace paceline::run {
 namespace {
@@ -21,43 +24,63 @@ result::Number model_flops(const config::Settings& settings) {
   return 2.0 * static_cast<double>(model->forward_macs(length));
 }
 
+std::string machine(const RunSetup& setup) {
+  std::string name = cpu_model(setup.environment);
+  for (const auto& manifest : setup.engines.installed())
+    for (const auto& [library, version] : manifest.built_for)
+      name += fmt::format("; {} {}", library, version);
+  return name;
+}
+
+void show(CaseRun& c, const Peak& peak) {
+  c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
+  c.result.flops.peak_spread = peak.spread;
+  c.result.flops.peak_source = peak.source;
+}
+
 }  // namespace
 
 CasePeaks::CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir, RunObserver& observer,
                      const std::atomic<bool>& interrupt)
-    : table_(setup.engines, cpu_model(setup.environment), run_dir / "log.txt"),
+    : table_(machine(setup), PeakProbes(setup.engines, run_dir / "log.txt", observer, interrupt)),
       measures_(setup.measure_peaks),
       observer_(observer),
       interrupt_(interrupt) {}
 
-void CasePeaks::fill(CaseRun& c) {
-  c.result.flops.model_flops_per_item = model_flops(c.definition.settings);
-  if (!c.result.flops.model_flops_per_item) return;
-  if (measures_)
-    fill_peak(c);
+bool CasePeaks::wants_peak(const CaseRun& c) const {
+  return measures_ && c.result.flops.model_flops_per_item && !c.result.benchmark.params.contains("device");
+}
+
+void CasePeaks::fill(CaseRun& c) const {
+  auto& flops = c.result.flops;
+  flops.model_flops_per_item = model_flops(c.definition.settings);
+  if (!flops.model_flops_per_item) return;
+  if (c.result.benchmark.params.contains("device"))
+    flops.peak_measured_flops_per_s = result::Number::missing("the peak is measured on the CPU only");
+  else if (!measures_)
+    flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
   else
-    c.result.flops.peak_measured_flops_per_s = result::Number::missing("not asked for (measure_peak: false)");
+    show(c, table_.known(c.result.benchmark.precision, c.base.settings.threads));
 }
 
-void CasePeaks::fill_peak(CaseRun& c) {
-  if (c.result.benchmark.params.contains("device")) {
-    c.result.flops.peak_measured_flops_per_s =
-        result::Number::missing("the peak is measured on the CPU only");
-    return;
-  }
-  const auto peak = table_.get(c.result.benchmark.precision, c.base.settings.threads, observer_, interrupt_);
-  c.result.flops.peak_measured_flops_per_s = peak.flops_per_s;
-  c.result.flops.peak_source = peak.source;
+void CasePeaks::measure(CaseRun& c) {
+  const auto& precision = c.result.benchmark.precision;
+  const int threads = c.base.settings.threads;
+  show(c, table_.get(precision, threads));
+  resummarize(c);
+  const bool passed = c.result.correctness.checked && c.result.correctness.passed;
+  if (!result::above_measured_peak(c.result.flops) || !passed) return;
+  const auto words = table_.raise(precision, threads, *c.result.flops.achieved_flops_per_s, c.result.label);
+  if (!words.empty()) observer_.notice(words);
 }
 
-// Above the peak: it was measured in a slow minute, or the FLOPs are counted wrongly.
-void CasePeaks::recheck(std::vector<CaseRun>& cases) {
-  for (const auto& c : cases)
-    if (!interrupt_ && result::above_measured_peak(c.result.flops))
-      table_.measure_again(c.result.benchmark.precision, c.base.settings.threads, observer_, interrupt_);
+// Twice over the cases: what the last one raised is the peak of all.
+void CasePeaks::conclude(std::vector<CaseRun>& cases) {
+  for (auto& c : cases)
+    if (!interrupt_ && wants_peak(c) && !c.samples.empty() && !c.trains()) measure(c);
   for (auto& c : cases) {
-    if (!c.result.flops.peak_measured_flops_per_s || c.samples.empty()) continue;
-    fill_peak(c);
+    if (!wants_peak(c) || c.samples.empty() || c.trains()) continue;
+    show(c, table_.known(c.result.benchmark.precision, c.base.settings.threads));
     resummarize(c);
   }
 }

@@ -17,13 +17,14 @@ class CasePeaks {
   CasePeaks(const RunSetup& setup, const std::filesystem::path& run_dir, RunObserver& observer,
             const std::atomic<bool>& interrupt);
 
-  // FLOPs of the case's model, and the peak of its precision and threads: measured unless it is known.
-  void fill(CaseRun& c);
-  // At the end: cases above their peak have it measured once more. What stays above has no share.
-  void recheck(std::vector<CaseRun>& cases);
+  // FLOPs of the case's model, and the peak of its precision and threads where it is known.
+  void fill(CaseRun& c) const;
+  // At the end: peaks that are not known are measured, and those that a case has passed are raised.
+  void conclude(std::vector<CaseRun>& cases);
 
  private:
-  void fill_peak(CaseRun& c);
+  [[nodiscard]] bool wants_peak(const CaseRun& c) const;
+  void measure(CaseRun& c);
 
   PeakTable table_;
   bool measures_;

@@ -50,7 +50,7 @@ class Coordinator {
     cross_check_cases();
     profile_cases();
     TrainingProfiles(setup_, runner_, keeper_, artefacts_.temp_folder(), observer_, interrupt_).run(cases_);
-    peaks_.recheck(cases_);
+    peaks_.conclude(cases_);
     compare_cases(cases_, keeper_.run().resumed_utc);
     return keeper_.finish(cases_, interrupt_);
   }

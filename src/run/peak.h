@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 
-#include "result/case_result.h"
-#include "run/observer.h"
-#include "run/plugin_choice.h"
+#include "result/maybe.h"
 
 namespace paceline::run {
 
 struct Peak {
   result::Number flops_per_s;
-  std::string source;  // which product or convolution, how many threads, when
-  bool quiet = false;  // no busy neighbours while it was measured: worth keeping
+  result::Number spread;  // of the best probe's repetitions: their interquartile range over the median
+  std::string source;     // which probe, how many threads, when
 };
 
-// This machine's measured ceiling: the better of a 2048^3 matrix product and a 3x3 convolution in the asked
-// precision, median of 50 repetitions through the same worker and loop as any case (methodology: model FLOPs
-// and peaks). Measured once per machine, precision, thread count and library version; kept in the user's
-// cache folder.
+// Runs the probes of one precision on so many threads.
+using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
+
+// What this machine was seen to do, by CPU model, precision, thread count and library versions; kept in a
+// file of the user's cache folder (methodology: model FLOPs and peaks). No peak is measured twice by one
+// table.
 class PeakTable {
  public:
-  PeakTable(const EngineDirectory& engines, std::string cpu_model, std::filesystem::path log);
-  Peak get(const std::string& precision, int threads, RunObserver& observer,
-           const std::atomic<bool>& interrupt);
-  // For a case that did more than get() said is possible: measures once more (once a run), the larger one
-  // stays.
-  void measure_again(const std::string& precision, int threads, RunObserver& observer,
-                     const std::atomic<bool>& interrupt);
+  PeakTable(std::string machine, MeasurePeak measure);
+  // Without a number where none is known.
+  [[nodiscard]] Peak known(const std::string& precision, int threads) const;
+  // Measures it unless it is known.
+  Peak get(const std::string& precision, int threads);
+  // For a case that did so many FLOP/s, more than is known to be possible: measures again unless that was
+  // done; the largest stays, be it the case's. In words what was raised; empty: nothing.
+  std::string raise(const std::string& precision, int threads, double flops_per_s, const std::string& label);
+
+  static std::filesystem::path file();
 
  private:
-  Peak measure(const std::string& precision, int threads, RunObserver& observer,
-               const std::atomic<bool>& interrupt) const;
   [[nodiscard]] std::string key(const std::string& precision, int threads) const;
+  void measure(const std::string& key, const std::string& precision, int threads);
+  void keep(const std::string& key, const Peak& peak);
 
-  const EngineDirectory& engines_;
-  std::string cpu_model_;
-  std::filesystem::path log_;
+  std::string machine_;
+  MeasurePeak measure_;
   std::map<std::string, Peak> known_;
-  std::set<std::string> measured_again_;
+  std::set<std::string> measured_;
 };
 
 }  // namespace paceline::run

@@ -11,7 +11,7 @@
 namespace paceline::run {
 namespace {
 
-constexpr double kShortLookS = 0.5;
+constexpr double kFullLookS = 1, kShortLookS = 0.5;
 
 // False: interrupted.
 bool sleep_unless(const std::atomic<bool>& interrupt, double seconds) {
@@ -27,7 +27,7 @@ void wait_for_quiet(const config::Case& c, Look look, RunObserver& observer,
   host::IdleGateOptions gate;
   gate.idle_wait_s = c.settings.number("idle_wait_s");
   gate.allowed_cpus = static_cast<int>(host::allowed_cpus().size());
-  if (look == Look::kShort) gate.window_s = kShortLookS;
+  gate.window_s = look == Look::kShort ? kShortLookS : kFullLookS;
   if (gate.idle_wait_s <= 0) return;
   auto seams = host::real_idle_gate_seams();
   seams.sleep = [&](double seconds) { return sleep_unless(interrupt, seconds); };

@@ -162,37 +162,49 @@ class Torch(cli.CliTest):
         (self.folder / "images" / "a.jpg").write_bytes(b"no image")
         self.refused(self.tiny("--image-dir", "images"), "a.jpg")
 
-    def test_peak_is_measured_once(self):
-        arguments = ["infer", "--model", "tiny_cnn", "--iterations", "3", "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1", "--threads", "1"]
-        first = self.run_cli(*arguments, "--batch", "1,2", "-o", "first", "-v")
+    PEAK = ["infer", "--model", "tiny_cnn", "--iterations", "3", "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1", "--threads", "1", "-v"]
+
+    def peaks_file(self):
+        return Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json"
+
+    def test_peak_is_measured_once_and_after_the_cases(self):
+        first = self.run_cli(*self.PEAK, "--batch", "1,2", "-o", "first")
         self.assert_code(first, 0)
         self.assertEqual(first.out.count("peak_gemm"), 1, "two cases of one precision share the peak")
+        self.assertLess(first.out.rindex("rep 1"), first.out.index("peak_conv"), "the peak was measured before the cases")
         peaks = [case["flops"] for case in self.summary(self.only_run("first"))["cases"]]
         self.assertGreater(peaks[0]["peak_measured_flops_per_s"], 1e8)
+        self.assertGreater(peaks[0]["peak_spread"], 0)
         self.assertEqual(peaks[0]["peak_measured_flops_per_s"], peaks[1]["peak_measured_flops_per_s"])
         for peak in peaks:
             self.assertAlmostEqual(peak["share_of_measured_peak"], peak["achieved_flops_per_s"] / peak["peak_measured_flops_per_s"], places=9)
-        if not (Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json").exists():
-            return  # a peak measured on a busy machine is not kept
-        again = self.run_cli(*arguments, "-o", "again", "-v")
+        stored = json.loads(self.peaks_file().read_text(encoding="utf-8"))
+        self.assertEqual([entry["spread"] for entry in stored.values()], [peaks[0]["peak_spread"]])
+        again = self.run_cli(*self.PEAK, "-o", "again")
         self.assertNotIn("peak_gemm", again.out)
-        stored = self.summary(self.only_run("again"))["cases"][0]["flops"]
-        self.assertEqual(stored["peak_measured_flops_per_s"], peaks[0]["peak_measured_flops_per_s"])
+        flops = self.summary(self.only_run("again"))["cases"][0]["flops"]
+        self.assertEqual(flops["peak_measured_flops_per_s"], peaks[0]["peak_measured_flops_per_s"])
 
-    def test_a_peak_that_a_case_passes_is_measured_again(self):
-        arguments = ["infer", "--model", "tiny_cnn", "--iterations", "3", "--idle-wait-s", "0", "--allow-noisy", "--warmup", "1", "--threads", "1", "-v"]
-        self.assert_code(self.run_cli(*arguments, "-o", "first"), 0)
-        file = Path(self.env["XDG_CACHE_HOME"]) / "paceline" / "peaks.json"
-        if not file.exists():
-            self.skipTest("a peak measured on a busy machine is not kept")
+    def test_a_bad_input_is_told_before_any_peak_is_measured(self):
+        npy(self.folder / "x.npy", (8, 3, 5))
+        result = self.run_cli(*self.PEAK, "--load-inputs", "x.npy")
+        self.assert_code(result, 2)
+        self.assertNotIn("peak_", result.out)
+
+    def test_a_peak_that_a_case_passes_is_measured_again_and_raised(self):
+        self.assert_code(self.run_cli(*self.PEAK, "-o", "first"), 0)
+        file = self.peaks_file()
         slow = {key: {"flops_per_s": 1e3, "source": "a slow minute"} for key in json.loads(file.read_text(encoding="utf-8"))}
         file.write_text(json.dumps(slow), encoding="utf-8")
-        again = self.run_cli(*arguments, "-o", "again")
+        again = self.run_cli(*self.PEAK, "-o", "again")
         self.assertEqual(again.out.count("peak_gemm"), 1, "once, at the end")
+        self.assertIn("is raised from 0 GFLOP/s", again.out + again.err)
         flops = self.summary(self.only_run("again"))["cases"][0]["flops"]
         self.assertGreater(flops["peak_measured_flops_per_s"], 1e8)
         self.assertLess(flops["share_of_measured_peak"], 1)
-        self.assertRegex(flops["peak_source"], "^peak_(gemm|conv) in fp32, 1 threads")
+        self.assertRegex(flops["peak_source"], "^(peak_(gemm|conv)|a plain loop of multiply-adds .*) in fp32, 1 threads")
+        for entry in json.loads(file.read_text(encoding="utf-8")).values():
+            self.assertEqual(entry["flops_per_s"], flops["peak_measured_flops_per_s"])
 
     def test_a_damaged_cache_of_peaks_is_no_error(self):
         for content in ("", "{", "[1]", '{"x": 3}', "null"):

@@ -32,7 +32,7 @@ TEST(Plan, FillsInTheDocumentedDefaults) {
   EXPECT_EQ(s.integer("warmup.max_iterations"), 500);
   EXPECT_DOUBLE_EQ(s.number("confidence"), 0.95);
   EXPECT_DOUBLE_EQ(s.number("timeout_s"), 600);
-  EXPECT_DOUBLE_EQ(s.number("idle_wait_s"), 20);
+  EXPECT_DOUBLE_EQ(s.number("idle_wait_s"), 3);
   EXPECT_FALSE(s.flag("pin"));
   EXPECT_FALSE(s.has("iterations"));
   EXPECT_FALSE(s.has("warmup_iterations"));

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "run/peak.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace paceline::run {
+namespace {
+
+// A cache folder of its own, and probes that find what the test says.
+class PeakTableTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    ASSERT_EQ(::setenv("XDG_CACHE_HOME", folder_.c_str(), 1), 0);
+  }
+  PeakTable table() {
+    return PeakTable("a CPU", [this](const std::string&, int) {
+      ++measured_;
+      return Peak{found_, 0.03, "probe"};
+    });
+  }
+  std::filesystem::path folder_;
+  double found_ = 182e9;
+  int measured_ = 0;
+};
+
+TEST_F(PeakTableTest, IsMeasuredOnceAndKeptWithItsSpread) {
+  auto first = table();
+  EXPECT_FALSE(first.known("fp32", 2).flops_per_s);
+  EXPECT_EQ(*first.get("fp32", 2).flops_per_s, 182e9);
+  EXPECT_EQ(*first.get("amp_fp32", 2).flops_per_s, 182e9);
+  EXPECT_EQ(measured_, 1);
+  const auto second = table();
+  EXPECT_EQ(*second.known("fp32", 2).flops_per_s, 182e9);
+  EXPECT_EQ(*second.known("fp32", 2).spread, 0.03);
+  EXPECT_FALSE(second.known("fp32", 1).flops_per_s);
+}
+
+// The peak was measured at 182 GFLOP/s, and a case reached 300: it was shown no share, whatever the user did.
+TEST_F(PeakTableTest, ACaseThatPassesItRaisesIt) {
+  auto before = table();
+  before.get("fp32", 2);
+  auto after = table();
+  const auto words = after.raise("fp32", 2, 300e9, "resnet50 onnxruntime fp32 b1");
+  EXPECT_EQ(measured_, 2) << "not measured again first";
+  EXPECT_NE(words.find("from 182 GFLOP/s to 300 GFLOP/s, which resnet50 onnxruntime fp32 b1 reached"),
+            std::string::npos)
+      << words;
+  EXPECT_NE(words.find(PeakTable::file().string()), std::string::npos) << words;
+  EXPECT_EQ(*table().known("fp32", 2).flops_per_s, 300e9);
+  EXPECT_NE(table().known("fp32", 2).source.find("probes: 182 GFLOP/s"), std::string::npos);
+}
+
+TEST_F(PeakTableTest, MeasuringAgainMaySuffice) {
+  table().get("fp32", 2);
+  found_ = 400e9;
+  auto after = table();
+  EXPECT_NE(after.raise("fp32", 2, 300e9, "a case").find("to 400 GFLOP/s, measured again"),
+            std::string::npos);
+  EXPECT_EQ(*table().known("fp32", 2).flops_per_s, 400e9);
+}
+
+TEST_F(PeakTableTest, WhatWasMeasuredInThisRunIsNotMeasuredAgain) {
+  auto one = table();
+  one.get("fp32", 2);
+  one.raise("fp32", 2, 200e9, "a case");
+  EXPECT_EQ(measured_, 1);
+  EXPECT_EQ(*one.known("fp32", 2).flops_per_s, 200e9);
+}
+
+TEST_F(PeakTableTest, FlopsThatAreCountedWronglyRaiseNothing) {
+  auto one = table();
+  one.get("fp32", 2);
+  EXPECT_EQ(one.raise("fp32", 2, 1e15, "a case"), "");
+  EXPECT_EQ(*one.known("fp32", 2).flops_per_s, 182e9);
+}
+
+}  // namespace
+}  // namespace paceline::run
