@@ -5,29 +5,54 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/display_text.h"
 #include "base/units.h"
+#include "config/slo.h"
 #include "config/vocabulary.h"
+#include "host/affinity.h"
+#include "host/fma_probe.h"
 #include "run/case_settings.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
+#include "workload/inference/capacity.h"
 #include "workload/training/train_spec.h"
 
 namespace paceline::cli {
 namespace {
 
 constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0, kUnknownIterationS = 0.1;
-constexpr double kSearchLoad = 0.7, kSearchRuns = 5;
+// What models reach of the plain loop of multiply-adds; small ones spend their time between operators.
+constexpr double kReached = 0.4, kReachedBySmall = 0.05, kSmallMacs = 1e8;
 constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // of a server: before, and after its warm-up part
+
+// A few hundredths of a second tell how fast this machine is now.
+double ceiling_flops_per_s(int threads) {
+  static std::map<int, double> known;
+  const auto [it, fresh] = known.try_emplace(threads, kAssumedFlopsPerS / kReached);
+  if (!fresh) return it->second;
+  double most = 0;
+  for (const auto& rate : host::measure_fma_rates(threads, 5, 0.005))
+    most = std::max(most, stats::median(rate.flops_per_s));
+  if (most > 0) it->second = most;
+  return it->second;
+}
+
+double flops_per_s(const config::Case& c, double macs) {
+  const auto asked = c.settings.has("threads") ? c.settings.integer("threads") : 0;
+  const auto allowed = static_cast<std::int64_t>(host::allowed_cpus().size());
+  const auto threads = static_cast<int>(asked > 0 ? std::min(asked, allowed) : allowed);
+  return ceiling_flops_per_s(threads) * (macs < kSmallMacs ? kReachedBySmall : kReached);
+}
 
 double iteration_seconds(const config::Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));
   if (!model || !model->forward_macs) return kUnknownIterationS;
   const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length")
                                                                 : model->default_sequence_length;
-  return 2.0 * static_cast<double>(model->forward_macs(length) * c.settings.integer("batch")) /
-         kAssumedFlopsPerS;
+  const auto macs = static_cast<double>(model->forward_macs(length));
+  return 2.0 * macs * static_cast<double>(c.settings.integer("batch")) / flops_per_s(c, macs);
 }
 
 double warmup_seconds(const config::Settings& s, double iteration) {
@@ -42,9 +67,10 @@ double server_seconds(const config::Settings& s, double iteration) {
   const double instances = s.has("instances") ? static_cast<double>(s.integer("instances")) : 1;
   const bool fixed_threads = s.integer("threads") > 0 || s.has("threads_per_instance");
   const double saturation = (fixed_threads ? lanes * instances : 1) / iteration;
-  if (!s.has("arrival_rate_per_s") && !s.has("server.load"))  // a search: its long runs, at an assumed load
+  if (!s.has("arrival_rate_per_s") && !s.has("server.load"))
     return kSaturationS +
-           kSearchRuns * 4000 / (1 - kSearchLoad) / (1 - kSearchLoad) / kSearchLoad / saturation;
+           workload::expected_seconds({saturation, config::parse_slo(s.text("slo")).p,
+                                       s.integer("server.max_requests"), s.number("server.t_max_s")});
   const double rate =
       s.has("arrival_rate_per_s") ? s.number("arrival_rate_per_s") : s.number("server.load") * saturation;
   if (s.has("iterations")) return kSaturationS + static_cast<double>(s.integer("iterations")) / rate;
@@ -71,10 +97,18 @@ double step_seconds(const config::Case& c) {
          static_cast<double>(c.settings.integer("training.accumulation_steps") * c.settings.integer("ranks"));
 }
 
+// 0: it takes reading the data to know.
+double samples_of_epoch(const config::Settings& s) {
+  constexpr double kCifarSamples = 50'000;
+  const auto& source = s.text("data.source");
+  if (source == "synthetic") return s.number("data.synthetic_samples");
+  return source == "cifar100" ? kCifarSamples : 0;
+}
+
 double epochs_seconds(const config::Case& c) {
   const auto& s = c.settings;
-  if (!s.has("training.epochs") || s.text("data.source") != "synthetic") return 0;
-  const double samples = s.number("data.synthetic_samples") * s.number("training.epochs");
+  if (!s.has("training.epochs")) return 0;
+  const double samples = samples_of_epoch(s) * s.number("training.epochs");
   return samples / static_cast<double>(s.integer("batch")) * 3 * iteration_seconds(c);
 }
 
@@ -94,7 +128,8 @@ double training_pass_seconds(const config::Case& c) {
                           : s.has("benchmark.measure_seconds") ? s.number("benchmark.measure_seconds")
                                                                : by_the_rule(s, step);
   const double steps = static_cast<double>(s.integer("benchmark.warmup_steps")) * step + measured;
-  return kStartS + std::max(steps, epochs_seconds(c));
+  const double epochs = epochs_seconds(c);
+  return kStartS + (epochs > 0 ? epochs : steps);  // they end with the last epoch
 }
 
 // The inputs run twice: for the reference, and for the check.
@@ -153,8 +188,9 @@ std::string dry_run_text(const std::vector<config::Case>& cases) {
                         c.not_available.empty() ? "about " + format_time_left(seconds)
                                                 : "skipped: " + on_one_line(c.not_available));
   }
-  return text + fmt::format("{}, roughly {} (assumes 100 GFLOP/s)\n", plural(std::ssize(cases), "case"),
-                            format_time_left(total));
+  return text +
+         fmt::format("{}, roughly {} (from the speed of this machine now and the size of the models)\n",
+                     plural(std::ssize(cases), "case"), format_time_left(total));
 }
 
 }  // namespace paceline::cli
