@@ -18,7 +18,7 @@ constexpr double kTolerance = 0.01;   // of the rate
 constexpr double kLowestLoad = 0.01;  // below it nothing is searched
 constexpr double kStepDown = 0.95;    // after long runs of which one did not hold
 constexpr double kScanDown = 0.99;    // to a rate that can be confirmed
-constexpr int kSeeds = 3, kSteps = 6;
+constexpr int kSeeds = 3, kSteps = 12;
 constexpr int kProbes = 2;  // a rate misses when so many short runs do: one may have met a disturbance
 constexpr std::int64_t kShortestProbes =
     60;  // of the search's requests no short run takes more than 1 in so many
