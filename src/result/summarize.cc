@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
-#include "base/file.h"
 #include "result/pairing.h"
 #include "result/summarize_load.h"
 #include "stats/autocorrelation.h"
@@ -349,13 +347,6 @@ std::string invalid_side(const CaseResult& result, const CaseResult& baseline) {
 }
 
 }  // namespace
-
-std::string peaks_file_in_words() {
-  const std::string file = (cache_dir() / "peaks.json").string();
-  const char* home = std::getenv("HOME");
-  const std::string prefix = home && *home ? std::string(home) + "/" : "";
-  return !prefix.empty() && file.starts_with(prefix) ? "~/" + file.substr(prefix.size()) : file;
-}
 
 std::string no_claim_reason(const CaseResult& one) {
   const SpeedUp& s = one.speedup;

@@ -30,9 +30,6 @@ inline constexpr std::int64_t kPairsForClaim = 6;
 // decides, and for a case without a baseline of its own.
 std::string no_claim_reason(const CaseResult& one);
 
-// The file of measured peaks as people write it: ~/.cache/paceline/peaks.json, or where XDG_CACHE_HOME says.
-std::string peaks_file_in_words();
-
 // True when a case did more FLOPs a second than the measured peak, which cannot be: the share is then missing
 // (methodology: model FLOPs and peaks).
 bool above_measured_peak(const Flops& flops);

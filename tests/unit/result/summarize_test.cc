@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "base/random.h"
 #include "stats/quantile.h"
@@ -120,19 +119,6 @@ TEST(Summarize, AShareAboveThePeakIsMissing) {
   ASSERT_FALSE(share);
   EXPECT_NE(share.reason().find(" % of the measured peak: "), std::string::npos) << share.reason();
   EXPECT_NE(share.reason().find("fewer operations than are counted"), std::string::npos);
-}
-
-TEST(Summarize, TheFileOfPeaksIsNamedWhereItIs) {
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const std::string old_xdg = xdg ? xdg : "", old_home = home ? home : "";
-  ::setenv("HOME", "/home/somebody", 1);
-  ::unsetenv("XDG_CACHE_HOME");
-  EXPECT_EQ(peaks_file_in_words(), "~/.cache/paceline/peaks.json");
-  ::setenv("XDG_CACHE_HOME", "/scratch/cache", 1);
-  EXPECT_EQ(peaks_file_in_words(), "/scratch/cache/paceline/peaks.json");
-  xdg ? ::setenv("XDG_CACHE_HOME", old_xdg.c_str(), 1) : ::unsetenv("XDG_CACHE_HOME");
-  home ? ::setenv("HOME", old_home.c_str(), 1) : ::unsetenv("HOME");
 }
 
 TEST(Summarize, TheWorstRepetitionCountsAndAMissingFigureKeepsItsReason) {
