@@ -38,15 +38,41 @@ class InputSettler {
   }
 
  private:
+  // Files with different inputs: what is written must do for all of them, and each engine says what does not
+  // fit.
+  void settle_differing(const std::string& one, const SettledShapes& its, const std::string& other,
+                        const SettledShapes& others) {
+    if (settings_.has("shapes")) {
+      try {
+        return store(settle_shapes(parse_input_shapes(settings_.text("shapes")), {}, batches()));
+      } catch (const Error&) {  // the difference is the better reason
+      }
+    }
+    report("models",
+           fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each a workload "
+                       "of its own",
+                       one, other, input_shapes_text(its.inputs), input_shapes_text(others.inputs)));
+  }
+
   std::optional<SettledShapes> settle(const std::string& model) try {
     std::vector<InputShape> shapes;
     if (settings_.has("shapes")) shapes = parse_input_shapes(settings_.text("shapes"));
-    const auto declared = declared_inputs(model, !shapes.empty());
+    auto declared = declared_inputs(model, !shapes.empty());
+    if (!all_declared(shapes, declared)) declared.clear();
     if (shapes.empty() && declared.empty()) return needs_shapes(model, "");
     return settle_shapes(shapes, declared, batches());
   } catch (const Error& error) {
     report(settings_.has("shapes") ? "shapes" : "models", fmt::format("model '{}': {}", model, error.what()));
     return std::nullopt;
+  }
+
+  // A name that the file does not have is left to the engine to refuse: one bad file of a list is one case.
+  static bool all_declared(const std::vector<InputShape>& shapes,
+                           const std::vector<DeclaredInput>& declared) {
+    return std::all_of(shapes.begin(), shapes.end(), [&](const InputShape& shape) {
+      return std::any_of(declared.begin(), declared.end(),
+                         [&](const DeclaredInput& input) { return input.name == shape.name; });
+    });
   }
 
   std::nullopt_t needs_shapes(const std::string& model, const std::string& reason) {

@@ -70,7 +70,6 @@ class Settler {
       : written_(written), declared_(declared), batches_(batches), symbol_(batch_symbol(declared)) {}
 
   SettledShapes settle() {
-    check_names();
     take_inputs();
     check_open();
     const bool marked =
@@ -96,15 +95,6 @@ class Settler {
     const auto found =
         std::find_if(written_.begin(), written_.end(), [&](const auto& input) { return input.name == name; });
     return found == written_.end() ? nullptr : &*found;
-  }
-
-  void check_names() const {
-    if (declared_.empty()) return;
-    std::vector<std::string> names;
-    for (const auto& input : declared_) names.push_back(input.name);
-    for (const auto& input : written_)
-      if (std::find(names.begin(), names.end(), input.name) == names.end())
-        refuse(fmt::format("the model has no input '{}'; its inputs are {}", input.name, join(names, ", ")));
   }
 
   void take_inputs() {

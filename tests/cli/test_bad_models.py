@@ -163,7 +163,7 @@ class BadData(Files):
         "junk.npz": ("junk.npz", "not a readable .npz archive"), "empty.npz": ("empty.npz", "not a readable .npz archive"),
         "cut.npz": ("cut.npz", "not a readable .npz archive"), "flipped.npz": ("flipped.npz", "cannot be unpacked"),
         "member.npz": ("member.npz/x.npy", "cut off"), "none.npz": ("none.npz", "no array named 'x'"),
-        "names.npz": ("names.npz", "no array named 'x'"), "wide.npy": ("[8, 5]", "needs float32"), "double.npy": ("float64", "needs float32"),
+        "names.npz": ("names.npz", "no such input"), "wide.npy": ("[8, 5]", "needs float32"), "double.npy": ("float64", "needs float32"),
         "rows.npy": ("rows.npy", "holds no samples"), "gone.npy": ("gone.npy", "No such file"), "cut.npy": ("cut.npy", "its shape needs 128"),
     }
 

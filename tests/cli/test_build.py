@@ -31,8 +31,8 @@ class Build(cli.CliTest):
         self.assertTrue(any("opt_shapes" in note for note in said["notes"]))
         self.assertEqual(sorted(p.name for p in self.folder.glob("*tiny*")), ["tiny.blob", "tiny.blob.log"])
         for batch in (1, 4):
-            self.assertEqual(self.infer("tiny.blob", "input:1x3x32x32", batch).code, 0)
-        done = self.infer("tiny.blob", "input:1x3x32x32", 5)
+            self.assertEqual(self.infer("tiny.blob", "input:{batch}x3x32x32", batch).code, 0)
+        done = self.infer("tiny.blob", "input:{batch}x3x32x32", 5)
         self.assertEqual(done.code, 2, done)
         self.assertIn("does not fit this file", done.out + done.err)
 

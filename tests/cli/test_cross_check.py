@@ -53,7 +53,7 @@ class CrossCheck(cli.CliTest):
         done = self.run_cli("infer", "--model", "m.onnx", "--engine", engine, "--shapes", "x:{batch}x4", "--batch", 2, "--threads", 1, "--iterations",
                             iterations, "--accuracy-samples", 4, "--cross-check", "--cross-check-rounds", 6, *cli.QUICK, *arguments,
                             env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "STAND_IN_CALLS": str(self.folder / "calls"), **(env or {})})
-        self.assert_code(done, code)
+        self.assertIn(done.code, code if isinstance(code, tuple) else (code,), str(done))
         case = self.summary()["cases"][0]
         self.assertEqual(case["outcome"], "ok")
         return done, case
@@ -64,6 +64,10 @@ class CrossCheck(cli.CliTest):
         self.assertAlmostEqual(check["ratio"]["ci_low"], ratios[0], delta=1e-9 * ratios[0])
         self.assertAlmostEqual(check["ratio"]["ci_high"], ratios[5], delta=1e-9 * ratios[5])
         self.assertEqual(check["theirs_p50_ns"], statistics.median(check["theirs_ns"]))
+
+    def assert_answered(self, case):
+        check = case["cross_check"]
+        self.assertEqual(check["reason"], "the case is of grade C" if case["grade"] == "C" else "", check["log_tail"])
 
     def assert_no_ratio(self, done, case, *words):
         """A reason in the result and on the terminal; the case keeps its figures."""
@@ -115,11 +119,12 @@ class StandIns(CrossCheck):
         self.assertEqual((check["tool"], check["version"], check["iterations"]), ("benchmark_app", "2030.1.0-1-abc", 3))
         self.assertEqual(check["theirs_ns"], [1.25e6] * 6)
         self.assert_ratio(check)
-        self.assertEqual(check["verdict"], "faster")  # four numbers against 1.25 ms
+        valid = case["grade"] != "C"  # a busy machine: nothing is claimed then
+        self.assertEqual(check["verdict"], "faster" if valid else "cannot_say")  # four numbers against 1.25 ms
         self.assertIn("the tool runs version 2030.1.0-1-abc", check["notes"][0])
         said = " ".join(done.out.split())
         self.assertIn("benchmark_app 1.25 ms, Paceline", said)
-        self.assertIn("Paceline is faster by", said)
+        self.assertIn("Paceline is faster by" if valid else "no claim: the case is of grade C", said)
         self.assertIn("6 pairs of processes with benchmark_app", " ".join((done.out + done.err).split()))
         calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
         self.assertEqual(len(calls), 6)
@@ -140,8 +145,10 @@ class StandIns(CrossCheck):
 
     def test_gates_and_reports_have_the_ratio(self):
         self.tool("benchmark_app", BENCHMARK_APP)
-        self.measure("openvino", "--expect", "cross_check_ratio < 0.9", env={"STAND_IN_MS": "500.00"})
+        _, case = self.measure("openvino", "--expect", "cross_check_ratio < 0.9", env={"STAND_IN_MS": "500.00"}, code=(0, 3))
         run = self.only_run()
+        verdict = self.summary()["gates"][0]["verdict"]
+        self.assertEqual(verdict, "cannot_say" if case["grade"] == "C" else "met")  # a busy machine decides nothing
         self.assertIn("cross_check_ratio", (run / "summary.csv").read_text())
         page = (run / "report.html").read_text(encoding="utf-8")
         self.assertIn("Cross-check with the engine", page)
@@ -226,7 +233,7 @@ class RealTools(CrossCheck):
     def test_the_python_loop(self):
         _, case = self.measure("onnxruntime", "--cross-check-python", sys.executable, iterations=20)
         check = case["cross_check"]
-        self.assertEqual(check["reason"], "")
+        self.assert_answered(case)
         self.assertEqual(check["version"], case["effective_settings"]["version.ONNX Runtime"])
         self.assert_ratio(check)
 
@@ -236,7 +243,7 @@ class RealTools(CrossCheck):
         self.tool("benchmark_app", REAL_BENCHMARK_APP.format(python=sys.executable))
         _, case = self.measure("openvino", "--cross-check-python", "none", iterations=20)
         check = case["cross_check"]
-        self.assertEqual(check["reason"], "", check["log_tail"])
+        self.assert_answered(case)
         self.assertIn("-", check["version"])
         self.assert_ratio(check)
 

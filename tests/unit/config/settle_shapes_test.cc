@@ -109,9 +109,18 @@ TEST(SettledShapes, OpenDimensionsAreAskedForAsSomethingToCopy) {
   EXPECT_EQ(text_of(example, bert), example + " @ 1");
 }
 
-TEST(SettledShapes, ANameThatTheFileDoesNotHaveIsAnError) {
-  EXPECT_NE(refusal_of("y:1x3", {input("x", {1, 3})}).find("no input 'y'; its inputs are x"),
-            std::string::npos);
+TEST(SettledShapes, WhatDoesNotFitAFileIsLeftToTheEngine) {
+  const TemporaryFile damaged("paceline_damaged.onnx"), whole("paceline_whole.onnx");
+  for (const auto& nonsense : {input("y", {7}), input("x", {-1, 3}, {"N", ""}, DType::kInt64)}) {
+    ExtraNames extra;
+    extra.declared_inputs = [&](const std::string& file, const std::string&) {
+      return Declared{file == whole.path() ? input("x", {-1, 3}, {"N", ""}) : nonsense};
+    };
+    const auto plan = load_plan_text("kind: inference\nmodels: [" + damaged.path() + ", " + whole.path() +
+                                         "]\nengines: [onnxruntime]\nshapes: 'x:2x3'\n",
+                                     "p.yaml", {}, extra);
+    for (const auto& one : expand(plan)) EXPECT_EQ(case_inputs(one).at(0).shape, (Shape{2, 3}));
+  }
 }
 
 TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
