@@ -35,6 +35,7 @@ std::string head_text(std::span<const ReportRun> runs) {
     out +=
         fmt::format("# {}{}\n\n{}\n\nRun `{}`, started {}.\n\n", name, escape_markdown(run.experiment_name),
                     escape_markdown(analysis::verdict_sentence(run)), run.run_id, run.started_utc);
+    for (const auto& warning : run.warnings) out += fmt::format("Warning: {}\n\n", escape_markdown(warning));
   }
   return out;
 }
