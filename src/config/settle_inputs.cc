@@ -27,11 +27,7 @@ class InputSettler {
       const auto mine = settle(model);
       if (!mine) return;
       if (settled && input_shapes_text(settled->inputs) != input_shapes_text(mine->inputs))
-        return report(
-            "models",
-            fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each "
-                        "a workload of its own",
-                        first, model, input_shapes_text(settled->inputs), input_shapes_text(mine->inputs)));
+        return settle_differing(first, *settled, model, *mine);
       if (!settled) settled = mine, first = model;
     }
     if (settled) store(*settled);
