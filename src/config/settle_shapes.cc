@@ -163,12 +163,26 @@ class Settler {
       for (const auto& place : said) marked[place.input].shape[place.dimension] = kBatchSize;
       return marked;
     };
-    for (const auto batch : batches_)
-      if (batch != said.front().size)
-        refuse(fmt::format("batch {} is asked for, and shapes give {}; to vary the batch write shapes '{}'",
-                           batch, words(said.front()), input_shapes_text(as_marked())));
+    for (const auto batch : batches_) {
+      if (batch == said.front().size) continue;
+      if (fixed_by_file(said.front()))
+        refuse(fmt::format(
+            "batch {} is asked for, and the file gives {}; use batch {}, or a file with an open batch; "
+            "where this one takes several sizes write shapes '{}'",
+            batch, words(said.front()), said.front().size, input_shapes_text(as_marked())));
+      refuse(fmt::format("batch {} is asked for, and shapes give {}; to vary the batch write shapes '{}'",
+                         batch, words(said.front()), input_shapes_text(as_marked())));
+    }
     batches_ = {said.front().size};
     inputs_ = as_marked();
+  }
+
+  [[nodiscard]] bool fixed_by_file(const Said& place) const {
+    const auto found = std::find_if(declared_.begin(), declared_.end(), [&](const DeclaredInput& input) {
+      return input.name == inputs_[place.input].name;
+    });
+    return found != declared_.end() && found->shape && place.dimension < found->shape->size() &&
+           (*found->shape)[place.dimension] >= 0;
   }
 
   [[nodiscard]] std::string words(const Said& place) const {

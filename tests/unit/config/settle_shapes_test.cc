@@ -81,6 +81,14 @@ TEST(SettledShapes, ABatchThatTheShapesDoNotHaveIsRefusedWithWhatToWrite) {
   EXPECT_EQ(text_of("x:{batch}x512", {}, {1, 8}), "x:{batch}x512 @ 1 8");
 }
 
+TEST(SettledShapes, ABatchThatTheFileDoesNotTakeIsTheFilesMatter) {
+  const auto text = refusal_of("", {input("x", {1, 3})}, {8});
+  EXPECT_NE(
+      text.find("the file gives 'x' the size 1 in dimension 0; use batch 1, or a file with an open batch"),
+      std::string::npos)
+      << text;
+}
+
 TEST(SettledShapes, AFileSaysItsInputs) {
   EXPECT_EQ(text_of("", {input("x", {1, 3, 224, 224})}), "x:{batch}x3x224x224 @ 1");
   EXPECT_EQ(text_of("", {input("x", {-1, 3, 224, 224}, {"N", "", "", ""})}, {1, 8}),
