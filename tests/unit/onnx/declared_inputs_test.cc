@@ -26,7 +26,9 @@ class DeclaredInputs : public testing::Test {
     if (size >= 0) dimension.set_dim_value(size);
     if (!symbol.empty()) dimension.set_dim_param(symbol);
   }
-  fs::path file_ = fs::path(testing::TempDir()) / "paceline_declared.onnx";
+  // One a test: several may run at the same time.
+  fs::path file_ = fs::path(testing::TempDir()) /
+                   (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".onnx");
 };
 
 TEST_F(DeclaredInputs, HaveNamesTypesSizesAndSymbols) {

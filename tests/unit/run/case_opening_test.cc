@@ -25,7 +25,10 @@ class CaseOpening : public ::testing::Test {
     const result::RunDirectory directory(folder_);
     return open_case(setup, cases.at(0), "run", directory);
   }
-  fs::path folder_ = fs::path(::testing::TempDir()) / "paceline_case_opening";
+  // One a test: several may run at the same time.
+  fs::path folder_ =
+      fs::path(::testing::TempDir()) /
+      ("paceline_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
 TEST_F(CaseOpening, TheIdentityHasTheDeviceThatTheRanksGet) {
