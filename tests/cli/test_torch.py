@@ -120,6 +120,12 @@ class Torch(cli.CliTest):
         torchscript(self.folder / "m.pt", "torch.mul(x, x)")
         self.refused(self.file("m.pt", shapes="a:2x4,b:2x4"), reason_code="config")
 
+    def test_an_output_may_be_the_input(self):
+        """Its memory is what the engine reads: overwriting it must not make a right model wrong."""
+        torchscript(self.folder / "view.pt", "torch.reshape(x, [2, 4])")
+        for engine in ("eager", "torchscript"):
+            self.assert_code(self.file("view.pt", "--engine", engine, "-o", engine), 0)
+
     def test_weights_without_code(self):
         with zipfile.ZipFile(self.folder / "weights.pth", "w", zipfile.ZIP_STORED) as archive:
             archive.writestr("weights/data.pkl", b"\x80\x02}.")
