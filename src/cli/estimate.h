@@ -9,7 +9,8 @@
 namespace paceline::cli {
 
 // Rough time of one case in seconds, all repetitions: process start, load, check, warm-up and measurement at
-// an assumed 100 GFLOP/s. For --dry-run and nothing else.
+// the speed that this machine shows now (a few hundredths of a second of multiply-adds). For --dry-run and
+// nothing else.
 double estimated_seconds(const config::Case& c);
 
 // The same for programs: number, id, seconds or the reason of a skip; and the sum.

@@ -95,9 +95,10 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
     });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table =
-      "\n" + report::terminal_table(run, terminal) + gates_text(run) +
-      (files.complete() ? fmt::format("\nreport  {}\n", (directory.path() / "report.html").string()) : "");
+  const auto table = "\n" + report::terminal_table(run, terminal) + gates_text(run) +
+                     (files.complete() ? fmt::format("\nreport  {}\n",
+                                                     on_one_line((directory.path() / "report.html").string()))
+                                       : "");
   print(console.text(), table);
   if (gate_error) std::rethrow_exception(gate_error);
   files.rethrow();

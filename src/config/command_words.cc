@@ -68,6 +68,7 @@ std::string after_option(const LooseWord& word) {
 std::string advice(const LooseWord& word, const WordRule& rule) {
   if (is_plan(word.text) && rule.most == 0)
     return fmt::format("a plan is run with: paceline run {}", shown_value(word.text));
+  if (word.option && takes_list(*word.option) && !word.value.empty()) return after_option(word);
   const bool has_model = find_flag("--model", rule.command) != nullptr;
   if (is_model(word.text) && has_model) return fmt::format("write --model {}", shown_value(word.text));
   if (!word.flag.empty())

@@ -26,7 +26,8 @@ bool is_safe_name(std::string_view name) {
 
 // Standard input and the pipes of a shell have no name of their own.
 bool is_nameless(const std::string& source) {
-  return source == "standard input" || source.starts_with("/dev/") || source.starts_with("/proc/");
+  return source == "standard input" || source == "/dev/stdin" || source.starts_with("/dev/fd/") ||
+         source.starts_with("/proc/");
 }
 
 std::string name_from(const std::string& source) {

@@ -62,9 +62,6 @@ Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides = {},
                const ExtraNames& extra = {});
 Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
                     const ExtraNames& extra = {});
-// Plug-in files a plan names, read leniently before validation: their engines are names the plan may use.
-// Never throws.
-std::vector<std::string> plan_plugins(const std::filesystem::path& path);
 // One workload from flags alone: inference, or training with the flags of kTrain. Throws
 // ConfigErrors(kUsage).
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra = {});

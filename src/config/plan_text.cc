@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/reading.h"
 #include "config/diagnostic.h"
-#include "config/plan.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {
@@ -42,14 +41,6 @@ std::vector<std::string> plan_plugins(const PlanText& plan) {
     files.clear();
   }
   return files;
-}
-
-std::vector<std::string> plan_plugins(const std::filesystem::path& path) {
-  try {
-    return plan_plugins(read_plan_text(path));
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 }  // namespace paceline::config

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/reading.h"
 #include "config/plan.h"
 #include "config/settings_builder.h"
 #include "config/shapes.h"
@@ -55,7 +56,10 @@ class InputSettler {
     if (settings_.has("shapes")) shapes = parse_input_shapes(settings_.text("shapes"));
     auto declared = declared_inputs(model, !shapes.empty());
     if (!all_declared(shapes, declared)) declared.clear();
-    if (shapes.empty() && declared.empty()) return needs_shapes(model, "");
+    if (shapes.empty() && declared.empty())
+      return needs_shapes(model, model.ends_with(".onnx") && names_.extra && names_.extra->declared_inputs
+                                     ? " (none were found in it: is it an ONNX file?)"
+                                     : "");
     return settle_shapes(shapes, declared, batches());
   } catch (const Error& error) {
     report(settings_.has("shapes") ? "shapes" : "models", fmt::format("model '{}': {}", model, error.what()));
@@ -85,7 +89,8 @@ class InputSettler {
       if (written) return {};
       throw Error(ErrorCode::kUsage, "the file does not exist");
     }
-    if (written && !model.ends_with(".onnx")) return {};
+    if (written && (!model.ends_with(".onnx") || !std::filesystem::is_regular_file(model))) return {};
+    check_regular_file(model);
     const auto engines = settings_.texts("engines");
     return names_.extra->declared_inputs(model, engines.empty() ? std::string() : engines.front());
   }

@@ -12,8 +12,6 @@ namespace paceline::config {
 namespace {
 
 constexpr std::int64_t kOpen = -2;  // a dimension without a size, in shapes while they are settled
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
-
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kConfig, message);
 }
@@ -206,11 +204,19 @@ class Settler {
       const auto fits = [&](const Said& place) { return place.size == batches_.front(); };
       if (const auto it = std::find_if(candidates.begin(), candidates.end(), fits); it != candidates.end())
         size = it->size;
-    } else if (!written_.empty()) {
+    } else if (const bool one = written_.empty() && has_size_one(candidates); one) {
+      size = 1;
+    } else {
       check_one_reading(candidates);
     }
     std::erase_if(candidates, [&](const Said& place) { return place.size != size; });
     agree(candidates);
+  }
+
+  // A file that fixes sizes was most often written for a batch of one, whatever the order of its inputs.
+  static bool has_size_one(const std::vector<Said>& candidates) {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [](const Said& place) { return place.size == 1; });
   }
 
   void check_one_reading(const std::vector<Said>& candidates) const {

@@ -12,7 +12,6 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
 constexpr std::string_view kBatchWord = "{batch}", kScalarWord = "scalar";
 
 [[noreturn]] void bad(std::string_view item, const std::string& why) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 namespace paceline::config {
 
 inline constexpr std::int64_t kBatchSize = -1;  // stands for the batch size in InputShape::shape
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;  // of one input
 
 // One input of `shapes`: trtexec's NAME:DIMxDIM, with {batch} for a dimension that is the batch, "scalar" for
 // no dimension, and a type behind it. The name may hold colons, as TensorFlow's do.

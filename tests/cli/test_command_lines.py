@@ -19,6 +19,7 @@ class StrayWords(cli.CliTest):
     def test_a_list_with_blanks(self):
         self.expect(["infer", *MODEL, "--batch", "1", "8"], "8: ", "--batch 1,8")
         self.expect(["infer", *MODEL, "--engine", "eager", "torchscript"], "--engine eager,torchscript")
+        self.expect(["infer", "--model", "tiny_cnn", "resnet50"], "--model tiny_cnn,resnet50")
 
     def test_a_word_alone(self):
         for command, lines in (("infer", 2), ("validate", 1), ("export", 1), ("build", 1)):  # infer also misses its model
@@ -183,6 +184,13 @@ class Reading(cli.CliTest):
             self.assert_code(result, 2)
             self.assertIn(name, result.err)
 
+    def test_models_that_are_pipes_and_devices(self):
+        os.mkfifo(self.folder / "pipe.onnx")
+        os.symlink("/dev/zero", self.folder / "zero.onnx")
+        self.write("lfs.onnx", "version https://git-lfs.github.com/spec/v1\n")
+        for name, words in (("pipe.onnx", "it is a device or a pipe"), ("zero.onnx", "it is a device or a pipe"), ("lfs.onnx", "is it an ONNX file?")):
+            self.assert_error(self.run_cli("infer", "--model", name, timeout=30), 2, name, words)
+
     def test_labels_and_images_that_are_devices(self):
         folder = self.folder / "images"
         folder.mkdir()
@@ -190,6 +198,10 @@ class Reading(cli.CliTest):
         result = self.run_cli("infer", *MODEL, "--image-dir", "images", "--accuracy-samples", "1", *cli.QUICK, "--iterations", "3", timeout=60)
         self.assert_code(result, 2)
         self.assertIn("a.png", result.out + result.err)
+        os.symlink("/dev/zero", self.folder / "labels.txt")
+        result = self.run_cli("infer", *MODEL, "--labels", "labels.txt", "--weights-seed", "1", "-o", "labelled", *cli.QUICK, "--iterations", "3", timeout=60)
+        self.assert_code(result, 2)
+        self.assertIn("labels.txt", result.out + result.err)
 
 
 class Terminal(cli.CliTest):

@@ -19,8 +19,8 @@ from bundle_lab import DEPS, INFER, skip
 
 ROOTS = Path(os.environ.get("PACELINE_ROOTS", "build/bare_roots")).resolve()
 UNPACKED = ("torch", "onnxruntime", "openvino", "plotly")
-CACHE = Path(os.environ.get("CCACHE_DIR", Path.home() / ".cache/ccache"))
-FROM_HOST = ("CCACHE_DIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL", "MAKEFLAGS")
+CACHE = ROOTS / "ccache"  # kept beside the roots
+FROM_HOST = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL", "MAKEFLAGS")
 
 
 def bare_root():
@@ -51,12 +51,12 @@ class Steps(unittest.TestCase):
 
     def run_step(self, command, timeout=5400):
         root = self.root
-        (root / "root/.cache/ccache").mkdir(parents=True, exist_ok=True)
+        (root / "ccache").mkdir(parents=True, exist_ok=True)
         mounts = [f"mount -t proc proc {root}/proc", f"mount --rbind /dev {root}/dev", f"mount --rbind /sys {root}/sys"]
-        if CACHE.is_dir():
-            mounts.append(f"mount --bind {CACHE} {root}/root/.cache/ccache")
+        CACHE.mkdir(parents=True, exist_ok=True)
+        mounts.append(f"mount --bind {CACHE} {root}/ccache")
         inside = f"cd {shlex.quote(self.folder)} && {command}"
-        environment = " ".join(shlex.quote(f"{name}={value}") for name, value in {**self.env, "CCACHE_DIR": "/root/.cache/ccache"}.items())
+        environment = " ".join(shlex.quote(f"{name}={value}") for name, value in {**self.env, "CCACHE_DIR": "/ccache"}.items())
         script = f"{' && '.join(mounts)} && exec chroot {root} env -i {environment} sh -c {shlex.quote(inside)}"
         done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", script], capture_output=True, text=True,
                               check=False, timeout=timeout)

@@ -94,6 +94,10 @@ TEST(SettledShapes, AFileSaysItsInputs) {
   EXPECT_EQ(text_of("", {input("x", {-1, 3, 224, 224}, {"N", "", "", ""})}, {1, 8}),
             "x:{batch}x3x224x224 @ 1 8");
   EXPECT_EQ(text_of("", {input("x", {1, 512}), input("w", {20000, 512})}), "x:{batch}x512,w:20000x512 @ 1");
+  EXPECT_EQ(text_of("", {input("w", {8, 500}), input("x", {1, 8})}), "w:8x500,x:{batch}x8 @ 1");
+  EXPECT_NE(
+      refusal_of("", {input("x", {8, 3}), input("w", {500, 3})}).find("can be 8 (dimension 0 of 'x') or 500"),
+      std::string::npos);
   EXPECT_EQ(text_of("ids:4x16", {input("ids", {-1, -1}, {"batch", "seq"}, DType::kInt64)}),
             "ids:{batch}x16:int64 @ 4");
 }
