@@ -202,7 +202,9 @@ TensorSpec read_npy_spec(const fs::path& path) {
   return NpyFile(path).spec();
 }
 
-void write_npy(const fs::path& path, const TensorView& tensor) {
+namespace {
+
+std::string npy_bytes(const TensorView& tensor) {
   std::string shape;
   for (auto size : tensor.shape) shape += fmt::format("{},", size);
   std::string_view code;
@@ -215,7 +217,39 @@ void write_npy(const fs::path& path, const TensorView& tensor) {
   bytes += {'\x01', '\x00', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   bytes += header;
   bytes.append(static_cast<const char*>(tensor.data), tensor.size_bytes());
-  write_file_atomic(path, bytes);
+  return bytes;
+}
+
+void add_member(zip_t* archive, const std::string& name, const std::string& bytes) {
+  zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+  const zip_int64_t index = source ? zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+  if (source && index < 0) zip_source_free(source);
+  if (index < 0 || zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0)
+    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", name, zip_strerror(archive)));
+}
+
+}  // namespace
+
+void write_npy(const fs::path& path, const TensorView& tensor) {
+  write_file_atomic(path, npy_bytes(tensor));
+}
+
+void write_npz(const fs::path& path, std::span<const TensorView> tensors) {
+  const fs::path partial = path.string() + ".partial";
+  int error = 0;
+  std::vector<std::string> members;  // libzip reads them when the archive is closed
+  std::unique_ptr<zip_t, void (*)(zip_t*)> archive(
+      zip_open(partial.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error), zip_discard);
+  if (!archive)
+    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+  members.reserve(tensors.size());
+  for (const auto& tensor : tensors)
+    add_member(archive.get(), tensor.name + ".npy", members.emplace_back(npy_bytes(tensor)));
+  if (zip_close(archive.get()) != 0)
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot write '{}': {}", path.string(), zip_strerror(archive.get())));
+  static_cast<void>(archive.release());
+  fs::rename(partial, path);
 }
 
 std::vector<Tensor> read_npy_or_npz(const fs::path& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "base/tensor.h"
@@ -15,6 +16,8 @@ Tensor read_npy(const std::filesystem::path& path);
 Tensor read_npy_samples(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
 TensorSpec read_npy_spec(const std::filesystem::path& path);  // the header alone
 void write_npy(const std::filesystem::path& path, const TensorView& tensor);
+// An archive of arrays (.npz, not compressed) under the tensors' names. The names must differ.
+void write_npz(const std::filesystem::path& path, std::span<const TensorView> tensors);
 
 // One tensor (.npy) or all arrays of an archive (.npz), named by their file stem or member name.
 std::vector<Tensor> read_npy_or_npz(const std::filesystem::path& path);

@@ -140,6 +140,12 @@ constexpr std::array kRows{
            .help = "Input tensors from .npy or .npz files (input:x.npy names the input) instead of generated "
                    "ones; every "
                    "array must belong to an input."},
+    Option{
+        .name = "dump_outputs",
+        .flags = "--dump-outputs",
+        .help =
+            "Folder for what the checked inputs gave: inputs-<batch>.npz and outputs-<batch>.npz in a folder "
+            "for each case, all outputs of the model; --accuracy-samples says how many inputs are run."},
     Option{.name = "image_dir", .help = "Folder of JPEG or PNG files as input, resized and normalised."},
     Option{.name = "shapes",
            .type = kShapes,

@@ -60,7 +60,7 @@ class Coordinator {
   void tell_begin();
   void check(CaseRun& c);
   bool prepare(CaseRun& c, workload::PassSpec& pass);
-  void run_check(CaseRun& c, const workload::PassSpec& pass);
+  void run_check(CaseRun& c, workload::PassSpec pass);
   void cross_check_cases();
   void profile_cases();
   void profile(CaseRun& c);
@@ -130,7 +130,9 @@ bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
   return true;
 }
 
-void Coordinator::run_check(CaseRun& c, const workload::PassSpec& pass) {
+void Coordinator::run_check(CaseRun& c, workload::PassSpec pass) {
+  if (const auto& settings = c.definition.settings; settings.has("dump_outputs"))
+    pass.dump_folder = std::filesystem::absolute(settings.text("dump_outputs")) / c.result.case_id;
   const PassInfo info{0, 0, c.result.label, "check", 0, 0};
   observer_.pass_begins(info);
   const auto outcome = runner_.run_kept(c, pass);

@@ -141,6 +141,7 @@ void fields(A& a, PassSpec& t) {
   a("plugin_file", t.plugin_file), a("engine", t.engine), a("model", t.model), a("settings", t.settings);
   a("batch_dimensions", t.batch_dimensions), a("input_files", t.input_files), a("batch", t.batch),
       a("samples", t.samples), a("reference_file", t.reference_file);
+  a("dump_folder", t.dump_folder);
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
       a("loop", t.loop), a("cache_mode", t.cache_mode), a("load", t.load), a("pin_cpus", t.pin_cpus),
       a("export_to", t.export_to), a("quantise_to", t.quantise_to), a("build_to", t.build_to);

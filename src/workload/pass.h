@@ -98,6 +98,7 @@ struct PassSpec {
   std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
   std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
   std::string reference_name;  // in words, for the result
+  std::string dump_folder;     // of a check pass: where its inputs and outputs are written; empty: nowhere
   Tolerance tolerance;
   AccuracyQuestion accuracy;
   measure::LoopConfig loop;

@@ -3,6 +3,7 @@
 
 import struct
 import unittest
+import zipfile
 
 import paceline_cli as cli
 from onnx_files import INT64, block, model, node, number
@@ -14,6 +15,14 @@ QUICK = ["--iterations", "5", "--repetitions", "1", *cli.QUICK]
 def int64s(name, values):
     """TensorProto of whole numbers: dims 1, data_type 2, name 8, raw_data 9."""
     return number(1, len(values)) + number(2, INT64) + block(8, name) + block(9, struct.pack(f"<{len(values)}q", *values))
+
+
+def npz(path):
+    """Arrays of float32 as lists."""
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    data = {name: c[10 + struct.unpack("<H", c[8:10])[0]:] for name, c in contents.items()}
+    return {name: list(struct.unpack(f"<{len(d) // 4}f", d)) for name, d in data.items()}
 
 
 class OwnModels(cli.CliTest):
@@ -102,6 +111,27 @@ class OwnModels(cli.CliTest):
         self.assert_code(self.run_file("scaled.onnx", "--batch", "1,8"), 0)
         self.assertEqual(self.shapes_of(), "x:{batch}x4,scale:scalar")
         self.assertEqual([c["outcome"] for c in self.summary()["cases"]], ["ok", "ok"])
+
+    def test_outputs_can_be_dumped(self):
+        self.file("two.onnx", model([node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["z/neg:0"])], inputs=[("x", ("N", 4))],
+                                    outputs=[("y", ("N", 4)), ("z/neg:0", ("N", 4))]))
+        result = self.run_file("two.onnx", "--batch", "2", "--accuracy-samples", "4", "--dump-outputs", "dump")
+        self.assert_code(result, 0)
+        folder = self.folder / "dump" / self.summary()["cases"][0]["case_id"]
+        for batch in range(2):
+            with self.subTest(batch=batch):
+                inputs, outputs = npz(folder / f"inputs-{batch}.npz"), npz(folder / f"outputs-{batch}.npz")
+                self.assertEqual((list(inputs), sorted(outputs)), (["x.npy"], ["y.npy", "z/neg:0.npy"]))
+                self.assertEqual(len(inputs["x.npy"]), 8)
+                self.assertEqual(outputs["y.npy"], [max(v, 0.0) for v in inputs["x.npy"]])
+                self.assertEqual(outputs["z/neg:0.npy"], [-v for v in inputs["x.npy"]])
+
+    def test_a_folder_for_outputs_that_cannot_be_made_is_named(self):
+        self.write("taken", "")
+        self.file("net.onnx", model([node("Relu", ["x"], ["y"])]))
+        result = self.run_file("net.onnx", "--dump-outputs", "taken")
+        self.assertNotEqual(result.code, 0)
+        self.assertIn("taken", result.out + result.err)
 
     def test_what_is_no_model_here_is_told_apart(self):
         self.write("hf/config.json", "{}")

@@ -9,6 +9,7 @@
 #include "base/npy.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/accuracy_gate.h"
+#include "workload/inference/output_dump.h"
 
 namespace paceline::workload {
 namespace {
@@ -54,7 +55,10 @@ SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
   for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) {
     auto inputs = std::make_unique<Inputs>(spec, b, 1);
     run.distinct.add(*inputs, b, spec.batch);
-    append_rows(run.rows, infer(engine, inputs->batch(b)), spec.batch);
+    const auto views = inputs->batch(b);
+    const auto outputs = infer(engine, views);
+    append_rows(run.rows, outputs, spec.batch);
+    if (!spec.dump_folder.empty()) dump_batch(spec.dump_folder, b, views, outputs);
     run.bound = std::move(inputs);
   }
   return run;

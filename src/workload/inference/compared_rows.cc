@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/half.h"
 
 namespace paceline::workload {
 namespace {
@@ -16,20 +16,6 @@ namespace {
 constexpr std::int64_t kThinAbove = 1 << 20;  // elements a sample
 constexpr std::int64_t kPositions = 16;
 constexpr std::int64_t kKept = 1 << 25;  // elements of all samples
-
-float from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-float from_fp16(std::uint16_t h) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000U) << 16;
-  const int exponent = (h >> 10) & 0x1f;
-  const std::uint32_t fraction = h & 0x3ffU;
-  if (exponent == 0)
-    return std::bit_cast<float>(sign) + (sign ? -1.0F : 1.0F) * static_cast<float>(fraction) * 0x1.0p-24F;
-  const std::uint32_t e = exponent == 31 ? 255U : static_cast<std::uint32_t>(exponent + 112);
-  return std::bit_cast<float>(sign | e << 23 | fraction << 13);
-}
 
 template <typename T>
 T load(const std::byte* data, std::int64_t i) {
@@ -45,9 +31,9 @@ float element(const std::byte* data, DType dtype, std::int64_t i) {
     case DType::kFloat64:
       return static_cast<float>(load<double>(data, i));
     case DType::kBFloat16:
-      return from_bf16(load<std::uint16_t>(data, i));
+      return bfloat16_to_float(load<std::uint16_t>(data, i));
     case DType::kFloat16:
-      return from_fp16(load<std::uint16_t>(data, i));
+      return half_to_float(load<std::uint16_t>(data, i));
     case DType::kInt64:
       return static_cast<float>(load<std::int64_t>(data, i));
     case DType::kInt32:
@@ -67,16 +53,6 @@ std::int64_t kept_positions(std::int64_t per_sample, std::int64_t length, std::i
   const std::int64_t thinned = per_sample > kThinAbove ? std::min(kPositions, all) : all;
   const std::int64_t room = kKept / std::max<std::int64_t>(1, samples_planned * length);
   return std::max<std::int64_t>(1, std::min(thinned, room));
-}
-
-// Row-major without gaps; dimensions of one element may have any stride.
-bool is_contiguous(const TensorView& out) {
-  if (out.strides.empty()) return true;
-  if (out.strides.size() != out.shape.size()) return false;
-  std::int64_t expected = 1;
-  for (std::size_t i = out.shape.size(); i-- > 0; expected *= out.shape[i])
-    if (out.shape[i] != 1 && out.strides[i] != expected) return false;
-  return true;
 }
 
 // A batch of one is one sample, whatever the output's shape.
@@ -130,6 +106,15 @@ bool all_finite(const TensorView& out) {
 }
 
 }  // namespace
+
+bool is_contiguous(const TensorView& out) {
+  if (out.strides.empty()) return true;
+  if (out.strides.size() != out.shape.size()) return false;
+  std::int64_t expected = 1;
+  for (std::size_t i = out.shape.size(); i-- > 0; expected *= out.shape[i])
+    if (out.shape[i] != 1 && out.strides[i] != expected) return false;
+  return true;
+}
 
 void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch) {
   if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");

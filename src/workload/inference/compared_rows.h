@@ -39,6 +39,9 @@ struct ComparedRows {
 // and when the output is no contiguous memory of a known type.
 void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
 
+// Row-major without gaps; dimensions of one element may have any stride.
+bool is_contiguous(const TensorView& view);
+
 // The samples named, in that order.
 ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64_t> samples);
 
