@@ -41,6 +41,9 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins) {
   config::ExtraNames extra;
   for (const auto& [file, description] : plugins)
     extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
+  extra.first_output_shape = [](const std::string& file) {
+    return file.ends_with(".onnx") ? onnx::read_first_output_shape(file) : std::nullopt;
+  };
   extra.declared_inputs = [plugins](const std::string& file, const std::string& engine) {
     if (file.ends_with(".onnx")) return onnx::read_declared_inputs(file);
     return run::file_inputs(engine_directory(plugins), engine, file, InterruptGuard::flag());

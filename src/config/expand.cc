@@ -11,6 +11,7 @@
 #include "config/case_rules.h"
 #include "config/plan.h"
 #include "config/plan_reader.h"
+#include "config/precision_table.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
 
@@ -173,6 +174,7 @@ class Expander {
   [[nodiscard]] bool shown(const NamePart& part, const Case& item) const {
     if (!item.settings.has(part.axis)) return false;
     if (part.axis == "kind") return item.kind == WorkloadKind::kTraining;
+    if (part.axis == "precision" && item.settings.text("precision") == kPrecisionOfFile) return false;
     if (part.when == NamePart::When::kAlways) return true;
     if (part.when == NamePart::When::kNotDefault)
       return value_text(item.settings.list(part.axis).front()) !=

@@ -50,7 +50,9 @@ constexpr std::array kRows{
            .form = kAxis,
            .fallback = "fp32",
            .choices = kPrecisionChoices,
-           .help = "Arithmetic asked for; what really ran is read back and stored."},
+           .help = "Arithmetic asked for; what really ran is read back and stored. Unset: fp32, and auto for "
+                   "model files, "
+                   "which have a precision of their own."},
     Option{.name = "batch_sizes",
            .aliases = "batch",
            .flags = "--batch,--batch-size",

@@ -54,6 +54,8 @@ struct ExtraNames {
   // What a model file says of its inputs, read by that engine; empty: it does not say. May throw Error.
   std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine)>
       declared_inputs{};
+  // The shape of a file's first output as the file gives it, -1 where open; none: not known.
+  std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};
 };
 
 // Reads a plan, applies the overrides of the command line, validates, fills in defaults. Throws ConfigErrors

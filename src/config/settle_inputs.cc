@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/reading.h"
 #include "config/plan.h"
+#include "config/precision_table.h"
 #include "config/settings_builder.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
@@ -60,10 +61,16 @@ class InputSettler {
       return needs_shapes(model, model.ends_with(".onnx") && names_.extra && names_.extra->declared_inputs
                                      ? " (none were found in it: is it an ONNX file?)"
                                      : "");
-    return settle_shapes(shapes, declared, batches());
+    return settle_shapes(shapes, declared, batches(), first_output_shape(model, declared));
   } catch (const Error& error) {
     report(settings_.has("shapes") ? "shapes" : "models", fmt::format("model '{}': {}", model, error.what()));
     return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<Shape> first_output_shape(const std::string& model,
+                                                        const std::vector<DeclaredInput>& declared) const {
+    if (declared.empty() || !names_.extra || !names_.extra->first_output_shape) return std::nullopt;
+    return names_.extra->first_output_shape(model);
   }
 
   // A name that the file does not have is left to the engine to refuse: one bad file of a list is one case.
@@ -102,8 +109,17 @@ class InputSettler {
     return sizes;
   }
 
+  // A file has a precision of its own where none is asked for.
+  void take_precision_of_files() {
+    const auto models = settings_.texts("models");
+    const auto is_file = [](const std::string& model) { return !find_model(model) && find_file_type(model); };
+    if (!written("precisions") && std::all_of(models.begin(), models.end(), is_file))
+      settings_.set_list("precisions", {Value(std::string(kPrecisionOfFile))});
+  }
+
   void store(const SettledShapes& settled) {
     settings_.set("shapes", input_shapes_text(settled.inputs));
+    take_precision_of_files();
     if (!written("batch_sizes")) {
       std::vector<Value> sizes(settled.batches.begin(), settled.batches.end());
       settings_.set_list("batch_sizes", std::move(sizes));

@@ -64,8 +64,12 @@ std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
 class Settler {
  public:
   Settler(const std::vector<InputShape>& written, const std::vector<DeclaredInput>& declared,
-          const std::vector<std::int64_t>& batches)
-      : written_(written), declared_(declared), batches_(batches), symbol_(batch_symbol(declared)) {}
+          const std::vector<std::int64_t>& batches, const std::optional<Shape>& first_output)
+      : written_(written),
+        declared_(declared),
+        output_(first_output),
+        batches_(batches),
+        symbol_(batch_symbol(declared)) {}
 
   SettledShapes settle() {
     take_inputs();
@@ -199,6 +203,7 @@ class Settler {
   void by_size() {
     auto candidates = fronts();
     if (candidates.empty()) return;
+    if (has_no_batch(candidates)) return;
     std::int64_t size = candidates.front().size;
     if (!batches_.empty()) {
       const auto fits = [&](const Said& place) { return place.size == batches_.front(); };
@@ -211,6 +216,18 @@ class Settler {
     }
     std::erase_if(candidates, [&](const Said& place) { return place.size != size; });
     agree(candidates);
+  }
+
+  // A file whose inputs fix sizes other than 1 that differ, or that its first output does not have (the
+  // length of a signal), takes one inference at a time: it has no batch that could be asked for.
+  [[nodiscard]] bool has_no_batch(const std::vector<Said>& candidates) const {
+    if (!batches_.empty() && batches_ != std::vector<std::int64_t>{1}) return false;
+    const auto size = candidates.front().size;
+    const auto fixed = [&](const Said& place) { return fixed_by_file(place) && place.size != 1; };
+    const auto differs = [&](const Said& place) { return place.size != size; };
+    const bool in_output = !output_ || (!output_->empty() && output_->front() == size);
+    return std::all_of(candidates.begin(), candidates.end(), fixed) &&
+           (!in_output || std::any_of(candidates.begin(), candidates.end(), differs));
   }
 
   // A file that fixes sizes was most often written for a batch of one, whatever the order of its inputs.
@@ -250,6 +267,7 @@ class Settler {
 
   const std::vector<InputShape>& written_;
   const std::vector<DeclaredInput>& declared_;
+  const std::optional<Shape>& output_;
   std::vector<std::int64_t> batches_;
   std::optional<std::string> symbol_;
   std::vector<InputShape> inputs_;
@@ -260,8 +278,9 @@ class Settler {
 
 SettledShapes settle_shapes(const std::vector<InputShape>& written,
                             const std::vector<DeclaredInput>& declared,
-                            const std::vector<std::int64_t>& batches) {
-  return Settler(written, declared, batches).settle();
+                            const std::vector<std::int64_t>& batches,
+                            const std::optional<Shape>& first_output) {
+  return Settler(written, declared, batches, first_output).settle();
 }
 
 }  // namespace paceline::config

@@ -41,10 +41,12 @@ struct SettledShapes {
 
 // Settles which dimensions are the batch: where {batch} is written; else those that share the batch's symbol
 // in the file; else dimension 0 of every input whose size there is the batch. `written` may leave out inputs
-// that the file gives in full. Sizes that are written stay as they are. Throws Error(kConfig) where shapes
-// and batches cannot both be meant, where two readings fit, and where a dimension is left open.
+// that the file gives in full. Sizes that are written stay as they are. A file that fixes sizes which differ,
+// or which `first_output` does not have, has no batch. Throws Error(kConfig) where shapes and batches cannot
+// both be meant, where two readings fit, and where a dimension is left open.
 SettledShapes settle_shapes(const std::vector<InputShape>& written,
                             const std::vector<DeclaredInput>& declared,
-                            const std::vector<std::int64_t>& batches);
+                            const std::vector<std::int64_t>& batches,
+                            const std::optional<Shape>& first_output = std::nullopt);
 
 }  // namespace paceline::config

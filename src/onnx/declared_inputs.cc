@@ -16,11 +16,12 @@
 namespace paceline::onnx {
 namespace {
 
-// Field numbers of onnx.proto: ModelProto.graph, GraphProto.initializer and .input, TensorProto.name,
-// ValueInfoProto.name and .type, TypeProto.tensor_type, TypeProto.Tensor.elem_type and .shape,
-// TensorShapeProto.dim, Dimension.dim_value and .dim_param.
-constexpr std::uint64_t kGraph = 7, kInitializer = 5, kInput = 11, kTensorName = 8, kName = 1, kType = 2,
-                        kTensorType = 1, kElemType = 1, kShape = 2, kDim = 1, kDimValue = 1, kDimParam = 2;
+// Field numbers of onnx.proto: ModelProto.graph, GraphProto.initializer, .input and .output,
+// TensorProto.name, ValueInfoProto.name and .type, TypeProto.tensor_type, TypeProto.Tensor.elem_type and
+// .shape, TensorShapeProto.dim, Dimension.dim_value and .dim_param.
+constexpr std::uint64_t kGraph = 7, kInitializer = 5, kInput = 11, kOutput = 12, kTensorName = 8, kName = 1,
+                        kType = 2, kTensorType = 1, kElemType = 1, kShape = 2, kDim = 1, kDimValue = 1,
+                        kDimParam = 2;
 
 // A file as bytes; only the pages that are looked at are read. Empty when it cannot be.
 class MappedFile {
@@ -114,6 +115,7 @@ void append_dimension(DeclaredInput& input, std::string_view dimension) {
   input.symbols.emplace_back(extent < 1 ? first_bytes(dimension, kDimParam) : "");
 }
 
+// Of an input or an output: what the file says of both is alike.
 DeclaredInput input_of(std::string_view value_info) {
   DeclaredInput input{std::string(first_bytes(value_info, kName)), {}, {}, {}};
   const auto tensor = first_bytes(first_bytes(value_info, kType), kTensorType);
@@ -139,6 +141,11 @@ std::vector<DeclaredInput> read_declared_inputs(const std::string& file) {
   while (const auto value = values.next(kInput))
     if (!initializers.contains(first_bytes(value->bytes, kName))) inputs.push_back(input_of(value->bytes));
   return inputs;
+}
+
+std::optional<Shape> read_first_output_shape(const std::string& file) {
+  const MappedFile mapped(file);
+  return input_of(first_bytes(first_bytes(mapped.bytes(), kGraph), kOutput)).shape;
 }
 
 }  // namespace paceline::onnx

@@ -82,7 +82,7 @@ result::Benchmark benchmark_of(const Case& c) {
   b.kind = std::string(config::kind_name(c.kind));
   b.model = optional_text(s, "model");
   b.engine = optional_text(s, "engine");
-  b.precision = optional_text(s, "precision");
+  b.precision = asked_precision(s);
   if (s.has("cache_mode")) b.cache_mode = s.text("cache_mode");
   if (s.has("scenario")) b.scenario = s.text("scenario");
   if (s.has("layout")) b.layout = s.text("layout");

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "config/precision_table.h"
 #include "result/aligned_steps.h"
 #include "result/noise_rules.h"
 #include "result/summarize.h"
@@ -138,10 +139,15 @@ void take_readings(CaseRun& run, const workload::PassReport& report) {
   take_description(run, report);
 }
 
-// An executed precision other than the one asked for ends the case.
+// An executed precision other than the one asked for ends the case. Where none was asked for, it is the
+// case's.
 void judge_precision(CaseRun& run) {
   const std::string ran = dominant_precision(run.result.precision),
                     asked = arithmetic_of(run.result.benchmark.precision);
+  if (run.definition.settings.text("precision") == config::kPrecisionOfFile) {
+    if (!ran.empty()) run.result.benchmark.precision = run.result.precision.asked = ran;
+    return;
+  }
   if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
     end_case(run, "precision",
              fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,

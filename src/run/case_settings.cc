@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "config/device.h"
+#include "config/precision_table.h"
 #include "config/vocabulary.h"
 
 namespace paceline::run {
@@ -21,6 +22,11 @@ constexpr double kFloorOnGpuS = 1.0;  // whose clocks are lower when it has idle
 
 std::string optional_text(const config::Settings& s, std::string_view name) {
   return s.has(name) ? s.text(name) : std::string();
+}
+
+std::string asked_precision(const config::Settings& s) {
+  const auto text = optional_text(s, "precision");
+  return text == config::kPrecisionOfFile ? "fp32" : text;
 }
 
 std::map<std::string, std::string> device_options(const config::Settings& s) {

@@ -13,6 +13,9 @@ namespace paceline::run {
 // Empty when it is not set.
 std::string optional_text(const config::Settings& s, std::string_view name);
 
+// The precision that the engine is asked for: fp32 where a model file has its own.
+std::string asked_precision(const config::Settings& s);
+
 // Options of every engine on a device other than the CPU, where they are not the default.
 std::map<std::string, std::string> device_options(const config::Settings& s);
 

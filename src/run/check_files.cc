@@ -43,9 +43,13 @@ void add_expected_outputs(const config::Case& c, Artefacts& artefacts, workload:
 
 void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass) {
   pass.input_files = artefacts.inputs(c, pass);
+  bool same_for_all = !pass.input_files.empty();
   for (std::size_t i = 0; i < pass.input_files.size(); ++i)
-    if (workload::batch_dimension_of(pass.batch_dimensions, i) != workload::kNoBatch)
+    if (workload::batch_dimension_of(pass.batch_dimensions, i) != workload::kNoBatch) {
       pass.samples = read_npy_spec(pass.input_files[i]).shape.at(0);
+      same_for_all = false;
+    }
+  if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again
   add_labels(c, pass);
   add_expected_outputs(c, artefacts, pass);
 }

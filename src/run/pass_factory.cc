@@ -72,7 +72,7 @@ workload::LoadSpec load_spec(const Settings& s) {
 
 workload::Tolerance tolerance_of(const Settings& s) {
   const auto* model = config::find_model(s.text("model"));
-  const auto& row = config::tolerance(*config::find_precision(s.text("precision")),
+  const auto& row = config::tolerance(*config::find_precision(asked_precision(s)),
                                       model ? model->task : config::Task::kTransformer);
   workload::Tolerance t{row.max_rel_err, row.centred_cosine};
   if (s.has("accuracy.max_rel_err")) t.max_rel_err = s.number("accuracy.max_rel_err");
@@ -108,9 +108,9 @@ workload::AccuracyQuestion question_of(const Settings& s) {
   q.answers = answers_of(s);
   q.trained = s.has("weights") || is_file(s.text("model"));
   q.outputs_decide_too =
-      s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine") || s.text("precision") == "fp32";
+      s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine") || asked_precision(s) == "fp32";
   q.max_changed = s.has("accuracy.max_changed") ? s.number("accuracy.max_changed")
-                                                : config::find_precision(s.text("precision"))->max_changed;
+                                                : config::find_precision(asked_precision(s))->max_changed;
   q.claim = s.has("accuracy.max_top1_change") ? s.number("accuracy.max_top1_change") : 0;
   q.inputs = inputs_in_words(s);
   q.samples_asked = s.integer("accuracy.samples");
@@ -163,7 +163,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
   pass.model.inputs = config::case_inputs(c);
   pass.batch_dimensions = config::case_batch_dimensions(c);
-  pass.settings.precision = s.text("precision");
+  pass.settings.precision = asked_precision(s);
   pass.settings.layout = s.text("layout");
   pass.load = load_spec(s);
   const int share = std::max(1, default_threads / static_cast<int>(pass.load.lanes()));

@@ -6,9 +6,10 @@ import unittest
 import zipfile
 
 import paceline_cli as cli
-from onnx_files import INT64, block, model, node, number
+from onnx_files import INT64, block, model, node, number, weights
 from test_accuracy import matrix, npy_bytes
 
+INT32, UINT8 = 6, 2  # of ONNX
 QUICK = ["--iterations", "5", "--repetitions", "1", *cli.QUICK]
 
 
@@ -111,6 +112,35 @@ class OwnModels(cli.CliTest):
         self.assert_code(self.run_file("scaled.onnx", "--batch", "1,8"), 0)
         self.assertEqual(self.shapes_of(), "x:{batch}x4,scale:scalar")
         self.assertEqual([c["outcome"] for c in self.summary()["cases"]], ["ok", "ok"])
+
+    def test_a_fixed_size_that_no_output_has_is_no_batch(self):
+        self.file("signal.onnx", model([node("ReduceSum", ["audio", "axes"], ["level"])], inputs=[("audio", (160,))], outputs=[("level", (1,))],
+                                       tensors=[int64s("axes", [0])]))
+        self.assert_code(self.run_file("signal.onnx", "-o", "signal"), 0)
+        self.assertEqual(self.shapes_of(self.only_run("signal")), "audio:160")
+        self.file("eight.onnx", model([node("Relu", ["x"], ["y"])], inputs=[("x", (8, 4))], outputs=[("y", (8, 4))]))
+        self.assert_code(self.run_file("eight.onnx", "-o", "eight"), 0)
+        self.assertEqual(self.shapes_of(self.only_run("eight")), "x:{batch}x4")
+
+    def test_a_file_whose_inputs_share_no_size_has_no_batch(self):
+        self.file("mm.onnx", model([node("MatMul", ["a", "b"], ["y"])], inputs=[("a", (2, 3)), ("b", (3, 4))], outputs=[("y", (2, 4))]))
+        self.assert_code(self.run_file("mm.onnx"), 0)
+        self.assertEqual(self.shapes_of(), "a:2x3,b:3x4")
+
+    def test_a_file_has_its_own_precision(self):
+        scale = [weights("scale", (), [0.1]), number(2, UINT8) + block(8, "zero") + block(9, bytes([128])),
+                 number(1, 32) + number(1, 16) + number(2, UINT8) + block(8, "w") + block(9, bytes(range(128)) * 4)]
+        self.file("int8.onnx", model([node("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+                                      node("MatMulInteger", ["q", "w", "zero", "zero"], ["y"])], inputs=[("x", ("N", 32))],
+                                     outputs=[("y", ("N", 16), INT32)], tensors=scale))
+        self.file("float.onnx", model([node("MatMul", ["x", "w"], ["y"])], inputs=[("x", ("N", 32))], outputs=[("y", ("N", 16))],
+                                      tensors=[weights("w", (32, 16), [0.01] * 512)]))
+        self.assert_code(self.run_file("float.onnx,int8.onnx"), 0)
+        cases = self.summary()["cases"]
+        self.assertEqual([(c["outcome"], c["benchmark"]["precision"]) for c in cases], [("ok", "fp32"), ("ok", "int8")])
+        self.assertFalse(any("fp32" in c["case_id"] for c in cases), "the name says no precision that was not asked for")
+        self.assert_code(self.run_file("int8.onnx", "--precision", "fp32", "-o", "asked"), 1)
+        self.assertIn("asked fp32, ran", self.summary(self.only_run("asked"))["cases"][0]["reason"])
 
     def test_outputs_can_be_dumped(self):
         self.file("two.onnx", model([node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["z/neg:0"])], inputs=[("x", ("N", 4))],

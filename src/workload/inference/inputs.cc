@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "base/npy.h"
 #include "base/random.h"
 #include "workload/inference/input_layout.h"
@@ -49,11 +51,19 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
     case DType::kUInt8:
       fill(tensor.as<std::uint8_t>(), [&](std::uint64_t i) { return rng.below(i, 256); });
       break;
-    default:
-      throw Error(ErrorCode::kConfig, fmt::format("input '{}' of type {}: random data is made for float32, "
-                                                  "float64, int32, int64, uint8 and bool; "
-                                                  "use --load-inputs",
-                                                  spec.name, dtype_name(spec.dtype)));
+    case DType::kInt8:
+      fill(tensor.as<std::int8_t>(),
+           [&](std::uint64_t i) { return static_cast<std::int64_t>(rng.below(i, 256)) - 128; });
+      break;
+    case DType::kFloat16:
+      fill(tensor.as<std::uint16_t>(),
+           [&](std::uint64_t i) { return float_to_half(static_cast<float>(rng.normal(i))); });
+      break;
+    case DType::kBFloat16:  // the upper half of a float32
+      fill(tensor.as<std::uint16_t>(), [&](std::uint64_t i) {
+        return std::bit_cast<std::uint32_t>(static_cast<float>(rng.normal(i))) >> 16;
+      });
+      break;
   }
   return tensor;
 }

@@ -67,7 +67,7 @@ TEST(OptionTable, FindsByKeyAliasAndKind) {
   EXPECT_EQ(find_option("world_sizes", kTraining)->name, "gpu_counts");
   EXPECT_EQ(find_option("training.precision", kTraining)->name, "precisions");
   EXPECT_EQ(find_option("training.precision", kInference), nullptr);
-  EXPECT_EQ(find_option("precisions", kInference)->choices.size(), 7U);
+  EXPECT_EQ(find_option("precisions", kInference)->choices.size(), 8U);
   EXPECT_EQ(find_option("precisions", kTraining)->choices.size(), 4U);
   EXPECT_EQ(find_option("yes", kAnyKind | kPlanLevel), nullptr);
   EXPECT_EQ(singular(*find_option("batch_sizes", kInference)), "batch");

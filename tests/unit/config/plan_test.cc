@@ -151,7 +151,7 @@ TEST(Plan, ShapesGiveTheBatchUnlessItIsNamed) {
   const std::string head = "kind: inference\nmodel: " + file.path() + "\nshapes: 'x:4x3, y:4x2:int64'\n";
   const auto cases = expand(plan_of(head));
   ASSERT_EQ(cases.size(), 1U);
-  EXPECT_EQ(cases[0].id, "paceline_config_shapes.pt-eager-fp32-b4");
+  EXPECT_EQ(cases[0].id, "paceline_config_shapes.pt-eager-b4");
   EXPECT_NE(mistake_of(head + "batch: [2, 16]\n").find("batch 2 is asked for"), std::string::npos);
   const std::string marked = "kind: inference\nmodel: " + file.path() +
                              "\nshapes: 'x:{batch}x3, y:{batch}x2:int64'\nbatch: [2, 16]\n";

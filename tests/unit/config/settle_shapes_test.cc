@@ -95,11 +95,30 @@ TEST(SettledShapes, AFileSaysItsInputs) {
             "x:{batch}x3x224x224 @ 1 8");
   EXPECT_EQ(text_of("", {input("x", {1, 512}), input("w", {20000, 512})}), "x:{batch}x512,w:20000x512 @ 1");
   EXPECT_EQ(text_of("", {input("w", {8, 500}), input("x", {1, 8})}), "w:8x500,x:{batch}x8 @ 1");
-  EXPECT_NE(
-      refusal_of("", {input("x", {8, 3}), input("w", {500, 3})}).find("can be 8 (dimension 0 of 'x') or 500"),
-      std::string::npos);
+  EXPECT_NE(refusal_of("x:8x3,w:500x3").find("can be 8 (dimension 0 of 'x') or 500"), std::string::npos);
   EXPECT_EQ(text_of("ids:4x16", {input("ids", {-1, -1}, {"batch", "seq"}, DType::kInt64)}),
             "ids:{batch}x16:int64 @ 4");
+}
+
+TEST(SettledShapes, AFileThatFixesOtherSizesForAllInputsHasNoBatch) {
+  const Declared product{input("a", {2, 3}), input("b", {3, 4})};
+  EXPECT_EQ(text_of("", product), "a:2x3,b:3x4 @ 1");
+  EXPECT_EQ(text_of("a:2x3,b:3x4", product, {1}), "a:2x3,b:3x4 @ 1");
+  EXPECT_EQ(text_of("", product, {2}), "a:{batch}x3,b:3x4 @ 2");
+  EXPECT_EQ(text_of("", {input("a", {2, 3}), input("b", {2, 4})}), "a:{batch}x3,b:{batch}x4 @ 2");
+}
+
+TEST(SettledShapes, ASizeThatTheFirstOutputDoesNotHaveIsNoBatch) {
+  const Declared signal{input("audio", {160})};
+  const auto text = [&](const std::string& shapes, const Batches& batches, Shape output) {
+    const auto written = shapes.empty() ? std::vector<InputShape>{} : parse_input_shapes(shapes);
+    const auto result = settle_shapes(written, signal, batches, output);
+    return input_shapes_text(result.inputs) + " @ " + std::to_string(result.batches.front());
+  };
+  EXPECT_EQ(text("", {}, {1}), "audio:160 @ 1");
+  EXPECT_EQ(text("", {}, {}), "audio:160 @ 1");
+  EXPECT_EQ(text("audio:160", {1}, {-1, 2}), "audio:160 @ 1") << "as a stored plan has it";
+  EXPECT_EQ(text("", {}, {160, 2}), "audio:{batch} @ 160");
 }
 
 TEST(SettledShapes, TheBatchIsWhereTheFileHasItsSymbol) {

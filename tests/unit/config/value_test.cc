@@ -88,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"pin", "maybe", "pin 'maybe' is neither true nor false"},
         Bad{"layouts", "nhwc", "layout 'nhwc' is none of contiguous, channels_last"},
         Bad{"precisions", "fp17",
-            "precision 'fp17' is none of fp32, tf32, fp16, bf16, amp_fp16, amp_bf16, int8; did you mean "
+            "precision 'fp17' is none of fp32, tf32, fp16, bf16, amp_fp16, amp_bf16, int8, auto; did you "
+            "mean "
             "'fp16'?"},
         Bad{"engines", "eagre",
             "engine 'eagre' is none of eager, torchscript, aotinductor, openvino, onnxruntime, tensorrt, and "

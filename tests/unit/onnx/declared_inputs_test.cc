@@ -53,6 +53,16 @@ TEST_F(DeclaredInputs, HaveNamesTypesSizesAndSymbols) {
   EXPECT_EQ(inputs[1].shape, Shape{});
 }
 
+TEST_F(DeclaredInputs, TheFirstOutputHasItsShape) {
+  proto::ModelProto model;
+  add_dimension(*model.mutable_graph()->add_output(), -1, "batch");
+  add_dimension(*model.mutable_graph()->mutable_output(0), 10);
+  add_dimension(*model.mutable_graph()->add_output(), 7);
+  write_model(model, file_);
+  EXPECT_EQ(read_first_output_shape(file_.string()), (Shape{-1, 10}));
+  EXPECT_FALSE(read_first_output_shape("no/such/file.onnx"));
+}
+
 TEST_F(DeclaredInputs, LeaveInitializersOut) {
   proto::ModelProto model;
   *model.mutable_graph()->add_initializer() = make_tensor("w", Shape{2}, std::vector<float>{1, 2});
