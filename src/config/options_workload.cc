@@ -148,7 +148,35 @@ constexpr std::array kRows{
         .help =
             "Folder for what the checked inputs gave: inputs-<batch>.npz and outputs-<batch>.npz in a folder "
             "for each case, all outputs of the model; --accuracy-samples says how many inputs are run."},
-    Option{.name = "image_dir", .help = "Folder of JPEG or PNG files as input, resized and normalised."},
+    Option{.name = "image_dir",
+           .help = "Folder of JPEG or PNG files as input, resized and normalised; the input is 3 planes "
+                   "(NCHW) or has "
+                   "its channels last (NHWC), float32 or uint8."},
+    Option{
+        .name = "image_mean",
+        .flags = "--mean,--mean-values",
+        .type = kNumber,
+        .form = kList,
+        .min = -1e6,
+        .max = 1e6,
+        .help =
+            "What is subtracted from the pixels (0 to 255) of image_dir and calib_images: one value, or red, "
+            "green, "
+            "blue. Unset: ImageNet's 123.675,116.28,103.53 for float32, 0 for uint8 and with image_scale."},
+    Option{.name = "image_scale",
+           .flags = "--scale,--scale-values",
+           .type = kNumber,
+           .form = kList,
+           .min = 1e-6,
+           .max = 1e6,
+           .help = "What pixels are divided by after that: one value, or red, green, blue. Unset: ImageNet's "
+                   "58.395,57.12,57.375 for float32, 1 for uint8 and with image_mean."},
+    Option{.name = "image_reverse_channels",
+           .flags = "--reverse-channels,--reverse-input-channels",
+           .type = kBoolean,
+           .help = "Channels of image_dir and calib_images are blue, green, red; image_mean and image_scale "
+                   "are always "
+                   "red, green, blue."},
     Option{.name = "shapes",
            .type = kShapes,
            .help = "Inputs of a model file, NAME:DIMxDIM[:DTYPE],…, with {batch} for the dimension that is "

@@ -62,6 +62,7 @@ class Checker {
     check_models();
     check_weights();
     check_labels();
+    check_images();
     check_reference();
     check_baseline();
     check_load();
@@ -234,6 +235,18 @@ class Checker {
     if (!settings_.has("labels")) return;
     if (!written("load_inputs") && !written("image_dir"))
       report("labels", "labels belong to inputs of yours; add load_inputs or image_dir");
+  }
+
+  void check_images() {
+    for (const char* name : {"image_mean", "image_scale", "image_reverse_channels"}) {
+      const auto* setting = written(name);
+      if (setting && !written("image_dir") && !written("calib_images"))
+        report(name, fmt::format("{} prepares images; add image_dir or calib_images", name));
+      const auto values = setting && settings_.has(name) ? settings_.list(name).size() : 1;
+      if (values != 1 && values != 3)
+        report(name,
+               fmt::format("{} takes one value, or three (red, green, blue); these are {}", name, values));
+    }
   }
 
   // A model file, which an engine name never looks like.

@@ -16,6 +16,14 @@ std::vector<TensorSpec> stored_specs(const workload::PassSpec& pass, std::int64_
   return specs;
 }
 
+workload::ImageFormat image_format(const config::Settings& s) {
+  workload::ImageFormat format;
+  if (s.has("image_mean")) format.mean = s.numbers("image_mean");
+  if (s.has("image_scale")) format.scale = s.numbers("image_scale");
+  format.reverse_channels = s.has("image_reverse_channels") && s.flag("image_reverse_channels");
+  return format;
+}
+
 workload::InputRequest input_request(const config::Case& c, const workload::PassSpec& pass) {
   workload::InputRequest request;
   request.specs = stored_specs(pass, pass.samples);
@@ -25,6 +33,7 @@ workload::InputRequest input_request(const config::Case& c, const workload::Pass
   request.seed = static_cast<std::uint64_t>(c.settings.integer("input_seed"));
   request.load_inputs = c.settings.texts("load_inputs");
   request.image_dir = optional_text(c.settings, "image_dir");
+  request.image_format = image_format(c.settings);
   request.batch = pass.batch;
   return request;
 }
@@ -36,6 +45,8 @@ std::string input_key(const config::Case& c, const workload::PassSpec& pass) {
 std::string request_key(const workload::InputRequest& request) {
   nlohmann::json key = {request.seed, request.load_inputs, request.image_dir.string(), request.id_limits,
                         request.batch_dimensions};
+  const auto& format = request.image_format;
+  key.push_back({format.mean, format.scale, format.reverse_channels});
   key.push_back(request.load_inputs.empty() && request.image_dir.empty() ? 0 : request.batch);
   for (const auto& spec : request.specs)
     key.push_back({spec.name, std::string(dtype_name(spec.dtype)), spec.shape});

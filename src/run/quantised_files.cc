@@ -103,6 +103,7 @@ workload::InputRequest calibration_request(const config::Settings& s, const work
   request.seed = mix64(static_cast<std::uint64_t>(seed) ^ hash64("calibration"));
   request.load_inputs = s.texts("calib_data");
   if (s.has("calib_images")) request.image_dir = s.text("calib_images");
+  request.image_format = image_format(s);
   if (!request.load_inputs.empty() && !request.image_dir.empty())
     throw Error(ErrorCode::kUsage, "'calib_data' and 'calib_images' exclude each other; keep one");
   return request;

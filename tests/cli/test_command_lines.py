@@ -191,6 +191,12 @@ class Reading(cli.CliTest):
         for name, words in (("pipe.onnx", "it is a device or a pipe"), ("zero.onnx", "it is a device or a pipe"), ("lfs.onnx", "is it an ONNX file?")):
             self.assert_error(self.run_cli("infer", "--model", name, timeout=30), 2, name, words)
 
+    def test_options_of_images_need_images(self):
+        for option, value in (("--mean", "127.5"), ("--scale", "127.5"), ("--reverse-channels", "true")):
+            with self.subTest(option=option):
+                self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", option, value), 2, "add image_dir or calib_images")
+        self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--image-dir", ".", "--mean", "1,2"), 2, "one value, or three")
+
     def test_labels_and_images_that_are_devices(self):
         folder = self.folder / "images"
         folder.mkdir()

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 
@@ -44,17 +45,90 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   return files;
 }
 
-// Writes one image as normalised planes of size height x width.
-void load_one(const fs::path& file, std::int64_t height, std::int64_t width, float* planes) {
+// ImageNet's, in pixels of 0 to 255.
+constexpr std::array<double, 3> kMean{123.675, 116.28, 103.53}, kDeviation{58.395, 57.12, 57.375};
+
+// Where a picture's values go, and what they become.
+struct Target {
+  std::int64_t height = 0, width = 0;
+  bool channels_last = false;
+  std::array<double, 3> mean{}, scale{1, 1, 1};  // red, green, blue
+  bool reverse = false;
+};
+
+std::array<double, 3> three(const std::vector<double>& values) {
+  return values.size() == 3 ? std::array{values[0], values[1], values[2]}
+                            : std::array{values.front(), values.front(), values.front()};
+}
+
+Target target_of(const TensorSpec& spec, const ImageFormat& format) {
+  const Shape& shape = spec.shape;
+  const bool planes = shape.size() == 4 && shape[1] == 3, last = shape.size() == 4 && shape[3] == 3;
+  if ((!planes && !last) || (spec.dtype != DType::kFloat32 && spec.dtype != DType::kUInt8))
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format(
+            "image_dir needs a model with one image input, [N, 3, H, W] or [N, H, W, 3] of float32 or "
+            "uint8; this one has '{}' {} [{}]",
+            spec.name, dtype_name(spec.dtype), fmt::join(shape, ", ")));
+  Target target;
+  target.channels_last = !planes;
+  target.height = shape[planes ? 2 : 1], target.width = shape[planes ? 3 : 2];
+  target.reverse = format.reverse_channels;
+  const bool usual = format.mean.empty() && format.scale.empty() && spec.dtype == DType::kFloat32;
+  if (usual) target.mean = kMean, target.scale = kDeviation;
+  if (!format.mean.empty()) target.mean = three(format.mean);
+  if (!format.scale.empty()) target.scale = three(format.scale);
+  return target;
+}
+
+// `pixels` are red, green, blue in rows of `stride` bytes; `put` takes an index and the value there.
+template <typename Put>
+void write_pixels(const Target& target, const unsigned char* pixels, std::int64_t stride, Put put) {
+  for (std::int64_t y = 0; y < target.height; ++y)
+    for (std::int64_t x = 0; x < target.width; ++x)
+      for (std::size_t c = 0; c < 3; ++c) {
+        const auto channel = static_cast<std::int64_t>(target.reverse ? 2 - c : c);
+        const double value =
+            (pixels[y * stride + 3 * x + static_cast<std::int64_t>(c)] - target.mean[c]) / target.scale[c];
+        const std::int64_t pixel = y * target.width + x;
+        put(target.channels_last ? 3 * pixel + channel : channel * target.height * target.width + pixel,
+            value);
+      }
+}
+
+struct Resized {
+  std::vector<unsigned char> pixels;
+  int width = 0, height = 0;
+};
+
+Resized resized(const fs::path& file, const Target& target) {
   const RgbImage image = decode_rgb(file);
-  const double scale =
-      static_cast<double>(std::min(height, width)) * (256.0 / 224.0) / std::min(image.width, image.height);
-  const int rw = std::max(static_cast<int>(width), static_cast<int>(std::lround(image.width * scale)));
-  const int rh = std::max(static_cast<int>(height), static_cast<int>(std::lround(image.height * scale)));
-  std::vector<unsigned char> resized(static_cast<std::size_t>(rw) * static_cast<std::size_t>(rh) * 3);
-  stbir_resize_uint8(image.pixels.data(), image.width, image.height, 0, resized.data(), rw, rh, 0, 3);
-  const std::int64_t left = (rw - width) / 2, top = (rh - height) / 2;
-  write_planes(resized.data() + (top * rw + left) * 3, std::int64_t{rw} * 3, width, height, false, planes);
+  const double scale = static_cast<double>(std::min(target.height, target.width)) * (256.0 / 224.0) /
+                       std::min(image.width, image.height);
+  Resized out;
+  out.width = std::max(static_cast<int>(target.width), static_cast<int>(std::lround(image.width * scale)));
+  out.height = std::max(static_cast<int>(target.height), static_cast<int>(std::lround(image.height * scale)));
+  out.pixels.resize(static_cast<std::size_t>(out.width) * static_cast<std::size_t>(out.height) * 3);
+  stbir_resize_uint8(image.pixels.data(), image.width, image.height, 0, out.pixels.data(), out.width,
+                     out.height, 0, 3);
+  return out;
+}
+
+void load_one(const fs::path& file, const Target& target, Tensor& tensor, std::int64_t at) {
+  const Resized image = resized(file, target);
+  const std::int64_t left = (image.width - target.width) / 2, top = (image.height - target.height) / 2;
+  const unsigned char* pixels = image.pixels.data() + (top * image.width + left) * 3;
+  const std::int64_t stride = std::int64_t{image.width} * 3;
+  if (tensor.spec().dtype == DType::kFloat32)
+    write_pixels(target, pixels, stride, [out = tensor.as<float>() + at](std::int64_t i, double value) {
+      out[i] = static_cast<float>(value);
+    });
+  else
+    write_pixels(target, pixels, stride,
+                 [out = tensor.as<std::uint8_t>() + at](std::int64_t i, double value) {
+                   out[i] = static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+                 });
 }
 
 }  // namespace
@@ -63,21 +137,16 @@ std::int64_t count_images(const fs::path& folder) {
   return static_cast<std::int64_t>(image_files(folder).size());
 }
 
-Tensor load_images(const fs::path& folder, const TensorSpec& spec) {
-  if (spec.shape.size() != 4 || spec.shape[1] != 3)
-    throw Error(ErrorCode::kConfig,
-                fmt::format("image_dir needs an input of 3 colour planes, '{}' has shape [{}]", spec.name,
-                            fmt::join(spec.shape, ", ")));
+Tensor load_images(const fs::path& folder, const TensorSpec& spec, const ImageFormat& format) {
+  const Target target = target_of(spec, format);
   auto files = image_files(folder);
   if (static_cast<std::int64_t>(files.size()) > spec.shape[0])
     files.resize(static_cast<std::size_t>(spec.shape[0]));
   TensorSpec loaded = spec;
   loaded.shape[0] = static_cast<std::int64_t>(files.size());
   Tensor tensor(loaded);
-  const std::int64_t plane_set = 3 * spec.shape[2] * spec.shape[3];
   for (std::size_t i = 0; i < files.size(); ++i)
-    load_one(files[i], spec.shape[2], spec.shape[3],
-             tensor.as<float>() + static_cast<std::int64_t>(i) * plane_set);
+    load_one(files[i], target, tensor, static_cast<std::int64_t>(i) * 3 * target.height * target.width);
   return tensor;
 }
 

@@ -231,7 +231,7 @@ std::vector<Tensor> load_files(const InputRequest& request) {
 }
 
 Tensor images_in_batches(const InputRequest& request, TensorSpec spec) {
-  const Tensor images = load_images(request.image_dir, spec);
+  const Tensor images = load_images(request.image_dir, spec, request.image_format);
   return fit_samples(images, spec, samples_made(spec.shape.at(0), rows_of(images), request.batch));
 }
 
@@ -246,8 +246,7 @@ std::vector<Tensor> make_inputs(const InputRequest& request) {
   if (!request.load_inputs.empty()) return load_files(request);
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
-    const bool image = request.specs[i].shape.size() == 4 && request.specs[i].dtype == DType::kFloat32;
-    if (!request.image_dir.empty() && request.specs.size() == 1 && image)
+    if (!request.image_dir.empty() && request.specs.size() == 1)
       inputs.push_back(images_in_batches(request, request.specs[i]));
     else if (!request.image_dir.empty())
       throw Error(ErrorCode::kConfig,

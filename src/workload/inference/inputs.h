@@ -10,6 +10,13 @@
 // The inputs of a case as tensors, made once and handed to every engine as the same files.
 namespace paceline::workload {
 
+// How pixels of 0 to 255 become numbers: (pixel - mean) / scale, one value or red, green, blue. Neither is
+// given: ImageNet's for float32, the pixels themselves for uint8. One is given: the other is 0 or 1.
+struct ImageFormat {
+  std::vector<double> mean, scale;
+  bool reverse_channels = false;  // blue, green, red
+};
+
 struct InputRequest {
   std::vector<TensorSpec> specs;        // as stored (input_layout.h): dimension 0 is the number of samples
   std::vector<std::int64_t> id_limits;  // one a spec; above 0: token ids below it; 0: normal data or ones
@@ -21,6 +28,7 @@ struct InputRequest {
   // The batch dimension of each of the model's inputs, -1: none; empty: dimension 0. Files hold arrays in the
   // model's layout.
   std::vector<std::int64_t> batch_dimensions{};
+  ImageFormat image_format{};
 };
 
 // Float inputs: standard normal; token ids: uniform; other integers (attention masks): ones. Sample i of an
@@ -32,9 +40,9 @@ std::vector<Tensor> make_inputs(const InputRequest& request);
 // Samples that load_inputs or image_dir hold; 0 for generated ones, of which there is no end.
 std::int64_t samples_given(const InputRequest& request);
 
-// JPEG/PNG files of a folder in name order: shorter side resized to 256, centre crop, ImageNet mean and
-// deviation, NCHW.
-Tensor load_images(const std::filesystem::path& folder, const TensorSpec& spec);
+// JPEG/PNG files of a folder in name order: shorter side resized to 256 (for 224), centre crop. `spec` is [N,
+// 3, H, W] or [N, H, W, 3], float32 or uint8 (rounded, cut to 0..255). Throws Error(kConfig) for another one.
+Tensor load_images(const std::filesystem::path& folder, const TensorSpec& spec, const ImageFormat& format);
 std::int64_t count_images(const std::filesystem::path& folder);
 
 }  // namespace paceline::workload

@@ -156,25 +156,54 @@ TEST_F(InputFiles, ATruncatedFileIsRefused) {
 
 TEST_F(InputFiles, AFolderWithoutImagesIsNamed) {
   try {
-    load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}});
+    load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}}, {});
     FAIL();
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find(folder_.string()), std::string::npos);
   }
   std::ofstream(folder_ / "broken.png") << "not a picture";
-  EXPECT_THROW(load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}}), Error);
+  EXPECT_THROW(load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}}, {}), Error);
 }
 
-TEST_F(InputFiles, PicturesAreNormalisedPlanes) {
+// One red pixel.
+void write_red_picture(const fs::path& file) {
   static const unsigned char kRedPng[] = {
       0x89, 'P',  'N',  'G',  0x0d, 0x0a, 0x1a, 0x0a, 0,    0,    0,    0x0d, 'I',  'H',
       'D',  'R',  0,    0,    0,    1,    0,    0,    0,    1,    8,    2,    0,    0,
       0,    0x90, 0x77, 0x53, 0xde, 0,    0,    0,    0x0c, 'I',  'D',  'A',  'T',  0x08,
       0xd7, 0x63, 0xf8, 0xcf, 0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0x18, 0xdd, 0x8d,
       0xb0, 0,    0,    0,    0,    'I',  'E',  'N',  'D',  0xae, 0x42, 0x60, 0x82};
-  std::ofstream(folder_ / "red.png", std::ios::binary)
-      .write(reinterpret_cast<const char*>(kRedPng), sizeof kRedPng);
-  const auto t = load_images(folder_, {"input", DType::kFloat32, {4, 3, 8, 8}});
+  std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(kRedPng), sizeof kRedPng);
+}
+
+TEST_F(InputFiles, PicturesMayHaveTheirChannelsLastAndBytes) {
+  write_red_picture(folder_ / "red.png");
+  const auto bytes = load_images(folder_, {"input", DType::kUInt8, {1, 8, 8, 3}}, {});
+  EXPECT_EQ(bytes.spec().shape, (Shape{1, 8, 8, 3}));
+  EXPECT_EQ((std::vector<int>{bytes.as<std::uint8_t>()[0], bytes.as<std::uint8_t>()[1],
+                              bytes.as<std::uint8_t>()[3]}),
+            (std::vector<int>{255, 0, 255}));
+  const auto floats = load_images(folder_, {"input", DType::kFloat32, {1, 8, 8, 3}}, {{127.5}, {127.5}});
+  EXPECT_FLOAT_EQ(floats.as<float>()[0], 1);
+  EXPECT_FLOAT_EQ(floats.as<float>()[1], -1);
+  for (const auto& spec :
+       {TensorSpec{"input", DType::kFloat32, {1, 1, 8, 8}}, TensorSpec{"input", DType::kInt64, {1, 3, 8, 8}}})
+    EXPECT_THROW(load_images(folder_, spec, {}), Error);
+}
+
+TEST_F(InputFiles, ChannelsMayBeReversedAfterMeanAndScale) {
+  write_red_picture(folder_ / "red.png");
+  const auto t =
+      load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}}, {{5, 10, 20}, {2, 5, 4}, true});
+  EXPECT_FLOAT_EQ(t.as<float>()[0], (0 - 20) / 4.0F);        // blue
+  EXPECT_FLOAT_EQ(t.as<float>()[2 * 64], (255 - 5) / 2.0F);  // red
+  const auto mean_alone = load_images(folder_, {"input", DType::kFloat32, {1, 3, 8, 8}}, {{55}, {}});
+  EXPECT_FLOAT_EQ(mean_alone.as<float>()[0], 200);
+}
+
+TEST_F(InputFiles, PicturesAreNormalisedPlanes) {
+  write_red_picture(folder_ / "red.png");
+  const auto t = load_images(folder_, {"input", DType::kFloat32, {4, 3, 8, 8}}, {});
   EXPECT_EQ(t.spec().shape, (Shape{1, 3, 8, 8}));
   EXPECT_NEAR(t.as<float>()[0], (1 - 0.485) / 0.229, 1e-3);   // red plane
   EXPECT_NEAR(t.as<float>()[64], (0 - 0.456) / 0.224, 1e-3);  // green plane
