@@ -70,8 +70,8 @@ class CliTest(unittest.TestCase):
     def run_cli(self, *arguments, timeout=TIMEOUT_S, **options):
         return self.finish(self.start(*arguments, **options), timeout)
 
-    def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, **options):
-        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, "--shapes", "input:{batch}x4",
+    def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, shapes="input:{batch}x4", **options):
+        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, "--shapes", shapes,
                             "--iterations", iterations, *QUICK, *arguments, **options)
 
     def spin_plan(self, *lines, name="plan.yaml", iterations=20, engines="[spin]"):

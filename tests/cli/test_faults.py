@@ -17,6 +17,8 @@ FAULTS = {
     "rubbish": (5, "protocol", ["no record", "%%% not a record"]),
     "throw": (5, "error", ["out of coffee"]),
 }
+# The engine sums four columns: of four alone the output would be the input.
+WIDE = "input:{batch}x8"
 
 
 class Faults(cli.CliTest):
@@ -81,11 +83,29 @@ class Faults(cli.CliTest):
                              ("first", "accuracy: ")):
             for scenario in ((), ("--scenario", "closed_loop", "--concurrency", "1")):
                 folder = f"{fault}{len(scenario)}"
-                result = self.infer("--accuracy-reference", "spin", "-o", folder, *scenario, engine="fault", env={"SPIN_FAULT": fault}, iterations=20)
+                result = self.infer("--accuracy-reference", "spin", "-o", folder, *scenario, engine="fault", shapes=WIDE, env={"SPIN_FAULT": fault}, iterations=20)
                 self.assert_code(result, 1)
                 case = self.summary(self.only_run(folder))["cases"][0]
                 self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"), str(result))
                 self.assertIn(words, case["reason"])
+
+    def test_a_fast_engine_that_computes_once_for_a_bind_is_found_out(self):
+        """An inference so short that its time alone would prove nothing."""
+        result = self.infer("--accuracy-reference", "spin", engine="fault", shapes=WIDE, env={"SPIN_FAULT": "repeat", "SPIN_FAULT_US": "80"}, iterations=200)
+        self.assert_code(result, 1)
+        self.assertIn("did not compute when the same inputs were asked for again", self.summary()["cases"][0]["reason"])
+
+    def test_an_engine_that_keeps_an_answer_for_each_input_is_found_out(self):
+        """With few batches the one that was timed would come up again among those that are said to be new."""
+        result = self.infer("--accuracy-reference", "spin", "--batch", "16", engine="fault", shapes=WIDE, env={"SPIN_FAULT": "memo", "SPIN_FAULT_US": "5000"},
+                            iterations=200)
+        self.assert_code(result, 1)
+        self.assertIn("repeats answers instead of computing them", self.summary()["cases"][0]["reason"])
+
+    def test_outputs_that_are_an_input_or_weights_pass(self):
+        for fault in ("view", "constant"):
+            result = self.infer("--accuracy-reference", "fault", "-o", fault, engine="fault", env={"SPIN_FAULT": fault}, iterations=20)
+            self.assert_code(result, 0)
 
     def test_an_engine_that_computes_passes(self):
         for fault in ("", "nothing"):

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,8 +23,11 @@
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
 //   SPIN_FAULT_AT = load | run
+//          SPIN_FAULT_US: what it sleeps for an inference (default 1000)
 //          it cheats: repeat (computes once after a bind), copy (likewise, and writes the answer each time),
-//          first (once in its life); it tells nonsense: shares, negative, flops, dtype
+//          first (once in its life), memo (once for each content of the input, and writes the answer each
+//          time); view: its output is its own copy of the input; constant: its output is its weights;
+//          it tells nonsense: shares, negative, flops, dtype
 namespace {
 
 using namespace paceline;
@@ -129,8 +133,16 @@ class FaultEngine : public SumEngine {
     if (fault_ == "first" && computed_) return;
     SumEngine::bind(slot, inputs);
     computed_ = false;
+    if (fault_ == "view") {
+      output_ = Tensor({"output", input_.dtype, input_.shape});
+      std::memcpy(output_.data(), input_.data, output_.size_bytes());
+    }
+    if (fault_ == "constant" && weights_.size_bytes() == 0)
+      weights_ = Tensor({"output", DType::kFloat32, output_.spec().shape});
   }
   void enqueue(Slot slot) override {
+    if (fault_ == "view" || fault_ == "constant") return;
+    if (fault_ == "memo" && recall()) return;
     const bool cheats = fault_ == "repeat" || fault_ == "copy" || fault_ == "first";
     if (cheats && computed_) {
       if (fault_ == "copy") std::memcpy(output_.data(), answer_.data(), answer_.size());
@@ -142,10 +154,11 @@ class FaultEngine : public SumEngine {
     if (at_ == "run") misbehave();
     if (fault_ == "nan") output_.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
     if (fault_ == "badshape") output_ = Tensor({"output", DType::kFloat32, {1, 4}});
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
   }
   std::span<const TensorView> synchronize(Slot slot) override {
     const auto outputs = SumEngine::synchronize(slot);
+    if (fault_ == "constant") view_ = weights_.view();
     if (fault_ == "dtype") view_.dtype = static_cast<DType>(77);
     return outputs;
   }
@@ -174,6 +187,19 @@ class FaultEngine : public SumEngine {
     if (fault_ == "throw") throw std::runtime_error("the engine is out of coffee");
     if (fault_ == "unsupported") throw Error(ErrorCode::kUnsupported, "this machine cannot do that");
   }
+  // The answer to an input with this content, where there is one already.
+  bool recall() {
+    const std::string content(static_cast<const char*>(input_.data), input_.size_bytes());
+    auto& answer = answers_[content];
+    if (!answer.empty()) {
+      std::memcpy(output_.data(), answer.data(), answer.size());
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
+    SumEngine::enqueue(0);
+    answer.assign(output_.data(), output_.data() + output_.size_bytes());
+    return true;
+  }
   // A gigabyte at most: without a limit on memory nobody comes to harm.
   static void hoard() {
     std::vector<std::vector<char>> blocks;
@@ -182,6 +208,9 @@ class FaultEngine : public SumEngine {
   }
   bool computed_ = false;
   std::vector<std::byte> answer_;  // of the last inference that was computed
+  std::map<std::string, std::vector<std::byte>> answers_;  // by the content of the input
+  Tensor weights_;
+  long sleep_us_ = std::stol(variable("SPIN_FAULT_US", "1000"));
   std::string fault_ = variable("SPIN_FAULT", "");
   std::string at_ = variable("SPIN_FAULT_AT", "run");
 };

@@ -10,11 +10,21 @@ BatchedInputs::BatchedInputs(std::span<Tensor> stored, std::vector<std::int64_t>
                              std::int64_t batch)
     : dimensions_(std::move(batch_dimensions)), batch_(batch) {
   dimensions_.resize(stored.size(), 0);
-  converted_.reserve(stored.size());  // views point into them
+  tensors_.reserve(stored.size());  // views point into them
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const bool convert = dimensions_[i] > 0;
-    if (convert) converted_.push_back(to_batches(stored[i], dimensions_[i], batch));
-    all_.push_back((convert ? converted_.back() : stored[i]).view());
+    if (convert) tensors_.push_back(to_batches(stored[i], dimensions_[i], batch));
+    all_.push_back((convert ? tensors_.back() : stored[i]).view());
+  }
+}
+
+BatchedInputs::BatchedInputs(std::vector<Tensor>&& stored, std::vector<std::int64_t> batch_dimensions,
+                             std::int64_t batch)
+    : dimensions_(std::move(batch_dimensions)), batch_(batch), tensors_(std::move(stored)) {
+  dimensions_.resize(tensors_.size(), 0);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (dimensions_[i] > 0) tensors_[i] = to_batches(tensors_[i], dimensions_[i], batch);
+    all_.push_back(tensors_[i].view());
   }
 }
 

@@ -13,6 +13,8 @@ class BatchedInputs {
  public:
   // The tensors stay the caller's and must live as long as this and its views.
   BatchedInputs(std::span<Tensor> stored, std::vector<std::int64_t> batch_dimensions, std::int64_t batch);
+  // Keeps the tensors, each once: one that is brought into the model's layout gives up its stored form.
+  BatchedInputs(std::vector<Tensor>&& stored, std::vector<std::int64_t> batch_dimensions, std::int64_t batch);
   // Several threads may ask.
   [[nodiscard]] std::vector<TensorView> views(std::int64_t index) const;
   // What one sample of a batch brings, as a hash; inputs that are the same for all samples are left out.
@@ -22,7 +24,7 @@ class BatchedInputs {
   std::vector<TensorView> all_;  // of each input every batch, one after the other
   std::vector<std::int64_t> dimensions_;
   std::int64_t batch_;
-  std::vector<Tensor> converted_;  // those whose batch is not dimension 0
+  std::vector<Tensor> tensors_;  // of the caller's only those whose batch is not dimension 0
 };
 
 }  // namespace paceline::workload

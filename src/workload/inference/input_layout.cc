@@ -63,9 +63,8 @@ Tensor to_stored(Tensor tensor, std::int64_t batch_dimension) {
   return stored;
 }
 
-Tensor to_batches(Tensor stored, std::int64_t batch_dimension, std::int64_t batch) {
+Tensor to_batches(const Tensor& stored, std::int64_t batch_dimension, std::int64_t batch) {
   const auto& spec = stored.spec();
-  if (batch_dimension <= 0) return stored;
   const std::int64_t batches = spec.shape.at(0) / batch;
   Shape shape(spec.shape.begin() + 1, spec.shape.end());
   shape.insert(shape.begin() + batch_dimension, batch);

@@ -27,7 +27,7 @@ Shape stored_shape(const Shape& shape, std::int64_t batch_dimension, std::int64_
 Tensor to_stored(Tensor tensor, std::int64_t batch_dimension);
 
 // Stored samples as batches in the model's layout, one after the other: [batches, ...shape of one batch].
-// Where the batch is dimension 0 they lie so already, and an input without one stays the one it is.
-Tensor to_batches(Tensor stored, std::int64_t batch_dimension, std::int64_t batch);
+// The batch dimension is above 0: where it is 0 they lie so already, and an input without one is one sample.
+Tensor to_batches(const Tensor& stored, std::int64_t batch_dimension, std::int64_t batch);
 
 }  // namespace paceline::workload

@@ -26,11 +26,11 @@ void load_model(plugin::Engine& engine, const PassSpec& spec) {
   }
 }
 
-std::vector<Tensor> read_stored(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches) {
+std::vector<Tensor> read_stored(const PassSpec& spec, FirstSample first, std::int64_t batches) {
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
     const bool same_for_all = batch_dimension_of(spec.batch_dimensions, i) == kNoBatch;
-    tensors.push_back(read_npy_samples(spec.input_files[i], same_for_all ? 0 : first_batch * spec.batch,
+    tensors.push_back(read_npy_samples(spec.input_files[i], same_for_all ? 0 : first.index,
                                        same_for_all ? 1 : batches * spec.batch));
     if (i < spec.model.inputs.size()) tensors.back().rename(spec.model.inputs[i].name);
   }
@@ -39,10 +39,9 @@ std::vector<Tensor> read_stored(const PassSpec& spec, std::int64_t first_batch, 
 
 }  // namespace
 
-Inputs::Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
+Inputs::Inputs(const PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches)
     : first_batch_(first_batch),
-      tensors_(read_stored(spec, first_batch, batches)),
-      batches_(tensors_, spec.batch_dimensions, spec.batch) {}
+      batches_(read_stored(spec, first, batches), spec.batch_dimensions, spec.batch) {}
 
 LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
@@ -73,12 +72,12 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
 }
 
 result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
-                                   std::int64_t batch) {
+                                   FirstSample first) {
   ComparedRows rows;
   rows.samples_planned = spec.samples;
   append_rows(rows, outputs, spec.batch);
   if (spec.reference_file.empty()) return judge_outputs(rows, nullptr, spec.tolerance, {});
-  const auto reference = to_rows(read_npy_samples(spec.reference_file, batch * spec.batch, spec.batch));
+  const auto reference = to_rows(read_npy_samples(spec.reference_file, first.index, spec.batch));
   auto correctness = compare_outputs(rows, reference, spec.tolerance);
   correctness.reference = spec.reference_name;
   return correctness;

@@ -15,11 +15,18 @@
 // What every pass that drives an engine is made of, whichever way work arrives.
 namespace paceline::workload {
 
+struct FirstSample {
+  std::int64_t index = 0;
+};
+
 // Some batches of a pass's sample inputs, and views of one at a time.
 class Inputs {
  public:
   explicit Inputs(const PassSpec& spec) : Inputs(spec, 0, spec.samples / spec.batch) {}
-  Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches);
+  Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
+      : Inputs(spec, first_batch, FirstSample{first_batch * spec.batch}, batches) {}
+  // One batch, number 0, that begins with any sample.
+  Inputs(const PassSpec& spec, FirstSample first) : Inputs(spec, 0, first, 1) {}
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
   // One of those read. Views stay valid as long as the object; several threads may ask.
@@ -31,8 +38,9 @@ class Inputs {
   }
 
  private:
+  Inputs(const PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches);
+
   std::int64_t first_batch_;
-  std::vector<Tensor> tensors_;
   BatchedInputs batches_;
 };
 
@@ -52,8 +60,9 @@ std::span<const TensorView> readable(plugin::Engine& engine, std::span<const Ten
 // One inference on slot 0, with outputs that the host can read.
 std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs);
 
-// What was timed is what was checked: outputs of one batch of the inputs against the reference's.
+// What was timed is what was checked: outputs of one batch of the inputs against the reference's for the
+// samples from this one on.
 result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
-                                   std::int64_t batch = 0);
+                                   FirstSample first = {});
 
 }  // namespace paceline::workload

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <numeric>
 
+#include "base/npy.h"
+#include "host/memory.h"
+#include "scratch_folder.h"
 #include "workload/inference/batched_inputs.h"
+#include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
 namespace {
@@ -38,6 +43,45 @@ TEST(InputLayout, StoredSamplesComeBackAsTheModelHasThem) {
   EXPECT_EQ(values(halves.views(1).at(0)), (std::vector<float>{6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23}));
   const BatchedInputs whole(tensors, {1}, 4);
   EXPECT_EQ(values(whole.views(0).at(0)), values(model.view()));
+}
+
+TEST(InputLayout, InputsAreHeldOnceWhereverTheBatchIs) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "freed memory stays with the sanitizer";
+#endif
+  const test::ScratchFolder folder;
+  const auto file = folder.path() / "state.npy";
+  const Shape stored{64, 2, 1 << 17};
+  {
+    auto tensor = counted(stored);
+    write_npy(file, tensor.view());
+  }
+  PassSpec spec;
+  spec.samples = 64;
+  spec.batch = 64;
+  spec.input_files = {file.string()};
+  spec.batch_dimensions = {1};
+  spec.model.inputs = {{"state", DType::kFloat32, {2, 64, 1 << 17}}};
+  const auto before = host::process_memory().rss_bytes.value().value_or(0);
+  const Inputs inputs(spec, 0, 1);
+  const auto held = host::process_memory().rss_bytes.value().value_or(0) - before;
+  const auto bytes = static_cast<std::int64_t>(inputs.batch(0).front().size_bytes());
+  EXPECT_GT(held, bytes / 2);
+  EXPECT_LT(held, bytes + bytes / 2);
+}
+
+TEST(InputLayout, ABatchBeginsWithAnySample) {
+  const test::ScratchFolder folder;
+  const auto file = folder.path() / "x.npy";
+  auto tensor = counted({5, 2});
+  write_npy(file, tensor.view());
+  PassSpec spec;
+  spec.samples = 5;
+  spec.batch = 2;
+  spec.input_files = {file.string()};
+  spec.model.inputs = {{"x", DType::kFloat32, {2, 2}}};
+  const Inputs inputs(spec, FirstSample{3});
+  EXPECT_EQ(values(inputs.batch(0).front()), (std::vector<float>{6, 7, 8, 9}));
 }
 
 TEST(InputLayout, AnInputWithoutABatchIsTheSameForAll) {
