@@ -179,6 +179,27 @@ TEST(Capacity, AMissOfRequestsThatWereIssuedLateProvesNothing) {
   EXPECT_NE(found.missed_per_s.reason().find("issued late"), std::string::npos);
 }
 
+// Likewise of a long run, which alone is enough for a limit.
+TEST(Capacity, ALongRunThatWasIssuedLateIsNoLimit) {
+  const CapacityLimits limits{239, 0.99, 2'000'000, 600};
+  SharpServer server{1e9};
+  bool disturbed = false;
+  const auto found = search_capacity(limits, [&](const TrialRun& run) {
+    auto outcome = server(run);
+    const bool is_long = run.counted > limits.max_requests / 60;
+    if (!is_long || disturbed) return outcome;
+    disturbed = true;
+    outcome.slo.verdict = "missed";
+    outcome.slo.over = run.counted / 10;
+    outcome.issued_late = true;
+    return outcome;
+  });
+  ASSERT_TRUE(disturbed);
+  ASSERT_TRUE(found.per_s);
+  EXPECT_FALSE(found.missed_per_s);
+  EXPECT_NE(found.missed_per_s.reason().find("issued late"), std::string::npos);
+}
+
 TEST(Capacity, OneDisturbedRunIsNoLimit) {
   SharpServer server{180};
   server.disturbed = 1;
