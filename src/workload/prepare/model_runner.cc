@@ -95,7 +95,7 @@ std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t sampl
   BatchedInputs batches(inputs_, spec_.batch_dimensions, batch);
   for (std::int64_t first = 0; first < wanted && !interrupt_; first += batch) {
     const auto inputs = batches.views(first / batch);
-    visit(inputs, infer(*engine, inputs));
+    visit(inputs, infer(*engine, inputs), batch);
     const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
     sink_.emit(progress_record({phase, first + batch, seconds, {}, {}, {}}));
   }

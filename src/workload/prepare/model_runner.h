@@ -23,7 +23,9 @@ class ModelRunner {
   ModelRunner(const ModelRunner&) = delete;
   ModelRunner& operator=(const ModelRunner&) = delete;
 
-  using Visit = std::function<void(std::span<const TensorView> inputs, std::span<const TensorView> outputs)>;
+  // Of one inference; `batch` is the number of its samples.
+  using Visit = std::function<void(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                                   std::int64_t batch)>;
   // Calls `visit` after each inference: one sample each, or as many as the model's first dimension says where
   // it is a number. At most `samples`, whole inferences only; returns how many. Throws Error(kData) when the
   // data are fewer than one inference takes.

@@ -95,7 +95,7 @@ void Int8Pass::calibrate(onnx::proto::ModelProto& model, const std::set<std::str
   onnx::Calibrator calibrator(values);
   auto observed = onnx::with_outputs(model, values);
   calibration_.samples =
-      runner().run(observed, calibration_.samples, "calibrate", [&](auto inputs, auto outputs) {
+      runner().run(observed, calibration_.samples, "calibrate", [&](auto inputs, auto outputs, auto) {
         calibrator.observe(inputs);
         calibrator.observe(outputs);
       });

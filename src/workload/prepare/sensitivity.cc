@@ -44,7 +44,7 @@ class Study {
 ComparedRows Study::outputs_of(onnx::proto::ModelProto& model, const std::string& phase) {
   ComparedRows rows;
   runner_.run(model, kSamples, phase,
-              [&](auto, auto outputs) { append_rows(rows, outputs.first(1), outputs.front().shape.at(0)); });
+              [&](auto, auto outputs, auto batch) { append_rows(rows, outputs.first(1), batch); });
   return rows;
 }
 
