@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "host/fma_probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>
 #include <cstdint>
+#include <functional>
 #include <thread>
 
 #include "base/clock.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "base/error.h"
 
 namespace paceline::host {
 namespace {
@@ -35,28 +35,29 @@ struct Loop {
 #if defined(__x86_64__)
 constexpr float kFactor = 0.999F, kAddend = 0.001F;  // the sums stay near 1: no denormal numbers
 
-__attribute__((target("avx2,fma"))) float run_avx2(std::int64_t rounds) {
-  const __m256 factor = _mm256_set1_ps(kFactor), addend = _mm256_set1_ps(kAddend);
-  __m256 sums[kSums];
-  for (int i = 0; i < kSums; ++i) sums[i] = _mm256_set1_ps(static_cast<float>(i));
+using EightFloats __attribute__((vector_size(32))) = float;
+using SixteenFloats __attribute__((vector_size(64))) = float;
+
+// Compiled for the instructions of the function that it becomes a part of. Sums begin neither equal, nor at 1,
+// which each step would leave as it is: the compiler would leave work out.
+template <typename Vector>
+__attribute__((always_inline)) inline float run_sums(std::int64_t rounds) {
+  Vector sums[kSums];
+  for (int i = 0; i < kSums; ++i) sums[i] = Vector{} + (0.5F + 0.01F * static_cast<float>(i));
   for (std::int64_t r = 0; r < rounds; ++r)
 #pragma GCC unroll 12
-    for (int i = 0; i < kSums; ++i) sums[i] = _mm256_fmadd_ps(sums[i], factor, addend);
-  __m256 total = sums[0];
-  for (int i = 1; i < kSums; ++i) total = _mm256_add_ps(total, sums[i]);
-  return _mm256_cvtss_f32(total);
+    for (int i = 0; i < kSums; ++i) sums[i] = sums[i] * kFactor + kAddend;
+  Vector total = sums[0];
+  for (int i = 1; i < kSums; ++i) total += sums[i];
+  return total[0];
+}
+
+__attribute__((target("avx2,fma"))) float run_avx2(std::int64_t rounds) {
+  return run_sums<EightFloats>(rounds);
 }
 
 __attribute__((target("avx512f"))) float run_avx512(std::int64_t rounds) {
-  const __m512 factor = _mm512_set1_ps(kFactor), addend = _mm512_set1_ps(kAddend);
-  __m512 sums[kSums];
-  for (int i = 0; i < kSums; ++i) sums[i] = _mm512_set1_ps(static_cast<float>(i));
-  for (std::int64_t r = 0; r < rounds; ++r)
-#pragma GCC unroll 12
-    for (int i = 0; i < kSums; ++i) sums[i] = _mm512_fmadd_ps(sums[i], factor, addend);
-  __m512 total = sums[0];
-  for (int i = 1; i < kSums; ++i) total = _mm512_add_ps(total, sums[i]);
-  return _mm512_cvtss_f32(total);
+  return run_sums<SixteenFloats>(rounds);
 }
 
 constexpr std::array<Loop, 2> kLoops{
@@ -82,26 +83,53 @@ std::int64_t rounds_for(const Loop& loop, double seconds) {
   }
 }
 
+// Threads that begin together; those that started end at once when another could not.
+class Crew {
+ public:
+  explicit Crew(int threads) : gate_(threads) {}
+  // `work` is done by this thread too, with true. Throws Error(kUnavailable) where not all threads start.
+  void run(int threads, const std::function<void(bool first)>& work) {
+    std::vector<std::jthread> others;
+    try {
+      others.reserve(static_cast<std::size_t>(threads));
+      while (static_cast<int>(others.size()) < threads - 1)
+        others.emplace_back([&] {
+          gate_.arrive_and_wait();
+          if (!cancelled_) work(false);
+        });
+    } catch (const std::exception& e) {
+      cancelled_ = true;
+      for (auto missing = threads - static_cast<int>(others.size()); missing > 0; --missing)
+        gate_.arrive_and_drop();
+      throw Error(ErrorCode::kUnavailable, fmt::format("cannot start {} threads: {}", threads, e.what()));
+    }
+    gate_.arrive_and_wait();
+    work(true);
+  }
+  void meet() { gate_.arrive_and_wait(); }
+
+ private:
+  std::barrier<> gate_;
+  std::atomic<bool> cancelled_ = false;
+};
+
 // Every repetition begins and ends for all threads together.
 std::vector<double> rates(const Loop& loop, int threads, int repetitions, double seconds) {
   const SteadyClock clock;
   const std::int64_t rounds = rounds_for(loop, seconds);
-  std::barrier gate(threads);
   std::vector<double> found;
-  const auto work = [&](bool first) {
+  found.reserve(static_cast<std::size_t>(repetitions));
+  Crew crew(threads);
+  crew.run(threads, [&](bool first) {
     for (int r = 0; r < repetitions; ++r) {
-      gate.arrive_and_wait();
+      crew.meet();
       const std::int64_t begin = clock.now_ns();
       g_used = loop.run(rounds);
-      gate.arrive_and_wait();
+      crew.meet();
       const double took = static_cast<double>(clock.now_ns() - begin) * 1e-9;
       if (first) found.push_back(loop.flops(rounds) * threads / took);
     }
-  };
-  std::vector<std::thread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(work, false);
-  work(true);
-  for (auto& other : others) other.join();
+  });
   return found;
 }
 

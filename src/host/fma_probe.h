@@ -12,7 +12,7 @@ struct FmaRate {
 };
 
 // So many threads side by side, once for each instruction set that this CPU has and the loop is written for;
-// empty where it has none of them.
+// empty where it has none of them. Throws Error(kUnavailable) where not all threads can be started.
 std::vector<FmaRate> measure_fma_rates(int threads, int repetitions = 15, double seconds_each = 0.02);
 
 }  // namespace paceline::host

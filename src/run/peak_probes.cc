@@ -76,6 +76,16 @@ result::Number spread_of(const std::vector<double>& x) {
   return (stats::nearest_rank(sorted, 750'000) - stats::nearest_rank(sorted, 250'000)) / stats::median(x);
 }
 
+// Why there are none goes into the peak.
+std::vector<host::FmaRate> fma_rates(int threads, Peak& peak) {
+  try {
+    return host::measure_fma_rates(threads);
+  } catch (const Error& e) {
+    peak.flops_per_s = result::Number::missing(e.what());
+    return {};
+  }
+}
+
 }  // namespace
 
 Peak PeakProbes::operator()(const std::string& precision, int threads) const {
@@ -121,7 +131,7 @@ Peak PeakProbes::fma_probe(int threads) const {
   const PassInfo info{0, 0, fmt::format("multiply-adds fp32 {} threads", threads), "peak", 0, 0};
   observer_.pass_begins(info);
   Peak best{result::Number::missing("the loop of multiply-adds is not written for this CPU"), {}, {}};
-  for (const auto& rate : host::measure_fma_rates(threads)) {
+  for (const auto& rate : fma_rates(threads, best)) {
     const double most = *std::max_element(rate.flops_per_s.begin(), rate.flops_per_s.end());
     if (best.flops_per_s && *best.flops_per_s >= most) continue;
     best = {most, spread_of(rate.flops_per_s),
