@@ -74,14 +74,19 @@ void CasePeaks::measure(CaseRun& c) {
   if (!words.empty()) observer_.notice(words);
 }
 
-// Twice over the cases: what the last one raised is the peak of all.
+// Twice over the cases: what the last one raised is the peak of all. In a finished result nothing is "not
+// measured yet".
 void CasePeaks::conclude(std::vector<CaseRun>& cases) {
   for (auto& c : cases)
     if (!interrupt_ && wants_peak(c) && !c.samples.empty() && !c.trains()) measure(c);
   for (auto& c : cases) {
-    if (!wants_peak(c) || c.samples.empty() || c.trains()) continue;
-    show(c, table_.known(c.result.benchmark.precision, c.base.settings.threads));
-    resummarize(c);
+    if (!wants_peak(c) || c.trains()) continue;
+    auto peak = table_.known(c.result.benchmark.precision, c.base.settings.threads);
+    if (!peak.flops_per_s && (interrupt_ || c.samples.empty()))
+      peak.flops_per_s = result::Number::missing(
+          interrupt_ ? "not measured: the run was interrupted" : "not measured: the case has no times");
+    show(c, peak);
+    if (!c.samples.empty()) resummarize(c);
   }
 }
 

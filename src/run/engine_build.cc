@@ -27,13 +27,6 @@ WorkerRequest request_of(const BuildOrder& order, const fs::path& plugin_file, c
   return request;
 }
 
-ErrorCode code_of(const std::string& reason_code) {
-  if (reason_code == "unsupported") return ErrorCode::kUnsupported;
-  if (reason_code == "unavailable") return ErrorCode::kUnavailable;
-  if (reason_code == "timeout") return ErrorCode::kTimeout;
-  return reason_code == "config" ? ErrorCode::kUsage : ErrorCode::kData;
-}
-
 // Beside the target and of its type: engines look at the suffix.
 fs::path unfinished(const fs::path& file) {
   return file.parent_path() /
@@ -55,7 +48,7 @@ BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
   }
   std::error_code ignored;
   fs::remove(part, ignored);
-  throw Error(code_of(outcome.reason_code),
+  throw Error(error_code_of(outcome.reason_code),
               fmt::format("cannot build '{}' for {}: {}; log: {}", order.onnx_file.string(), order.engine,
                           outcome.reason, order.log.string()));
 }

@@ -14,6 +14,7 @@ namespace paceline::run {
 namespace {
 
 constexpr double kTimeoutS = 300;  // a file of many GB from a slow disk
+constexpr std::size_t kLogBytes = 500;
 
 }  // namespace
 
@@ -30,10 +31,10 @@ std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std
   request.log = fmt::format("/proc/self/fd/{}", log_file.get());
   request.timeout_s = kTimeoutS;
   const auto outcome = run_worker(request, interrupt, {});
-  if (!outcome.ok)
-    throw Error(outcome.reason_code == "unsupported" ? ErrorCode::kUnsupported : ErrorCode::kData,
-                outcome.reason);
-  return outcome.report.file_inputs;
+  if (outcome.ok) return outcome.report.file_inputs;
+  const auto log = file_tail(request.log, kLogBytes);
+  throw Error(error_code_of(outcome.reason_code),
+              fmt::format("{}{}{}", outcome.reason, log.empty() ? "" : "\n", log));
 }
 
 }  // namespace paceline::run

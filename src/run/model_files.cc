@@ -9,17 +9,6 @@
 #include "run/spawn.h"
 
 namespace paceline::run {
-namespace {
-
-ErrorCode code_of(const std::string& reason_code) {
-  if (reason_code == "unsupported") return ErrorCode::kUnsupported;
-  if (reason_code == "unavailable") return ErrorCode::kUnavailable;
-  if (reason_code == "timeout") return ErrorCode::kTimeout;
-  return reason_code == "config" ? ErrorCode::kUsage : ErrorCode::kData;
-}
-
-}  // namespace
-
 EngineHome exporter_home(const EngineDirectory& engines) {
   return engines.find("eager");
 }
@@ -40,7 +29,7 @@ workload::PreparedFile export_model(const EngineDirectory& engines, const plugin
   const auto outcome = run_worker(request, interrupt, {});
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
   const auto log = file_tail(request.log, 500);
-  throw Error(code_of(outcome.reason_code), fmt::format("cannot export {}: {}{}{}", model.name,
+  throw Error(error_code_of(outcome.reason_code), fmt::format("cannot export {}: {}{}{}", model.name,
                                                         outcome.reason, log.empty() ? "" : "\n", log));
 }
 

@@ -176,12 +176,8 @@ workload::PreparedFile quantise_file(const EngineDirectory& engines, const confi
   request.timeout_s = s.number("timeout_s");
   const auto outcome = run_worker(request, interrupt, {});
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
-  const bool unsupported = outcome.reason_code == "unsupported";
   throw Error(
-      unsupported                        ? ErrorCode::kUnsupported
-      : outcome.reason_code == "config"  ? ErrorCode::kUsage
-      : outcome.reason_code == "timeout" ? ErrorCode::kTimeout
-                                         : ErrorCode::kData,
+      error_code_of(outcome.reason_code),
       fmt::format("cannot write {} as {}: {}", s.text("model"), pass.quantise_to.precision, outcome.reason));
 }
 

@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/display_text.h"
@@ -104,6 +107,14 @@ const char* code_name(ErrorCode code) {
   }
 }
 
+// Of what a worker can say itself, and of one that was stopped.
+constexpr std::array<std::pair<std::string_view, ErrorCode>, 5> kErrorCodes{
+    {{"unsupported", ErrorCode::kUnsupported},
+     {"unavailable", ErrorCode::kUnavailable},
+     {"timeout", ErrorCode::kTimeout},
+     {"config", ErrorCode::kUsage},
+     {"io", ErrorCode::kIo}}};
+
 void run_any_pass(const workload::PassSpec& spec, workload::RecordSink& sink,
                   const std::atomic<bool>& interrupt) {
   if (spec.kind == workload::PassKind::kStore) return serve_store_process(spec);
@@ -154,6 +165,12 @@ std::map<std::string, std::string> worker_environment(const WorkerRequest& reque
   // The size of the environment block shifts the stack: vary it, so that no process start is special.
   env["PACELINE_PAD"] = std::string(static_cast<std::size_t>(SteadyClock{}.now_ns() / 1000 % 1024), 'x');
   return env;
+}
+
+ErrorCode error_code_of(const std::string& reason_code) {
+  for (const auto& [name, code] : kErrorCodes)
+    if (name == reason_code) return code;
+  return ErrorCode::kData;
 }
 
 WorkerOutcome worker_outcome(RecordReader& reader, std::optional<Verdict> verdict) {

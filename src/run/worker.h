@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "run/record_reader.h"
 #include "run/worker_end.h"
 #include "workload/pass.h"
@@ -37,6 +38,10 @@ struct WorkerOutcome {
   // and when the first failure was noticed.
   std::int64_t fault_ns = 0, noticed_ns = 0;
 };
+
+// Of a worker that prepares something for a command: its exit code follows. kData where the code is no other
+// kind of error's.
+ErrorCode error_code_of(const std::string& reason_code);
 
 // Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and
 // stops it when `interrupt` becomes true (SIGTERM, two seconds later SIGKILL). Leaves no process of the group

@@ -71,7 +71,7 @@ class CliTest(unittest.TestCase):
         return self.finish(self.start(*arguments, **options), timeout)
 
     def infer(self, *arguments, engine="spin", model="x.spin", iterations=20, shapes="input:{batch}x4", **options):
-        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, "--shapes", shapes,
+        return self.run_cli("infer", "--plugin", SPIN, "--engine", engine, "--model", model, *(["--shapes", shapes] if shapes else []),
                             "--iterations", iterations, *QUICK, *arguments, **options)
 
     def spin_plan(self, *lines, name="plan.yaml", iterations=20, engines="[spin]"):

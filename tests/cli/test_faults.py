@@ -57,6 +57,19 @@ class Faults(cli.CliTest):
             self.assertIn("this machine cannot do that", case["reason"])
             self.assertEqual(summary["outcome"], "ok")
 
+    def test_what_an_engine_printed_stands_beside_why_it_cannot_read_inputs(self):
+        self.write("x.pt", "no model")
+        result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "fault", "--model", "x.pt", env={"SPIN_FAULT": "unavailable", "SPIN_FAULT_AT": "inputs"})
+        self.assert_code(result, 2)
+        self.assertIn("the library is not here", result.err)
+        self.assertIn("libspin.so.1: cannot open shared object file", result.err)
+
+    def test_a_case_without_times_has_no_peak_to_come(self):
+        self.infer("-o", "out", engine="fault", model="tiny_cnn", shapes=None, env={"SPIN_FAULT": "throw"})
+        case = self.summary(self.only_run("out"))["cases"][0]
+        self.assertEqual(case["outcome"], "failed")
+        self.assertNotIn("not measured yet", str(case))
+
     def test_nan_fails_the_accuracy_check(self):
         result, _, _, case = self.run_fault("nan", "run")
         self.assert_code(result, 1)

@@ -21,8 +21,8 @@
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
-//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported nan badshape;
-//   SPIN_FAULT_AT = load | run
+//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported unavailable nan badshape;
+//   SPIN_FAULT_AT = load | run | inputs (of a file)
 //          SPIN_FAULT_US: what it sleeps for an inference (default 1000)
 //          it cheats: repeat (computes once after a bind), copy (likewise, and writes the answer each time),
 //          first (once in its life), memo (once for each content of the input, and writes the answer each
@@ -156,6 +156,10 @@ class FaultEngine : public SumEngine {
     if (fault_ == "badshape") output_ = Tensor({"output", DType::kFloat32, {1, 4}});
     std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
   }
+  [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string&) override {
+    if (at_ == "inputs") misbehave();
+    return {};
+  }
   std::span<const TensorView> synchronize(Slot slot) override {
     const auto outputs = SumEngine::synchronize(slot);
     if (fault_ == "constant") view_ = weights_.view();
@@ -185,6 +189,11 @@ class FaultEngine : public SumEngine {
       std::this_thread::sleep_for(std::chrono::hours(1));
     }
     if (fault_ == "throw") throw std::runtime_error("the engine is out of coffee");
+    if (fault_ == "unavailable") {
+      const char text[] = "libspin.so.1: cannot open shared object file\n";
+      if (::write(2, text, sizeof text - 1) < 0) std::abort();
+      throw Error(ErrorCode::kUnavailable, "the library is not here");
+    }
     if (fault_ == "unsupported") throw Error(ErrorCode::kUnsupported, "this machine cannot do that");
   }
   // The answer to an input with this content, where there is one already.
