@@ -208,12 +208,17 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
           {}};
 }
 
+// The run to resume; without a summary, its records alone.
+result::StoredRun previous_run(const result::RunDirectory& directory) {
+  if (fs::exists(directory.summary_path())) return result::read_run(directory.path());
+  return {directory.path(), {}};
+}
+
 // The process that writes the run: the only one, or the one that leads a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console) {
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
-  if (p.options.has("resume") && fs::exists(directory.summary_path()))
-    setup.previous = result::read_run(directory.path());
+  if (p.options.has("resume")) setup.previous = previous_run(directory);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   ProgressView view(console);
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag());

@@ -96,7 +96,7 @@ fs::path RunDirectory::case_dir(const std::string& case_id) const {
   return dir;
 }
 
-void RunDirectory::write_case(const CaseResult& result, const std::vector<Sample>& samples) const {
+SamplesFile RunDirectory::write_case(const CaseResult& result, const std::vector<Sample>& samples) const {
   CaseResult copy = result;
   const fs::path dir = case_dir(result.case_id);
   if (!samples.empty()) {
@@ -105,6 +105,7 @@ void RunDirectory::write_case(const CaseResult& result, const std::vector<Sample
     copy.samples = {"samples.csv", "csv", sample_columns(samples), sha256_hex(csv)};
   }
   write_file_atomic(dir / "result.json", json_text(to_json(copy)));
+  return copy.samples;
 }
 
 void RunDirectory::write_summary(const RunResult& run) const {
@@ -166,7 +167,14 @@ bool lacks_samples(const StoredRun& stored, const CaseResult& c) {
 
 std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c) {
   const auto file = samples_file(stored, c);
-  return file.empty() || !fs::exists(file) ? std::vector<Sample>{} : read_samples_csv(file);
+  if (file.empty() || !fs::exists(file)) return {};
+  auto samples = read_samples_csv(file);
+  if (!c.samples.sha256.empty() && sha256_file(file) != c.samples.sha256)
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' was changed after the run: its SHA-256 is not the one in run_summary.json; "
+                            "put the original back, or remove the file to report without samples",
+                            file.string()));
+  return samples;
 }
 
 }  // namespace paceline::result

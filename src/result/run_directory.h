@@ -28,8 +28,8 @@ class RunDirectory {
   [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;
   [[nodiscard]] std::filesystem::path summary_path() const { return folder_ / "run_summary.json"; }
 
-  void write_case(const CaseResult& result,
-                  const std::vector<Sample>& samples) const;  // result.json, samples.csv
+  // result.json, samples.csv; the latter, with its digest, is what the result says of its samples.
+  SamplesFile write_case(const CaseResult& result, const std::vector<Sample>& samples) const;
   void write_summary(const RunResult& run) const;             // run_summary.json, summary.csv
 
  private:
@@ -51,7 +51,8 @@ StoredRun read_run(const std::filesystem::path& path);
 
 // Whether the file with the samples of a case is gone: a run directory may be passed on without it.
 bool lacks_samples(const StoredRun& stored, const CaseResult& c);
-// Samples of one case of a stored run; empty when the case has none, or lacks them.
+// Samples of one case of a stored run; empty when the case has none, or lacks them. Throws Error(kData) where
+// the file is not the one that the run wrote.
 std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c);
 
 }  // namespace paceline::result

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "run/kept_records.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -18,8 +19,8 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 30;
 
 }  // namespace
 
-RecordReader::RecordReader(fs::path file, OnProgress on_progress)
-    : file_(std::move(file)), on_progress_(std::move(on_progress)) {
+RecordReader::RecordReader(fs::path file, OnProgress on_progress, std::string case_id)
+    : file_(std::move(file)), case_id_(std::move(case_id)), on_progress_(std::move(on_progress)) {
   if (!file_.empty()) write_file_atomic(part(), "");
 }
 
@@ -47,7 +48,7 @@ bool RecordReader::drain(int fd) {
 }
 
 void RecordReader::commit() const {
-  if (!file_.empty()) write_file_atomic(file_, kept_);
+  if (!file_.empty()) keep_records(file_, kept_, case_id_);
   discard();
 }
 

@@ -15,7 +15,8 @@ using OnProgress = std::function<void(const workload::ProgressRecord&)>;
 // throws Error(kData).
 class RecordReader {
  public:
-  RecordReader(std::filesystem::path file, OnProgress on_progress);  // no path: no copy
+  // No path: no copy. `case_id` is whose records they are.
+  RecordReader(std::filesystem::path file, OnProgress on_progress, std::string case_id = {});
   void add(std::string_view bytes);
   // Takes whatever is in a pipe that does not block. False at the end of the stream.
   bool drain(int fd);
@@ -28,6 +29,7 @@ class RecordReader {
   void take(std::string_view line);
 
   std::filesystem::path file_;
+  std::string case_id_;
   OnProgress on_progress_;
   std::string pending_;
   std::string kept_;

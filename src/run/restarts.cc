@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fault.h"
-#include "base/file.h"
+#include "run/kept_records.h"
 #include "workload/records.h"
 
 namespace paceline::run {
@@ -55,11 +55,11 @@ void add_return(result::RestartFigures& figures, const Count& fault_step, std::i
 }
 
 // In the report, and in the records that a later --resume reads.
-void keep(const std::filesystem::path& record_file, workload::PassReport& report,
+void keep(const WorkerRequest& request, workload::PassReport& report,
           const std::vector<result::RestartFigures>& restarts) {
   const auto record = workload::restarts_record(restarts);
   workload::apply_record(report, record);
-  if (!record_file.empty()) write_file_atomic(record_file, read_file(record_file) + record.dump() + "\n");
+  if (!request.record_file.empty()) add_kept_record(request.record_file, record, request.spec.case_id);
 }
 
 void tell(const OnProgress& on_progress, int restart, int max_restarts, const std::string& reason) {
@@ -86,7 +86,7 @@ WorkerOutcome run_ranks_restarting(const WorkerRequest& request, const RankShare
     outcome = run_ranks(again, share, interrupt, on_progress);
     if (outcome.ok) add_return(restarts.back(), fault_step, noticed_ns, outcome.report);
   }
-  if (!restarts.empty() && outcome.ok) keep(request.record_file, outcome.report, restarts);
+  if (!restarts.empty() && outcome.ok) keep(request, outcome.report, restarts);
   return outcome;
 }
 

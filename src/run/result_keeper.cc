@@ -56,8 +56,7 @@ ResultKeeper::ResultKeeper(const RunSetup& setup, result::RunDirectory& director
 }
 
 void ResultKeeper::keep(CaseRun& c, const std::vector<CaseRun>& all) {
-  directory_.write_case(c.result, c.samples);
-  if (!c.samples.empty()) c.result.samples = {"samples.csv", "csv", result::sample_columns(c.samples), {}};
+  c.result.samples = directory_.write_case(c.result, c.samples);
   run_.cases.clear();
   for (const auto& one : all) run_.cases.push_back(one.result);
   write_summary();

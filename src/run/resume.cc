@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "run/resume.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "run/kept_records.h"
 
 namespace paceline::run {
 namespace {
@@ -31,19 +35,41 @@ bool measured_elsewhere(const RunSetup& setup, const CaseRun& c) {
   });
 }
 
-// False: there is none.
-bool take_over_check(CaseRun& c, CasePeaks& peaks) {
-  const auto checked = read_record_file(c.record_file(PassKind::kCheck, 0));
-  if (!checked) return false;
+// The records of a pass, where they fit; what does not is named, and stays under another name.
+std::optional<workload::PassReport> fitting_records(const CaseRun& c, PassKind kind, std::int64_t repetition,
+                                                    RunObserver& observer) {
+  const auto file = c.record_file(kind, repetition);
+  auto kept = read_kept_records(file, c.definition.id);
+  const bool other = kept.report && kind == PassKind::kTimed && kept.report->repetition.index != repetition;
+  if (other) kept = {{}, "it belongs to another repetition"};
+  if (kept.problem.empty()) return std::move(kept.report);
+  observer.warning(fmt::format("'{}' is not taken over: {}; it is measured again, and the file is kept",
+                               file.string(), kept.problem));
+  set_file_aside(file);
+  return std::nullopt;
+}
+
+bool has_repetitions(const CaseRun& c) {
+  for (std::int64_t r = 0; r < c.result.repetitions_planned; ++r)
+    if (std::filesystem::exists(c.record_file(PassKind::kTimed, r))) return true;
+  return false;
+}
+
+// False: there is none, and so nothing that follows from it.
+bool take_over_check(CaseRun& c, CasePeaks& peaks, RunObserver& observer) {
+  const auto checked = fitting_records(c, PassKind::kCheck, 0, observer);
+  if (!checked) {
+    if (has_repetitions(c)) set_passes_aside(c);
+    return false;
+  }
   peaks.fill(c);
   apply_check(c, *checked);
   return true;
 }
 
-void take_over_repetitions(CaseRun& c) {
+void take_over_repetitions(CaseRun& c, RunObserver& observer) {
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
-    if (const auto report = read_record_file(c.record_file(PassKind::kTimed, r)))
-      apply_repetition(c, *report);
+    if (const auto report = fitting_records(c, PassKind::kTimed, r, observer)) apply_repetition(c, *report);
 }
 
 void take_over_extras(const RunSetup& setup, CaseRun& c) {
@@ -57,11 +83,11 @@ void take_over_extras(const RunSetup& setup, CaseRun& c) {
 
 }  // namespace
 
-void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks) {
+void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks, RunObserver& observer) {
   if (setup.previous.folder.empty() || c.ended) return;
   if (asked_again(setup, c) || measured_elsewhere(setup, c)) return set_passes_aside(c);
-  if (!c.trains() && !take_over_check(c, peaks)) return;
-  take_over_repetitions(c);
+  if (!c.trains() && !take_over_check(c, peaks, observer)) return;
+  take_over_repetitions(c, observer);
   take_over_extras(setup, c);
 }
 

@@ -192,7 +192,7 @@ WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& 
   Pipe pipe = record_pipe();
   const FileDescriptor spec = memory_file(workload::to_json(request.spec).dump());
   const auto oom_before = host::read_oom_counters();
-  RecordReader reader(request.record_file, on_progress);
+  RecordReader reader(request.record_file, on_progress, request.spec.case_id);
   ChildProcess child(
       {worker_command_line(), worker_environment(request), request.log, spec.get(), pipe.write_end.get()});
   pipe.write_end.reset();
@@ -207,7 +207,7 @@ WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& 
 
 WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<bool>& interrupt,
                              const OnProgress& on_progress) {
-  RecordReader reader(request.record_file, on_progress);
+  RecordReader reader(request.record_file, on_progress, request.spec.case_id);
   for (const auto& [name, value] : worker_environment(request)) ::setenv(name.c_str(), value.c_str(), 1);
   DirectSink sink(reader);
   run_and_report(request.spec, sink, interrupt);
@@ -217,18 +217,6 @@ WorkerOutcome run_in_process(const WorkerRequest& request, const std::atomic<boo
   else if (!reader.report().done)
     verdict = {reader.report().error_code, reader.report().error};
   return worker_outcome(reader, std::move(verdict));
-}
-
-std::optional<PassReport> read_record_file(const fs::path& record_file) {
-  if (!fs::exists(record_file)) return std::nullopt;
-  PassReport report;
-  for (const auto& line : split(read_file(record_file), '\n')) {
-    if (line.empty()) continue;
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_discarded()) return std::nullopt;
-    workload::apply_record(report, json);
-  }
-  return report.done ? std::optional(std::move(report)) : std::nullopt;
 }
 
 int worker_main(int spec_fd, int record_fd) {

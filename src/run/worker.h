@@ -59,9 +59,6 @@ std::map<std::string, std::string> worker_environment(const WorkerRequest& reque
 // Keeps or drops the record file. No verdict: it went well.
 WorkerOutcome worker_outcome(RecordReader& reader, std::optional<Verdict> verdict);
 
-// A finished pass read back from its record file; nullopt when there is none or it is not complete.
-std::optional<workload::PassReport> read_record_file(const std::filesystem::path& record_file);
-
 // What the worker executable does: read the spec, run the pass, write records. Returns the process's exit
 // code.
 int worker_main(int spec_fd, int record_fd);

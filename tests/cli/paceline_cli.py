@@ -3,6 +3,7 @@
 
 import csv
 import io
+import hashlib
 import json
 import os
 import shutil
@@ -184,6 +185,14 @@ def wait_until(condition, timeout=60):
 
 def refuse_constant(name):
     raise ValueError(f"{name} in JSON")
+
+
+def seal_record(record):
+    """Seals a pass record of a test's own making as paceline does."""
+    lines = record.read_bytes().splitlines(keepends=True)
+    seal = json.loads(lines[-1])
+    seal["sha256"] = hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+    record.write_bytes(b"".join(lines[:-1]) + json.dumps(seal).encode() + b"\n")
 
 
 def read_json(path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Folders that cannot be written, disks that are full, results that are damaged, two runs in one directory."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -164,6 +165,61 @@ class Damaged(cli.CliTest):
     def test_resume_of_a_damaged_summary_says_so(self):
         self.file.write_text("{", encoding="utf-8")
         self.assert_error(self.run_cli("run", "--resume", self.run_dir), 2, "run_summary.json")
+
+    def test_samples_that_were_changed_are_not_drawn(self):
+        samples = self.run_dir / "samples.csv"
+        head, *rows = samples.read_text(encoding="utf-8").splitlines()
+        column = head.split(",").index("host_ns")
+        changed = [",".join(cell + "0" if i == column else cell for i, cell in enumerate(row.split(","))) for row in rows]
+        samples.write_text("\n".join([head, *changed]) + "\n", encoding="utf-8")
+        self.assert_error(self.run_cli("report", "-s", self.run_dir, "-f", "html"), 2, "samples.csv", "was changed after the run")
+
+    def test_the_digest_of_the_samples_is_stored(self):
+        digest = hashlib.sha256((self.run_dir / "samples.csv").read_bytes()).hexdigest()
+        self.assertEqual(self.summary(self.run_dir)["cases"][0]["samples"]["sha256"], digest)
+
+    def resume_sets_aside(self, words, name="timed-0.jsonl"):
+        """The record is named and kept, and what it was for is measured again."""
+        record = self.run_dir / "passes" / name
+        content = record.read_bytes()
+        result = self.run_cli("run", "--resume", self.run_dir)
+        self.assert_code(result, 0)
+        self.assertIn(name, result.err)
+        self.assertIn(words, result.err)
+        kept = [p for p in self.run_dir.rglob(f"{name}*") if p.is_file() and p.read_bytes() == content]
+        self.assertEqual(len(kept), 1, list(self.run_dir.rglob("*.jsonl*")))
+        self.assert_samples_once(self.run_dir, self.summary(self.run_dir)["cases"][0]["case_id"], 1, 5)
+
+    def test_resume_notices_a_record_without_its_samples(self):
+        record = self.run_dir / "passes" / "timed-0.jsonl"
+        lines = [line for line in record.read_text(encoding="utf-8").splitlines(keepends=True) if '"samples"' not in line]
+        record.write_text("".join(lines), encoding="utf-8")
+        self.resume_sets_aside("changed after it was written")
+
+    def test_resume_notices_a_record_that_is_none(self):
+        record = self.run_dir / "passes" / "timed-0.jsonl"
+        record.write_text('{"type": "repetition", "summary": 7}\n' + record.read_text(encoding="utf-8"), encoding="utf-8")
+        cli.seal_record(record)
+        self.resume_sets_aside("timed-0.jsonl")
+
+    def test_resume_notices_the_record_of_another_case(self):
+        self.assert_code(self.infer("-o", "other", "-q", "--threads", "1", "--precision", "bf16", "--allow-precision-fallback", iterations=5), 0)
+        other = next((self.folder / "other").rglob("timed-0.jsonl"))
+        (self.run_dir / "passes" / "timed-0.jsonl").write_bytes(other.read_bytes())
+        self.resume_sets_aside("belongs to another case")
+
+    def test_resume_notices_a_damaged_check(self):
+        record = self.run_dir / "passes" / "check.jsonl"
+        record.write_bytes(record.read_bytes()[:-40])
+        self.resume_sets_aside("cut short", "check.jsonl")
+
+    def test_resume_without_a_summary_keeps_the_records(self):
+        record = self.run_dir / "passes" / "timed-0.jsonl"
+        content = record.read_bytes()
+        self.file.unlink()
+        self.assert_code(self.run_cli("run", "--resume", self.run_dir), 0)
+        self.assertEqual(record.read_bytes(), content)
+        self.assertEqual(self.summary(self.run_dir)["cases"][0]["stats"]["n"], 5)
 
     def test_resume_measures_a_damaged_repetition_again(self):
         record = self.run_dir / "passes" / "timed-0.jsonl"

@@ -47,6 +47,7 @@ class Stored(cli.CliTest):
                 summary["overhead"].update(os_noise_frac=0.0, calibration_drift=0.0, overhead_fraction=0.0)
                 summary.update(residual_warmup=False, foreign_cpu_frac=noise.get("foreign_cpu_frac", 0.0))
         record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        cli.seal_record(record)
 
     def resume(self, *arguments):
         return self.run_cli("run", "--resume", self.run_dir, *arguments)
