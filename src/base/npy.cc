@@ -175,9 +175,21 @@ class NpyFile {
   Header header_;
 };
 
+constexpr zip_uint64_t kMostMemberBytes = 1ULL << 40;
+
+using Archive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
+
+Archive open_archive(const fs::path& path) {
+  int error = 0;
+  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &error), zip_discard);
+  if (!archive)
+    throw Error(ErrorCode::kData, fmt::format("'{}' is not a readable .npz archive", path.string()));
+  return archive;
+}
+
 std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& name) {
   zip_stat_t stat;
-  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size > (1ULL << 40))
+  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size > kMostMemberBytes)
     bad(name, "its directory is damaged");
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive, index, 0), zip_fclose);
   std::string content(stat.size, '\0');
@@ -252,16 +264,29 @@ void write_npz(const fs::path& path, std::span<const TensorView> tensors) {
   fs::rename(partial, path);
 }
 
+std::uint64_t npy_or_npz_bytes(const fs::path& path) {
+  if (path.extension() != ".npz") {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    return error ? 0 : size;  // why it cannot be read is said by who reads it
+  }
+  const auto archive = open_archive(path);
+  std::uint64_t bytes = 0;
+  const auto count = static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive.get(), 0)));
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    zip_stat_t stat;
+    if (zip_stat_index(archive.get(), i, 0, &stat) == 0) bytes += std::min(stat.size, kMostMemberBytes);
+  }
+  return bytes;
+}
+
 std::vector<Tensor> read_npy_or_npz(const fs::path& path) {
   std::vector<Tensor> tensors;
   if (path.extension() != ".npz") {
     tensors.push_back(read_npy(path));
     return tensors;
   }
-  int error = 0;
-  std::unique_ptr<zip_t, void (*)(zip_t*)> archive(zip_open(path.c_str(), ZIP_RDONLY, &error), zip_discard);
-  if (!archive)
-    throw Error(ErrorCode::kData, fmt::format("'{}' is not a readable .npz archive", path.string()));
+  const auto archive = open_archive(path);
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <vector>
@@ -19,6 +20,8 @@ void write_npy(const std::filesystem::path& path, const TensorView& tensor);
 // An archive of arrays (.npz, not compressed) under the tensors' names. The names must differ.
 void write_npz(const std::filesystem::path& path, std::span<const TensorView> tensors);
 
+// What the arrays of a .npy or .npz file take in memory, by its headers alone.
+std::uint64_t npy_or_npz_bytes(const std::filesystem::path& path);
 // One tensor (.npy) or all arrays of an archive (.npz), named by their file stem or member name.
 std::vector<Tensor> read_npy_or_npz(const std::filesystem::path& path);
 

@@ -2,6 +2,7 @@
 #include "run/coordinator.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/error.h"
 #include "run/artefacts.h"
@@ -21,6 +22,7 @@
 #include "run/timed_passes.h"
 #include "run/train_here.h"
 #include "run/training_profiles.h"
+#include "workload/memory_budget.h"
 
 namespace paceline::run {
 namespace {
@@ -79,7 +81,7 @@ class Coordinator {
 
 void Coordinator::open(const config::Case& definition) {
   auto c = open_case(setup_, definition, keeper_.run().run_id, directory_);
-  take_over(setup_, c, peaks_);
+  take_over(setup_, c, peaks_, observer_);
   if (c.ended) observer_.case_ends(c.result);
   cases_.push_back(std::move(c));
   keeper_.keep(cases_.back(), cases_);
@@ -117,6 +119,12 @@ void Coordinator::check(CaseRun& c) {
 bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
   try {
     prepare_check_files(c.definition, artefacts_, pass);
+  } catch (const workload::OutOfMemory& e) {
+    end_case(c, "oom", e.what());
+    return false;
+  } catch (const std::bad_alloc&) {
+    end_case(c, "oom", "out of memory: its inputs could not be made; use smaller inputs or batches");
+    return false;
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
     return false;

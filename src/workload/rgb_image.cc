@@ -10,22 +10,38 @@
 
 #include "base/error.h"
 #include "base/reading.h"
+#include "workload/memory_budget.h"
 
 namespace paceline::workload {
 namespace {
 
 constexpr std::uint64_t kMaxImageBytes = 256ULL << 20;
+constexpr double kLargeImageBytes = 64e6;  // smaller ones are not worth asking the system about memory
 constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};  // torchvision's ImageNet constants
 constexpr std::array<float, 3> kDeviation{0.229F, 0.224F, 0.225F};
+
+const stbi_uc* data_of(const std::string& bytes) {
+  return reinterpret_cast<const stbi_uc*>(bytes.data());
+}
+
+// A small file can be a huge picture. It is held twice: by the decoder, and as it is returned.
+void require_room(const std::filesystem::path& file, const std::string& bytes) {
+  int width = 0, height = 0, channels = 0;
+  if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels))
+    return;
+  const double size = 6.0 * width * height;
+  if (size > kLargeImageBytes)
+    require_memory(size, fmt::format("the {} x {} pixels of '{}'", width, height, file.string()));
+}
 
 }  // namespace
 
 RgbImage decode_rgb(const std::filesystem::path& file) {
   const std::string bytes = read_limited(file, kMaxImageBytes);
   int width = 0, height = 0, channels = 0;
+  require_room(file, bytes);
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
-                            &width, &height, &channels, 3),
+      stbi_load_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels, 3),
       stbi_image_free);
   if (!pixels) {
     const char* why = stbi_failure_reason();

@@ -3,6 +3,8 @@
 
 import os
 import unittest
+import zipfile
+import zlib
 
 import paceline_cli as cli
 
@@ -144,6 +146,41 @@ class Faults(cli.CliTest):
         result = self.infer("--in-process", engine="fault", env={"SPIN_FAULT": "throw"})
         self.assert_code(result, 5)
         self.assertIn("out of coffee", result.err)
+
+    def test_inputs_that_do_not_fit_into_memory_end_their_case_alone(self):
+        """The coordinator makes the inputs: allocated first, they would have the whole run killed."""
+        group = memory_group(self)
+        plan = self.write("plan.yaml", self.spin_plan("batch_sizes: [1, 8, 40000]", iterations=5).read_text(encoding="utf-8").replace("{batch}x4", "{batch}x3x64x64"))
+        result = self.finish(self.start("run", plan, preexec_fn=lambda: join_group(group)))
+        self.assert_code(result, 5)
+        summary = self.summary()
+        self.assertEqual([(c["outcome"], c["reason_code"]) for c in summary["cases"]], [("ok", ""), ("ok", ""), ("failed", "oom")])
+        self.assertIn("the inputs would take", summary["cases"][2]["reason"])
+
+    def test_shapes_files_and_pictures_beyond_all_memory_have_one_message(self):
+        with zipfile.ZipFile(self.folder / "huge.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("input.npy", "w", force_zip64=True) as member:
+            header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (750000000,), }"
+            header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
+            member.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+            for _ in range(3000):
+                member.write(bytes(1_000_000))
+        pictures = self.folder / "pictures"
+        pictures.mkdir()
+        side = 15000
+        chunks = [(b"IHDR", side.to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])), (b"IDAT", zlib.compress(bytes(side * (3 * side + 1)), 1)), (b"IEND", b"")]
+        (pictures / "huge.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+            len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in chunks))
+        group = memory_group(self)
+        for name, words, arguments, shapes in (("shape", "the inputs would take", (), f"input:{{batch}}x{2 ** 30}"),
+                                               ("file", "huge.npz", ("--load-inputs", "huge.npz"), "input:{batch}x4"),
+                                               ("picture", "15000 x 15000 pixels", ("--image-dir", pictures), "input:{batch}x3x8x8")):
+            with self.subTest(name):
+                result = self.infer("-o", name, *arguments, shapes=shapes, preexec_fn=lambda: join_group(group))
+                self.assert_code(result, 5)
+                case = self.summary(self.only_run(name))["cases"][0]
+                self.assertEqual(case["reason_code"], "oom")
+                self.assertIn(words, case["reason"])
+                self.assertIn("out of memory", case["reason"])
 
     def test_out_of_memory_killer_is_named(self):
         group = memory_group(self)

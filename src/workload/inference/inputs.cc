@@ -12,6 +12,7 @@
 #include "base/npy.h"
 #include "base/random.h"
 #include "workload/inference/input_layout.h"
+#include "workload/memory_budget.h"
 
 namespace paceline::workload {
 namespace fs = std::filesystem;
@@ -145,7 +146,15 @@ GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, cons
   return {std::move(*found), text, true};
 }
 
+// A small .npz can hold huge arrays. What is read is held as the file has it, and as inputs.
+void require_room_for(const std::vector<std::string>& files) {
+  double bytes = 0;
+  for (const auto& text : files) bytes += 2 * static_cast<double>(npy_or_npz_bytes(name_and_file(text).second));
+  require_memory(bytes, fmt::format("the arrays of '{}'", fmt::join(files, "', '")));
+}
+
 std::vector<GivenArray> read_arrays(const std::vector<std::string>& files) {
+  require_room_for(files);
   std::vector<GivenArray> given;
   for (const auto& text : files) {
     const auto [name, file] = name_and_file(text);
@@ -235,6 +244,18 @@ Tensor images_in_batches(const InputRequest& request, TensorSpec spec) {
   return fit_samples(images, spec, samples_made(spec.shape.at(0), rows_of(images), request.batch));
 }
 
+// All of them, and the largest once more while it is written.
+double bytes_of(const std::vector<TensorSpec>& specs) {
+  double sum = 0, largest = 0;
+  for (const auto& spec : specs) {
+    double bytes = static_cast<double>(dtype_size_bytes(spec.dtype));
+    for (const auto size : spec.shape) bytes *= static_cast<double>(size);
+    sum += bytes;
+    largest = std::max(largest, bytes);
+  }
+  return sum + largest;
+}
+
 }  // namespace
 
 std::int64_t samples_given(const InputRequest& request) {
@@ -244,6 +265,7 @@ std::int64_t samples_given(const InputRequest& request) {
 
 std::vector<Tensor> make_inputs(const InputRequest& request) {
   if (!request.load_inputs.empty()) return load_files(request);
+  if (request.image_dir.empty()) require_memory(bytes_of(request.specs), "the inputs");
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < request.specs.size(); ++i) {
     if (!request.image_dir.empty() && request.specs.size() == 1)
