@@ -124,10 +124,37 @@ fs::path temp_dir() {
   return fs::is_directory(folder, error) ? folder : fs::current_path();
 }
 
+namespace {
+
+// Of this user, and closed to others; a link is none.
+bool is_private_folder(const fs::path& folder) {
+  struct stat status {};
+  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+// Anyone can make a folder below /tmp and fill it. One that is not ours is left alone, and what this process
+// keeps is for itself.
+fs::path private_temp_cache() {
+  const fs::path shared = temp_dir() / fmt::format("paceline-cache-{}", ::geteuid());
+  ::mkdir(shared.c_str(), S_IRWXU);
+  if (is_private_folder(shared)) return shared;
+  static const fs::path own = [] {
+    std::string name = (temp_dir() / "paceline-cache-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error(ErrorCode::kIo, fmt::format("cannot make a cache folder below '{}'; set XDG_CACHE_HOME",
+                                              temp_dir().string()));
+    return fs::path(name);
+  }();
+  return own;
+}
+
+}  // namespace
+
 fs::path cache_dir() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "paceline";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "paceline";
-  return temp_dir() / "paceline-cache";
+  return private_temp_cache();
 }
 
 }  // namespace paceline

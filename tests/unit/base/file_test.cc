@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
@@ -27,6 +28,50 @@ class Files : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
   fs::path folder_;
 };
+
+// Without HOME the cache lies below a folder that all users share.
+class CacheWithoutHome : public Files {
+ protected:
+  void SetUp() override {
+    Files::SetUp();
+    ::unsetenv("XDG_CACHE_HOME");
+    ::unsetenv("HOME");
+    ::setenv("TMPDIR", folder_.c_str(), 1);
+    shared_ = folder_ / ("paceline-cache-" + std::to_string(::geteuid()));
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : before_)
+      value.empty() ? ::unsetenv(name) : ::setenv(name, value.c_str(), 1);
+    Files::TearDown();
+  }
+  static std::string value_of(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+  }
+  fs::path shared_;
+  std::vector<std::pair<const char*, std::string>> before_{{"XDG_CACHE_HOME", value_of("XDG_CACHE_HOME")},
+                                                           {"HOME", value_of("HOME")},
+                                                           {"TMPDIR", value_of("TMPDIR")}};
+};
+
+TEST_F(CacheWithoutHome, IsClosedToOthers) {
+  EXPECT_EQ(cache_dir(), shared_);
+  EXPECT_EQ(fs::status(shared_).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(CacheWithoutHome, AFolderThatOthersMayWriteIsNotUsed) {
+  fs::create_directory(shared_);
+  fs::permissions(shared_, fs::perms::all);
+  EXPECT_NE(cache_dir(), shared_);
+  EXPECT_EQ(fs::status(cache_dir()).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(CacheWithoutHome, ALinkIsNotFollowed) {
+  fs::create_directory(folder_ / "elsewhere");
+  fs::permissions(folder_ / "elsewhere", fs::perms::owner_all);
+  fs::create_directory_symlink(folder_ / "elsewhere", shared_);
+  EXPECT_NE(cache_dir(), shared_);
+}
 
 TEST_F(Files, AtomicWriteReplacesAndLeavesNothingBehind) {
   write_file_atomic(folder_ / "a", "one");
