@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kFolderPrefix = "step_";
 constexpr std::int64_t kMostEpochs = 1'000'000'000;
+constexpr std::int64_t kMostSamples = 1'000'000'000'000;  // of one epoch
 
 [[noreturn]] void bad(const std::string& what) {
   throw Error(ErrorCode::kData, what);
@@ -30,7 +31,7 @@ void check_plausible(const Checkpoint& checkpoint, const std::string& schema, st
     bad(fmt::format("meta.json has schema_version '{}', this version reads {}", schema, kCheckpointSchema));
   if (checkpoint.state.step != step) bad(fmt::format("meta.json is of step {}", checkpoint.state.step));
   const auto& at = checkpoint.state.data;
-  if (at.epoch < 0 || at.epoch > kMostEpochs || at.samples < 0)
+  if (at.epoch < 0 || at.epoch > kMostEpochs || at.samples < 0 || at.samples > kMostSamples)
     bad(fmt::format("meta.json says sample {} of epoch {}", at.samples, at.epoch));
   if (checkpoint.parts.empty() || std::ssize(checkpoint.parts) != checkpoint.owner.world)
     bad(fmt::format("meta.json names {} files for {} ranks", checkpoint.parts.size(),

@@ -92,6 +92,15 @@ TEST_F(Checkpoints, HoldWhatWasWritten) {
   EXPECT_EQ(restored.bytes, cost->bytes);
 }
 
+TEST_F(Checkpoints, ASampleThatNoEpochHasIsRefused) {
+  write({10, 20});
+  const auto meta = checkpoint_folder(dir(), 20) / "meta.json";
+  auto json = nlohmann::json::parse(read_file(meta));
+  json["epoch_samples"] = 100'000'000'000'000'000;
+  write_file_atomic(meta, json.dump());
+  expect_fallback(10, "sample 100000000000000000 of epoch 2");
+}
+
 TEST_F(Checkpoints, NoneIsNoneAndNotAnError) {
   EXPECT_FALSE(newest_good(dir(), owner(), false).found);
   fs::create_directories(dir() / "step_x");
