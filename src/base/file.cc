@@ -129,8 +129,8 @@ namespace {
 // Of this user, and closed to others; a link is none.
 bool is_private_folder(const fs::path& folder) {
   struct stat status {};
-  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
 // Anyone can make a folder below /tmp and fill it. One that is not ours is left alone, and what this process

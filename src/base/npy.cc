@@ -272,7 +272,8 @@ std::uint64_t npy_or_npz_bytes(const fs::path& path) {
   }
   const auto archive = open_archive(path);
   std::uint64_t bytes = 0;
-  const auto count = static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive.get(), 0)));
+  const auto count =
+      static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive.get(), 0)));
   for (zip_uint64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
     if (zip_stat_index(archive.get(), i, 0, &stat) == 0) bytes += std::min(stat.size, kMostMemberBytes);

@@ -38,8 +38,8 @@ constexpr float kFactor = 0.999F, kAddend = 0.001F;  // the sums stay near 1: no
 using EightFloats __attribute__((vector_size(32))) = float;
 using SixteenFloats __attribute__((vector_size(64))) = float;
 
-// Compiled for the instructions of the function that it becomes a part of. Sums begin neither equal, nor at 1,
-// which each step would leave as it is: the compiler would leave work out.
+// Compiled for the instructions of the function that it becomes a part of. Sums begin neither equal, nor at
+// 1, which each step would leave as it is: the compiler would leave work out.
 template <typename Vector>
 __attribute__((always_inline)) inline float run_sums(std::int64_t rounds) {
   Vector sums[kSums];

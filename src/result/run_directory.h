@@ -30,7 +30,7 @@ class RunDirectory {
 
   // result.json, samples.csv; the latter, with its digest, is what the result says of its samples.
   SamplesFile write_case(const CaseResult& result, const std::vector<Sample>& samples) const;
-  void write_summary(const RunResult& run) const;             // run_summary.json, summary.csv
+  void write_summary(const RunResult& run) const;  // run_summary.json, summary.csv
 
  private:
   std::filesystem::path folder_;

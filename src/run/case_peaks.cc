@@ -83,8 +83,8 @@ void CasePeaks::conclude(std::vector<CaseRun>& cases) {
     if (!wants_peak(c) || c.trains()) continue;
     auto peak = table_.known(c.result.benchmark.precision, c.base.settings.threads);
     if (!peak.flops_per_s && (interrupt_ || c.samples.empty()))
-      peak.flops_per_s = result::Number::missing(
-          interrupt_ ? "not measured: the run was interrupted" : "not measured: the case has no times");
+      peak.flops_per_s = result::Number::missing(interrupt_ ? "not measured: the run was interrupted"
+                                                            : "not measured: the case has no times");
     show(c, peak);
     if (!c.samples.empty()) resummarize(c);
   }

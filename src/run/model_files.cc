@@ -30,7 +30,7 @@ workload::PreparedFile export_model(const EngineDirectory& engines, const plugin
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
   const auto log = file_tail(request.log, 500);
   throw Error(error_code_of(outcome.reason_code), fmt::format("cannot export {}: {}{}{}", model.name,
-                                                        outcome.reason, log.empty() ? "" : "\n", log));
+                                                              outcome.reason, log.empty() ? "" : "\n", log));
 }
 
 workload::PassSpec export_pass(const workload::PassSpec& base, const std::string& format) {

@@ -176,9 +176,8 @@ workload::PreparedFile quantise_file(const EngineDirectory& engines, const confi
   request.timeout_s = s.number("timeout_s");
   const auto outcome = run_worker(request, interrupt, {});
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
-  throw Error(
-      error_code_of(outcome.reason_code),
-      fmt::format("cannot write {} as {}: {}", s.text("model"), pass.quantise_to.precision, outcome.reason));
+  throw Error(error_code_of(outcome.reason_code), fmt::format("cannot write {} as {}: {}", s.text("model"),
+                                                              pass.quantise_to.precision, outcome.reason));
 }
 
 }  // namespace paceline::run

@@ -25,13 +25,14 @@ RankProcess::RankProcess(const WorkerRequest& request, int socket, const OnProgr
     : rank_(static_cast<int>(request.spec.rank)),
       spec_file_(memory_file(workload::to_json(request.spec).dump())),
       pipe_(record_pipe()),
-      reader_(request.record_file,
-              [this, on_progress](const workload::ProgressRecord& p) {
-                if (p.step) step_ = *p.step;
-                if (p.fault) fault_ns_ = SteadyClock{}.now_ns();
-                if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
-              },
-              request.spec.case_id),
+      reader_(
+          request.record_file,
+          [this, on_progress](const workload::ProgressRecord& p) {
+            if (p.step) step_ = *p.step;
+            if (p.fault) fault_ns_ = SteadyClock{}.now_ns();
+            if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
+          },
+          request.spec.case_id),
       child_({worker_command_line(), worker_environment(request), request.log, spec_file_.get(),
               pipe_.write_end.get(), socket, request.spec.pin_cpus}) {
   pipe_.write_end.reset();

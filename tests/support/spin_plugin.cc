@@ -21,8 +21,8 @@
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
-//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported unavailable nan badshape;
-//   SPIN_FAULT_AT = load | run | inputs (of a file)
+//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported unavailable nan
+//   badshape; SPIN_FAULT_AT = load | run | inputs (of a file)
 //          SPIN_FAULT_US: what it sleeps for an inference (default 1000)
 //          it cheats: repeat (computes once after a bind), copy (likewise, and writes the answer each time),
 //          first (once in its life), memo (once for each content of the input, and writes the answer each
@@ -216,7 +216,7 @@ class FaultEngine : public SumEngine {
     throw std::runtime_error("nobody stopped a worker that took a gigabyte");
   }
   bool computed_ = false;
-  std::vector<std::byte> answer_;  // of the last inference that was computed
+  std::vector<std::byte> answer_;                          // of the last inference that was computed
   std::map<std::string, std::vector<std::byte>> answers_;  // by the content of the input
   Tensor weights_;
   long sleep_us_ = std::stol(variable("SPIN_FAULT_US", "1000"));

@@ -149,7 +149,8 @@ GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, cons
 // A small .npz can hold huge arrays. What is read is held as the file has it, and as inputs.
 void require_room_for(const std::vector<std::string>& files) {
   double bytes = 0;
-  for (const auto& text : files) bytes += 2 * static_cast<double>(npy_or_npz_bytes(name_and_file(text).second));
+  for (const auto& text : files)
+    bytes += 2 * static_cast<double>(npy_or_npz_bytes(name_and_file(text).second));
   require_memory(bytes, fmt::format("the arrays of '{}'", fmt::join(files, "', '")));
 }
 
