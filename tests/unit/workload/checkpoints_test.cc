@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/file.h"
