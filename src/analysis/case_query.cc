@@ -11,6 +11,7 @@
 #include "analysis/ratio_verdict.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/noise_rules.h"
 
 namespace paceline::analysis {
 namespace {
@@ -130,6 +131,14 @@ std::vector<Comparison> comparisons(const RunResult& run, std::string_view axis)
   std::stable_sort(found.begin(), found.end(),
                    [](const Comparison& a, const Comparison& b) { return effect(*a.one) > effect(*b.one); });
   return found;
+}
+
+CaseResult against(const RunResult& run, const CaseResult& one, const CaseResult& base) {
+  CaseResult compared = one;
+  if (compared.speedup.baseline_case_id != base.case_id)
+    result::compare_to_baseline(compared, base, one.headline.p50_ns.confidence,
+                                result::smallest_difference(result::profile_of(one)), run.resumed_utc);
+  return compared;
 }
 
 std::string describe_without(const Benchmark& b, std::string_view axis) {

@@ -12,6 +12,7 @@ namespace paceline::analysis {
 
 using result::kPairsForClaim;
 using result::no_claim_reason;
+using result::pairs_for_claim;
 
 bool is_ok(const result::CaseResult& one);
 const result::CaseResult* find_case(const result::RunResult& run, std::string_view case_id);
@@ -44,6 +45,10 @@ struct Comparison {
   const result::CaseResult* baseline = nullptr;
 };
 std::vector<Comparison> comparisons(const result::RunResult& run, std::string_view axis);
+
+// A copy of `one` whose speed-up is the one against `base`, whatever its baseline is.
+result::CaseResult against(const result::RunResult& run, const result::CaseResult& one,
+                           const result::CaseResult& base);
 
 // The case in words without one axis: "eager resnet50 at batch 8".
 std::string describe_without(const result::Benchmark& benchmark, std::string_view axis);

@@ -13,8 +13,7 @@
 #include "analysis/ratio_verdict.h"
 #include "base/numbered_build.h"
 #include "base/units.h"
-#include "result/noise_rules.h"
-#include "stats/process_level.h"
+#include "result/pairing.h"
 #include "stats/variance_components.h"
 
 // Builds of one model: how much they vary beyond what processes do (methodology: builds).
@@ -90,7 +89,7 @@ std::string medians_text(const BuildGroup& group) {
                      format_duration_ns(*group.builds.back()->headline.p50_ns.value));
 }
 
-Finding different(const BuildGroup& group) {
+Finding different(const RunResult&, const BuildGroup& group) {
   return finding_of(
       group,
       fmt::format(
@@ -104,40 +103,49 @@ Finding different(const BuildGroup& group) {
           group.builds.front()->benchmark.model));
 }
 
-// The slowest build over the fastest, from the medians of their processes; none without intervals.
-std::optional<stats::Bracketed> extremes_of(const BuildGroup& group) {
-  const auto bracketed = [](const CaseResult& one) -> std::optional<stats::Bracketed> {
-    const auto e = stats::over_processes(process_medians(one));
-    return e.ci ? std::optional(stats::Bracketed{e.value, *e.ci}) : std::nullopt;
-  };
-  const auto slowest = bracketed(*group.builds.back()), fastest = bracketed(*group.builds.front());
-  return slowest && fastest ? std::optional(stats::ratio_of(*slowest, *fastest)) : std::nullopt;
+// Builds measured at different times differ for other reasons too.
+bool all_in_turns(const RunResult& run, const BuildGroup& group) {
+  const CaseResult& first = *group.builds.front();
+  return std::all_of(group.builds.begin(), group.builds.end(), [&](const CaseResult* one) {
+    return one == &first || result::in_turns(*one, first, run.resumed_utc);
+  });
+}
+
+// What the slowest build over the fastest says of all; `turns`: whether all of them ran in turns.
+std::string standing_text(const RatioVerdict& judged, bool turns) {
+  if (!turns) return "whether they differ is not claimed: not all of them ran in turns";
+  if (judged.standing == Standing::kNoClaim) return "whether they differ is not claimed: " + judged.reason;
+  return fmt::format("{} (slowest over fastest {})",
+                     judged.standing == Standing::kEqual
+                         ? fmt::format("they are equal within {}", format_percent(judged.margin, 0))
+                         : "whether they differ cannot be said",
+                     range_of(*judged.ratio));
 }
 
 // Where no difference was shown, the builds are equal only if a difference that counts is excluded.
-Finding not_different(const BuildGroup& group) {
-  const double margin = result::smallest_difference(result::profile_of(*group.builds.front()));
-  const auto ratio = extremes_of(group);
-  const bool equal = ratio && ratio->ci.low > 1 / (1 + margin) && ratio->ci.high < 1 + margin;
-  const std::string range = ratio ? fmt::format(" (slowest over fastest {})", range_of(*ratio)) : "";
+Finding not_different(const RunResult& run, const BuildGroup& group) {
+  const CaseResult &slowest = *group.builds.back(), &fastest = *group.builds.front();
+  const auto judged = judge_ratio(run, {slowest, slowest.headline.p50_ns}, {fastest, fastest.headline.p50_ns});
+  const bool turns = all_in_turns(run, group), equal = turns && judged.standing == Standing::kEqual;
   return finding_of(
       group,
-      fmt::format("{}: {} builds have medians of {}; {}{}; processes vary by {} (standard deviation).",
-                  group.subject, group.builds.size(), medians_text(group),
-                  equal ? fmt::format("they are equal within {}", format_percent(margin, 0))
-                        : "whether they differ cannot be said",
-                  range, format_percent(group.variance.within_frac)),
-      equal ? "" : "More repetitions of each build narrow that.");
+      fmt::format("{}: {} builds have medians of {}; {}; processes vary by {} (standard deviation).",
+                  group.subject, group.builds.size(), medians_text(group), standing_text(judged, turns),
+                  format_percent(group.variance.within_frac)),
+      equal   ? ""
+      : turns ? "More repetitions of each build narrow that."
+              : "Measure the builds again together.");
 }
 
-bool matters(const stats::VarianceComponents& variance) {
-  return variance.differ() && variance.between_frac >= kSpreadFloor;
+bool matters(const RunResult& run, const BuildGroup& group) {
+  return group.variance.differ() && group.variance.between_frac >= kSpreadFloor && all_in_turns(run, group);
 }
 
-Findings with(const RunResult& run, bool that_matter, Finding (*say)(const BuildGroup&)) {
+Findings with(const RunResult& run, bool that_matter,
+              Finding (*say)(const RunResult&, const BuildGroup&)) {
   Findings found;
   for (const auto& group : build_groups(run))
-    if (matters(group.variance) == that_matter) found.push_back(say(group));
+    if (matters(run, group) == that_matter) found.push_back(say(run, group));
   return found;
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/units.h"
+#include "result/training_scaling.h"
 
 // Training over ranks: who waits for whom, for data, for the network, and what more ranks gain (methodology:
 // multi-rank aggregation, scaling efficiency).
@@ -132,18 +133,13 @@ std::vector<const CaseResult*> scaled(const RunResult& run) {
   return cases;
 }
 
-// Why the efficiency of a case claims nothing; empty where it does.
-std::string scaling_doubt(const RunResult& run, const CaseResult& one) {
-  const auto& s = one.scaling.front();
-  const auto* base = find_case(run, s.base_case_id);
-  if (!s.ci_low || !s.ci_high) return s.ci_low.reason();
-  const bool invalid = one.grade == result::Grade::kC || (base && base->grade == result::Grade::kC);
-  return invalid ? "a case of grade C" : "";
+std::string doubt_of(const RunResult& run, const CaseResult& one) {
+  return result::scaling_doubt(one, find_case(run, one.scaling.front().base_case_id));
 }
 
 // Below the limit with the whole interval.
 bool is_poor(const RunResult& run, const CaseResult& one) {
-  return scaling_doubt(run, one).empty() && *one.scaling.front().ci_high < kPoorEfficiency;
+  return doubt_of(run, one).empty() && *one.scaling.front().ci_high < kPoorEfficiency;
 }
 
 std::string alone_of(const CaseResult& one) {
@@ -154,12 +150,12 @@ std::string alone_of(const CaseResult& one) {
 }
 
 // What DDP costs, in words: over process pairs, with the margin of verdicts.
-std::string cost_text(const CaseResult& with, const CaseResult& without) {
+std::string cost_text(const RunResult& run, const CaseResult& with, const CaseResult& without) {
   const auto percent = [](double ratio) { return (1 / ratio - 1) * 100; };
-  const auto& s = with.speedup;
-  if (s.baseline_case_id != without.case_id || s.verdict.empty() || !s.ratio.ci_low || !s.ratio.ci_high)
-    return fmt::format("what DDP itself costs with one rank cannot be claimed ({})",
-                       s.reason.empty() ? "fewer than six process pairs" : s.reason);
+  const CaseResult pair = against(run, with, without);
+  const auto& s = pair.speedup;
+  if (const auto reason = no_claim_reason(pair); !reason.empty())
+    return fmt::format("what DDP itself costs with one rank cannot be claimed ({})", reason);
   const std::string range = fmt::format("{:.1f} to {:.1f} % of a step, {} process pairs",
                                         percent(*s.ratio.ci_high), percent(*s.ratio.ci_low), s.pairs);
   if (s.verdict == "slower" || s.verdict == "faster")
@@ -256,7 +252,7 @@ Findings find_poor_scaling(const RunResult& run) {
 Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
-    if (const auto& s = one->scaling.front(); s.superlinear && scaling_doubt(run, *one).empty())
+    if (const auto& s = one->scaling.front(); s.superlinear && doubt_of(run, *one).empty())
       found.push_back(
           about(*one,
                 fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}, {}).",
@@ -271,7 +267,7 @@ Findings find_good_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
     const auto& s = one->scaling.front();
-    const std::string doubt = scaling_doubt(run, *one);
+    const std::string doubt = doubt_of(run, *one);
     if (is_poor(run, *one) || (s.superlinear && doubt.empty())) continue;
     const std::string text =
         doubt.empty()
@@ -310,7 +306,7 @@ Findings find_ddp_cost(const RunResult& run) {
                         alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
       if (!same) continue;
       Finding finding = about(
-          *with, fmt::format("{}: {}, against {}.", with->label, cost_text(*with, *without), without->label),
+          *with, fmt::format("{}: {}, against {}.", with->label, cost_text(run, *with, *without), without->label),
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
                       format_duration_ns(*with->headline.p50_ns.value)),
           "");

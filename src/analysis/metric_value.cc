@@ -12,6 +12,7 @@ result::Estimate full_estimate() {
 result::CaseResult fully_measured() {
   result::CaseResult one;
   one.headline.p50_ns = full_estimate();
+  one.headline.scope = result::kBetweenProcess;
   one.throughput.per_s = full_estimate();
   one.speedup.ratio = full_estimate();
   one.training = {{}};

@@ -12,6 +12,7 @@
 #include "report/decimate.h"
 #include "report/escape.h"
 #include "result/metric_table.h"
+#include "result/training_scaling.h"
 
 namespace paceline::report {
 namespace {
@@ -131,6 +132,17 @@ std::string accuracy_text(const CaseResult& one) {
                      c.top1_agreement ? fmt::format(", top-1 {}", format_percent(*c.top1_agreement, 1)) : "");
 }
 
+// The efficiency, or in words why nobody may claim one; null where no case of fewer ranks is beside it.
+json scaling_json(const result::RunResult& run, const CaseResult& one) {
+  if (one.scaling.empty()) return nullptr;
+  const auto& s = one.scaling.front();
+  const std::string doubt = result::scaling_doubt(one, analysis::find_case(run, s.base_case_id));
+  return {{"base", s.base_case_id},
+          {"base_world", s.base_world},
+          {"efficiency", doubt.empty() ? interval(result::efficiency_of(one)) : json(nullptr)},
+          {"doubt", doubt}};
+}
+
 // Where the time of a step goes, and how it scales; null for what did not train.
 json training_json(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
@@ -140,14 +152,10 @@ json training_json(const ReportCase& entry) {
   for (const result::Number* part :
        {&p.data_wait_ns, &p.input_ns, &p.forward_ns, &p.backward_ns, &p.exposed_ns, &p.optimizer_ns})
     parts.push_back(rounded(*part, kToMs));
-  json scaling = nullptr;
-  if (!one.scaling.empty()) {
-    const auto& s = one.scaling.front();
-    scaling = {{"base", s.base_case_id},
-               {"base_world", s.base_world},
-               {"efficiency", {rounded(s.efficiency), rounded(s.ci_low), rounded(s.ci_high)}}};
-  }
-  return {{"world", one.benchmark.world_size}, {"case", one.case_id}, {"parts", parts}, {"scaling", scaling}};
+  return {{"world", one.benchmark.world_size},
+          {"case", one.case_id},
+          {"parts", parts},
+          {"scaling", scaling_json(entry.run->result, one)}};
 }
 
 bool on_front(const ReportCase& entry) {

@@ -13,6 +13,7 @@
 #include "report/html_parts.h"
 #include "report/simple_table.h"
 #include "report/text_layout.h"
+#include "result/training_scaling.h"
 
 namespace paceline::report {
 namespace {
@@ -23,6 +24,7 @@ using result::Training;
 
 constexpr std::size_t kMaxLabel = 35;  // on a terminal of 100 columns
 constexpr const char* kNone = "–";
+constexpr const char* kNoClaim = "no claim";
 
 std::string share(const Number& part, const Number& whole) {
   return part && whole && *whole > 0 ? format_percent(*part / *whole) : kNone;
@@ -34,16 +36,20 @@ std::string significant(const Number& number) {
   return number ? format_significant(*number) : kNone;
 }
 
-std::string efficiency_text(const CaseResult& one) {
-  if (one.scaling.empty()) return kNone;
-  const auto& s = one.scaling.front();
-  if (!s.ci_low || !s.ci_high) return fmt::format("{:.2f}", *s.efficiency);
-  return fmt::format("{:.2f} ±{:.2f}", *s.efficiency,
-                     std::max(*s.efficiency - *s.ci_low, *s.ci_high - *s.efficiency));
+// Why more ranks claim nothing; empty where they do, and for a case without fewer ranks beside it.
+std::string doubt_of(const result::RunResult& run, const CaseResult& one) {
+  if (one.scaling.empty()) return {};
+  return result::scaling_doubt(one, analysis::find_case(run, one.scaling.front().base_case_id));
 }
 
-std::string speedup_text(const CaseResult& one) {
-  return one.scaling.empty() ? kNone : fmt::format("{:.2f}", *one.scaling.front().speedup);
+std::string efficiency_text(const result::RunResult& run, const CaseResult& one) {
+  if (one.scaling.empty()) return kNone;
+  return doubt_of(run, one).empty() ? with_interval(result::efficiency_of(one)) : kNoClaim;
+}
+
+std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
+  if (one.scaling.empty()) return kNone;
+  return doubt_of(run, one).empty() ? fmt::format("{:.2f}", *one.scaling.front().speedup) : kNoClaim;
 }
 
 // Shares of the step by part, in the order of the step.
@@ -59,7 +65,7 @@ SimpleTable terminal_table_of(const result::RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (!is_training(one)) continue;
     const Training& t = one.training.front();
-    std::vector<std::string> row{truncate_middle(one.label, kMaxLabel), efficiency_text(one)};
+    std::vector<std::string> row{truncate_middle(one.label, kMaxLabel), efficiency_text(run, one)};
     for (auto& cell : part_shares(t)) row.push_back(std::move(cell));
     row.push_back(significant(t.last_loss));
     table.rows.push_back(std::move(row));
@@ -91,7 +97,8 @@ SimpleTable scaling_table(const std::vector<ReportCase>& cases) {
     table.rows.push_back({name_of(entry), std::to_string(one.benchmark.world_size),
                           with_interval(one.headline.p50_ns, 1e-6),
                           one.throughput.per_s.value ? format_rate(*one.throughput.per_s.value) : kNone,
-                          speedup_text(one), efficiency_text(one), significant(t.straggler_index),
+                          speedup_text(entry.run->result, one), efficiency_text(entry.run->result, one),
+                          significant(t.straggler_index),
                           significant(t.last_loss), t.total_ns ? format_duration_ns(*t.total_ns) : kNone});
   }
   return table;
@@ -113,12 +120,17 @@ std::vector<ReportCase> training_cases(std::span<const ReportRun> runs) {
   return cases;
 }
 
-// Each once.
+// Each once: those of the cases, and why more ranks claim nothing.
 std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
-  for (const ReportCase& entry : cases)
-    for (const auto& note : entry.one->training.front().notes)
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  const auto add = [&](const std::string& note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  };
+  for (const ReportCase& entry : cases) {
+    for (const auto& note : entry.one->training.front().notes) add(note);
+    if (const auto doubt = doubt_of(entry.run->result, *entry.one); !doubt.empty())
+      add("what more ranks gain is not claimed: " + doubt);
+  }
   return notes;
 }
 
@@ -230,12 +242,15 @@ std::string scaling_reading(const std::vector<ReportCase>& cases) {
         (widest == nullptr || entry.one->scaling.front().world > widest->one->scaling.front().world))
       widest = &entry;
   if (widest == nullptr) return {};
-  const auto& s = widest->one->scaling.front();
-  return fmt::format(
-      "{}: {} times the throughput of {}, efficiency {}. The dotted line is ideal: as many "
-      "times the throughput as ranks.",
-      widest->one->label, speedup_text(*widest->one), plural(s.base_world, "rank"),
-      efficiency_text(*widest->one));
+  const result::RunResult& run = widest->run->result;
+  const CaseResult& one = *widest->one;
+  const std::string base = plural(one.scaling.front().base_world, "rank"), doubt = doubt_of(run, one);
+  const std::string gain =
+      doubt.empty() ? fmt::format("{} times the throughput of {}, efficiency {}", speedup_text(run, one),
+                                  base, efficiency_text(run, one))
+                    : fmt::format("what it gains over {} is not claimed: {}", base, doubt);
+  return fmt::format("{}: {}. The dotted line is ideal: as many times the throughput as ranks.", one.label,
+                     gain);
 }
 
 std::string chart(const char* id, const char* title, const std::string& reading, const char* metric) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "result/summarize.h"
+#include "result/training_scaling.h"
 
 namespace paceline::result {
 namespace {
@@ -89,8 +90,8 @@ MetricValue train_accuracy(const CaseResult& c) {
 MetricValue efficiency(const CaseResult& c) {
   if (c.training.empty()) return {{}, {}, {}, kNoTraining};
   if (c.scaling.empty()) return {{}, {}, {}, "no case of fewer ranks with the same work a rank"};
-  const Scaling& s = c.scaling.front();
-  return estimate({s.efficiency, s.ci_low, s.ci_high, 0.95, ""});
+  const std::string doubt = scaling_doubt(c);
+  return doubt.empty() ? estimate(efficiency_of(c)) : MetricValue{{}, {}, {}, doubt};
 }
 MetricValue tokens_per_s(const CaseResult& c) {
   if (c.training.empty()) return {{}, {}, {}, kNoTraining};

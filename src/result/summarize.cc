@@ -348,6 +348,10 @@ std::string invalid_side(const CaseResult& result, const CaseResult& baseline) {
 
 }  // namespace
 
+std::int64_t pairs_for_claim(double confidence) {
+  return std::max(kPairsForClaim, stats::required_n(0.5, stats::tail(confidence)));
+}
+
 std::string no_claim_reason(const CaseResult& one) {
   const SpeedUp& s = one.speedup;
   if (one.outcome != Outcome::kOk || s.baseline_case_id.empty() || s.baseline_case_id == one.case_id)
@@ -403,6 +407,7 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
   s.pairs = static_cast<std::int64_t>(times.result_ns.size());
   s.pairs_apart = times.apart;
   s.reason = too_few_pairs(s, confidence);
+  s.ratio.confidence = confidence;
   if (s.pairs == 0) {
     s.ratio.value = Number::missing(s.reason);
     return;

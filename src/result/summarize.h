@@ -25,6 +25,8 @@ void mark_not_measured(CaseResult& result);
 
 // Below that no interval at 95 % exists (methodology: A/B comparison).
 inline constexpr std::int64_t kPairsForClaim = 6;
+// As many as an interval of this confidence needs, and no fewer: 8 at 99 %.
+std::int64_t pairs_for_claim(double confidence);
 
 // Why nobody may say how much faster or slower a measured case is than its baseline; empty where the interval
 // decides, and for a case without a baseline of its own.

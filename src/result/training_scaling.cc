@@ -2,11 +2,10 @@
 #include "result/training_scaling.h"
 
 #include <map>
-#include <optional>
 #include <string>
 
 #include "result/case_fields.h"
-#include "result/pairing.h"
+#include "result/comparable.h"
 #include "stats/ratio.h"
 
 namespace paceline::result {
@@ -20,19 +19,12 @@ std::string work_of_a_rank(const CaseResult& one) {
   return Writer::write(b).dump();
 }
 
-std::optional<stats::Bracketed> bracketed(const Estimate& e) {
-  if (!e.ci_low || !e.ci_high) return std::nullopt;
-  return stats::Bracketed{*e.value, {*e.ci_low, *e.ci_high}};
-}
-
 // `base` over `one`: the shorter a step, the better.
 void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
                   const std::vector<std::string>& resumed_utc) {
   const auto long_step = bracketed(one.headline.p50_ns), short_step = bracketed(base.headline.p50_ns);
-  std::string reason;
-  if (!long_step || !short_step) reason = "a step time of the two has no interval";
-  if (!in_turns(one, base, resumed_utc))
-    reason = "most repetitions of the two did not run as neighbours in time; measure both again together";
+  std::string reason = obstacle(one, base, resumed_utc);
+  if (reason.empty() && (!long_step || !short_step)) reason = "a step time of the two has no interval";
   s.ci_low = s.ci_high = Number::missing(reason);
   if (!reason.empty()) return;
   const auto ratio = stats::ratio_of(*short_step, *long_step);
@@ -58,6 +50,18 @@ bool is_measured_training(const CaseResult& one) {
 }
 
 }  // namespace
+
+std::string scaling_doubt(const CaseResult& one, const CaseResult* base) {
+  const Scaling& s = one.scaling.front();
+  if (!s.ci_low || !s.ci_high) return s.ci_low.reason();
+  std::string reason = obstacle(one);
+  return reason.empty() && base != nullptr ? obstacle(*base) : reason;
+}
+
+Estimate efficiency_of(const CaseResult& one) {
+  const Scaling& s = one.scaling.front();
+  return {s.efficiency, s.ci_low, s.ci_high, one.headline.p50_ns.confidence, "mover"};
+}
 
 void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc) {
   std::map<std::string, CaseResult*> bases;

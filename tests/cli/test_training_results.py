@@ -72,7 +72,7 @@ class TrainingResults(cli.CliTest):
         with open(run / "summary.csv", encoding="utf-8") as file:
             rows = {row["case_id"]: row for row in csv.DictReader(file)}
         self.assertEqual((rows[TWO]["world_size"], rows[ONE]["efficiency"]), ("2", ""))
-        self.assertGreater(float(rows[TWO]["efficiency"]), 0)
+        self.assertEqual(rows[TWO]["efficiency"], "")  # one process of each is no claim
 
     def check_reports(self, run):
         page = (run / "report.html").read_text(encoding="utf-8")

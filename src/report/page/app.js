@@ -185,12 +185,17 @@
   // "resnet50 train fp32 b8 r1" is a line over ranks.
   const withoutRanks = (label) => label.replace(/ r\d+(?= |$)/, "");
 
+  function efficiencyText(scaling) {
+    if (scaling === null) return "";
+    return scaling.efficiency === null ? `<br>no claim: ${escaped(scaling.doubt)}` : `<br>efficiency ${spanText(scaling.efficiency, "")}`;
+  }
+
   function familyTraces(family, at) {
     const colour = palette()[at % palette().length];
     const sorted = [...family].sort((a, b) => a.training.world - b.training.world);
     const base = sorted[0], last = sorted[sorted.length - 1];
     const ideal = (c) => (base.rate[0] * c.training.world) / base.training.world;
-    const words = (c) => `${escaped(c.label)}<br>${spanText(c.rate, data.unit)}` + (c.training.scaling === null ? "" : `<br>efficiency ${spanText(c.training.scaling.efficiency, "")}`);
+    const words = (c) => `${escaped(c.label)}<br>${spanText(c.rate, data.unit)}` + efficiencyText(c.training.scaling);
     return [
       { type: "scatter", mode: "lines", x: [base.training.world, last.training.world], y: [base.rate[0], ideal(last)], line: { color: colour, width: 1.2, dash: "dot" }, hoverinfo: "skip", showlegend: false },
       {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "analysis/findings.h"
@@ -15,7 +17,14 @@ using result::RunResult;
 CaseResult build(const char* file, std::vector<double> medians_ms) {
   auto one = testing::case_of({file, "tensorrt", "fp16", 8, medians_ms.at(medians_ms.size() / 2), 300});
   one.repetitions.resize(medians_ms.size());
-  for (std::size_t i = 0; i < medians_ms.size(); ++i) one.repetitions[i].p50_ns = medians_ms[i] * 1e6;
+  for (std::size_t i = 0; i < medians_ms.size(); ++i) {
+    one.repetitions[i].index = static_cast<std::int64_t>(i);
+    one.repetitions[i].p50_ns = medians_ms[i] * 1e6;
+  }
+  const auto [low, high] = std::minmax_element(medians_ms.begin(), medians_ms.end());
+  one.headline.p50_ns.ci_low = *low * 1e6;
+  one.headline.p50_ns.ci_high = *high * 1e6;
+  if (medians_ms.size() < 6) one.headline.scope = result::kWithinProcess;
   return one;
 }
 
@@ -42,25 +51,50 @@ TEST(Builds, ThatDifferMoreThanProcessesAreAWarning) {
   EXPECT_TRUE(find_builds_alike(run).empty());
 }
 
-// No significant difference of few, scattered processes is no proof that there is none.
-TEST(Builds, ThatWereNotToldApartAreNotCalledEqual) {
-  const auto run = run_of({build("m.plan", {10.0, 10.2, 9.8}), build("m.build2.plan", {10.1, 9.9, 10.0})});
+std::string alike_text(const RunResult& run) {
   EXPECT_TRUE(find_build_spread(run).empty());
-  ASSERT_EQ(find_builds_alike(run).size(), 1U);
-  const auto text = find_builds_alike(run)[0].text;
-  EXPECT_NE(text.find("whether they differ cannot be said (slowest over fastest 0."), std::string::npos)
-      << text;
+  const auto found = find_builds_alike(run);
+  EXPECT_EQ(found.size(), 1U);
+  return found.empty() ? "" : found[0].text;
+}
+
+void expect_has(const std::string& text, const std::string& words) {
+  EXPECT_NE(text.find(words), std::string::npos) << text;
+}
+
+// No significant difference of scattered processes is no proof that there is none.
+TEST(Builds, ThatWereNotToldApartAreNotCalledEqual) {
+  const auto text = alike_text(run_of({build("m.plan", {10.0, 10.5, 9.5, 10.2, 9.8, 10.1}),
+                                       build("m.build2.plan", {10.1, 9.6, 10.4, 9.9, 10.0, 10.3})}));
+  expect_has(text, "whether they differ cannot be said (slowest over fastest 0.");
   EXPECT_EQ(text.find("equal"), std::string::npos) << text;
 }
 
 TEST(Builds, ThatAreEqualWithinTheMarginAreSaidToBe) {
-  const auto run =
-      run_of({build("m.plan", {10.000, 10.001, 9.999}), build("m.build2.plan", {10.020, 10.021, 10.019})});
-  EXPECT_TRUE(find_build_spread(run).empty());
+  expect_has(alike_text(run_of({build("m.plan", {10.000, 10.001, 9.999, 10.002, 9.998, 10.000}),
+                                build("m.build2.plan", {10.02, 10.021, 10.019, 10.022, 10.018, 10.02})})),
+             "they are equal within 5 % (slowest over fastest 1.00–1.00)");
+}
+
+// Few processes that happen to be close to each other are no evidence of equality.
+TEST(Builds, OfFewerThanSixProcessesAreNotCalledEqual) {
+  const auto text = alike_text(run_of(
+      {build("m.plan", {10.000, 10.001, 9.999}), build("m.build2.plan", {10.020, 10.021, 10.019})}));
+  expect_has(text, "whether they differ is not claimed: fewer than six processes each");
+  EXPECT_EQ(text.find("equal"), std::string::npos) << text;
+}
+
+TEST(Builds, MeasuredAtDifferentTimesAreNotCompared) {
+  auto run = run_of({build("m.plan", {10.0, 10.1, 9.9, 10.05, 9.95, 10.0}),
+                     build("m.build2.plan", {10.6, 10.5, 10.7, 10.6, 10.5, 10.7})});
+  ASSERT_EQ(find_build_spread(run).size(), 1U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    run.cases[0].repetitions[i].started_utc = "2026-11-21T01:0" + std::to_string(i) + ":00Z";
+    run.cases[1].repetitions[i].started_utc = "2026-11-21T05:0" + std::to_string(i) + ":00Z";
+  }
+  expect_has(alike_text(run), "whether they differ is not claimed: not all of them ran in turns");
   ASSERT_EQ(find_builds_alike(run).size(), 1U);
-  EXPECT_NE(find_builds_alike(run)[0].text.find("they are equal within 5 % (slowest over fastest 1.00–1.00)"),
-            std::string::npos)
-      << find_builds_alike(run)[0].text;
+  EXPECT_EQ(find_builds_alike(run)[0].advice, "Measure the builds again together.");
 }
 
 // One process of each tells nothing; other models, other batches and invalid cases are no builds of one.

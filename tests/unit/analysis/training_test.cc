@@ -97,12 +97,22 @@ TEST(TrainingFindings, ScalingIsPraisedOrWarnedOf) {
 
 TEST(TrainingFindings, DdpItselfIsPriced) {
   auto run = training_run();
-  expect_says(only_text(run, "ddp_cost"), "what DDP itself costs with one rank cannot be claimed");
-  result::compare_to_baseline(run.cases[1], run.cases[0]);
   expect_says(only_text(run, "ddp_cost"),
               "DDP itself costs nothing that counts with one rank (0.5 to 0.5 % of a step, 6 process pairs)");
   result::compare_to_baseline(run.cases[1], run.cases[0], 0.95, 0.001);
   expect_says(only_text(run, "ddp_cost"), "DDP itself costs 0.5 % of a step with one rank (0.5 to 0.5 %");
+}
+
+// The case's own baseline may be another one: what counts are the pairs of these two.
+TEST(TrainingFindings, DdpIsPricedWhateverTheBaselineIs) {
+  auto run = training_run();
+  result::compare_to_baseline(run.cases[1], run.cases[2]);
+  expect_says(only_text(run, "ddp_cost"), "DDP itself costs nothing that counts with one rank");
+  run.cases[0].repetitions.resize(2);
+  expect_says(only_text(run, "ddp_cost"), "cannot be claimed (fewer than six pairs of processes)");
+  run = training_run();
+  run.cases[0].grade = result::Grade::kC;
+  expect_says(only_text(run, "ddp_cost"), "cannot be claimed (resnet50 train fp32 b8 r1 is of grade C)");
 }
 
 TEST(TrainingFindings, MoreThanIdealIsDoubted) {
@@ -132,6 +142,14 @@ TEST(TrainingGates, EfficiencyAtFourIsDecidedOnItsInterval) {
   EXPECT_EQ(verdict("efficiency@4 >= 0.85"), "missed");
   EXPECT_EQ(verdict("efficiency@2 >= 0.90"), "met");
   EXPECT_EQ(verdict("exposed_share@4 < 0.10"), "missed");
+}
+
+TEST(TrainingGates, EfficiencyThatNobodyMayClaimIsNotDecided) {
+  auto run = training_run();
+  for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;  // as one process each has it
+  const auto decided = decide_gates({"efficiency@2 >= 0.90"}, run).front();
+  EXPECT_EQ(decided.verdict, "cannot_say");
+  expect_says(decided.detail, "efficiency is missing: fewer than six processes each");
 }
 
 TEST(TrainingWords, ACaseIsDescribedWithItsRanks) {

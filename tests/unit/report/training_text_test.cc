@@ -33,10 +33,34 @@ TEST(TrainingText, TheTerminalShowsScalingAndParts) {
   const auto text = training_terminal(testing::training_run(), 98);
   expect_has(text, "efficiency");
   expect_has(text, "resnet50 train fp32 b8 r2");
-  expect_has(text, "0.96 ±0.00");
+  expect_has(text, "0.960 ±0");
   expect_has(text, "do not speak for GPUs");
   for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 98U) << line;
   EXPECT_EQ(training_terminal(testing::sample_run(), 98), "");
+}
+
+// Within one process each there is no efficiency to print, in no format.
+TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
+  auto run = testing::training_run();
+  for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;
+  const auto terminal = training_terminal(run, 98);
+  EXPECT_EQ(terminal.find("0.96"), std::string::npos) << terminal;
+  expect_has(terminal, "no claim");
+  expect_has(terminal, "what more ranks gain is not claimed: fewer than six processes each");
+  const ReportRun trained{run, {}};
+  const auto page = training_html(std::span(&trained, 1));
+  expect_has(page, "r4: what it gains over 1 rank is not claimed: fewer than six processes each.");
+  EXPECT_EQ(page.find("times the throughput of"), std::string::npos);
+  const auto scaling = chart_data(std::span(&trained, 1), {}).at("cases").at(2).at("training").at("scaling");
+  EXPECT_TRUE(scaling.at("efficiency").is_null());
+  EXPECT_EQ(scaling.at("doubt"), "fewer than six processes each");
+}
+
+TEST(TrainingText, AnAsymmetricEfficiencyHasBothEnds) {
+  auto run = testing::training_run();
+  run.cases[2].scaling.front().ci_low = 0.6;
+  run.cases[2].scaling.front().ci_high = 0.97;
+  expect_has(training_terminal(run, 98), "(0.600–0.970)");
 }
 
 TEST(TrainingText, EveryReportHasItOnlyWhereSomethingTrained) {

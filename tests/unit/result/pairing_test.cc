@@ -93,7 +93,7 @@ TEST(TrainingScaling, WorldsThatDidNotRunInTurnsHaveNoInterval) {
     one.case_id += std::to_string(ranks);
     one.benchmark.world_size = ranks;
     one.training.emplace_back();
-    one.headline.p50_ns = {1e7, 0.99e7, 1.01e7, 0.95, ""};
+    one.headline = {kBetweenProcess, {1e7, 0.99e7, 1.01e7, 0.95, ""}, {}, {}};
     return one;
   };
   auto one = world(1, kFirst), two = world(2, kSecond), later = world(2, kLater);

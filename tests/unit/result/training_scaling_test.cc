@@ -5,13 +5,14 @@
 
 #include <cmath>
 
+#include "result/metric_table.h"
 #include "result/summarize.h"
 
 namespace paceline::result {
 namespace {
 
-// A case of `world` ranks with steps of so many ms, from six processes.
-CaseResult scaled_case(std::int64_t world, double step_ms) {
+// A case of `world` ranks with steps of so many ms.
+CaseResult scaled_case(std::int64_t world, double step_ms, std::int32_t processes = 6) {
   CaseResult c;
   c.case_id = "r" + std::to_string(world);
   c.benchmark.id = c.case_id;
@@ -19,7 +20,7 @@ CaseResult scaled_case(std::int64_t world, double step_ms) {
   c.benchmark.world_size = world;
   c.training = {{}};
   std::vector<Sample> samples;
-  for (std::int32_t repetition = 0; repetition < 6; ++repetition) {
+  for (std::int32_t repetition = 0; repetition < processes; ++repetition) {
     Repetition r;
     r.index = repetition;
     c.repetitions.push_back(r);
@@ -54,6 +55,38 @@ TEST(Scaling, FasterThanIdealIsPointedOut) {
   auto one = scaled_case(1, 100), two = scaled_case(2, 60);
   compare_scaling({&one, &two});
   EXPECT_TRUE(two.scaling.front().superlinear);
+}
+
+// The intervals of five processes are those of steps inside one, and the next process may differ by more.
+TEST(Scaling, OfFewerThanSixProcessesClaimsNothing) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110, 5);
+  two.headline.p50_ns.ci_low = 109e6, two.headline.p50_ns.ci_high = 111e6;
+  compare_scaling({&one, &two});
+  EXPECT_TRUE(two.scaling.front().efficiency);
+  EXPECT_FALSE(two.scaling.front().ci_low);
+  EXPECT_EQ(scaling_doubt(two), "fewer than six processes each");
+}
+
+TEST(Scaling, OfGradeCClaimsNothing) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 60);
+  one.grade = Grade::kC;
+  compare_scaling({&one, &two});
+  EXPECT_FALSE(two.scaling.front().superlinear);
+  EXPECT_EQ(scaling_doubt(two), "r1 is of grade C");
+}
+
+// Files of older versions have an interval where nobody may claim anything.
+TEST(Scaling, AStoredIntervalIsNoClaimByItself) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110);
+  compare_scaling({&one, &two});
+  EXPECT_EQ(scaling_doubt(two, &one), "");
+  EXPECT_TRUE(find_metric("efficiency")->get(two).ci_low);
+  one.grade = Grade::kC;
+  EXPECT_EQ(scaling_doubt(two, &one), "r1 is of grade C");
+  two.headline.scope = kWithinProcess;
+  EXPECT_EQ(scaling_doubt(two), "fewer than six processes each");
+  EXPECT_FALSE(find_metric("efficiency")->get(two).value);
+  EXPECT_EQ(find_metric("efficiency")->get(two).reason, "fewer than six processes each");
 }
 
 TEST(Scaling, OnlyEqualWorkIsCompared) {
