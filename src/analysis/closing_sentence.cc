@@ -37,8 +37,10 @@ std::pair<std::string, std::string> names_of(const CaseResult& a, const CaseResu
     std::vector<std::string> words{one.benchmark.engine, one.benchmark.precision};
     for (const auto& axis : axes)
       if (axis != "engine" && axis != "precision" && axis != "timing_mode")
-        words.push_back(axis == "batch" ? "b" + axis_value(one.benchmark, axis)
-                                        : axis_value(one.benchmark, axis));
+        words.push_back((axis == "batch"        ? "b"
+                         : axis == "world_size" ? "r"
+                                                : "") +
+                        axis_value(one.benchmark, axis));
     std::erase(words, "");
     return join(words, " ");
   };
@@ -46,8 +48,10 @@ std::pair<std::string, std::string> names_of(const CaseResult& a, const CaseResu
   return first == second ? std::pair(a.label, b.label) : std::pair(first, second);
 }
 
-// Of the one in the lower precision; empty where answers were not what was compared.
+// Of the one in the lower precision, against fp32 of the same model; empty where that was not compared.
 std::string answers_text(const CaseResult& subject, const CaseResult& other) {
+  const bool against_fp32 = subject.benchmark.precision == "fp32" || other.benchmark.precision == "fp32";
+  if (!against_fp32 || subject.benchmark.model != other.benchmark.model) return {};
   const CaseResult& one = subject.benchmark.precision == "fp32" ? other : subject;
   const auto& c = one.correctness;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0) return {};
@@ -70,12 +74,13 @@ std::string faster_text(const std::pair<std::string, std::string>& names, double
 std::string time_sentence(const CaseResult& one, const CaseResult& base,
                           const std::vector<std::string>& axes) {
   const auto& s = one.speedup;
+  const auto needed = pairs_for_claim(s.ratio.confidence);
   const auto names = names_of(one, base, axes);
   if (const auto reason = no_claim_reason(one); !reason.empty())
     return fmt::format("Which of {} and {} is faster is not claimed: {}{}.", names.first, names.second,
                        reason,
-                       s.pairs_apart == 0 && s.pairs < kPairsForClaim
-                           ? fmt::format(" (--repetitions {} makes enough)", kPairsForClaim)
+                       s.pairs_apart == 0 && s.pairs < needed
+                           ? fmt::format(" (--repetitions {} makes enough)", needed)
                            : "");
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
   if (s.verdict == "faster") return faster_text(names, value, low, high, answers_text(one, base));
@@ -94,6 +99,7 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
                           const std::vector<std::string>& axes) {
   if (a.benchmark.scenario == "server" || b.benchmark.scenario == "server") return {};
   if (!a.throughput.per_s.value || !b.throughput.per_s.value) return {};
+  if (a.throughput.item != b.throughput.item) return {};  // images are no sequences
   const bool a_first = *a.throughput.per_s.value >= *b.throughput.per_s.value;
   const CaseResult &more = a_first ? a : b, &less = a_first ? b : a;
   const auto judged = judge_ratio(run, {more, more.throughput.per_s}, {less, less.throughput.per_s});
@@ -138,10 +144,7 @@ std::string pair_sentence(const RunResult& run, const CaseResult& a, const CaseR
   if (!same_work(axes, a) || !same_work(axes, b)) return rate_sentence(run, a, b, axes);
   if (a.speedup.baseline_case_id == b.case_id) return time_sentence(a, b, axes);
   if (b.speedup.baseline_case_id == a.case_id) return time_sentence(b, a, axes);
-  CaseResult second = b;
-  result::compare_to_baseline(second, a, a.headline.p50_ns.confidence,
-                              result::smallest_difference(result::profile_of(b)), run.resumed_utc);
-  return time_sentence(second, a, axes);
+  return time_sentence(against(run, b, a), a, axes);
 }
 
 }  // namespace

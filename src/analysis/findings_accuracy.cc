@@ -61,11 +61,17 @@ bool answers_judged(const CaseResult& one) {
   return is_ok(one) && c.judged_by == "answers" && (c.top1.ci_low || c.next_token.ci_low);
 }
 
-// In fp32, or against a reference that the user named, no other precision mends it.
-std::string cure_of(const CaseResult& one) {
+// The plan names an engine, or a file of expected outputs.
+bool own_reference(const CaseResult& one) {
   const auto& config = one.config_effective;
-  const bool own_reference = config.is_object() && config.contains("accuracy.reference");
-  if (one.benchmark.precision == "fp32" || own_reference) return {};
+  if (!config.is_object() || !config.contains("accuracy.reference")) return false;
+  const auto& asked = config.at("accuracy.reference");
+  return asked.is_string() && asked.get_ref<const std::string&>().find_first_of("./:") != std::string::npos;
+}
+
+// In fp32, or against outputs that the user gave, no other precision mends it.
+std::string cure_of(const CaseResult& one) {
+  if (one.benchmark.precision == "fp32" || own_reference(one)) return {};
   return "Use another precision for this model, or state a tolerance you can accept in the plan.";
 }
 

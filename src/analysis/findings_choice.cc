@@ -21,7 +21,6 @@ using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
 constexpr double kComputeBoundShare = 0.5;  // from here on "compute-bound" may be said
-constexpr double kMemoryChange = 0.05;      // smaller differences are not worth a sentence
 
 bool has_interval(const Estimate& e) {
   return e.value && e.ci_low && e.ci_high;

@@ -17,8 +17,6 @@ using result::CaseResult;
 using result::Finding;
 using result::RunResult;
 
-constexpr double kMemoryChange = 0.05;  // smaller differences are not worth a word
-
 std::string pairs_text(const result::SpeedUp& speedup) {
   return fmt::format("{} process pairs", speedup.pairs);
 }
@@ -107,12 +105,13 @@ bool of_invalid_cases(const result::SpeedUp& s) {
 // Both sides again where they ran at different times.
 std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseResult*>& cases) {
   const auto& s = cases.front()->speedup;
-  if (s.pairs_apart > 0 && s.pairs < kPairsForClaim) {
+  const auto needed = pairs_for_claim(s.ratio.confidence);
+  if (s.pairs_apart > 0 && s.pairs < needed) {
     std::vector<std::string> ids;
     for (const CaseResult* one : cases) ids.insert(ids.end(), {one->case_id, one->speedup.baseline_case_id});
     return "Measure both sides together: " + rerun_command(run, ids);
   }
-  return fmt::format("Run the plan again with --repetitions {}.", kPairsForClaim);
+  return fmt::format("Run the plan again with --repetitions {}.", needed);
 }
 
 }  // namespace
@@ -163,7 +162,7 @@ Findings find_no_claim(const RunResult& run) {
     finding.evidence = fmt::format(
         "the same command can differ by tens of percent from process to process and from hour to hour; a "
         "claim needs {} pairs of processes that ran in turns",
-        kPairsForClaim);
+        pairs_for_claim(cases.front()->speedup.ratio.confidence));
     finding.advice = way_to_a_claim(run, cases);
     for (const CaseResult* one : cases) finding.case_ids.push_back(one->case_id);
     found.push_back(std::move(finding));

@@ -6,6 +6,8 @@
 
 namespace paceline::analysis {
 
+inline constexpr double kMemoryChange = 0.05;  // smaller differences are not worth a word
+
 // Smallest and largest peak above load over the processes of a case.
 struct MemoryRange {
   double low = 0, high = 0;

@@ -177,6 +177,11 @@ TEST(Findings, WithinOneProcessIsSaidOnceWithTheWayOut) {
                    "resnet50 torchscript fp32 b1"))
       << found[0].text;
   EXPECT_NE(found[0].advice.find("--repetitions 6"), std::string::npos);
+  for (auto& one : run.cases) one.speedup.ratio.confidence = 0.99;  // eight pairs make an interval
+  const auto strict = of_kind(run, "no_claim");
+  ASSERT_EQ(strict.size(), 1U);
+  EXPECT_NE(strict[0].advice.find("--repetitions 8"), std::string::npos) << strict[0].advice;
+  EXPECT_NE(strict[0].evidence.find("needs 8 pairs"), std::string::npos) << strict[0].evidence;
 }
 
 TEST(Findings, BatchScalingSaysWhatIsGainedAndTheShareOfPeak) {
@@ -268,9 +273,12 @@ TEST(Findings, WhatEndsTheSameWayAgainIsNotAdvised) {
   one.reason_code = "accuracy";
   EXPECT_EQ(of_kind(run, "accuracy_failure").at(0).advice, "");  // fp32: no other precision mends it
   one.benchmark.precision = "int8";
+  one.config_effective["accuracy.reference"] = "eager";  // what every plan without the key has
   EXPECT_NE(of_kind(run, "accuracy_failure").at(0).advice, "");
-  one.config_effective["accuracy.reference"] = "expected.npy";
-  EXPECT_EQ(of_kind(run, "accuracy_failure").at(0).advice, "");
+  for (const char* file : {"expected.npy", "out/expected", "logits:expected"}) {
+    one.config_effective["accuracy.reference"] = file;
+    EXPECT_EQ(of_kind(run, "accuracy_failure").at(0).advice, "") << file;
+  }
 }
 
 TEST(Findings, ACaseThatWasNotReachedIsNotMeasured) {

@@ -9,6 +9,7 @@
 #include "analysis/metric_value.h"
 #include "analysis/ratio_verdict.h"
 #include "analysis/verdict.h"
+#include "result/summarize.h"
 #include "support/sample_runs.h"
 
 namespace paceline::analysis {
@@ -107,6 +108,48 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
             }),
             "Which of torchscript int8 and eager fp32 is faster is not claimed: fewer than six pairs of "
             "processes (--repetitions 6 makes enough).");
+}
+
+// 99 % needs eight pairs.
+TEST(ClosingSentence, TheAdviceHasTheRepetitionsThatTheConfidenceNeeds) {
+  const auto text = sentence([](auto& run) {
+    result::compare_to_baseline(run.cases[1], run.cases[0], 0.99);
+  });
+  EXPECT_NE(text.find("fewer than 8 pairs of processes (--repetitions 8 makes enough)"), std::string::npos)
+      << text;
+}
+
+// Answers are compared with those of fp32 of the same model, so of nothing else they are not said to be equal.
+TEST(ClosingSentence, AnswersAreOfOneModelAgainstFp32) {
+  const auto answers = [](const std::function<void(result::RunResult&)>& change) {
+    return sentence([&](auto& run) {
+             run.cases[1].speedup.ratio = {3.71, 3.42, 4.08, 0.95, ""};
+             ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
+             change(run);
+           }).find("same answers") != std::string::npos;
+  };
+  EXPECT_TRUE(answers([](auto&) {}));
+  EXPECT_FALSE(answers([](auto& run) { run.cases[0].benchmark.precision = "bf16"; }));
+  EXPECT_FALSE(answers([](auto& run) { run.cases[0].benchmark.model = "resnet18"; }));
+}
+
+TEST(ClosingSentence, RatesOfDifferentThingsAreNotCompared) {
+  const auto other_work = [](auto& run) { run.cases[1].benchmark.batch_per_rank = 8; };
+  EXPECT_NE(sentence(other_work), "");
+  EXPECT_EQ(sentence([&](auto& run) {
+              other_work(run);
+              run.cases[1].throughput.item = "sequences";
+            }),
+            "");
+}
+
+TEST(ClosingSentence, RanksAreNamedAsRanks) {
+  const auto text = sentence([](auto& run) {
+    for (auto& one : run.cases) one.benchmark.kind = "training";
+    run.cases[1].benchmark.world_size = 4;
+  });
+  EXPECT_NE(text.find("eager fp32 r1"), std::string::npos) << text;
+  EXPECT_NE(text.find("torchscript int8 r4"), std::string::npos) << text;
 }
 
 TEST(ClosingSentence, OneCaseIsStatedAndMoreThanTwoAreNot) {
