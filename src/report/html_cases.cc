@@ -109,18 +109,29 @@ std::string value_text(const result::Metric& one, double value) {
   return fmt::format("{:.4g}{}{}", value, one.unit == "1" ? "" : " ", one.unit == "1" ? "" : one.unit);
 }
 
-std::string metric_row(const result::Metric& one, const MetricValue& value) {
+// A lower bound says so.
+std::string interval_text(const result::Metric& row, const MetricValue& value) {
+  if (value.at_least) return "a lower bound";
+  const double scale = is_share(row.name) ? 100 : 1;
+  return value.ci_low && value.ci_high
+             ? analysis::format_range(*value.ci_low * scale, *value.ci_high * scale)
+             : "";
+}
+
+std::string metric_row(const result::Metric& row, const CaseResult& one) {
+  const MetricValue value = analysis::metric_value(row, one);
   const std::string name =
-      fmt::format("<th scope=\"row\"><a href=\"#formula-{}\">{}</a></th>", one.name, escape_html(one.title));
-  if (!value.value)
-    return fmt::format("<tr>{}<td class=\"number missing\">–</td><td>{}</td></tr>\n", name,
-                       escape_html(words_of(value)));
-  const double scale = is_share(one.name) ? 100 : 1;
-  const std::string interval = value.ci_low && value.ci_high
-                                   ? analysis::format_range(*value.ci_low * scale, *value.ci_high * scale)
-                                   : "";
-  return fmt::format("<tr>{}<td class=\"number\">{}</td><td>{}</td></tr>\n", name,
-                     value_text(one, *value.value), interval);
+      fmt::format("<th scope=\"row\"><a href=\"#formula-{}\">{}</a></th>", row.name, escape_html(row.title));
+  const auto cells = [&](std::string_view kind, const std::string& number, const std::string& beside) {
+    return fmt::format("<tr>{}<td class=\"{}\">{}</td><td>{}</td></tr>\n", name, kind, number,
+                       escape_html(beside));
+  };
+  if (!value.value) return cells("number missing", "–", words_of(value));
+  // A ratio that its interval does not decide is no number, as in every table.
+  if (row.name == "speedup" && one.speedup.verdict == "inconclusive")
+    return cells("number missing", "–", "not decided: " + interval_text(row, value));
+  return cells("number", (value.at_least ? "at least " : "") + value_text(row, *value.value),
+               interval_text(row, value));
 }
 
 // Headings of docs/metrics.md whose figures training has, and those that only inference has.
@@ -145,10 +156,10 @@ bool concerns(const result::Metric& row, const CaseResult& one) {
 
 std::string metrics_html(const CaseResult& one) {
   std::string out =
-      "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>95 % interval or "
+      "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>interval or "
       "reason</th></tr></thead><tbody>\n";
   for (const auto& row : result::metrics())
-    if (concerns(row, one)) out += metric_row(row, analysis::metric_value(row, one));
+    if (concerns(row, one)) out += metric_row(row, one);
   return out + "</tbody></table>\n";
 }
 

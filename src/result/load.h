@@ -41,10 +41,11 @@ struct CapacityTrial {
   bool issued_late = false;   // the harness issued requests late: a miss proves nothing, "met" still holds
   std::string verdict;
 };
+inline constexpr const char* kNoSearch = "no search was asked for";
 // The limit lies between the two rates; without the second one it is at least the first.
 struct Capacity {
-  Number per_s = Number::missing("no search was asked for");         // highest rate that was seen to hold
-  Number missed_per_s = Number::missing("no search was asked for");  // lowest rate above it that missed
+  Number per_s = Number::missing(kNoSearch);         // highest rate that was seen to hold
+  Number missed_per_s = Number::missing(kNoSearch);  // lowest rate above it that missed
   std::string stopped;  // what kept the search from narrowing the limit further, in words; empty: nothing
   std::vector<CapacityTrial> trials;  // in the order in which they ran
 };

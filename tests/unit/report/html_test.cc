@@ -88,6 +88,21 @@ TEST(Html, ShowsNumbersVerdictAndReasons) {
             std::string::npos);
 }
 
+TEST(Html, FiguresOfACaseSayLessWhereLessIsKnown) {
+  auto run = sample_report();
+  auto& one = run.result.cases[1];
+  one.speedup.ratio = {1.04, 0.96, 1.12, 0.95, ""};
+  one.speedup.verdict = "inconclusive";
+  result::Load load;
+  load.capacity.per_s = 120.0;
+  one.load = {load};
+  const std::string page = markup({run});
+  EXPECT_EQ(count(page, "<td class=\"number\">1.04"), 0U);
+  EXPECT_EQ(count(page, "<td>not decided: 0.960–1.12</td>"), 1U);
+  EXPECT_EQ(count(page, "<td class=\"number\">at least 120 1/s</td><td>a lower bound</td>"), 1U);
+  EXPECT_EQ(count(page, "95 % interval or reason"), 0U);
+}
+
 TEST(Html, MissingIsADashAndNeverZero) {
   auto run = sample_report();
   for (auto& one : run.result.cases) {
