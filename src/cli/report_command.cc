@@ -55,9 +55,9 @@ void deliver(const report::Format& format, const std::string& document, const co
   fs::path file;
   if (options.has("output")) {
     file = options.text("output");
-    if (fs::is_directory(file)) file /= fmt::format("report.{}", format.extension);
+    if (fs::is_directory(file)) file /= format.file;
   } else if (format.name == "html") {
-    file = folder / "report.html";
+    file = folder / format.file;
   }
   if (file.empty()) return console.result(document);
   write_file_atomic(file, document);

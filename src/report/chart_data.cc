@@ -37,13 +37,23 @@ json interval(const result::Estimate& e, double scale = 1) {
   return {rounded(e.value, scale), rounded(e.ci_low, scale), rounded(e.ci_high, scale)};
 }
 
+// Keys as words: "max batch 4"; a variable keeps the form that it has in a shell.
+std::string param_words(std::string_view key, const std::string& value) {
+  constexpr std::string_view kVariable = "env.";
+  if (key.starts_with(kVariable)) return fmt::format("{}={}", key.substr(kVariable.size()), value);
+  std::string words(key);
+  std::replace_if(
+      words.begin(), words.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
+  return words + " " + value;
+}
+
 // Engine, precision and what else tells the lines of one chart apart.
 std::string series_name(const ReportCase& entry) {
   result::Benchmark b = entry.one->benchmark;
   const bool trains = !entry.one->training.empty();
   std::string name = trains ? fmt::format("{} r{}", b.precision, b.world_size) : b.engine + " " + b.precision;
   if (b.layout != "contiguous") name += " " + b.layout;
-  for (const auto& [key, value] : b.params) name += fmt::format(" {}={}", key, value);
+  for (const auto& [key, value] : b.params) name += " " + param_words(key, value);
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 
@@ -158,6 +168,16 @@ json training_json(const ReportCase& entry) {
           {"scaling", scaling_json(entry.run->result, one)}};
 }
 
+// Means of a request's stages; null for what is no server.
+json stages_json(const CaseResult& one) {
+  if (one.benchmark.scenario != "server" || one.load.empty() || one.load.front().stages.empty())
+    return nullptr;
+  json stages = json::array();
+  for (const auto& stage : one.load.front().stages)
+    stages.push_back({{"name", stage.name}, {"ms", rounded(stage.mean_ns, kToMs)}});
+  return stages;
+}
+
 bool on_front(const ReportCase& entry) {
   const auto front = analysis::pareto_front(entry.run->result, entry.one->benchmark.model);
   return std::find(front.begin(), front.end(), entry.one) != front.end();
@@ -180,6 +200,8 @@ json case_json(const ReportCase& entry, const RenderOptions& options) {
           {"accuracy", accuracy_text(one)},
           {"front", on_front(entry)},
           {"training", training_json(entry)},
+          {"server", one.benchmark.scenario == "server"},
+          {"stages", stages_json(one)},
           {"samples", samples_json(entry, options)}};
 }
 

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "report/documents.h"
 
+#include <fmt/format.h>
+
+#include "analysis/case_query.h"
+#include "analysis/metric_value.h"
+#include "base/text.h"
+#include "report/case_cells.h"
+#include "result/csv_cell.h"
+#include "result/metric_table.h"
 #include "result/result_json.h"
 #include "result/run_directory.h"
 
 namespace paceline::report {
+namespace {
+
+// The label without what has a column of its own: "eager fp32 channels_last".
+std::string configuration_of(const result::CaseResult& one) {
+  const auto& b = one.benchmark;
+  std::vector<std::string> words;
+  for (const std::string& word : split(one.label, ' '))
+    if (word != b.model && word != "b" + std::to_string(b.batch_per_rank)) words.push_back(word);
+  return join(words, " ");
+}
+
+}  // namespace
 
 std::string render_text(std::span<const ReportRun> runs, const RenderOptions& options) {
   return terminal_table(runs, options.terminal);
@@ -16,6 +36,26 @@ std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
   for (const ReportRun& run : runs) {
     const std::string csv = result::summary_csv(run.result);
     out += out.empty() ? csv : csv.substr(csv.find('\n') + 1);
+  }
+  return out;
+}
+
+// A measured case a row; what was not measured is an empty cell, and the outcome says why.
+std::string render_study(std::span<const ReportRun> runs, const RenderOptions&) {
+  std::string out =
+      "model,configuration,batch_size,average_latency_ms,throughput_per_s,item,memory_mb,outcome,run_id\n";
+  const auto figure = [](const result::CaseResult& one, const char* name) {
+    const auto value = analysis::metric_value(*result::find_metric(name), one).value;
+    return value ? fmt::format("{:.9g}", *value) : std::string();
+  };
+  for (const ReportCase& entry : side_by_side(runs)) {
+    const result::CaseResult& one = *entry.one;
+    out += fmt::format("{},{},{},{},{},{},{},{},{}\n", result::csv_cell(one.benchmark.model),
+                       result::csv_cell(configuration_of(one)), one.benchmark.batch_per_rank,
+                       figure(one, "mean_ms"), figure(one, "throughput_per_s"),
+                       result::csv_cell(one.throughput.item), figure(one, "memory_mb"),
+                       result::csv_cell(analysis::is_ok(one) ? "ok" : outcome_text(one)),
+                       result::csv_cell(entry.run->result.run_id));
   }
   return out;
 }

@@ -11,6 +11,7 @@ namespace paceline::report {
 std::string render_text(std::span<const ReportRun> runs, const RenderOptions& options);
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions& options);
 std::string render_csv(std::span<const ReportRun> runs, const RenderOptions& options);
+std::string render_study(std::span<const ReportRun> runs, const RenderOptions& options);
 std::string render_json(std::span<const ReportRun> runs, const RenderOptions& options);
 std::string render_html(std::span<const ReportRun> runs, const RenderOptions& options);
 

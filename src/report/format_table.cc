@@ -12,12 +12,14 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::array<Format, 5> kFormats{{
-    {"html", "html", "one self-contained page with charts, for reading and printing", render_html},
-    {"markdown", "md", "tables and findings for a repository or a ticket", render_markdown},
-    {"csv", "csv", "one row a case, every metric with its interval", render_csv},
-    {"json", "json", "everything, as stored", render_json},
-    {"text", "txt", "the table of the terminal", render_text},
+constexpr std::array<Format, 6> kFormats{{
+    {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html},
+    {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce", render_markdown},
+    {"csv", "report.csv", "one row a case, every metric with its interval", render_csv},
+    {"study", "benchmark_results.csv",
+     "CSV of few columns: model, configuration, batch, average latency, throughput, memory", render_study},
+    {"json", "report.json", "everything, as stored", render_json},
+    {"text", "report.txt", "the table of the terminal", render_text},
 }};
 
 }  // namespace

@@ -17,7 +17,7 @@ struct RenderOptions {
 // A format is one row; each takes one run or several side by side and returns the whole document.
 struct Format {
   std::string_view name;
-  std::string_view extension;
+  std::string_view file;  // its name in a folder
   std::string_view description;
   std::string (*render)(std::span<const ReportRun>, const RenderOptions&);
 };

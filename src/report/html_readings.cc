@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 
 #include "analysis/case_query.h"
 #include "base/units.h"
@@ -34,6 +35,23 @@ bool only_trains(std::span<const ReportRun> runs) {
   });
 }
 
+// Every model at one batch size: then nothing is drawn over batches.
+bool one_batch(std::span<const ReportRun> runs) {
+  std::map<std::string, std::int64_t> batch_of;
+  for (const ReportCase& entry : having(runs, [](const CaseResult&) { return true; })) {
+    const auto& b = entry.one->benchmark;
+    if (batch_of.try_emplace(b.model, b.batch_per_rank).first->second != b.batch_per_rank) return false;
+  }
+  return true;
+}
+
+// One at a time: then the throughput of a batch says no more than its latency does.
+bool one_at_a_time(std::span<const ReportRun> runs) {
+  const Cases cases = side_by_side(runs);
+  return std::all_of(cases.begin(), cases.end(),
+                     [](const ReportCase& e) { return e.one->benchmark.scenario == "sync"; });
+}
+
 std::string range_text(const result::Estimate& e, double scale, const char* unit) {
   std::string text = format_significant(*e.value * scale) + " " + unit;
   if (e.ci_low && e.ci_high)
@@ -47,9 +65,11 @@ std::string throughput_reading(std::span<const ReportRun> runs) {
   const auto& best = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
     return *a.one->throughput.per_s.value < *b.one->throughput.per_s.value;
   });
+  if (one_batch(runs) && one_at_a_time(runs)) return {};
   const std::string unit = best.one->throughput.item + "/s";
-  return fmt::format("Highest: {} with {}. A line that rises less than the batch does has met a limit.",
-                     range_text(best.one->throughput.per_s, 1, unit.c_str()), name_of(best));
+  return fmt::format("Highest: {} with {}.{}", range_text(best.one->throughput.per_s, 1, unit.c_str()),
+                     name_of(best),
+                     one_batch(runs) ? "" : " A line that rises less than the batch does has met a limit.");
 }
 
 std::string latency_reading(std::span<const ReportRun> runs) {
@@ -59,8 +79,9 @@ std::string latency_reading(std::span<const ReportRun> runs) {
     return *a.one->headline.p50_ns.value < *b.one->headline.p50_ns.value;
   });
   return fmt::format(
-      "Lowest median: {} with {}. Bars are 95 % intervals; where they overlap, no order can be told.",
-      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best));
+      "Lowest median: {} with {}. {} are {:g} % intervals; where they overlap, no order can be told.",
+      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best),
+      one_batch(runs) ? "Whiskers" : "Bars", best.one->headline.p50_ns.confidence * 100);
 }
 
 std::string speedup_reading(std::span<const ReportRun> runs) {
@@ -142,14 +163,41 @@ std::string pareto_reading(std::span<const ReportRun> runs) {
       model, analysis::list_labels(front, 4), beaten_text(first.result, model, front));
 }
 
+bool is_server(const CaseResult& c) {
+  return c.benchmark.scenario == "server" && !c.load.empty();
+}
+
+// Of servers a distribution says more than any quantile; drawn where the samples are at hand.
+std::string requests_reading(std::span<const ReportRun> runs) {
+  Cases cases = having(runs, is_server);
+  std::erase_if(cases, [](const ReportCase& e) { return !e.run->samples.contains(e.one->case_id); });
+  if (cases.empty()) return {};
+  return "Every counted request of all processes, from its scheduled arrival to its answer.";
+}
+
+std::string stages_reading(std::span<const ReportRun> runs) {
+  const Cases cases = having(runs, [](const CaseResult& c) {
+    return is_server(c) && !c.load.front().stages.empty() && c.load.front().stages.front().mean_ns;
+  });
+  if (cases.empty()) return {};
+  const auto& longest = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
+    return *a.one->load.front().stages.front().mean_ns < *b.one->load.front().stages.front().mean_ns;
+  });
+  const auto& stage = longest.one->load.front().stages.front();
+  return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.", stage.name,
+                     format_duration_ns(*stage.mean_ns), name_of(longest));
+}
+
 struct Chart {
   std::string_view id, title, metric;
   std::string (*reading)(std::span<const ReportRun>);  // empty: nothing to draw
 };
 
-constexpr std::array<Chart, 2> kMainCharts{{
-    {"throughput", "Throughput over batch", "throughput_per_s", throughput_reading},
-    {"latency", "Latency over batch", "p50_ms", latency_reading},
+constexpr std::array<Chart, 4> kMainCharts{{
+    {"requests", "Latency of requests", "p99_ms", requests_reading},
+    {"stages", "Where the time of a request goes", "queue_mean_ms", stages_reading},
+    {"throughput", "Throughput", "throughput_per_s", throughput_reading},
+    {"latency", "Latency", "p50_ms", latency_reading},
 }};
 constexpr std::array<Chart, 4> kMoreCharts{{
     {"pareto", "Latency against throughput", "throughput_per_s", pareto_reading},
@@ -158,21 +206,27 @@ constexpr std::array<Chart, 4> kMoreCharts{{
     {"peak", "Share of the measured peak", "share_of_peak", peak_reading},
 }};
 
+// What is drawn over batches says so.
+std::string chart_title(const Chart& chart, std::span<const ReportRun> runs) {
+  if (chart.id != "throughput" && chart.id != "latency") return std::string(chart.title);
+  const auto words = chart.id == "latency" && only_trains(runs) ? "Step time" : chart.title;
+  return fmt::format("{}{}", words, one_batch(runs) ? "" : " over batch");
+}
+
 std::string figure(const Chart& chart, std::span<const ReportRun> runs) {
   const std::string reading = chart.reading(runs);
   if (reading.empty()) return {};
-  const bool steps = chart.id == "latency" && only_trains(runs);
   return fmt::format(
       "<figure id=\"chart-{0}\"><h3>{1}</h3><div class=\"plots\" data-chart=\"{0}\"></div>"
       "<figcaption>{2} {3}</figcaption></figure>\n",
-      chart.id, steps ? "Step time over batch" : chart.title, escape_html(reading),
-      formula_link(chart.metric));
+      chart.id, chart_title(chart, runs), escape_html(reading), formula_link(chart.metric));
 }
 
 }  // namespace
 
 std::string main_charts_title(std::span<const ReportRun> runs) {
-  return only_trains(runs) ? "Step time and throughput" : "Latency and throughput";
+  const std::string time = only_trains(runs) ? "Step time" : "Latency";
+  return throughput_reading(runs).empty() ? time : time + " and throughput";
 }
 
 std::string main_charts_html(std::span<const ReportRun> runs) {

@@ -56,11 +56,16 @@ std::string validity_html(const RunResult& run) {
   return out;
 }
 
+// What supports a sentence, one click away.
+std::string folded(std::string_view title, const std::string& text) {
+  return fmt::format("<details class=\"evidence\"><summary>{}</summary>{}</details>", title,
+                     escape_html(text));
+}
+
 std::string finding_html(const Finding& finding, bool with_evidence) {
   std::string out = fmt::format("<li class=\"finding\"><span class=\"severity severity-{0}\">{0}</span> {1}",
                                 escape_html(finding.severity), escape_html(finding.text));
-  if (with_evidence && !finding.evidence.empty())
-    out += "<br><span class=\"evidence\">Evidence: " + escape_html(finding.evidence) + "</span>";
+  if (with_evidence && !finding.evidence.empty()) out += folded("Evidence", finding.evidence);
   return out + "</li>\n";
 }
 
@@ -78,8 +83,7 @@ std::string advice_html(const std::vector<Finding>& findings) {
   }
   std::string out;
   for (const auto& [words, reasons] : advice)
-    out += fmt::format("<li>{}<br><span class=\"evidence\">Because: {}</span></li>\n", escape_html(words),
-                       escape_html(reasons));
+    out += fmt::format("<li>{}{}</li>\n", escape_html(words), folded("Because", reasons));
   return out.empty() ? "<p>None: nothing found needs doing.</p>\n"
                      : "<ul class=\"findings\">" + out + "</ul>\n";
 }
@@ -154,9 +158,9 @@ std::string environment_html(std::span<const ReportRun> runs) {
     const std::string of = of_run(letter_of(runs, index));
     const auto rows = flat_rows(runs[index].result.environment);
     out += fmt::format(
-        "<details{}><summary>Machine, libraries and settings{} ({} fields)</summary><div class=\"scroll\" "
+        "<details><summary>Machine, libraries and settings{} ({} fields)</summary><div class=\"scroll\" "
         "tabindex=\"0\">{}</div></details>\n",
-        runs.size() == 1 ? " open" : "", of, rows.size(), rows_html(rows));
+        of, rows.size(), rows_html(rows));
   }
   return out;
 }

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "analysis/case_query.h"
+#include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
+#include "base/units.h"
 #include "report/case_cells.h"
 #include "report/cross_check_text.h"
 #include "report/documents.h"
@@ -20,6 +22,8 @@ namespace {
 
 using result::RunResult;
 
+constexpr std::size_t kReasonsShown = 2;  // the page has all
+
 // Inside backticks nothing is markup, but a terminal may show the document.
 std::string code_span(std::string text) {
   std::replace_if(
@@ -32,10 +36,14 @@ std::string head_text(std::span<const ReportRun> runs) {
   for (std::size_t index = 0; index < runs.size(); ++index) {
     const RunResult& run = runs[index].result;
     const std::string name = runs.size() > 1 ? "Run " + run_letter(index) + ": " : "";
-    out +=
-        fmt::format("# {}{}\n\n{}\n\nRun `{}`, started {}.\n\n", name, escape_markdown(run.experiment_name),
-                    escape_markdown(analysis::verdict_sentence(run)), run.run_id, run.started_utc);
-    for (const auto& warning : run.warnings) out += fmt::format("Warning: {}\n\n", escape_markdown(warning));
+    const std::string libraries = library_line(run), closing = analysis::closing_sentence(run);
+    out += fmt::format("# {}{}\n\n{}\n\n", name, escape_markdown(run.experiment_name),
+                       escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing));
+    if (const auto unfinished = analysis::unfinished_text(run); !closing.empty() && !unfinished.empty())
+      out += escape_markdown(unfinished) + "\n\n";
+    out += fmt::format(
+        "Run `{}`, started {}, on {}.\n\n", run.run_id, run.started_utc,
+        escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)));
   }
   return out;
 }
@@ -49,7 +57,7 @@ std::string numbers_row(const ReportCase& entry, bool kept) {
   return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
                      or_dash(cells.throughput), cells.no_claim.empty() ? or_dash(cells.speedup) : "no claim",
                      kept ? " " + or_dash(cells.kept) + " |" : "", or_dash(cells.memory),
-                     or_dash(cells.foreign), or_dash(cells.grade));
+                     or_dash(cells.foreign), or_dash(grade_text(*entry.one, kReasonsShown)));
 }
 
 std::string case_row(const ReportCase& entry, bool kept) {
@@ -63,7 +71,7 @@ std::string case_row(const ReportCase& entry, bool kept) {
 std::string cases_text(std::span<const ReportRun> runs) {
   const bool several = runs.size() > 1, kept = shows_kept(runs);
   std::string out = fmt::format(
-      "## Cases\n\n| case |{} p50 ms | p99 ms | {} | vs baseline |{} memory | foreign CPU | grade |\n|:--|{}",
+      "| case |{} p50 ms | p99 ms | {} | vs baseline |{} memory | foreign CPU | grade |\n|:--|{}",
       several ? " run |" : "", throughput_head(runs.front().result), kept ? " top-1 kept |" : "",
       several ? ":--|" : "");
   out += std::string("--:|--:|--:|--:|") + (kept ? "--:|" : "") + "--:|--:|:--|\n";
@@ -81,26 +89,39 @@ std::string cases_text(std::span<const ReportRun> runs) {
   return out + notes + "\n";
 }
 
-std::string finding_text(const result::Finding& finding) {
-  std::string out = fmt::format("1. **{}**: {}", finding.severity, escape_markdown(finding.text));
-  if (!finding.advice.empty()) out += " " + escape_markdown(finding.advice);
-  if (!finding.evidence.empty()) out += fmt::format(" ({})", escape_markdown(finding.evidence));
-  return out + "\n";
+// What a reader of the table must know: the run's own warnings, and the gravest findings.
+std::string warnings_text(const RunResult& run) {
+  constexpr std::size_t kShown = 3;
+  std::string out;
+  for (const auto& warning : run.warnings) out += fmt::format("- Warning: {}\n", escape_markdown(warning));
+  auto findings = findings_of(run);
+  std::erase_if(findings, [](const auto& f) { return f.severity != "problem" && f.severity != "warning"; });
+  for (const auto& finding : analysis::rank_findings(findings, kShown))
+    out += fmt::format("- **{}**: {}{}\n", finding.severity, escape_markdown(finding.text),
+                       finding.advice.empty() ? "" : " " + escape_markdown(finding.advice));
+  if (findings.size() > kShown)
+    out += fmt::format("- and {} more in the HTML report\n", findings.size() - kShown);
+  return out;
+}
+
+// How many were met, and each that was not.
+std::string gates_text(const RunResult& run) {
+  if (run.gates.empty()) return {};
+  const auto met = std::count_if(run.gates.begin(), run.gates.end(),
+                                 [](const auto& gate) { return gate.verdict == "met"; });
+  std::string out = fmt::format("- {} of {} met\n", met, plural(std::ssize(run.gates), "gate"));
+  for (const auto& gate : run.gates)
+    if (gate.verdict != "met")
+      out += fmt::format("- {}: {} ({})\n", gate.verdict, escape_markdown(gate.expression),
+                         escape_markdown(gate.detail));
+  return out;
 }
 
 std::string tail_text(const RunResult& run, const std::string& letter) {
-  const std::string of = letter.empty() ? "" : " of run " + letter;
-  std::string out = fmt::format("## Findings{}\n\n", of);
-  for (const auto& finding : analysis::rank_findings(findings_of(run))) out += finding_text(finding);
-  out += fmt::format("\n## Gates{}\n\n", of);
-  for (const auto& gate : run.gates)
-    out += fmt::format("- {}: {} ({})\n", gate.verdict, escape_markdown(gate.expression),
-                       escape_markdown(gate.detail));
-  if (run.gates.empty()) out += "None.\n";
-  out += fmt::format("\n## Environment{}\n\n| field | value |\n|:--|:--|\n", of);
-  for (const auto& [key, value] : flat_rows(run.environment))
-    out += fmt::format("| {} | {} |\n", escape_markdown(key), escape_markdown(value));
-  return out + fmt::format("\nReproduce: `{}`\n\n", code_span(run.command_line));
+  const std::string of = letter.empty() ? "" : " run " + letter;
+  const std::string points = warnings_text(run) + gates_text(run);
+  return fmt::format("{}{}Reproduce{}: `{}`\n\n", points, points.empty() ? "" : "\n", of,
+                     code_span(run.command_line));
 }
 
 }  // namespace

@@ -282,16 +282,6 @@ std::string training_markdown(std::span<const ReportRun> runs) {
   if (cases.empty()) return {};
   std::string out = "## Training\n\n" + markdown_of(scaling_table(cases)) + markdown_of(part_table(cases));
   for (const auto& note : notes_of(cases)) out += "- " + escape_markdown(note) + "\n";
-  for (const ReportCase& entry : cases) {
-    const Training& t = entry.one->training.front();
-    const std::string of = entry.letter.empty() ? "" : " (run " + entry.letter + ")";
-    out += fmt::format("\n### {}{}\n\n{}\n", escape_markdown(entry.one->label), of,
-                       escape_markdown(facts_text(t)));
-    for (const auto& text :
-         {collectives_text(t), loader_text(*entry.one), checkpoint_text(t), scope_text(*entry.one)})
-      if (!text.empty()) out += escape_markdown(text) + "\n";
-    out += "\n" + markdown_of(rank_table(t)) + markdown_of(epoch_table(t)) + markdown_of(restart_table(t));
-  }
   return out + "\n";
 }
 

@@ -294,7 +294,7 @@ class Help(cli.CliTest):
     def test_no_choice_that_does_not_exist(self):
         self.assertNotRegex(self.run_cli("report", "--help").out, "pdf|png|svg")
         self.assertNotIn("Not available yet", self.run_cli("infer", "--help").out)
-        self.assert_error(self.run_cli("report", "-s", ".", "-f", "pfd"), 2, "html, markdown, csv, json, text")
+        self.assert_error(self.run_cli("report", "-s", ".", "-f", "pfd"), 2, "html, markdown, csv, study, json, text")
 
     def test_words_of_this_house(self):
         text = self.run_cli("infer", "--help").out

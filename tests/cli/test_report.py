@@ -114,6 +114,18 @@ class Words(cli.CliTest):
         self.assert_code(self.run_cli("report", "-s", "run", "-f", "html,markdown,csv,json", "--output", "out"), 0)
         self.assertEqual(sorted(p.name for p in (self.folder / "out").iterdir()), ["report.csv", "report.html", "report.json", "report.md"])
 
+    def test_the_csv_of_few_columns(self):
+        shutil.copytree(DATA / "run", self.folder / "run")
+        (self.folder / "out").mkdir()
+        self.assert_code(self.run_cli("report", "-s", "run", "-f", "study", "--output", "out"), 0)
+        rows = list(csv.DictReader(io.StringIO((self.folder / "out" / "benchmark_results.csv").read_text(encoding="utf-8"))))
+        self.assertEqual(list(rows[0]), ["model", "configuration", "batch_size", "average_latency_ms", "throughput_per_s", "item", "memory_mb", "outcome", "run_id"])
+        case = cli.read_json(DATA / "run" / "run_summary.json")["cases"][0]
+        self.assertEqual((rows[0]["model"], rows[0]["configuration"], rows[0]["batch_size"]), ("x.spin", "spin fp32 SPIN_FAULT=none", "2"))
+        self.assertAlmostEqual(float(rows[0]["average_latency_ms"]) * 1e6, case["stats"]["mean_ns"], delta=1)
+        self.assertEqual((rows[3]["average_latency_ms"], rows[3]["throughput_per_s"]), ("", ""))
+        self.assertIn("segmentation fault", rows[3]["outcome"])
+
     def test_formats_of_later_parts(self):
         shutil.copytree(DATA / "run", self.folder / "run")
         for form in ("pdf", "png", "svg"):

@@ -59,6 +59,10 @@
       const cases = data.cases.filter((c) => c.model === model && c[field][0] !== null);
       if (cases.length === 0) continue;
       const batches = distinct(cases.map((c) => c.batch)).sort((a, b) => a - b);
+      if (batches.length === 1) {
+        barPerCase(parent, model, cases, field, unit);
+        continue;
+      }
       const present = names.filter((n) => cases.some((c) => c.series === n));
       const traces = present.map((name, at) => seriesTrace(cases.filter((c) => c.series === name), name, names.indexOf(name), at - (present.length - 1) / 2, batches, field, unit));
       draw(parent, traces, {
@@ -70,6 +74,25 @@
       }, `${unit} over batch for ${model}: ${cases.map((c) => `${c.label} ${spanText(c[field], unit)}`).join("; ")}`);
     }
   }
+
+  // At one batch size there is no line: a bar a case with its interval, and its figures beside it.
+  function barPerCase(parent, model, cases, field, unit) {
+    const ends = cases.map((c) => c[field][2] ?? c[field][0]), ticks = cases.map((_, i) => i);
+    const bar = {
+      type: "bar", orientation: "h", y: ticks, x: cases.map((c) => c[field][0]), width: 0.55, marker: { color: style("--accent"), opacity: 0.8 },
+      error_x: bars(cases.map((c) => c[field]), style("--ink")), hovertext: cases.map((c) => `${escaped(c.label)}<br>${spanText(c[field], unit)}`), hoverinfo: "text",
+    };
+    const figures = { type: "scatter", mode: "text", y: ticks, x: ends, text: cases.map((c) => ` ${spanText(c[field], unit)}`), textposition: "middle right", cliponaxis: false, hoverinfo: "skip" };
+    draw(parent, [bar, figures], {
+      title: { text: escaped(model), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 },
+      height: 96 + cases.length * (narrow() ? 42 : 32), xaxis: { title: { text: unit, standoff: 6 }, range: [0, Math.max(...ends) * 1.35], zeroline: false },
+      yaxis: { tickvals: ticks, ticktext: cases.map((c) => caseTick(c, model)), range: [cases.length - 0.5, -0.5], zeroline: false, showgrid: false },
+      margin: { l: 10, r: 20, t: 34, b: 44 },
+    }, `${unit} of ${model}: ${cases.map((c) => `${c.label} ${spanText(c[field], unit)}`).join("; ")}`);
+  }
+
+  // The model stands above the chart.
+  const caseTick = (c, model) => `${escaped(c.label.replace(`${model} `, ""))}  `;
 
   // Batches stand at equal steps; series are set a little apart, so that intervals do not hide each other.
   function seriesTrace(cases, name, index, offset, batches, field, unit) {
@@ -206,31 +229,46 @@
     ];
   }
 
-  // One bar a case, its parts in the order of the step.
-  function parts(parent) {
-    const cases = data.cases.filter((c) => c.training !== null);
+  // One bar a case, its parts one after the other; `value` of a case and the number of a part.
+  function stacked(parent, cases, names, colours, value, axis, label) {
     if (cases.length === 0) return;
-    const names = ["data wait", "input", "forward", "backward", "exposed communication", "optimizer"];
     const ticks = cases.map((_, i) => i);
-    const colours = [4, 6, 0, 5, 1, 2].map((i) => palette()[i]);
     draw(parent, names.map((name, part) => ({
-      type: "bar", orientation: "h", name, y: ticks, x: cases.map((c) => c.training.parts[part] ?? 0), width: 0.62, marker: { color: colours[part] },
-      hovertext: cases.map((c) => `${escaped(c.label)}<br>${name}: ${shown(c.training.parts[part])} ms`), hoverinfo: "text",
+      type: "bar", orientation: "h", name, y: ticks, x: cases.map((c) => value(c, part) ?? 0), width: 0.62, marker: { color: palette()[colours[part]] },
+      hovertext: cases.map((c) => `${escaped(c.label)}<br>${name}: ${shown(value(c, part))} ms`), hoverinfo: "text",
     })), {
-      barmode: "stack", showlegend: true, legend: { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom", traceorder: "normal", font: { size: 12 }, itemclick: false, itemdoubleclick: false }, height: 150 + cases.length * (narrow() ? 40 : 27), xaxis: { title: { text: "ms of a step", standoff: 8 }, zeroline: false },
+      barmode: "stack", showlegend: true, legend: { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom", traceorder: "normal", font: { size: 12 }, itemclick: false, itemdoubleclick: false }, height: 150 + cases.length * (narrow() ? 40 : 27), xaxis: { title: { text: axis, standoff: 8 }, zeroline: false },
       yaxis: { tickvals: ticks, ticktext: cases.map((c) => rowLabel(c) + "  "), range: [cases.length - 0.5, -0.5], zeroline: false, showgrid: false, tickfont: { size: narrow() ? 11 : 12 } },
       margin: { l: 10, r: 20, t: 8, b: 90 },
-    }, `Parts of a step: ${cases.map((c) => `${c.label}: ${names.map((name, part) => `${name} ${shown(c.training.parts[part])} ms`).join(", ")}`).join("; ")}`);
+    }, `${label}: ${cases.map((c) => `${c.label}: ${names.map((name, part) => `${name} ${shown(value(c, part))} ms`).join(", ")}`).join("; ")}`);
   }
 
-  function distribution(parent, c) {
+  function parts(parent) {
+    const names = ["data wait", "input", "forward", "backward", "exposed communication", "optimizer"];
+    stacked(parent, data.cases.filter((c) => c.training !== null), names, [4, 6, 0, 5, 1, 2], (c, part) => c.training.parts[part], "ms of a step", "Parts of a step");
+  }
+
+  function stages(parent) {
+    const cases = data.cases.filter((c) => c.stages !== null);
+    const names = distinct(cases.flatMap((c) => c.stages.map((stage) => stage.name)));
+    const value = (c, part) => c.stages.find((stage) => stage.name === names[part])?.ms ?? null;
+    stacked(parent, cases, names, [1, 4, 0, 2, 5, 6, 3], value, "ms of a request", "Stages of a request");
+  }
+
+  // Of the first servers; the others stand with their cases.
+  function requests(parent) {
+    for (const c of data.cases.filter((one) => one.server && one.samples !== null).slice(0, 6)) distribution(parent, c, c.label);
+  }
+
+  function distribution(parent, c, title = "") {
     const { histogram: h, p99, total } = c.samples;
     const line = (x, dash) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: style("--ink"), width: 1.4, dash } });
     const note = (x, text) => ({ x, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text, font: { size: 11 } });
     const marks = [[c.p50[0], "p50", "solid"], [p99, "p99", "dot"]].filter(([x]) => x !== null);
     const beyond = h.beyond > 0 ? ` (${h.beyond} of ${total} lie beyond the right edge)` : "";
     draw(parent, [{ type: "bar", x: h.counts.map((_, i) => h.low + (i + 0.5) * h.bin_width), y: h.counts, width: h.bin_width, marker: { color: style("--accent"), opacity: 0.75 }, hovertemplate: "%{y} samples around %{x:.4g} ms<extra></extra>" }], {
-      height: 290, bargap: 0, shapes: marks.map(([x, , dash]) => line(x, dash)), annotations: marks.map(([x, text]) => note(x, text)),
+      ...(title ? { title: { text: escaped(title), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 }, margin: { l: 56, r: 16, t: 52, b: 44 } } : {}),
+      height: title ? 312 : 290, bargap: 0, shapes: marks.map(([x, , dash]) => line(x, dash)), annotations: marks.map(([x, text]) => note(x, text)),
       xaxis: { title: { text: "ms" + beyond, standoff: 8 }, zeroline: false, nticks: 7 }, yaxis: { title: { text: "samples", standoff: 8 } },
     }, `Distribution of ${total} latencies of ${c.label}`);
   }
@@ -255,6 +293,8 @@
     pareto,
     scaling,
     parts,
+    stages,
+    requests,
     speedup: speedups,
     memory,
     peak,

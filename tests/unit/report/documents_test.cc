@@ -86,15 +86,31 @@ TEST(Json, OneRunAsStoredAndSeveralInAList) {
   EXPECT_TRUE(two.contains("schema_version"));
 }
 
-TEST(Markdown, TableFindingsAndEnvironment) {
+TEST(Markdown, ATicketHasSentenceTableAndWarnings) {
   const std::string text = render("markdown");
   EXPECT_EQ(line_with(text, "| resnet50 torchscript fp32 b1 |"),
             "| resnet50 torchscript fp32 b1 | 47.9 ±1.0 | – | 20.9 | 1.13 ±0.03 | 301 MB | 1.0 % | A |");
   EXPECT_NE(line_with(text, "| resnet50 eager fp16 b1 |").find("skipped (unsupported)"), std::string::npos);
-  EXPECT_NE(text.find("1. **problem**: vit\\_b\\_16 eager bf16 b1 gives wrong outputs"), std::string::npos);
-  EXPECT_NE(text.find("| cpu.model | EPYC (test) |"), std::string::npos);
-  EXPECT_NE(text.find("| cpu.governor | not known |"), std::string::npos);
+  EXPECT_NE(text.find("- **problem**: vit\\_b\\_16 eager bf16 b1 gives wrong outputs"), std::string::npos);
+  EXPECT_NE(text.find("- Warning: neighbours used 0.3 cores before the run"), std::string::npos);
+  EXPECT_NE(text.find("on EPYC (test) · 2 cores"), std::string::npos);
+  EXPECT_NE(text.find("Reproduce: `paceline run examples/plans/quickstart.yaml`"), std::string::npos);
+  EXPECT_EQ(text.find("cpu.model"), std::string::npos);  // the page has the whole environment
   EXPECT_NE(text.find("No p99: needs 368 independent samples, had 216."), std::string::npos);
+}
+
+TEST(Markdown, OfFourCasesFitsAScreen) {
+  auto run = testing::sample_run();
+  run.cases.resize(4);
+  run.gates = {{"p50_ms < 100", run.cases[0].case_id, "p50_ms", "met", "54.1 ms"},
+               {"p50_ms < 100", run.cases[3].case_id, "p50_ms", "missed", "512 ms"}};
+  const ReportRun only{run, {}};
+  const std::string text = find_format("markdown").render(std::span(&only, 1), {});
+  EXPECT_LE(split(text, '\n').size(), 40U) << text;
+  EXPECT_NE(text.find("- 1 of 2 gates met\n- missed: p50\\_ms &lt; 100 (512 ms)"), std::string::npos) << text;
+  run.cases.resize(2);
+  const ReportRun pair{run, {}};
+  EXPECT_NE(find_format("markdown").render(std::span(&pair, 1), {}).find("times faster than"), std::string::npos);
 }
 
 TEST(Markdown, SeveralRunsHaveARunColumn) {

@@ -103,6 +103,51 @@ TEST(Html, FiguresOfACaseSayLessWhereLessIsKnown) {
   EXPECT_EQ(count(page, "95 % interval or reason"), 0U);
 }
 
+// One batch size has no line over batches: one chart of bars, with words that fit.
+TEST(Html, OneBatchSizeIsOneChart) {
+  auto run = sample_report();
+  std::erase_if(run.result.cases, [](const auto& one) { return one.benchmark.batch_per_rank != 1; });
+  const std::string page = markup({run});
+  EXPECT_EQ(count(page, "data-chart=\"latency\""), 1U);
+  EXPECT_EQ(count(page, "data-chart=\"throughput\""), 0U);
+  EXPECT_EQ(count(page, "over batch"), 0U);
+  EXPECT_EQ(count(page, "A line that rises"), 0U);
+  EXPECT_EQ(count(page, "<h3>Latency</h3>"), 1U);
+  for (auto& one : run.result.cases) one.benchmark.scenario = "server";  // its throughput is another figure
+  EXPECT_EQ(count(markup({run}), "data-chart=\"throughput\""), 1U);
+  EXPECT_EQ(count(markup({sample_report()}), "<h3>Latency over batch</h3>"), 1U);
+}
+
+// Of a server the distribution and the stages come before everything else.
+TEST(Html, AServerShowsItsRequestsFirst) {
+  auto run = sample_report();
+  auto& one = run.result.cases[0];
+  one.benchmark.scenario = "server";
+  one.benchmark.params["max_batch"] = "4";
+  one.benchmark.params["env.OMP_PROC_BIND"] = "true";
+  result::Load load;
+  load.stages = {{"queue", 3e6, {}, {}}, {"compute", 50e6, {}, {}}};
+  one.load = {load};
+  const std::string page = markup({run});
+  const auto requests = page.find("data-chart=\"requests\""), stages = page.find("data-chart=\"stages\"");
+  ASSERT_NE(stages, std::string::npos);
+  EXPECT_LT(requests, stages);
+  EXPECT_LT(stages, page.find("data-chart=\"throughput\""));
+  EXPECT_NE(page.find("Longest queue: 3.00 ms of resnet50 eager fp32 b1."), std::string::npos);
+  const auto data = data_of(html_of({run}));
+  EXPECT_EQ(data["cases"][0]["stages"][1]["ms"], 50.0);
+  EXPECT_TRUE(data["cases"][1]["stages"].is_null());
+  EXPECT_EQ(data["cases"][0]["series"], "eager fp32 OMP_PROC_BIND=true max batch 4");
+  EXPECT_EQ(count(markup({sample_report()}), "data-chart=\"stages\""), 0U);
+}
+
+TEST(Html, EvidenceAndEnvironmentAreFolded) {
+  const std::string page = markup({sample_report()});
+  EXPECT_EQ(count(page, "<details open"), 0U);
+  EXPECT_NE(page.find("<details class=\"evidence\"><summary>Evidence</summary>"), std::string::npos);
+  EXPECT_EQ(count(page, "Evidence: "), 0U);
+}
+
 TEST(Html, MissingIsADashAndNeverZero) {
   auto run = sample_report();
   for (auto& one : run.result.cases) {
