@@ -77,7 +77,11 @@ class Table {
         width_(std::clamp<std::size_t>(options.width, 20, kMaxWidth)),
         notes_(options.ascii) {
     add_columns(runs.front().result);
-    for (const ReportCase& entry : side_by_side(runs)) rows_.push_back(row_of(entry));
+    const auto cases = side_by_side(runs);
+    std::vector<std::string> labels;
+    for (const ReportCase& entry : cases) labels.push_back(printable(entry.one->label));
+    labels = short_labels(labels, kMaxLabel);
+    for (std::size_t at = 0; at < cases.size(); ++at) rows_.push_back(row_of(cases[at], labels[at]));
     fit();
     shorten_grades();
   }
@@ -104,10 +108,10 @@ class Table {
     columns_.push_back({"grade", false});
   }
 
-  Row row_of(const ReportCase& entry) {
+  Row row_of(const ReportCase& entry, const std::string& label) {
     const CaseResult& one = *entry.one;
     Row row;
-    row.cells = {truncate_middle(printable(one.label), kMaxLabel)};
+    row.cells = {label};
     if (several_) row.cells.push_back(entry.letter);
     row.instead = printable(outcome_text(one));
     if (row.instead.empty())

@@ -41,6 +41,54 @@ std::size_t bytes_of(std::string_view text, std::size_t count) {
   return at;
 }
 
+using Words = std::vector<std::string>;
+
+// The words of all labels by their place; one column of whole labels where their numbers of words differ.
+std::vector<Words> columns_of(const Words& labels) {
+  std::vector<Words> rows;
+  for (const auto& label : labels) rows.push_back(split(label, ' '));
+  const bool alike =
+      std::all_of(rows.begin(), rows.end(), [&](const Words& row) { return row.size() == rows[0].size(); });
+  if (!alike) return {labels};
+  std::vector<Words> columns(rows[0].size());
+  for (const auto& row : rows)
+    for (std::size_t at = 0; at < row.size(); ++at) columns[at].push_back(row[at]);
+  return columns;
+}
+
+Words joined(const std::vector<Words>& columns, std::size_t rows) {
+  Words labels(rows);
+  for (const Words& column : columns)
+    for (std::size_t at = 0; at < rows; ++at)
+      labels[at] += (&column == &columns.front() ? "" : " ") + column[at];
+  return labels;
+}
+
+// Leading bytes that all have, up to the start of a code point.
+std::size_t common_bytes(const Words& words) {
+  std::size_t length = words[0].size();
+  for (const auto& word : words)
+    length = static_cast<std::size_t>(
+        std::mismatch(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(std::min(length, word.size())),
+                      words[0].begin())
+            .first -
+        word.begin());
+  while (length > 0 && length < words[0].size() && !starts_code_point(words[0][length])) --length;
+  return length;
+}
+
+// Takes up to `excess` code points out of what the words begin with alike; returns how many.
+std::size_t cut_common(Words& words, std::size_t excess) {
+  constexpr std::size_t kKept = 6;  // of the common part, so that it is still recognised
+  const std::string common = words[0].substr(0, common_bytes(words));
+  const std::size_t length = display_width(common);
+  if (excess == 0 || length <= kKept + 1) return 0;
+  const std::size_t gone = std::min(excess, length - kKept - 1);
+  const std::string shorter = truncate_middle(common, length - gone);
+  for (auto& word : words) word = shorter + word.substr(common.size());
+  return gone;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -67,6 +115,24 @@ std::string truncate_middle(std::string_view text, std::size_t width) {
   const std::size_t all = display_width(text), tail = width / 2;
   if (all <= width || tail == 0) return truncate(text, width);
   return truncate(text, width - tail) + std::string(text.substr(bytes_of(text, all - tail)));
+}
+
+std::vector<std::string> short_labels(const std::vector<std::string>& labels, std::size_t width) {
+  std::size_t widest = 0;
+  for (const auto& label : labels) widest = std::max(widest, display_width(label));
+  if (widest <= width) return labels;
+  auto columns = columns_of(labels);
+  std::size_t excess = widest - width;
+  for (auto& column : columns) excess -= cut_common(column, excess);
+  auto cut = joined(columns, labels.size());
+  for (auto& label : cut) label = truncate_middle(label, width);
+  std::vector<std::string> shown;
+  for (std::size_t at = 0; at < labels.size(); ++at) {
+    const bool told_apart = std::count(cut.begin(), cut.end(), cut[at]) ==
+                            std::count(labels.begin(), labels.end(), labels[at]);
+    shown.push_back(told_apart ? cut[at] : labels[at]);
+  }
+  return shown;
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {

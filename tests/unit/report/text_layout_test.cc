@@ -24,6 +24,22 @@ TEST(TextLayout, TruncatesAtCodePoints) {
   EXPECT_EQ(truncate_middle("abc", 0), "");
 }
 
+TEST(TextLayout, LabelsKeepWhatTellsThemApart) {
+  using Labels = std::vector<std::string>;
+  const Labels fits{"net eager b1", "net eager b8"};
+  EXPECT_EQ(short_labels(fits, 12), fits);
+  // What tells the two apart stands in the middle, where one label alone would be cut.
+  EXPECT_EQ(short_labels({"a_very_long_model_name.onnx eager fp32 b1", "a_very_long_model_name.onnx eager int8 b1"}, 28),
+            (Labels{"a_very…me.onnx eager fp32 b1", "a_very…me.onnx eager int8 b1"}));
+  EXPECT_EQ(short_labels({"encoder_variant_one_0001 eager", "encoder_variant_one_0002 eager"}, 20),
+            (Labels{"encode…ne_0001 eager", "encode…ne_0002 eager"}));
+  const Labels only_middle{"abcdefghXijklmnop", "abcdefghYijklmnop"};
+  for (const auto& label : short_labels(only_middle, 6))
+    EXPECT_NE(label.find_first_of("XY"), std::string::npos) << label;  // rather too wide than equal
+  EXPECT_TRUE(short_labels({}, 5).empty());
+  EXPECT_EQ(short_labels({"one word", "now three words here"}, 10).size(), 2U);
+}
+
 TEST(TextLayout, WrapsAtBlanks) {
   EXPECT_EQ(wrap("a bb ccc", 4), (std::vector<std::string>{"a bb", "ccc"}));
   EXPECT_EQ(wrap("muchtoolong a", 4), (std::vector<std::string>{"muchtoolong", "a"}));
