@@ -142,6 +142,15 @@ std::string accuracy_text(const CaseResult& one) {
                      c.top1_agreement ? fmt::format(", top-1 {}", format_percent(*c.top1_agreement, 1)) : "");
 }
 
+// Loss and accuracy while training, an epoch a point; null for a course of one point.
+json epochs_json(const result::Training& t) {
+  if (t.epochs.size() < 2) return nullptr;
+  json points = json::array();
+  for (const auto& e : t.epochs)
+    points.push_back({{"epoch", e.epoch + 1}, {"loss", rounded(e.loss)}, {"accuracy", rounded(e.accuracy)}});
+  return points;
+}
+
 // The efficiency, or in words why nobody may claim one; null where no case of fewer ranks is beside it.
 json scaling_json(const result::RunResult& run, const CaseResult& one) {
   if (one.scaling.empty()) return nullptr;
@@ -165,6 +174,7 @@ json training_json(const ReportCase& entry) {
   return {{"world", one.benchmark.world_size},
           {"case", one.case_id},
           {"parts", parts},
+          {"epochs", epochs_json(one.training.front())},
           {"scaling", scaling_json(entry.run->result, one)}};
 }
 

@@ -62,10 +62,14 @@ std::vector<std::string> part_shares(const Training& t) {
 
 SimpleTable terminal_table_of(const result::RunResult& run) {
   SimpleTable table{{"training", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"}, 1, {}};
+  std::vector<std::string> labels;
+  for (const CaseResult& one : run.cases)
+    if (is_training(one)) labels.push_back(printable(one.label));
+  labels = short_labels(labels, kMaxLabel);
   for (const CaseResult& one : run.cases) {
     if (!is_training(one)) continue;
     const Training& t = one.training.front();
-    std::vector<std::string> row{truncate_middle(one.label, kMaxLabel), efficiency_text(run, one)};
+    std::vector<std::string> row{labels.at(table.rows.size()), efficiency_text(run, one)};
     for (auto& cell : part_shares(t)) row.push_back(std::move(cell));
     row.push_back(significant(t.last_loss));
     table.rows.push_back(std::move(row));
@@ -253,6 +257,19 @@ std::string scaling_reading(const std::vector<ReportCase>& cases) {
                      gain);
 }
 
+// Of the last repetition; empty where no case trained for two epochs.
+std::string loss_reading(const std::vector<ReportCase>& cases) {
+  std::string ends;
+  for (const ReportCase& entry : cases) {
+    const auto& epochs = entry.one->training.front().epochs;
+    if (epochs.size() < 2 || !epochs.front().loss || !epochs.back().loss) continue;
+    ends += fmt::format("{}{}: {} to {} in {}", ends.empty() ? "" : "; ", name_of(entry),
+                        format_significant(*epochs.front().loss), format_significant(*epochs.back().loss),
+                        plural(std::ssize(epochs), "epoch"));
+  }
+  return ends.empty() ? "" : "Mean over the steps of an epoch, while the weights change. " + ends + ".";
+}
+
 std::string chart(const char* id, const char* title, const std::string& reading, const char* metric) {
   if (reading.empty()) return {};
   return fmt::format(
@@ -297,6 +314,7 @@ std::string training_html(std::span<const ReportRun> runs) {
       "hide, waiting for slower ranks included.",
       "exposed_share");
   out += html_of(part_table(cases));
+  out += chart("loss", "Loss over epochs", loss_reading(cases), "loss");
   for (const auto& note : notes_of(cases)) out += "<p class=\"note\">" + escape_html(note) + ".</p>\n";
   return out + "</section>\n";
 }

@@ -248,6 +248,21 @@
     stacked(parent, data.cases.filter((c) => c.training !== null), names, [4, 6, 0, 5, 1, 2], (c, part) => c.training.parts[part], "ms of a step", "Parts of a step");
   }
 
+  // A line a case; at a mark stands the accuracy while training, where there are labels.
+  function loss(parent) {
+    const cases = data.cases.filter((c) => c.training !== null && c.training.epochs !== null);
+    if (cases.length === 0) return;
+    const words = (c, e) => `${escaped(c.label)}<br>epoch ${e.epoch}: loss ${shown(e.loss)}` + (e.accuracy === null ? "" : `, ${(e.accuracy * 100).toFixed(1)} % right`);
+    draw(parent, cases.map((c, at) => ({
+      type: "scatter", mode: "lines+markers", name: escaped(c.label), x: c.training.epochs.map((e) => e.epoch), y: c.training.epochs.map((e) => e.loss),
+      line: { color: palette()[at % palette().length], width: 1.6 }, marker: { color: palette()[at % palette().length], size: 7, symbol: symbols[at % symbols.length] },
+      text: c.training.epochs.map((e) => words(c, e)), hoverinfo: "text",
+    })), {
+      showlegend: true, height: 320 + 20 * Math.ceil(cases.length / 2), margin: { l: 56, r: 16, t: 12, b: 70 },
+      xaxis: { title: { text: "epoch", standoff: 6 }, zeroline: false, tickformat: "d", dtick: Math.ceil(Math.max(...cases.map((c) => c.training.epochs.length)) / 12) }, yaxis: { title: { text: "loss", standoff: 8 } },
+    }, `Loss over epochs: ${cases.map((c) => `${c.label} ${c.training.epochs.map((e) => shown(e.loss)).join(", ")}`).join("; ")}`);
+  }
+
   function stages(parent) {
     const cases = data.cases.filter((c) => c.stages !== null);
     const names = distinct(cases.flatMap((c) => c.stages.map((stage) => stage.name)));
@@ -293,6 +308,7 @@
     pareto,
     scaling,
     parts,
+    loss,
     stages,
     requests,
     speedup: speedups,

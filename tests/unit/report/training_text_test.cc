@@ -83,6 +83,17 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
 }
 
 // Ranks, epochs and buckets stand in the page.
+TEST(TrainingText, TheLossIsDrawnOverEpochs) {
+  ReportRun trained{testing::training_run(), {}};
+  expect_has(training_html(std::span(&trained, 1)), "data-chart=\"loss\"");
+  expect_has(training_html(std::span(&trained, 1)), "resnet50 train fp32 b8 r1: 6.53 to 5.53 in 2 epochs");
+  const auto points = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
+  EXPECT_EQ(points.size(), 2U);
+  EXPECT_EQ(points.at(1).at("epoch"), 2);
+  for (auto& one : trained.result.cases) one.training.front().epochs.resize(1);  // one point is no course
+  EXPECT_EQ(training_html(std::span(&trained, 1)).find("data-chart=\"loss\""), std::string::npos);
+}
+
 TEST(TrainingText, MarkdownHasScalingAndParts) {
   const ReportRun trained{testing::training_run(), {}};
   const auto text = training_markdown(std::span(&trained, 1));
