@@ -77,11 +77,10 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
   const auto needed = pairs_for_claim(s.ratio.confidence);
   const auto names = names_of(one, base, axes);
   if (const auto reason = no_claim_reason(one); !reason.empty())
-    return fmt::format("Which of {} and {} is faster is not claimed: {}{}.", names.first, names.second,
-                       reason,
-                       s.pairs_apart == 0 && s.pairs < needed
-                           ? fmt::format(" (--repetitions {} makes enough)", needed)
-                           : "");
+    return fmt::format(
+        "Which of {} and {} is faster is not claimed: {}{}.", names.first, names.second, reason,
+        s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (--repetitions {} makes enough)", needed)
+                                               : "");
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
   if (s.verdict == "faster") return faster_text(names, value, low, high, answers_text(one, base));
   if (s.verdict == "slower")

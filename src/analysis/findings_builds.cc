@@ -125,7 +125,8 @@ std::string standing_text(const RatioVerdict& judged, bool turns) {
 // Where no difference was shown, the builds are equal only if a difference that counts is excluded.
 Finding not_different(const RunResult& run, const BuildGroup& group) {
   const CaseResult &slowest = *group.builds.back(), &fastest = *group.builds.front();
-  const auto judged = judge_ratio(run, {slowest, slowest.headline.p50_ns}, {fastest, fastest.headline.p50_ns});
+  const auto judged =
+      judge_ratio(run, {slowest, slowest.headline.p50_ns}, {fastest, fastest.headline.p50_ns});
   const bool turns = all_in_turns(run, group), equal = turns && judged.standing == Standing::kEqual;
   return finding_of(
       group,
@@ -141,8 +142,7 @@ bool matters(const RunResult& run, const BuildGroup& group) {
   return group.variance.differ() && group.variance.between_frac >= kSpreadFloor && all_in_turns(run, group);
 }
 
-Findings with(const RunResult& run, bool that_matter,
-              Finding (*say)(const RunResult&, const BuildGroup&)) {
+Findings with(const RunResult& run, bool that_matter, Finding (*say)(const RunResult&, const BuildGroup&)) {
   Findings found;
   for (const auto& group : build_groups(run))
     if (matters(run, group) == that_matter) found.push_back(say(run, group));

@@ -306,7 +306,8 @@ Findings find_ddp_cost(const RunResult& run) {
                         alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
       if (!same) continue;
       Finding finding = about(
-          *with, fmt::format("{}: {}, against {}.", with->label, cost_text(run, *with, *without), without->label),
+          *with,
+          fmt::format("{}: {}, against {}.", with->label, cost_text(run, *with, *without), without->label),
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),
                       format_duration_ns(*with->headline.p50_ns.value)),
           "");

@@ -10,8 +10,15 @@ using enum OptionType;
 using enum OptionForm;
 
 constexpr unsigned kRuns = kRun | kInfer | kTrain;
-constexpr std::array<Choice, 9> kFormats{
-    {{"html"}, {"markdown"}, {"csv"}, {"study"}, {"json"}, {"text"}, {"pdf", false}, {"png", false}, {"svg", false}}};
+constexpr std::array<Choice, 9> kFormats{{{"html"},
+                                          {"markdown"},
+                                          {"csv"},
+                                          {"study"},
+                                          {"json"},
+                                          {"text"},
+                                          {"pdf", false},
+                                          {"png", false},
+                                          {"svg", false}}};
 
 constexpr std::array kPlanRows{
     Option{.name = "experiment_name",

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array<Format, 6> kFormats{{
     {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html},
-    {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce", render_markdown},
+    {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce",
+     render_markdown},
     {"csv", "report.csv", "one row a case, every metric with its interval", render_csv},
     {"study", "benchmark_results.csv",
      "CSV of few columns: model, configuration, batch, average latency, throughput, memory", render_study},

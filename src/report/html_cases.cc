@@ -113,9 +113,8 @@ std::string value_text(const result::Metric& one, double value) {
 std::string interval_text(const result::Metric& row, const MetricValue& value) {
   if (value.at_least) return "a lower bound";
   const double scale = is_share(row.name) ? 100 : 1;
-  return value.ci_low && value.ci_high
-             ? analysis::format_range(*value.ci_low * scale, *value.ci_high * scale)
-             : "";
+  return value.ci_low && value.ci_high ? analysis::format_range(*value.ci_low * scale, *value.ci_high * scale)
+                                       : "";
 }
 
 std::string metric_row(const result::Metric& row, const CaseResult& one) {

@@ -80,8 +80,8 @@ std::string latency_reading(std::span<const ReportRun> runs) {
   });
   return fmt::format(
       "Lowest median: {} with {}. {} are {:g} % intervals; where they overlap, no order can be told.",
-      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best),
-      one_batch(runs) ? "Whiskers" : "Bars", best.one->headline.p50_ns.confidence * 100);
+      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best), one_batch(runs) ? "Whiskers" : "Bars",
+      best.one->headline.p50_ns.confidence * 100);
 }
 
 std::string speedup_reading(std::span<const ReportRun> runs) {

@@ -70,10 +70,10 @@ std::string case_row(const ReportCase& entry, bool kept) {
 
 std::string cases_text(std::span<const ReportRun> runs) {
   const bool several = runs.size() > 1, kept = shows_kept(runs);
-  std::string out = fmt::format(
-      "| case |{} p50 ms | p99 ms | {} | vs baseline |{} memory | foreign CPU | grade |\n|:--|{}",
-      several ? " run |" : "", throughput_head(runs.front().result), kept ? " top-1 kept |" : "",
-      several ? ":--|" : "");
+  std::string out =
+      fmt::format("| case |{} p50 ms | p99 ms | {} | vs baseline |{} memory | foreign CPU | grade |\n|:--|{}",
+                  several ? " run |" : "", throughput_head(runs.front().result), kept ? " top-1 kept |" : "",
+                  several ? ":--|" : "");
   out += std::string("--:|--:|--:|--:|") + (kept ? "--:|" : "") + "--:|--:|:--|\n";
   for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry, kept);
   std::string notes;

@@ -128,8 +128,8 @@ std::vector<std::string> short_labels(const std::vector<std::string>& labels, st
   for (auto& label : cut) label = truncate_middle(label, width);
   std::vector<std::string> shown;
   for (std::size_t at = 0; at < labels.size(); ++at) {
-    const bool told_apart = std::count(cut.begin(), cut.end(), cut[at]) ==
-                            std::count(labels.begin(), labels.end(), labels[at]);
+    const bool told_apart =
+        std::count(cut.begin(), cut.end(), cut[at]) == std::count(labels.begin(), labels.end(), labels[at]);
     shown.push_back(told_apart ? cut[at] : labels[at]);
   }
   return shown;

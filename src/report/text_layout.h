@@ -16,8 +16,8 @@ std::string truncate(std::string_view text, std::size_t width);
 // Cuts out of the middle: names that differ at their end stay apart.
 std::string truncate_middle(std::string_view text, std::size_t width);
 
-// Labels of one table, each at most so wide where that leaves them different from each other: what all of them
-// have in common is cut first ("…"), and labels that would become equal stay whole.
+// Labels of one table, each at most so wide where that leaves them different from each other: what all of
+// them have in common is cut first ("…"), and labels that would become equal stay whole.
 std::vector<std::string> short_labels(const std::vector<std::string>& labels, std::size_t width);
 
 // Lines of at most `width` columns, broken at blanks; a longer word stands alone.

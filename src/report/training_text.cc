@@ -102,8 +102,8 @@ SimpleTable scaling_table(const std::vector<ReportCase>& cases) {
                           with_interval(one.headline.p50_ns, 1e-6),
                           one.throughput.per_s.value ? format_rate(*one.throughput.per_s.value) : kNone,
                           speedup_text(entry.run->result, one), efficiency_text(entry.run->result, one),
-                          significant(t.straggler_index),
-                          significant(t.last_loss), t.total_ns ? format_duration_ns(*t.total_ns) : kNone});
+                          significant(t.straggler_index), significant(t.last_loss),
+                          t.total_ns ? format_duration_ns(*t.total_ns) : kNone});
   }
   return table;
 }
@@ -249,10 +249,10 @@ std::string scaling_reading(const std::vector<ReportCase>& cases) {
   const result::RunResult& run = widest->run->result;
   const CaseResult& one = *widest->one;
   const std::string base = plural(one.scaling.front().base_world, "rank"), doubt = doubt_of(run, one);
-  const std::string gain =
-      doubt.empty() ? fmt::format("{} times the throughput of {}, efficiency {}", speedup_text(run, one),
-                                  base, efficiency_text(run, one))
-                    : fmt::format("what it gains over {} is not claimed: {}", base, doubt);
+  const std::string gain = doubt.empty()
+                               ? fmt::format("{} times the throughput of {}, efficiency {}",
+                                             speedup_text(run, one), base, efficiency_text(run, one))
+                               : fmt::format("what it gains over {} is not claimed: {}", base, doubt);
   return fmt::format("{}: {}. The dotted line is ideal: as many times the throughput as ranks.", one.label,
                      gain);
 }

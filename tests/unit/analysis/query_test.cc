@@ -112,14 +112,14 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
 
 // 99 % needs eight pairs.
 TEST(ClosingSentence, TheAdviceHasTheRepetitionsThatTheConfidenceNeeds) {
-  const auto text = sentence([](auto& run) {
-    result::compare_to_baseline(run.cases[1], run.cases[0], 0.99);
-  });
+  const auto text =
+      sentence([](auto& run) { result::compare_to_baseline(run.cases[1], run.cases[0], 0.99); });
   EXPECT_NE(text.find("fewer than 8 pairs of processes (--repetitions 8 makes enough)"), std::string::npos)
       << text;
 }
 
-// Answers are compared with those of fp32 of the same model, so of nothing else they are not said to be equal.
+// Answers are compared with those of fp32 of the same model, so of nothing else they are not said to be
+// equal.
 TEST(ClosingSentence, AnswersAreOfOneModelAgainstFp32) {
   const auto answers = [](const std::function<void(result::RunResult&)>& change) {
     return sentence([&](auto& run) {

@@ -110,7 +110,8 @@ TEST(Markdown, OfFourCasesFitsAScreen) {
   EXPECT_NE(text.find("- 1 of 2 gates met\n- missed: p50\\_ms &lt; 100 (512 ms)"), std::string::npos) << text;
   run.cases.resize(2);
   const ReportRun pair{run, {}};
-  EXPECT_NE(find_format("markdown").render(std::span(&pair, 1), {}).find("times faster than"), std::string::npos);
+  EXPECT_NE(find_format("markdown").render(std::span(&pair, 1), {}).find("times faster than"),
+            std::string::npos);
 }
 
 TEST(Markdown, SeveralRunsHaveARunColumn) {

@@ -29,8 +29,10 @@ TEST(TextLayout, LabelsKeepWhatTellsThemApart) {
   const Labels fits{"net eager b1", "net eager b8"};
   EXPECT_EQ(short_labels(fits, 12), fits);
   // What tells the two apart stands in the middle, where one label alone would be cut.
-  EXPECT_EQ(short_labels({"a_very_long_model_name.onnx eager fp32 b1", "a_very_long_model_name.onnx eager int8 b1"}, 28),
-            (Labels{"a_very…me.onnx eager fp32 b1", "a_very…me.onnx eager int8 b1"}));
+  EXPECT_EQ(
+      short_labels({"a_very_long_model_name.onnx eager fp32 b1", "a_very_long_model_name.onnx eager int8 b1"},
+                   28),
+      (Labels{"a_very…me.onnx eager fp32 b1", "a_very…me.onnx eager int8 b1"}));
   EXPECT_EQ(short_labels({"encoder_variant_one_0001 eager", "encoder_variant_one_0002 eager"}, 20),
             (Labels{"encode…ne_0001 eager", "encode…ne_0002 eager"}));
   const Labels only_middle{"abcdefghXijklmnop", "abcdefghYijklmnop"};
