@@ -125,7 +125,8 @@ std::vector<std::string> short_labels(const std::vector<std::string>& labels, st
   std::size_t excess = widest - width;
   for (auto& column : columns) excess -= cut_common(column, excess);
   auto cut = joined(columns, labels.size());
-  for (auto& label : cut) label = truncate_middle(label, width);
+  for (std::size_t at = 0; at < labels.size(); ++at)
+    cut[at] = display_width(labels[at]) <= width ? labels[at] : truncate_middle(cut[at], width);
   std::vector<std::string> shown;
   for (std::size_t at = 0; at < labels.size(); ++at) {
     const bool told_apart =

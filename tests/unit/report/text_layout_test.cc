@@ -35,6 +35,8 @@ TEST(TextLayout, LabelsKeepWhatTellsThemApart) {
       (Labels{"a_very…me.onnx eager fp32 b1", "a_very…me.onnx eager int8 b1"}));
   EXPECT_EQ(short_labels({"encoder_variant_one_0001 eager", "encoder_variant_one_0002 eager"}, 20),
             (Labels{"encode…ne_0001 eager", "encode…ne_0002 eager"}));
+  EXPECT_EQ(short_labels({"encoder_variant_one a", "encoder_variant_two eager"}, 21),
+            (Labels{"encoder_variant_one a", "encod…riant_two eager"}));  // what fits stays whole
   const Labels only_middle{"abcdefghXijklmnop", "abcdefghYijklmnop"};
   for (const auto& label : short_labels(only_middle, 6))
     EXPECT_NE(label.find_first_of("XY"), std::string::npos) << label;  // rather too wide than equal
