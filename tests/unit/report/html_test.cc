@@ -148,6 +148,13 @@ TEST(Html, EvidenceAndEnvironmentAreFolded) {
   EXPECT_EQ(count(page, "Evidence: "), 0U);
 }
 
+TEST(Html, ThePageMayLoadNothing) {
+  const std::string page = markup({sample_report()});
+  const auto policy = page.find("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';");
+  ASSERT_NE(policy, std::string::npos);
+  EXPECT_LT(policy, page.find("<style>")) << "a policy counts for what follows it";
+}
+
 TEST(Html, MissingIsADashAndNeverZero) {
   auto run = sample_report();
   for (auto& one : run.result.cases) {

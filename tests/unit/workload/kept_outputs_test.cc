@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -31,7 +32,9 @@ class Collected : public RecordSink {
 class KeptOutputs : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / "kept_outputs";
+    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '-');
+    folder_ = fs::path(::testing::TempDir()) / ("kept_outputs-" + name);  // tests may run at the same time
     fs::create_directories(folder_);
     spec_.plugin_file = SPIN_PLUGIN_FILE;
     spec_.engine = "spin";
