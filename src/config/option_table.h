@@ -20,6 +20,7 @@ enum class OptionType {
   kBytes,       // a size: 8, 64K, 256M (powers of 1024)
   kModel,       // a name of the vocabulary, of a plug-in, or a model file
   kEngine,      // likewise
+  kReference,   // an engine's name, a model file, or a file of expected outputs
   kShapes,      // trtexec's syntax
   kExpression,  // text in which commas have a meaning of their own
 };

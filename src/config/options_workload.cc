@@ -234,6 +234,7 @@ constexpr std::array kRows{
     Option{
         .name = "accuracy.reference",
         .flags = "--accuracy-reference",
+        .type = kReference,
         .fallback = "eager",
         .help =
             "What outputs are compared with: an engine in fp32 (eager, onnxruntime), another model file with "

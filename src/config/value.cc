@@ -188,6 +188,12 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
   return unknown_name(option, raw, std::move(known), extra);
 }
 
+// A file that is not there is said by the checks of the plan, or by the case that reads it.
+Converted convert_reference(const Option& option, const RawValue& raw, const NameSpace& names) {
+  const bool outputs = raw.text.ends_with(".npy") || raw.text.ends_with(".npz");
+  return outputs || find_file_type(raw.text) ? Converted{raw.text, {}} : convert_engine(option, raw, names);
+}
+
 Converted convert_shapes(const Option&, const RawValue& raw) try {
   static_cast<void>(parse_input_shapes(raw.text));
   return {raw.text, {}};
@@ -217,6 +223,8 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
       return convert_model(option, raw, names);
     case OptionType::kEngine:
       return convert_engine(option, raw, names);
+    case OptionType::kReference:
+      return convert_reference(option, raw, names);
     case OptionType::kShapes:
       return convert_shapes(option, raw);
     case OptionType::kExpression:
@@ -246,6 +254,8 @@ std::string expected_text(const Option& option) {
       return "a model's name or file";
     case OptionType::kEngine:
       return "an engine's name";
+    case OptionType::kReference:
+      return "an engine's name, a model file, or a .npy or .npz file of outputs";
     case OptionType::kShapes:
       return "shapes such as input:8x3x224x224";
     case OptionType::kExpression:

@@ -209,10 +209,10 @@ class References(Accuracy):
 
     def test_an_engine_that_is_not_here(self):
         self.given(rows(8))
-        result = self.infer("--load-inputs", "in.npy", "--accuracy-reference", "nobody")
+        result = self.infer("--load-inputs", "in.npy", "--accuracy-reference", "tensorrt")
         self.assert_code(result, 77)
         self.assertEqual(self.case()["reason_code"], "unavailable")
-        self.assertIn("accuracy reference 'nobody'", self.case()["reason"])
+        self.assertIn("accuracy reference 'tensorrt'", self.case()["reason"])
 
     def test_another_engine_as_reference(self):
         self.given(rows(8))

@@ -197,6 +197,11 @@ class Reading(cli.CliTest):
                 self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", option, value), 2, "add image_dir or calib_images")
         self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--image-dir", ".", "--mean", "1,2"), 2, "one value, or three")
 
+    def test_a_reference_that_is_neither_engine_nor_file(self):
+        self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--accuracy-reference", "nope"), 2, "'nope' is none of", "and no file")
+        self.assert_nothing_ran()
+        self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--accuracy-reference", "eagr"), 2, "did you mean 'eager'?")
+
     def test_labels_and_images_that_are_devices(self):
         folder = self.folder / "images"
         folder.mkdir()
