@@ -247,21 +247,18 @@ void write_npy(const fs::path& path, const TensorView& tensor) {
 }
 
 void write_npz(const fs::path& path, std::span<const TensorView> tensors) {
-  const fs::path partial = path.string() + ".partial";
-  int error = 0;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path.string(), why));
+  };
   std::vector<std::string> members;  // libzip reads them when the archive is closed
-  std::unique_ptr<zip_t, void (*)(zip_t*)> archive(
-      zip_open(partial.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error), zip_discard);
-  if (!archive)
-    throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+  Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr), zip_discard);
+  if (!archive) refuse(std::strerror(errno));
   members.reserve(tensors.size());
   for (const auto& tensor : tensors)
     add_member(archive.get(), tensor.name + ".npy", members.emplace_back(npy_bytes(tensor)));
-  if (zip_close(archive.get()) != 0)
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot write '{}': {}", path.string(), zip_strerror(archive.get())));
+  // libzip writes beside the file and renames.
+  if (zip_close(archive.get()) != 0) refuse(zip_strerror(archive.get()));
   static_cast<void>(archive.release());
-  fs::rename(partial, path);
 }
 
 std::uint64_t npy_or_npz_bytes(const fs::path& path) {

@@ -127,6 +127,10 @@ void take_description(CaseRun& run, const workload::PassReport& report) {
 void take_readings(CaseRun& run, const workload::PassReport& report) {
   run.result.correctness = report.correctness;
   run.result.precision = report.precision;
+  // Where a file's own precision is asked for, what ran is the case's, whatever the check finds.
+  const std::string ran = dominant_precision(report.precision);
+  if (!ran.empty() && run.definition.settings.text("precision") == config::kPrecisionOfFile)
+    run.result.benchmark.precision = ran;
   run.result.precision.asked = run.result.benchmark.precision;
   if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
   run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
@@ -139,15 +143,10 @@ void take_readings(CaseRun& run, const workload::PassReport& report) {
   take_description(run, report);
 }
 
-// An executed precision other than the one asked for ends the case. Where none was asked for, it is the
-// case's.
+// An executed precision other than the one asked for ends the case.
 void judge_precision(CaseRun& run) {
   const std::string ran = dominant_precision(run.result.precision),
                     asked = arithmetic_of(run.result.benchmark.precision);
-  if (run.definition.settings.text("precision") == config::kPrecisionOfFile) {
-    if (!ran.empty()) run.result.benchmark.precision = run.result.precision.asked = ran;
-    return;
-  }
   if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
     end_case(run, "precision",
              fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <stb/stb_image.h>
 
-#include <array>
 #include <memory>
 #include <string>
 
@@ -17,8 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMaxImageBytes = 256ULL << 20;
 constexpr double kLargeImageBytes = 64e6;  // smaller ones are not worth asking the system about memory
-constexpr std::array<float, 3> kMean{0.485F, 0.456F, 0.406F};  // torchvision's ImageNet constants
-constexpr std::array<float, 3> kDeviation{0.229F, 0.224F, 0.225F};
 
 const stbi_uc* data_of(const std::string& bytes) {
   return reinterpret_cast<const stbi_uc*>(bytes.data());
@@ -59,7 +56,7 @@ void write_planes(const unsigned char* pixels, std::int64_t stride_bytes, std::i
       const unsigned char* row = pixels + y * stride_bytes + c;
       for (std::int64_t x = 0; x < width; ++x) {
         const unsigned char value = row[3 * (mirrored ? width - 1 - x : x)];
-        *planes++ = (static_cast<float>(value) / 255.0F - kMean[c]) / kDeviation[c];
+        *planes++ = (static_cast<float>(value) / 255.0F - kImageNetMean[c]) / kImageNetDeviation[c];
       }
     }
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
 
 // Pictures of three bytes a pixel, and the numbers models take instead.
 namespace paceline::workload {
+
+// torchvision's ImageNet constants, of values from 0 to 1: red, green, blue.
+inline constexpr std::array<float, 3> kImageNetMean{0.485F, 0.456F, 0.406F};
+inline constexpr std::array<float, 3> kImageNetDeviation{0.229F, 0.224F, 0.225F};
 
 struct RgbImage {
   int width = 0;

@@ -139,6 +139,10 @@ class OwnModels(cli.CliTest):
         cases = self.summary()["cases"]
         self.assertEqual([(c["outcome"], c["benchmark"]["precision"]) for c in cases], [("ok", "fp32"), ("ok", "int8")])
         self.assertFalse(any("fp32" in c["case_id"] for c in cases), "the name says no precision that was not asked for")
+        (self.folder / "other.npy").write_bytes(matrix([[1e6] * 15 + [0.0]] * 64))
+        self.assert_code(self.run_file("int8.onnx", "--accuracy-reference", "other.npy", "-o", "wrong"), 1)
+        wrong = self.summary(self.only_run("wrong"))["cases"][0]
+        self.assertEqual((wrong["reason_code"], wrong["benchmark"]["precision"]), ("accuracy", "int8"))
         self.assert_code(self.run_file("int8.onnx", "--precision", "fp32", "-o", "asked"), 1)
         self.assertIn("asked fp32, ran", self.summary(self.only_run("asked"))["cases"][0]["reason"])
 

@@ -45,9 +45,6 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   return files;
 }
 
-// ImageNet's, in pixels of 0 to 255.
-constexpr std::array<double, 3> kMean{123.675, 116.28, 103.53}, kDeviation{58.395, 57.12, 57.375};
-
 // Where a picture's values go, and what they become.
 struct Target {
   std::int64_t height = 0, width = 0;
@@ -76,7 +73,10 @@ Target target_of(const TensorSpec& spec, const ImageFormat& format) {
   target.height = shape[planes ? 2 : 1], target.width = shape[planes ? 3 : 2];
   target.reverse = format.reverse_channels;
   const bool usual = format.mean.empty() && format.scale.empty() && spec.dtype == DType::kFloat32;
-  if (usual) target.mean = kMean, target.scale = kDeviation;
+  for (std::size_t c = 0; c < 3 && usual; ++c) {
+    target.mean[c] = 255.0 * static_cast<double>(kImageNetMean[c]);
+    target.scale[c] = 255.0 * static_cast<double>(kImageNetDeviation[c]);
+  }
   if (!format.mean.empty()) target.mean = three(format.mean);
   if (!format.scale.empty()) target.scale = three(format.scale);
   return target;

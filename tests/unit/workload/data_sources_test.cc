@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
-#include <zip.h>
 
 #include <array>
 #include <cmath>
@@ -279,19 +278,10 @@ Tensor array(const std::string& name, DType dtype, Shape shape, const std::vecto
 }
 
 std::string write_npz(const ScratchFolder& folder, const std::string& name, std::vector<Tensor> arrays) {
-  const auto path = (folder / name).string();
-  int error = 0;
-  zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error);
-  std::vector<std::string> contents;
-  contents.reserve(arrays.size());
-  for (auto& tensor : arrays) {
-    write_npy(folder / "part.npy", tensor.view());
-    contents.push_back(read_file(folder / "part.npy"));
-    zip_source_t* source = zip_source_buffer(archive, contents.back().data(), contents.back().size(), 0);
-    zip_file_add(archive, (tensor.spec().name + ".npy").c_str(), source, 0);
-  }
-  EXPECT_EQ(zip_close(archive), 0);
-  return path;
+  std::vector<TensorView> views;
+  for (auto& tensor : arrays) views.push_back(tensor.view());
+  paceline::write_npz(folder / name, views);
+  return (folder / name).string();
 }
 
 TEST(Npz, GreyImagesAreStandardisedAndRepeatedForEveryChannel) {
