@@ -68,6 +68,8 @@ def largest_error(ours, theirs):
             return float("inf")
         if a.size:
             a, b = a.astype(np.float64), b.astype(np.float64)
+            if (np.isnan(a) != np.isnan(b)).any():
+                return float("inf")
             same = (a == b) | (np.isnan(a) & np.isnan(b))
             scale = np.abs(b[np.isfinite(b)]).max(initial=0.0) or 1.0
             worst = max(worst, float(np.where(same, 0.0, np.abs(a - b)).max() / scale))

@@ -14,6 +14,9 @@ using result::kPairsForClaim;
 using result::no_claim_reason;
 using result::pairs_for_claim;
 
+// The precision asked for where a model file's own runs.
+inline constexpr std::string_view kOwnPrecision = "auto";
+
 bool is_ok(const result::CaseResult& one);
 const result::CaseResult* find_case(const result::RunResult& run, std::string_view case_id);
 

@@ -48,12 +48,19 @@ std::pair<std::string, std::string> names_of(const CaseResult& a, const CaseResu
   return first == second ? std::pair(a.label, b.label) : std::pair(first, second);
 }
 
-// Of the one in the lower precision, against fp32 of the same model; empty where that was not compared.
+double kept_of(const CaseResult& one) {
+  return one.correctness.top1_agreement ? *one.correctness.top1_agreement : 1;
+}
+
+// Of the one in the lower precision, against fp32 of the same model; of two in fp32, of the one that kept
+// less (the other may be the reference itself). Empty where answers were not compared.
 std::string answers_text(const CaseResult& subject, const CaseResult& other) {
   const bool against_fp32 = subject.benchmark.precision == "fp32" || other.benchmark.precision == "fp32";
   if (!against_fp32 || subject.benchmark.model != other.benchmark.model) return {};
-  const CaseResult& one = subject.benchmark.precision == "fp32" ? other : subject;
-  const auto& c = one.correctness;
+  const bool kept_less = subject.benchmark.precision == other.benchmark.precision
+                             ? kept_of(subject) < kept_of(other)
+                             : subject.benchmark.precision != "fp32";
+  const auto& c = (kept_less ? subject : other).correctness;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0) return {};
   const auto same = std::llround(*c.top1_agreement * static_cast<double>(c.samples));
   return fmt::format(", same answers on {} of {} inputs", same, c.samples);

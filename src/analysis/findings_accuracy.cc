@@ -61,7 +61,7 @@ bool answers_judged(const CaseResult& one) {
   return is_ok(one) && c.judged_by == "answers" && (c.top1.ci_low || c.next_token.ci_low);
 }
 
-// The plan names an engine, or a file of expected outputs.
+// The plan names a file of expected outputs, or a float model.
 bool own_reference(const CaseResult& one) {
   const auto& config = one.config_effective;
   if (!config.is_object() || !config.contains("accuracy.reference")) return false;
@@ -69,9 +69,10 @@ bool own_reference(const CaseResult& one) {
   return asked.is_string() && asked.get_ref<const std::string&>().find_first_of("./:") != std::string::npos;
 }
 
-// In fp32, or against outputs that the user gave, no other precision mends it.
+// In fp32, in the file's own precision, or against outputs that the user gave, no other precision mends it.
 std::string cure_of(const CaseResult& one) {
-  if (one.benchmark.precision == "fp32" || own_reference(one)) return {};
+  if (one.benchmark.precision == "fp32" || one.precision.asked == kOwnPrecision || own_reference(one))
+    return {};
   return "Use another precision for this model, or state a tolerance you can accept in the plan.";
 }
 

@@ -115,11 +115,12 @@ bool all_in_turns(const RunResult& run, const BuildGroup& group) {
 std::string standing_text(const RatioVerdict& judged, bool turns) {
   if (!turns) return "whether they differ is not claimed: not all of them ran in turns";
   if (judged.standing == Standing::kNoClaim) return "whether they differ is not claimed: " + judged.reason;
-  return fmt::format("{} (slowest over fastest {})",
-                     judged.standing == Standing::kEqual
-                         ? fmt::format("they are equal within {}", format_percent(judged.margin, 0))
-                         : "whether they differ cannot be said",
-                     range_of(*judged.ratio));
+  std::string words = "whether they differ cannot be said";
+  if (judged.standing == Standing::kEqual)
+    words = fmt::format("they are equal within {}", format_percent(judged.margin, 0));
+  if (judged.standing == Standing::kMore)
+    words = "the two outermost differ, but no spread between all of them is shown";
+  return fmt::format("{} (slowest over fastest {})", words, range_of(*judged.ratio));
 }
 
 // Where no difference was shown, the builds are equal only if a difference that counts is excluded.

@@ -100,9 +100,9 @@ std::string_view family(std::string_view precision) {
   return precision;
 }
 
-// Share of the FLOPs that ran as asked; 1 when the engine cannot tell.
+// Share of the FLOPs that ran as asked; 1 when the engine cannot tell, and where a file's own was asked for.
 double share_as_asked(const CaseResult& one) {
-  if (one.precision.executed.empty()) return 1;
+  if (one.precision.executed.empty() || one.precision.asked == kOwnPrecision) return 1;
   double share = 0;
   for (const auto& executed : one.precision.executed)
     if (executed.precision == family(one.precision.asked)) share += executed.flops_share;

@@ -253,13 +253,13 @@ Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
     if (const auto& s = one->scaling.front(); s.superlinear && doubt_of(run, *one).empty())
-      found.push_back(
-          about(*one,
-                fmt::format("{}: {} ranks do more than {} times the work of {} (efficiency {:.2f}, {}).",
-                            one->label, s.world, s.world / s.base_world, s.base_world, *s.efficiency,
-                            range_words(s)),
-                step_times(run, *one),
-                "Look for another cause before believing it: caches, clocks, noise while the base ran."));
+      found.push_back(about(
+          *one,
+          fmt::format("{}: {} ranks do more than {:.3g} times the work of {} (efficiency {:.2f}, {}).",
+                      one->label, s.world, static_cast<double>(s.world) / static_cast<double>(s.base_world),
+                      s.base_world, *s.efficiency, range_words(s)),
+          step_times(run, *one),
+          "Look for another cause before believing it: caches, clocks, noise while the base ran."));
   return found;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -26,14 +27,15 @@ Source read_source(const std::string& path) {
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
   const auto stored = result::read_run(path);
   Source source{stored.folder, {stored.run, {}}};
-  std::int64_t lacking = 0;
+  std::map<std::string, std::int64_t> lacking;  // cases by what they lack
   for (const auto& c : stored.run.cases) {
-    source.run.samples[c.case_id] = result::read_case_samples(stored, c);
-    lacking += result::lacks_samples(stored, c) ? 1 : 0;
+    auto read = result::read_case_samples(stored, c);
+    source.run.samples[c.case_id] = std::move(read.samples);
+    if (!read.lacking.empty()) ++lacking[read.lacking];
   }
-  if (lacking > 0)
+  for (const auto& [what, cases] : lacking)
     source.run.result.warnings.push_back(fmt::format(
-        "{} without samples.csv: the table stands, single samples cannot be drawn", plural(lacking, "case")));
+        "{} with {}: the table stands, single samples cannot be drawn", plural(cases, "case"), what));
   return source;
 }
 

@@ -33,7 +33,8 @@ void decide_gates(result::RunResult& run, const FinishOptions& options, const Co
 
 report::ReportRun with_samples(const result::RunResult& run, const std::filesystem::path& folder) {
   report::ReportRun out{run, {}};
-  for (const auto& c : run.cases) out.samples[c.case_id] = result::read_case_samples({folder, run}, c);
+  for (const auto& c : run.cases)
+    out.samples[c.case_id] = result::read_case_samples({folder, run}, c).samples;
   return out;
 }
 

@@ -159,6 +159,8 @@ constexpr std::array kRows{
         .form = kList,
         .min = -1e6,
         .max = 1e6,
+        .kinds = kInference | kCommandLine,
+        .commands = kRun | kInfer | kExport | kBuild,
         .help =
             "What is subtracted from the pixels (0 to 255) of image_dir and calib_images: one value, or red, "
             "green, "
@@ -169,11 +171,15 @@ constexpr std::array kRows{
            .form = kList,
            .min = 1e-6,
            .max = 1e6,
+           .kinds = kInference | kCommandLine,
+           .commands = kRun | kInfer | kExport | kBuild,
            .help = "What pixels are divided by after that: one value, or red, green, blue. Unset: ImageNet's "
                    "58.395,57.12,57.375 for float32, 1 for uint8 and with image_mean."},
     Option{.name = "image_reverse_channels",
            .flags = "--reverse-channels,--reverse-input-channels",
            .type = kBoolean,
+           .kinds = kInference | kCommandLine,
+           .commands = kRun | kInfer | kExport | kBuild,
            .help = "Channels of image_dir and calib_images are blue, green, red; image_mean and image_scale "
                    "are always "
                    "red, green, blue."},

@@ -34,9 +34,11 @@ std::string code_list(const std::vector<std::string>& names) {
 }
 
 std::string spellings(const Option& option) {
-  std::string aliases = code_list(alias_names(option));
-  if (option.commands == 0) return aliases;
-  return aliases + (aliases.empty() ? "" : " ") + code_list(flag_names(option));
+  if (option.commands == 0) return code_list(alias_names(option));
+  auto names = alias_names(option);
+  for (const auto& name : flag_names(option))
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return code_list(names);
 }
 
 std::string not_yet(const Option& option) {

@@ -225,7 +225,10 @@ class Settler {
     const auto size = candidates.front().size;
     const auto fixed = [&](const Said& place) { return fixed_by_file(place) && place.size != 1; };
     const auto differs = [&](const Said& place) { return place.size != size; };
-    const bool in_output = !output_ || (!output_->empty() && output_->front() == size);
+    const bool open =
+        output_ && !output_->empty() && output_->front() < 0;  // then it is, unless one is asked for
+    const bool in_output =
+        !output_ || (open ? batches_.empty() : !output_->empty() && output_->front() == size);
     return std::all_of(candidates.begin(), candidates.end(), fixed) &&
            (!in_output || std::any_of(candidates.begin(), candidates.end(), differs));
   }

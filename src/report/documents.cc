@@ -9,6 +9,7 @@
 #include "report/case_cells.h"
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
+#include "result/noise_rules.h"
 #include "result/result_json.h"
 #include "result/run_directory.h"
 
@@ -43,19 +44,22 @@ std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
 // A measured case a row; what was not measured is an empty cell, and the outcome says why.
 std::string render_study(std::span<const ReportRun> runs, const RenderOptions&) {
   std::string out =
-      "model,configuration,batch_size,average_latency_ms,throughput_per_s,item,memory_mb,outcome,run_id\n";
+      "model,configuration,batch_size,average_latency_ms,throughput_per_s,item,memory_mb,outcome,run_id,"
+      "grade,"
+      "repetitions,run_outcome\n";
   const auto figure = [](const result::CaseResult& one, const char* name) {
     const auto value = analysis::metric_value(*result::find_metric(name), one).value;
     return value ? fmt::format("{:.9g}", *value) : std::string();
   };
   for (const ReportCase& entry : side_by_side(runs)) {
     const result::CaseResult& one = *entry.one;
-    out += fmt::format("{},{},{},{},{},{},{},{},{}\n", result::csv_cell(one.benchmark.model),
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", result::csv_cell(one.benchmark.model),
                        result::csv_cell(configuration_of(one)), one.benchmark.batch_per_rank,
                        figure(one, "mean_ms"), figure(one, "throughput_per_s"),
                        result::csv_cell(one.throughput.item), figure(one, "memory_mb"),
                        result::csv_cell(analysis::is_ok(one) ? "ok" : outcome_text(one)),
-                       result::csv_cell(entry.run->result.run_id));
+                       result::csv_cell(entry.run->result.run_id), grade_letter(one.grade),
+                       one.repetitions.size(), result::csv_cell(entry.run->result.outcome));
   }
   return out;
 }

@@ -79,8 +79,8 @@ std::string latency_reading(std::span<const ReportRun> runs) {
     return *a.one->headline.p50_ns.value < *b.one->headline.p50_ns.value;
   });
   return fmt::format(
-      "Lowest median: {} with {}. {} are {:g} % intervals; where they overlap, no order can be told.",
-      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best), one_batch(runs) ? "Whiskers" : "Bars",
+      "Lowest median: {} with {}. Whiskers are {:g} % intervals; where they overlap, no order can be told.",
+      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best),
       best.one->headline.p50_ns.confidence * 100);
 }
 
@@ -167,12 +167,20 @@ bool is_server(const CaseResult& c) {
   return c.benchmark.scenario == "server" && !c.load.empty();
 }
 
+constexpr std::ptrdiff_t kServersDrawn = 6;  // as page/app.js draws them
+
 // Of servers a distribution says more than any quantile; drawn where the samples are at hand.
 std::string requests_reading(std::span<const ReportRun> runs) {
   Cases cases = having(runs, is_server);
-  std::erase_if(cases, [](const ReportCase& e) { return !e.run->samples.contains(e.one->case_id); });
+  std::erase_if(cases, [](const ReportCase& e) {
+    const auto found = e.run->samples.find(e.one->case_id);
+    return found == e.run->samples.end() || found->second.empty();
+  });
   if (cases.empty()) return {};
-  return "Every counted request of all processes, from its scheduled arrival to its answer.";
+  return fmt::format("Every counted request of all processes, from its scheduled arrival to its answer.{}",
+                     std::ssize(cases) > kServersDrawn
+                         ? fmt::format(" The first {} of {} cases are drawn.", kServersDrawn, cases.size())
+                         : "");
 }
 
 std::string stages_reading(std::span<const ReportRun> runs) {

@@ -42,7 +42,7 @@ std::string head_text(std::span<const ReportRun> runs) {
     if (const auto unfinished = analysis::unfinished_text(run); !closing.empty() && !unfinished.empty())
       out += escape_markdown(unfinished) + "\n\n";
     out += fmt::format(
-        "Run `{}`, started {}, on {}.\n\n", run.run_id, run.started_utc,
+        "Run `{}`, started {}, on {}.\n\n", code_span(run.run_id), escape_markdown(run.started_utc),
         escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)));
   }
   return out;
@@ -97,7 +97,7 @@ std::string warnings_text(const RunResult& run) {
   auto findings = findings_of(run);
   std::erase_if(findings, [](const auto& f) { return f.severity != "problem" && f.severity != "warning"; });
   for (const auto& finding : analysis::rank_findings(findings, kShown))
-    out += fmt::format("- **{}**: {}{}\n", finding.severity, escape_markdown(finding.text),
+    out += fmt::format("- **{}**: {}{}\n", escape_markdown(finding.severity), escape_markdown(finding.text),
                        finding.advice.empty() ? "" : " " + escape_markdown(finding.advice));
   if (findings.size() > kShown)
     out += fmt::format("- and {} more in the HTML report\n", findings.size() - kShown);
@@ -112,7 +112,7 @@ std::string gates_text(const RunResult& run) {
   std::string out = fmt::format("- {} of {} met\n", met, plural(std::ssize(run.gates), "gate"));
   for (const auto& gate : run.gates)
     if (gate.verdict != "met")
-      out += fmt::format("- {}: {} ({})\n", gate.verdict, escape_markdown(gate.expression),
+      out += fmt::format("- {}: {} ({})\n", escape_markdown(gate.verdict), escape_markdown(gate.expression),
                          escape_markdown(gate.detail));
   return out;
 }

@@ -10,7 +10,7 @@ namespace paceline::result {
 std::string obstacle(const CaseResult& one) {
   if (one.grade == Grade::kC)
     return fmt::format("{} is of grade C", one.label.empty() ? one.case_id : one.label);
-  return one.headline.scope == kBetweenProcess ? "" : "fewer than six processes each";
+  return one.headline.scope == kBetweenProcess ? "" : "fewer than six processes";
 }
 
 std::string obstacle(const CaseResult& a, const CaseResult& b, const std::vector<std::string>& resumed_utc) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
 
@@ -97,7 +98,9 @@ MetricValue tokens_per_s(const CaseResult& c) {
   if (c.training.empty()) return {{}, {}, {}, kNoTraining};
   const auto length = c.benchmark.params.find("sequence_length");
   if (length == c.benchmark.params.end()) return {{}, {}, {}, "the model has no tokens"};
-  return estimate(c.throughput.per_s, std::stod(length->second));
+  const auto tokens = parse_double(length->second);
+  if (!tokens || *tokens <= 0) return {{}, {}, {}, "sequence_length is no positive number"};
+  return estimate(c.throughput.per_s, *tokens);
 }
 
 // A speed-up that nobody may claim is no number, but a reason.

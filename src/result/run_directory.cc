@@ -18,6 +18,7 @@
 #include "result/noise_rules.h"
 #include "result/result_json.h"
 #include "result/summarize.h"
+#include "result/training_scaling.h"
 
 namespace paceline::result {
 namespace fs = std::filesystem;
@@ -121,12 +122,12 @@ std::string summary_csv(const RunResult& run) {
   out += '\n';
   for (const auto& c : run.cases) {
     const nlohmann::json outcome = to_json(c)["outcome"];
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", run.run_id, csv_cell(c.case_id),
-                       outcome.get<std::string>(), csv_cell(c.reason), grade_letter(c.grade),
-                       csv_cell(c.benchmark.model), csv_cell(c.benchmark.engine), c.benchmark.precision,
-                       c.benchmark.layout, c.benchmark.batch_per_rank, c.benchmark.threads,
-                       c.benchmark.world_size, c.repetitions.size(), run.outcome, c.speedup.verdict,
-                       csv_cell(no_claim_reason(c)));
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id), csv_cell(c.case_id),
+        outcome.get<std::string>(), csv_cell(c.reason), grade_letter(c.grade), csv_cell(c.benchmark.model),
+        csv_cell(c.benchmark.engine), csv_cell(c.benchmark.precision), csv_cell(c.benchmark.layout),
+        c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size, c.repetitions.size(),
+        csv_cell(run.outcome), csv_cell(c.speedup.verdict), csv_cell(no_claim_reason(c)));
     for (const auto& m : metrics()) {
       const MetricValue v = c.outcome == Outcome::kOk ? m.get(c) : MetricValue{};
       out += fmt::format(",{},{},{}", csv_number(v.value), csv_number(v.ci_low), csv_number(v.ci_high));
@@ -157,24 +158,19 @@ StoredRun read_run(const fs::path& path) {
     if (c.outcome == Outcome::kOk && c.repetitions.empty()) mark_not_measured(c);
     if (c.outcome != Outcome::kOk) c.grade = Grade::kNone;  // older versions graded them
   }
+  withdraw_doubtful_scaling(stored.run.cases);
   return stored;
 }
 
-bool lacks_samples(const StoredRun& stored, const CaseResult& c) {
+CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c) {
   const auto file = samples_file(stored, c);
-  return !file.empty() && !fs::exists(file);
-}
-
-std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c) {
-  const auto file = samples_file(stored, c);
-  if (file.empty() || !fs::exists(file)) return {};
-  auto samples = read_samples_csv(file);
+  if (file.empty()) return {};
+  if (!fs::exists(file)) return {{}, "no samples.csv"};
   if (!c.samples.sha256.empty() && sha256_file(file) != c.samples.sha256)
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' was changed after the run: its SHA-256 is not the one in run_summary.json; "
-                            "put the original back, or remove the file to report without samples",
-                            file.string()));
-  return samples;
+    return {{},
+            "a samples.csv that is not the one in run_summary.json (it was changed, or the run was killed "
+            "while it wrote)"};
+  return {read_samples_csv(file), {}};
 }
 
 }  // namespace paceline::result

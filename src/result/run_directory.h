@@ -49,10 +49,13 @@ struct StoredRun {
 };
 StoredRun read_run(const std::filesystem::path& path);
 
-// Whether the file with the samples of a case is gone: a run directory may be passed on without it.
-bool lacks_samples(const StoredRun& stored, const CaseResult& c);
-// Samples of one case of a stored run; empty when the case has none, or lacks them. Throws Error(kData) where
-// the file is not the one that the run wrote.
-std::vector<Sample> read_case_samples(const StoredRun& stored, const CaseResult& c);
+// Samples of one case of a stored run. A case may have none; where it lacks those it had, `lacking` says why:
+// a run directory may be passed on without the file, and one that run_summary.json does not name is not
+// believed.
+struct CaseSamples {
+  std::vector<Sample> samples;
+  std::string lacking;
+};
+CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c);
 
 }  // namespace paceline::result

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "result/training_scaling.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -53,9 +54,23 @@ bool is_measured_training(const CaseResult& one) {
 
 std::string scaling_doubt(const CaseResult& one, const CaseResult* base) {
   const Scaling& s = one.scaling.front();
-  if (!s.ci_low || !s.ci_high) return s.ci_low.reason();
+  if (!s.ci_low || !s.ci_high || !s.efficiency || !s.speedup)
+    return s.ci_low || s.ci_low.reason().empty() ? "it has no interval" : s.ci_low.reason();
   std::string reason = obstacle(one);
   return reason.empty() && base != nullptr ? obstacle(*base) : reason;
+}
+
+void withdraw_doubtful_scaling(std::vector<CaseResult>& cases) {
+  for (auto& one : cases) {
+    if (one.scaling.empty()) continue;
+    Scaling& s = one.scaling.front();
+    const auto base = std::find_if(cases.begin(), cases.end(),
+                                   [&](const CaseResult& other) { return other.case_id == s.base_case_id; });
+    const std::string doubt = scaling_doubt(one, base == cases.end() ? nullptr : &*base);
+    if (doubt.empty()) continue;
+    s.ci_low = s.ci_high = Number::missing(doubt);
+    s.superlinear = false;
+  }
 }
 
 Estimate efficiency_of(const CaseResult& one) {

@@ -17,6 +17,9 @@ void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<st
 // claim.
 std::string scaling_doubt(const CaseResult& one, const CaseResult* base = nullptr);
 
+// Takes back the intervals of stored cases whose base may not be claimed of, with the reason.
+void withdraw_doubtful_scaling(std::vector<CaseResult>& cases);
+
 // The efficiency with its interval, as tables show figures.
 Estimate efficiency_of(const CaseResult& one);
 

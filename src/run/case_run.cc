@@ -131,7 +131,7 @@ void take_readings(CaseRun& run, const workload::PassReport& report) {
   const std::string ran = dominant_precision(report.precision);
   if (!ran.empty() && run.definition.settings.text("precision") == config::kPrecisionOfFile)
     run.result.benchmark.precision = ran;
-  run.result.precision.asked = run.result.benchmark.precision;
+  run.result.precision.asked = run.definition.settings.text("precision");
   if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
   run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
   if (!run.result.flops.model_flops_per_item && report.flops_per_item) {

@@ -27,6 +27,19 @@
 namespace paceline::run {
 namespace {
 
+bool asks_dump(const CaseRun& c) {
+  return c.definition.settings.has("dump_outputs");
+}
+
+std::filesystem::path dump_folder(const CaseRun& c) {
+  return std::filesystem::absolute(c.definition.settings.text("dump_outputs")) / c.result.case_id;
+}
+
+// A check that an earlier part of the run made wrote its files then; whoever moved them wants them again.
+bool lacks_dump(const CaseRun& c) {
+  return asks_dump(c) && !std::filesystem::exists(dump_folder(c));
+}
+
 // What happens to all cases, in order; each step is somebody else's.
 class Coordinator {
  public:
@@ -107,7 +120,7 @@ void Coordinator::check(CaseRun& c) {
   auto pass = check_pass(c.base);
   if (prepare(c, pass)) {
     const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
-    if (!known) run_check(c, pass);
+    if (!known || lacks_dump(c)) run_check(c, pass);
     c.base.tolerance = timed_tolerance(c.base.tolerance, c.result.correctness);
   }
   if (c.ended) observer_.case_ends(c.result);
@@ -139,8 +152,7 @@ bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
 }
 
 void Coordinator::run_check(CaseRun& c, workload::PassSpec pass) {
-  if (const auto& settings = c.definition.settings; settings.has("dump_outputs"))
-    pass.dump_folder = std::filesystem::absolute(settings.text("dump_outputs")) / c.result.case_id;
+  if (asks_dump(c)) pass.dump_folder = dump_folder(c);
   const PassInfo info{0, 0, c.result.label, "check", 0, 0};
   observer_.pass_begins(info);
   const auto outcome = runner_.run_kept(c, pass);

@@ -118,7 +118,7 @@ class Paths(cli.CliTest):
             file.unlink()
         for form in ("text", "markdown", "csv", "json", "html"):
             self.assert_code(self.run_cli("report", "-s", run, "-f", form), 0)
-        self.assertIn("2 cases without samples.csv", (run / "report.html").read_text(encoding="utf-8"))
+        self.assertIn("2 cases with no samples.csv", (run / "report.html").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -110,6 +110,11 @@ class Faults(cli.CliTest):
         self.assert_code(result, 1)
         self.assertIn("did not compute when the same inputs were asked for again", self.summary()["cases"][0]["reason"])
 
+    def test_an_engine_that_computes_once_is_found_out_with_one_batch_of_inputs(self):
+        result = self.infer("--accuracy-reference", "spin", "--accuracy-samples", "1", engine="fault", shapes=WIDE, env={"SPIN_FAULT": "first"}, iterations=20)
+        self.assert_code(result, 1)
+        self.assertIn("did not compute when the same inputs were asked for again", self.summary()["cases"][0]["reason"])
+
     def test_an_engine_that_keeps_an_answer_for_each_input_is_found_out(self):
         """With few batches the one that was timed would come up again among those that are said to be new."""
         result = self.infer("--accuracy-reference", "spin", "--batch", "16", engine="fault", shapes=WIDE, env={"SPIN_FAULT": "memo", "SPIN_FAULT_US": "5000"},

@@ -138,6 +138,7 @@ class OwnModels(cli.CliTest):
         self.assert_code(self.run_file("float.onnx,int8.onnx"), 0)
         cases = self.summary()["cases"]
         self.assertEqual([(c["outcome"], c["benchmark"]["precision"]) for c in cases], [("ok", "fp32"), ("ok", "int8")])
+        self.assertEqual([c["precision"]["asked"] for c in cases], ["auto", "auto"])
         self.assertFalse(any("fp32" in c["case_id"] for c in cases), "the name says no precision that was not asked for")
         (self.folder / "other.npy").write_bytes(matrix([[1e6] * 15 + [0.0]] * 64))
         self.assert_code(self.run_file("int8.onnx", "--accuracy-reference", "other.npy", "-o", "wrong"), 1)
@@ -159,6 +160,19 @@ class OwnModels(cli.CliTest):
                 self.assertEqual(len(inputs["x.npy"]), 8)
                 self.assertEqual(outputs["y.npy"], [max(v, 0.0) for v in inputs["x.npy"]])
                 self.assertEqual(outputs["z/neg:0.npy"], [-v for v in inputs["x.npy"]])
+
+    def test_dumps_hold_one_run(self):
+        self.file("relu.onnx", model([node("Relu", ["x"], ["y"])]))
+        arguments = ("relu.onnx", "--batch", "1", "--dump-outputs", "dump")
+        self.assert_code(self.run_file(*arguments, "--accuracy-samples", "4"), 0)
+        folder = self.folder / "dump" / self.summary()["cases"][0]["case_id"]
+        self.assertEqual(len(list(folder.glob("outputs-*.npz"))), 4)
+        self.assert_code(self.run_file(*arguments, "--accuracy-samples", "2", "-o", "shorter"), 0)
+        self.assertEqual(sorted(p.name for p in folder.iterdir()), ["inputs-0.npz", "inputs-1.npz", "outputs-0.npz", "outputs-1.npz"])
+
+    def test_an_output_may_depend_on_the_whole_batch(self):
+        self.file("sum.onnx", model([node("CumSum", ["x", "axis"], ["y"])], tensors=[int64s("axis", [0])]))
+        self.assert_code(self.run_file("sum.onnx", "--batch", "4", "--accuracy-samples", "16"), 0)
 
     def test_a_folder_for_outputs_that_cannot_be_made_is_named(self):
         self.write("taken", "")

@@ -119,12 +119,13 @@ class Words(cli.CliTest):
         (self.folder / "out").mkdir()
         self.assert_code(self.run_cli("report", "-s", "run", "-f", "study", "--output", "out"), 0)
         rows = list(csv.DictReader(io.StringIO((self.folder / "out" / "benchmark_results.csv").read_text(encoding="utf-8"))))
-        self.assertEqual(list(rows[0]), ["model", "configuration", "batch_size", "average_latency_ms", "throughput_per_s", "item", "memory_mb", "outcome", "run_id"])
+        self.assertEqual(list(rows[0]), ["model", "configuration", "batch_size", "average_latency_ms", "throughput_per_s", "item", "memory_mb", "outcome", "run_id", "grade", "repetitions", "run_outcome"])
         case = cli.read_json(DATA / "run" / "run_summary.json")["cases"][0]
         self.assertEqual((rows[0]["model"], rows[0]["configuration"], rows[0]["batch_size"]), ("x.spin", "spin fp32 SPIN_FAULT=none", "2"))
         self.assertAlmostEqual(float(rows[0]["average_latency_ms"]) * 1e6, case["stats"]["mean_ns"], delta=1)
         self.assertEqual((rows[3]["average_latency_ms"], rows[3]["throughput_per_s"]), ("", ""))
         self.assertIn("segmentation fault", rows[3]["outcome"])
+        self.assertEqual((rows[0]["grade"], rows[0]["repetitions"]), (case["grade"], str(len(case["repetitions"]))))
 
     def test_formats_of_later_parts(self):
         shutil.copytree(DATA / "run", self.folder / "run")

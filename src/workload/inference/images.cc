@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "workload/inference/inputs.h"
+#include "workload/memory_budget.h"
 #include "workload/rgb_image.h"
 
 #if defined(__GNUC__)
@@ -109,6 +110,7 @@ Resized resized(const fs::path& file, const Target& target) {
   Resized out;
   out.width = std::max(static_cast<int>(target.width), static_cast<int>(std::lround(image.width * scale)));
   out.height = std::max(static_cast<int>(target.height), static_cast<int>(std::lround(image.height * scale)));
+  require_memory(3.0 * out.width * out.height, fmt::format("the resized image '{}'", file.string()));
   out.pixels.resize(static_cast<std::size_t>(out.width) * static_cast<std::size_t>(out.height) * 3);
   stbir_resize_uint8(image.pixels.data(), image.width, image.height, 0, out.pixels.data(), out.width,
                      out.height, 0, 3);
@@ -144,6 +146,10 @@ Tensor load_images(const fs::path& folder, const TensorSpec& spec, const ImageFo
     files.resize(static_cast<std::size_t>(spec.shape[0]));
   TensorSpec loaded = spec;
   loaded.shape[0] = static_cast<std::int64_t>(files.size());
+  // Once as read, and once in whole batches.
+  const double bytes = 3.0 * static_cast<double>(target.width * target.height) *
+                       static_cast<double>(dtype_size_bytes(spec.dtype));
+  require_memory(bytes * static_cast<double>(loaded.shape[0] + spec.shape[0]), "the images");
   Tensor tensor(loaded);
   for (std::size_t i = 0; i < files.size(); ++i)
     load_one(files[i], target, tensor, static_cast<std::int64_t>(i) * 3 * target.height * target.width);

@@ -47,6 +47,16 @@ void write_all(const std::filesystem::path& file, std::span<const TensorView> te
   write_npz(file, views);
 }
 
+// Files of a longer run, or of another model of the same name, are no part of this one.
+void remove_earlier(const std::filesystem::path& folder) {
+  for (const char* what : {"inputs", "outputs"}) {
+    std::error_code error;
+    for (std::int64_t batch = 0;
+         std::filesystem::remove(folder / fmt::format("{}-{}.npz", what, batch), error);)
+      ++batch;
+  }
+}
+
 }  // namespace
 
 void dump_batch(const std::filesystem::path& folder, std::int64_t batch, std::span<const TensorView> inputs,
@@ -56,6 +66,7 @@ void dump_batch(const std::filesystem::path& folder, std::int64_t batch, std::sp
   if (error)
     throw Error(ErrorCode::kIo,
                 fmt::format("cannot make the folder '{}' for outputs: {}", folder.string(), error.message()));
+  if (batch == 0) remove_earlier(folder);
   write_all(folder / fmt::format("inputs-{}.npz", batch), inputs, "input");
   write_all(folder / fmt::format("outputs-{}.npz", batch), outputs, "output");
 }

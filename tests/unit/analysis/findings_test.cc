@@ -444,6 +444,9 @@ TEST(Findings, PrecisionFallback) {
   EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
   run.cases[0].precision.executed.clear();
   EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
+  run.cases[0].precision.executed = {{"fp32", 0.7, 43}, {"int8", 0.3, 10}};
+  run.cases[0].precision.asked = "auto";  // nothing was asked for
+  EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
 }
 
 TEST(Findings, FailedAndSkippedCasesKeepTheirReason) {

@@ -95,6 +95,16 @@ TEST(ClosingSentence, TwoCasesAreComparedInOne) {
         ::paceline::testing::judge_by_answers(run.cases[1], 1, 32);
       }),
       "torchscript int8 is 3.7 times faster than eager fp32 (3.4–4.1), same answers on 31 of 32 inputs.");
+  // Of two in fp32 the reference itself says nothing: the other's answers count, whichever is faster.
+  for (const std::size_t other : {0U, 1U})
+    EXPECT_NE(sentence([&](auto& run) {
+                run.cases[1].benchmark.precision = "fp32";
+                run.cases[1].speedup.ratio = {1.5, 1.4, 1.6, 0.95, ""};
+                ::paceline::testing::judge_by_answers(run.cases[other], 3, 32);
+                ::paceline::testing::judge_by_answers(run.cases[1 - other], 0, 32);
+              }).find("same answers on 29 of 32 inputs"),
+              std::string::npos)
+        << other;
   EXPECT_EQ(sentence([](auto& run) {
               run.cases[1].speedup.ratio = {0.8, 0.75, 0.84, 0.95, ""};
               run.cases[1].speedup.verdict = "slower";

@@ -149,7 +149,7 @@ TEST(TrainingGates, EfficiencyThatNobodyMayClaimIsNotDecided) {
   for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;  // as one process each has it
   const auto decided = decide_gates({"efficiency@2 >= 0.90"}, run).front();
   EXPECT_EQ(decided.verdict, "cannot_say");
-  expect_says(decided.detail, "efficiency is missing: fewer than six processes each");
+  expect_says(decided.detail, "efficiency is missing: fewer than six processes");
 }
 
 TEST(TrainingWords, ACaseIsDescribedWithItsRanks) {

@@ -119,6 +119,7 @@ TEST(SettledShapes, ASizeThatTheFirstOutputDoesNotHaveIsNoBatch) {
   EXPECT_EQ(text("", {}, {}), "audio:160 @ 1");
   EXPECT_EQ(text("audio:160", {1}, {-1, 2}), "audio:160 @ 1") << "as a stored plan has it";
   EXPECT_EQ(text("", {}, {160, 2}), "audio:{batch} @ 160");
+  EXPECT_EQ(text("", {}, {-1, 2}), "audio:{batch} @ 160") << "the output leaves open whether it has the size";
 }
 
 TEST(SettledShapes, TheBatchIsWhereTheFileHasItsSymbol) {

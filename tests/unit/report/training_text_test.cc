@@ -46,14 +46,14 @@ TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
   const auto terminal = training_terminal(run, 98);
   EXPECT_EQ(terminal.find("0.96"), std::string::npos) << terminal;
   expect_has(terminal, "no claim");
-  expect_has(terminal, "what more ranks gain is not claimed: fewer than six processes each");
+  expect_has(terminal, "what more ranks gain is not claimed: fewer than six processes");
   const ReportRun trained{run, {}};
   const auto page = training_html(std::span(&trained, 1));
-  expect_has(page, "r4: what it gains over 1 rank is not claimed: fewer than six processes each.");
+  expect_has(page, "r4: what it gains over 1 rank is not claimed: fewer than six processes.");
   EXPECT_EQ(page.find("times the throughput of"), std::string::npos);
   const auto scaling = chart_data(std::span(&trained, 1), {}).at("cases").at(2).at("training").at("scaling");
   EXPECT_TRUE(scaling.at("efficiency").is_null());
-  EXPECT_EQ(scaling.at("doubt"), "fewer than six processes each");
+  EXPECT_EQ(scaling.at("doubt"), "fewer than six processes");
 }
 
 TEST(TrainingText, AnAsymmetricEfficiencyHasBothEnds) {

@@ -91,7 +91,7 @@ TEST_F(RunFiles, CaseAndSummaryComeBack) {
   write_one_case(RunDirectory(folder_ / "run"));
   const auto stored = read_run(folder_);  // the newest below it
   ASSERT_EQ(stored.run.cases.size(), 1U);
-  EXPECT_EQ(read_case_samples(stored, stored.run.cases[0]), samples());
+  EXPECT_EQ(read_case_samples(stored, stored.run.cases[0]).samples, samples());
   EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.csv"));
   EXPECT_TRUE(fs::exists(folder_ / "run" / "cases" / "a" / "result.json"));
 }
@@ -101,7 +101,7 @@ TEST_F(RunFiles, ASingleCaseLiesBesideTheSummary) {
   EXPECT_TRUE(fs::exists(folder_ / "result.json"));
   EXPECT_FALSE(fs::exists(folder_ / "cases"));
   const auto stored = read_run(folder_);
-  EXPECT_EQ(read_case_samples(stored, stored.run.cases.at(0)), samples());
+  EXPECT_EQ(read_case_samples(stored, stored.run.cases.at(0)).samples, samples());
 }
 
 TEST_F(RunFiles, ACaseThatHasAFolderKeepsIt) {
@@ -135,8 +135,9 @@ TEST_F(RunFiles, SamplesThatAreGoneAreNone) {
   write_one_case(RunDirectory(folder_ / "run"));
   fs::remove(folder_ / "run" / "cases" / "a" / "samples.csv");
   const auto stored = read_run(folder_ / "run");
-  EXPECT_TRUE(read_case_samples(stored, stored.run.cases.at(0)).empty());
-  EXPECT_TRUE(lacks_samples(stored, stored.run.cases.at(0)));
+  const auto read = read_case_samples(stored, stored.run.cases.at(0));
+  EXPECT_TRUE(read.samples.empty());
+  EXPECT_EQ(read.lacking, "no samples.csv");
 }
 
 TEST_F(RunFiles, TwoWritersAreRefused) {

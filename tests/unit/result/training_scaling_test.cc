@@ -64,7 +64,7 @@ TEST(Scaling, OfFewerThanSixProcessesClaimsNothing) {
   compare_scaling({&one, &two});
   EXPECT_TRUE(two.scaling.front().efficiency);
   EXPECT_FALSE(two.scaling.front().ci_low);
-  EXPECT_EQ(scaling_doubt(two), "fewer than six processes each");
+  EXPECT_EQ(scaling_doubt(two), "fewer than six processes");
 }
 
 TEST(Scaling, OfGradeCClaimsNothing) {
@@ -84,9 +84,28 @@ TEST(Scaling, AStoredIntervalIsNoClaimByItself) {
   one.grade = Grade::kC;
   EXPECT_EQ(scaling_doubt(two, &one), "r1 is of grade C");
   two.headline.scope = kWithinProcess;
-  EXPECT_EQ(scaling_doubt(two), "fewer than six processes each");
+  EXPECT_EQ(scaling_doubt(two), "fewer than six processes");
   EXPECT_FALSE(find_metric("efficiency")->get(two).value);
-  EXPECT_EQ(find_metric("efficiency")->get(two).reason, "fewer than six processes each");
+  EXPECT_EQ(find_metric("efficiency")->get(two).reason, "fewer than six processes");
+}
+
+TEST(Scaling, HalfAnIntervalAndAMissingValueAreNoClaim) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 110);
+  compare_scaling({&one, &two});
+  auto half = two, bare = two;
+  half.scaling.front().ci_high = Number::missing("");
+  bare.scaling.front().speedup = Number::missing("");
+  for (const auto& doubtful : {half, bare}) EXPECT_EQ(scaling_doubt(doubtful), "it has no interval");
+}
+
+TEST(Scaling, AStoredIntervalWhoseBaseIsOfGradeCIsWithdrawn) {
+  std::vector cases{scaled_case(1, 100), scaled_case(2, 110)};
+  compare_scaling({&cases[0], &cases[1]});
+  withdraw_doubtful_scaling(cases);
+  EXPECT_TRUE(find_metric("efficiency")->get(cases[1]).value);
+  cases[0].grade = Grade::kC;
+  withdraw_doubtful_scaling(cases);
+  EXPECT_EQ(find_metric("efficiency")->get(cases[1]).reason, "r1 is of grade C");
 }
 
 TEST(Scaling, OnlyEqualWorkIsCompared) {
