@@ -122,6 +122,15 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
+// The next inference needs the answer of the last.
+void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
+  if (!item.settings.has("feedback")) return;
+  if (item.settings.text("scenario") != "sync") reasons.emplace_back("'feedback' is for scenario: sync");
+  if (item.settings.text("io") == "none")
+    reasons.emplace_back(
+        "'io: none' leaves the outputs on the device, and feedback needs them; use io: pinned");
+}
+
 // A server's requests take their outputs away.
 void add_copy_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (item.settings.text("io") == "none" && item.settings.text("scenario") == "server")
@@ -135,6 +144,7 @@ void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) 
   add_device_reasons(item, reasons);
   add_cache_reasons(item, reasons);
   add_copy_reasons(item, reasons);
+  add_feedback_reasons(item, reasons);
 }
 
 }  // namespace

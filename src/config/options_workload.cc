@@ -142,6 +142,11 @@ constexpr std::array kRows{
            .help = "Input tensors from .npy or .npz files (input:x.npy names the input) instead of generated "
                    "ones; every "
                    "array must belong to an input."},
+    Option{.name = "feedback",
+           .form = kList,
+           .help =
+               "State of a model, OUTPUT:INPUT: what an inference gives is the input of the next one; it is "
+               "bound outside the timed part, and answers are checked for the first inputs."},
     Option{
         .name = "dump_outputs",
         .flags = "--dump-outputs",

@@ -4,6 +4,7 @@
 #include <array>
 #include <variant>
 
+#include "base/text.h"
 #include "config/device.h"
 #include "config/vocabulary.h"
 #include "result/summarize.h"
@@ -70,6 +71,7 @@ std::map<std::string, std::string> params_of(const Case& c) {
   if (const auto device = device_of(c); !device.empty()) params["device"] = device;
   for (const char* name : kParams)
     if (c.settings.has(name)) params[name] = value_of(c.settings, name);
+  if (const auto pairs = c.settings.texts("feedback"); !pairs.empty()) params["feedback"] = join(pairs, ",");
   if (c.kind == config::WorkloadKind::kTraining) add_training_params(c.settings, params);
   for (const auto& [name, value] : c.env) params["env." + name] = value;
   return params;

@@ -43,7 +43,8 @@ measure::LoopConfig loop_config(const Settings& s) {
   loop.warmup = warmup_config(s);
   loop.stop = stop_config(s);
   if (s.has("iterations")) loop.iterations = s.integer("iterations");
-  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold") loop.batch = 1;
+  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold" || s.has("feedback"))
+    loop.batch = 1;
   return loop;
 }
 
@@ -178,6 +179,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   pass.cache_mode = s.text("cache_mode");
+  pass.feedback = s.texts("feedback");
   return pass;
 }
 

@@ -143,8 +143,9 @@ void fields(A& a, PassSpec& t) {
       a("samples", t.samples), a("reference_file", t.reference_file);
   a("dump_folder", t.dump_folder);
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
-      a("loop", t.loop), a("cache_mode", t.cache_mode), a("load", t.load), a("pin_cpus", t.pin_cpus),
-      a("export_to", t.export_to), a("quantise_to", t.quantise_to), a("build_to", t.build_to);
+      a("loop", t.loop), a("cache_mode", t.cache_mode), a("feedback", t.feedback), a("load", t.load),
+      a("pin_cpus", t.pin_cpus), a("export_to", t.export_to), a("quantise_to", t.quantise_to),
+      a("build_to", t.build_to);
   a("profile_inferences", t.profile_inferences), a("train", t.train);
 }
 

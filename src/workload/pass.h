@@ -103,6 +103,8 @@ struct PassSpec {
   AccuracyQuestion accuracy;
   measure::LoopConfig loop;
   std::string cache_mode = "warm";  // warm | cold: emptied before every sample
+  std::vector<std::string>
+      feedback;  // OUTPUT:INPUT each: what an inference gives the next one, outside its time
   LoadSpec load;
   std::vector<int> pin_cpus;   // empty: not pinned
   ExportTo export_to;          // of an export pass

@@ -97,6 +97,22 @@ class OwnModels(cli.CliTest):
                 self.assertEqual(case["correctness"]["samples"], rows)
         self.assertEqual(self.shapes_of(self.only_run("onnxruntime")), "x:{batch}x4,state:2x{batch}x4")
 
+    def test_a_state_can_be_fed_back(self):
+        """next = state + x: what is compared are the answers to the first inputs, whatever the state has become."""
+        self.file("lstm.onnx", model([node("Add", ["x", "state"], ["next:0"]), node("Neg", ["next:0"], ["y"])],
+                                     inputs=[("x", ("N", 4)), ("state", ("N", 4))], outputs=[("y", ("N", 4)), ("next:0", ("N", 4))]))
+        for engine in ("onnxruntime", "openvino"):
+            with self.subTest(engine=engine):
+                self.assert_code(self.run_file("lstm.onnx", "--feedback", "next:0:state", "--batch", "2", "-o", engine, engine=engine), 0)
+                case = self.summary(self.only_run(engine))["cases"][0]
+                self.assertTrue(case["correctness"]["passed"], case["correctness"])
+                self.assertEqual(case["benchmark"]["params"]["feedback"], "next:0:state")
+        result = self.run_file("lstm.onnx", "--feedback", "memory:state", "-o", "wrong")
+        self.assertEqual(result.code, 2, str(result))
+        self.assertIn("feedback 'memory:state': write OUTPUT:INPUT; the outputs are y, next:0, the inputs x, state", result.out + result.err)
+        result = self.run_file("lstm.onnx", "--feedback", "next:0:state", "--scenario", "closed_loop", "--concurrency", "1", "-o", "loop")
+        self.assertIn("'feedback' is for scenario: sync", result.out + result.err)
+
     def test_inputs_that_are_given_are_used_or_refused(self):
         for name in ("a.npy", "b.npy"):
             (self.folder / name).write_bytes(matrix([[1.0] * 4] * 2))

@@ -2,16 +2,21 @@
 #include "workload/inference/between_samples.h"
 
 #include <cmath>
+#include <utility>
 
 namespace paceline::workload {
 
-BetweenSamples::BetweenSamples(plugin::Engine& engine, bool cold_caches)
-    : engine_(engine), has_clock_(engine.info().device_clock), cold_caches_(cold_caches) {}
+BetweenSamples::BetweenSamples(plugin::Engine& engine, bool cold_caches, std::function<void()> feed)
+    : engine_(engine),
+      has_clock_(engine.info().device_clock),
+      cold_caches_(cold_caches),
+      feed_(std::move(feed)) {}
 
 std::function<void(std::int64_t)> BetweenSamples::hook() {
-  if (!has_clock_ && !cold_caches_) return {};
+  if (!has_clock_ && !cold_caches_ && !feed_) return {};
   return [this](std::int64_t index) {
     index == 0 ? times_.clear() : keep_time();
+    if (feed_) feed_();
     if (cold_caches_) engine_.flush_caches();
   };
 }

@@ -16,6 +16,7 @@
 #include "measure/timed_loop.h"
 #include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
+#include "workload/inference/feedback.h"
 #include "workload/inference/fresh_answers.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
@@ -75,6 +76,8 @@ void check(const PassSpec& spec, TaggedSink& sink) {
   const auto correctness = check_samples(spec, run);
   Inputs inputs(spec, 0, 1);
   const auto first = inputs.batch(0);
+  if (!spec.feedback.empty())
+    Feedback(spec.feedback, first, infer(*loaded.engine, first));  // refuses what is wrong
   loaded.engine->bind(0, first);
   const auto read = loaded.engine->read_back(0);
   require_plausible(read);
@@ -123,6 +126,8 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   Inputs inputs(spec, 0, 1);  // not those it does not use: they would count as memory of the case
   const auto batch = inputs.batch(0);
   plugin::Engine& engine = *loaded.engine;
+  Feedback feedback(spec.feedback, batch,
+                    spec.feedback.empty() ? std::span<const TensorView>() : infer(engine, batch));
   engine.bind(0, batch);
   std::span<const TensorView> outputs;
   const auto body = [&] {
@@ -133,7 +138,11 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   std::vector<host::NoiseSnapshot> snapshots;
   const auto snapshot = [&] { snapshots.push_back(host::take_snapshot()); };
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
-  BetweenSamples between(engine, spec.cache_mode == "cold");
+  const auto feed = [&] {
+    if (!outputs.empty()) engine.bind(0, feedback.next(readable(engine, outputs)));
+  };
+  BetweenSamples between(engine, spec.cache_mode == "cold",
+                         feedback.empty() ? std::function<void()>() : feed);
   const measure::LoopHooks hooks{
       between.hook(), [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
       snapshot, snapshot, &interrupt};
@@ -143,6 +152,8 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   finish_memory(loaded.memory);
 
   sink.phase("verify");
+  if (!feedback.empty())
+    outputs = infer(engine, batch);  // what is compared are the answers to the first inputs
   const double typical_ns = stats::median(loop.samples_ns());
   sink.emit(correctness_record(verify_answers(spec, engine, {outputs, batch, typical_ns})));
   fill_loop(r, spec.loop, loop);

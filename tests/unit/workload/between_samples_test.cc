@@ -76,5 +76,19 @@ TEST(BetweenSamples, AnEngineThatCannotEmptyCachesSaysSo) {
   }
 }
 
+// The time of the last sample is read before the next inputs are bound.
+TEST(BetweenSamples, InputsAreFedBeforeEverySampleAndAfterTheClock) {
+  FakeEngine engine(true);
+  int fed = 0;
+  BetweenSamples between(engine, true, [&] {
+    EXPECT_EQ(engine.flushes, fed);
+    engine.runs += 1000;
+    ++fed;
+  });
+  run_phase(engine, between.hook(), 3);
+  EXPECT_EQ(fed, 3);
+  EXPECT_EQ(between.take_times(3), (std::vector<std::optional<std::int64_t>>{1101, 2102, 3103}));
+}
+
 }  // namespace
 }  // namespace paceline::workload

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+
+// A model with a state gives it as an output and takes it back as an input of the next inference.
+namespace paceline::workload {
+
+class Feedback {
+ public:
+  // `pairs`: OUTPUT:INPUT each, by the model's names, which may hold colons; the inputs as they are bound
+  // first, and the outputs they gave. Throws Error(kConfig) for a name that the model does not have, for an
+  // input that is fed twice, and where output and input differ in shape or element type.
+  Feedback(const std::vector<std::string>& pairs, std::span<const TensorView> inputs,
+           std::span<const TensorView> outputs);
+  [[nodiscard]] bool empty() const { return wires_.empty(); }
+  // The inputs of the next inference: those that are fed hold `outputs`, all others are as they were.
+  [[nodiscard]] std::span<const TensorView> next(std::span<const TensorView> outputs);
+
+ private:
+  struct Wire {
+    std::size_t output, input;
+  };
+  void add(const std::string& pair, std::span<const TensorView> outputs);
+
+  std::vector<Wire> wires_;
+  std::list<Tensor> states_;
+  std::vector<TensorView> inputs_;
+};
+
+}  // namespace paceline::workload
