@@ -67,6 +67,8 @@ ExitCode run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(bugprone-signal-handler): a reader that left ends no run
+  // A reader that left, or a file as large as `ulimit -f` allows, makes a write fail, and ends no process.
+  for (const int signal : {SIGPIPE, SIGXFSZ})
+    std::signal(signal, SIG_IGN);  // NOLINT(bugprone-signal-handler)
   return static_cast<int>(run({argv + (argc > 0 ? 1 : 0), argv + argc}));
 }
