@@ -14,6 +14,20 @@
 #include "workload/prepare/sensitivity.h"
 
 namespace paceline::run {
+namespace {
+
+// Of a worker that ended by itself; what it says of the file is a matter of the data.
+std::string quantise_failure(const std::string& code) {
+  const auto kind = error_code_of(code);
+  return kind == ErrorCode::kInternal || kind == ErrorCode::kTimeout ? code : "data";
+}
+
+bool end_unquantised(CaseRun& c, const std::string& code, const std::string& reason) {
+  end_case(c, code, fmt::format("its {} file could not be made: {}", c.result.benchmark.precision, reason));
+  return false;
+}
+
+}  // namespace
 
 // A built-in model as the file that an engine reads, made once for all that want the same; no path where the
 // engine has the model itself. Missing: the case has ended, or the run is interrupted.
@@ -70,19 +84,18 @@ bool CasePreparation::quantise(CaseRun& c) {
     const auto pass = complete_quantise_pass(c, source);
     const auto& made = quantised_file(c, pass);
     if (interrupt_) return false;
-    if (!made.ok) throw Error(ErrorCode::kData, made.reason);
+    if (!made.ok) return end_unquantised(c, quantise_failure(made.reason_code), made.reason);
     auto prepared = *made.report.prepared;
     prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
     apply_model_file(c, pass.quantise_to.file, prepared);
     return true;
   } catch (const Error& e) {
     const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
-    end_case(c,
-             skip                             ? "unavailable"
-             : e.code() == ErrorCode::kConfig ? "config"
-                                              : "data",
-             fmt::format("its {} file could not be made: {}", c.result.benchmark.precision, e.what()));
-    return false;
+    return end_unquantised(c,
+                           skip                             ? "unavailable"
+                           : e.code() == ErrorCode::kConfig ? "config"
+                                                            : "data",
+                           e.what());
   }
 }
 

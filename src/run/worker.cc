@@ -108,8 +108,9 @@ const char* code_name(ErrorCode code) {
 }
 
 // Of what a worker can say itself, and of one that was stopped.
-constexpr std::array<std::pair<std::string_view, ErrorCode>, 5> kErrorCodes{
-    {{"unsupported", ErrorCode::kUnsupported},
+constexpr std::array<std::pair<std::string_view, ErrorCode>, 6> kErrorCodes{
+    {{"data", ErrorCode::kData},
+     {"unsupported", ErrorCode::kUnsupported},
      {"unavailable", ErrorCode::kUnavailable},
      {"timeout", ErrorCode::kTimeout},
      {"config", ErrorCode::kUsage},
@@ -136,10 +137,14 @@ int run_and_report(const workload::PassSpec& spec, workload::RecordSink& sink,
   } catch (const cluster::PeerFailure& e) {
     sink.emit(workload::failed_record("peer", e.what()));
   } catch (const Error& e) {
-    sink.emit(workload::failed_record(code_name(e.code()), e.what()));
+    if (lacks_room(e.what()))
+      sink.emit(workload::failed_record("oom",
+                                        fmt::format("out of memory: {}{}", e.what(), address_limit_words())));
+    else
+      sink.emit(workload::failed_record(code_name(e.code()), e.what()));
   } catch (const std::bad_alloc&) {
-    sink.emit(
-        workload::failed_record("oom", "out of memory: an allocation was refused; use a smaller batch"));
+    sink.emit(workload::failed_record(
+        "oom", "out of memory: an allocation was refused; use a smaller batch" + address_limit_words()));
   } catch (const std::exception& e) {
     sink.emit(workload::failed_record("error", plain_reason(e)));
   }
@@ -170,7 +175,7 @@ std::map<std::string, std::string> worker_environment(const WorkerRequest& reque
 ErrorCode error_code_of(const std::string& reason_code) {
   for (const auto& [name, code] : kErrorCodes)
     if (name == reason_code) return code;
-  return ErrorCode::kData;
+  return ErrorCode::kInternal;
 }
 
 WorkerOutcome worker_outcome(RecordReader& reader, std::optional<Verdict> verdict) {

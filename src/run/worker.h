@@ -39,8 +39,8 @@ struct WorkerOutcome {
   std::int64_t fault_ns = 0, noticed_ns = 0;
 };
 
-// Of a worker that prepares something for a command: its exit code follows. kData where the code is no other
-// kind of error's.
+// Of a worker that prepares something for a command: its exit code follows. kInternal for a worker that
+// crashed, was killed, ran out of memory or broke the protocol.
 ErrorCode error_code_of(const std::string& reason_code);
 
 // Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and

@@ -2,11 +2,16 @@
 #include "run/worker_end.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <string_view>
+
+#include "base/units.h"
 
 namespace paceline::run {
 namespace {
@@ -20,6 +25,9 @@ constexpr SignalWords kSignals[] = {{SIGSEGV, "a segmentation fault (SIGSEGV)"},
                                     {SIGBUS, "a bus error (SIGBUS)"},
                                     {SIGFPE, "an arithmetic fault (SIGFPE)"},
                                     {SIGILL, "an illegal instruction (SIGILL): built for another CPU?"}};
+
+// The dynamic loader's, of a library that does not fit.
+constexpr std::string_view kNoRoom[] = {"failed to map segment", "Cannot allocate memory"};
 
 std::string signal_words(int signal) {
   for (const auto& row : kSignals)
@@ -40,8 +48,21 @@ Verdict explain_end(const workload::PassReport& report, int status, const std::o
     return {"killed", fmt::format("killed by somebody ({}) {}",
                                   WTERMSIG(status) == SIGKILL ? "SIGKILL" : "SIGTERM", phase)};
   if (WIFSIGNALED(status))
-    return {"crash", fmt::format("the worker died of {} {}", signal_words(WTERMSIG(status)), phase)};
+    return {"crash", fmt::format("the worker died of {} {}{}", signal_words(WTERMSIG(status)), phase,
+                                 address_limit_words())};
   return {"exit", fmt::format("the worker ended early (exit code {}) {}", WEXITSTATUS(status), phase)};
+}
+
+bool lacks_room(const std::string& message) {
+  return std::any_of(std::begin(kNoRoom), std::end(kNoRoom),
+                     [&](const std::string_view words) { return message.find(words) != std::string::npos; });
+}
+
+std::string address_limit_words() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format("; the address space of a process is limited to {} (ulimit -v): raise the limit",
+                     format_bytes(static_cast<double>(limit.rlim_cur)));
 }
 
 }  // namespace paceline::run

@@ -16,4 +16,9 @@ struct Verdict {
 // kernel's out-of-memory counters say.
 Verdict explain_end(const workload::PassReport& report, int status, const std::optional<std::string>& oom);
 
+// Whether a library says with these words that it found no room in the address space.
+bool lacks_room(const std::string& message);
+// "; the address space of a process is limited to 400 MB (ulimit -v): raise the limit"; empty: it is not.
+std::string address_limit_words();
+
 }  // namespace paceline::run

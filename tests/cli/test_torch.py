@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import struct
 import unittest
 import zipfile
@@ -231,6 +232,15 @@ class Torch(cli.CliTest):
             flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
             if "avx512_bf16" in flags or "amx_bf16" in flags:
                 self.assertIn(f"{variable}=AVX2 takes away", case["reason"])
+
+    def test_a_limit_on_the_address_space_is_no_missing_library(self):
+        limit = 300 << 20
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--engine", "eager", "--device", "cpu", *ARGUMENTS,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assert_code(result, 5)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "oom"), case["reason"])
+        self.assertIn("limited to 315 MB (ulimit -v)", case["reason"])
 
     def test_plugin_is_described(self):
         text = self.run_cli("validate").out
