@@ -4,12 +4,19 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/interrupts.h"
 #include "onnx/declared_inputs.h"
 #include "run/file_inputs.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
+namespace {
+
+constexpr double kDescribeS = 120;
+constexpr double kFileInputsS = 300;  // a file of many GB from a slow disk
+
+}  // namespace
 
 std::optional<fs::path> plan_path(const config::FlagSet& flags, const config::Settings& options) {
   if (options.has("resume")) return fs::path(options.text("resume")) / "plan.yaml";
@@ -28,25 +35,37 @@ std::vector<std::string> plugin_files(const config::FlagSet& flags,
   return files;
 }
 
-DescribedPlugins describe_plugins(const std::vector<std::string>& files) {
+std::optional<double> early_timeout_s(const config::FlagSet& flags,
+                                      const std::optional<config::PlanText>& plan) {
+  std::string text = plan ? config::plan_value(*plan, "timeout_s").value_or("") : "";
+  for (const auto& setting : flags.settings)
+    if (setting.name == "timeout_s" && setting.values.size() == 1) text = setting.values.front().text;
+  const auto seconds = parse_double(text);
+  return seconds && *seconds > 0 ? seconds : std::nullopt;  // else refused with the plan, with its place
+}
+
+DescribedPlugins describe_plugins(const std::vector<std::string>& files,
+                                  const std::optional<double>& timeout_s) {
   DescribedPlugins plugins;
   for (const auto& file : files) {
     if (!fs::exists(file)) throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' does not exist", file));
-    plugins[fs::absolute(file)] = run::describe_plugin(file, InterruptGuard::flag());
+    plugins[fs::absolute(file)] =
+        run::describe_plugin(file, InterruptGuard::flag(), timeout_s.value_or(kDescribeS));
   }
   return plugins;
 }
 
-config::ExtraNames extra_names(const DescribedPlugins& plugins) {
+config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optional<double>& timeout_s) {
   config::ExtraNames extra;
   for (const auto& [file, description] : plugins)
     extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
   extra.first_output_shape = [](const std::string& file) {
     return file.ends_with(".onnx") ? onnx::read_first_output_shape(file) : std::nullopt;
   };
-  extra.declared_inputs = [plugins](const std::string& file, const std::string& engine) {
+  extra.declared_inputs = [plugins, timeout_s](const std::string& file, const std::string& engine) {
     if (file.ends_with(".onnx")) return onnx::read_declared_inputs(file);
-    return run::file_inputs(engine_directory(plugins), engine, file, InterruptGuard::flag());
+    return run::file_inputs(engine_directory(plugins), engine, file, timeout_s.value_or(kFileInputsS),
+                            InterruptGuard::flag());
   };
   return extra;
 }

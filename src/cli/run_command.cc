@@ -185,8 +185,9 @@ struct Planned {
 
 Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
   const auto text = plan_text(flags, options);
-  Planned p{options, describe_plugins(plugin_files(flags, text)), {}, {}, {}, {}};
-  p.plan = read_plan(flags, text, extra_names(p.plugins));
+  const auto timeout_s = early_timeout_s(flags, text);
+  Planned p{options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}};
+  p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
   p.gates = expectations(p.plan, p.cases);

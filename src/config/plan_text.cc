@@ -13,6 +13,14 @@ namespace {
 
 constexpr std::uint64_t kMaxPlanBytes = 4ULL << 20;
 
+YamlNode root_of(const PlanText& plan) {
+  try {
+    return parse_yaml(plan.text, plan.source);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void append_texts(const YamlNode& node, std::vector<std::string>& texts) {
   if (node.kind == YamlNode::Kind::kScalar) texts.push_back(node.text);
   for (const auto& item : node.items)
@@ -33,14 +41,17 @@ PlanText read_plan_text(const std::filesystem::path& path) {
 
 std::vector<std::string> plan_plugins(const PlanText& plan) {
   std::vector<std::string> files;
-  try {
-    const YamlNode root = parse_yaml(plan.text, plan.source);
-    for (std::size_t i = 0; i < root.keys.size(); ++i)
-      if (root.keys[i].text == "plugin" || root.keys[i].text == "plugins") append_texts(root.items[i], files);
-  } catch (const Error&) {
-    files.clear();
-  }
+  const YamlNode root = root_of(plan);
+  for (std::size_t i = 0; i < root.keys.size(); ++i)
+    if (root.keys[i].text == "plugin" || root.keys[i].text == "plugins") append_texts(root.items[i], files);
   return files;
+}
+
+std::optional<std::string> plan_value(const PlanText& plan, std::string_view key) {
+  const YamlNode root = root_of(plan);
+  for (std::size_t i = 0; i < root.keys.size(); ++i)
+    if (root.keys[i].text == key && root.items[i].kind == YamlNode::Kind::kScalar) return root.items[i].text;
+  return std::nullopt;
 }
 
 }  // namespace paceline::config

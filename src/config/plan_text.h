@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paceline::config {
@@ -17,5 +19,7 @@ PlanText read_plan_text(const std::filesystem::path& path);
 
 // The plug-ins that a plan names; none when it cannot be parsed, which load_plan_text says with its place.
 std::vector<std::string> plan_plugins(const PlanText& plan);
+// What stands at its top level under a key, as it was written; nothing where it cannot be parsed.
+std::optional<std::string> plan_value(const PlanText& plan, std::string_view key);
 
 }  // namespace paceline::config

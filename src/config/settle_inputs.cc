@@ -63,8 +63,15 @@ class InputSettler {
                                      : "");
     return settle_shapes(shapes, declared, batches(), first_output_shape(model, declared));
   } catch (const Error& error) {
-    report(settings_.has("shapes") ? "shapes" : "models", fmt::format("model '{}': {}", model, error.what()));
+    auto reason = fmt::format("model '{}': {}", model, error.what());
+    if (no_mistake(error.code())) throw Error(error.code(), reason);
+    report(settings_.has("shapes") ? "shapes" : "models", std::move(reason));
     return std::nullopt;
+  }
+
+  // Of the plan: a library is missing, or the process that reads the file hung, crashed or had no memory.
+  static bool no_mistake(ErrorCode code) {
+    return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout || code == ErrorCode::kInternal;
   }
 
   [[nodiscard]] std::optional<Shape> first_output_shape(const std::string& model,

@@ -13,13 +13,13 @@
 namespace paceline::run {
 namespace {
 
-constexpr double kTimeoutS = 300;  // a file of many GB from a slow disk
 constexpr std::size_t kLogBytes = 500;
 
 }  // namespace
 
 std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std::string& engine,
-                                       const std::string& file, const std::atomic<bool>& interrupt) {
+                                       const std::string& file, double timeout_s,
+                                       const std::atomic<bool>& interrupt) {
   const auto home = engines.find(engine);
   if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
   WorkerRequest request;
@@ -29,7 +29,7 @@ std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std
   request.spec.model.file = std::filesystem::absolute(file).string();
   const FileDescriptor log_file = memory_file("");
   request.log = fmt::format("/proc/self/fd/{}", log_file.get());
-  request.timeout_s = kTimeoutS;
+  request.timeout_s = timeout_s;
   const auto outcome = run_worker(request, interrupt, {});
   if (outcome.ok) return outcome.report.file_inputs;
   const auto log = file_tail(request.log, kLogBytes);

@@ -43,6 +43,6 @@ struct PluginDescription {
   result::Number first_op_ns;  // from process start to the end of a first tiny inference
 };
 PluginDescription describe_plugin(const std::filesystem::path& file, const std::atomic<bool>& interrupt,
-                                  double timeout_s = 120, const std::string& device = "cpu");
+                                  double timeout_s, const std::string& device = "cpu");
 
 }  // namespace paceline::run

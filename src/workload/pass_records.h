@@ -11,6 +11,9 @@
 // What the records of every pass are made with, whatever it runs.
 namespace paceline::workload {
 
+// The last phase of a pass: engines and libraries are left, and what they do then may hang or crash.
+inline constexpr char kUnload[] = "unload";
+
 // Tags every record with where it comes from.
 class TaggedSink {
  public:

@@ -180,7 +180,11 @@ const std::map<std::string, Apply>& appliers() {
          read(j, "code", r.error_code);
          read(j, "message", r.error);
        }},
-      {"done", [](PassReport& r, const json&) { r.done = true; }},
+      {"done",
+       [](PassReport& r, const json&) {
+         r.done = true;
+         r.phase = "exit";
+       }},
   };
   return kTable;
 }

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Workers that crash, hang, lie or leave: the case fails with a reason, the rest of the plan goes on."""
 
+import json
 import os
+import resource
+import signal
+import time
 import unittest
 import zipfile
 import zlib
@@ -62,9 +66,45 @@ class Faults(cli.CliTest):
     def test_what_an_engine_printed_stands_beside_why_it_cannot_read_inputs(self):
         self.write("x.pt", "no model")
         result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "fault", "--model", "x.pt", env={"SPIN_FAULT": "unavailable", "SPIN_FAULT_AT": "inputs"})
-        self.assert_code(result, 2)
+        self.assert_code(result, 77)
         self.assertIn("the library is not here", result.err)
         self.assertIn("libspin.so.1: cannot open shared object file", result.err)
+
+    def test_a_process_that_cannot_read_inputs_is_no_mistake_of_the_plan(self):
+        self.write("x.pt", "no model")
+        for fault, words in (("hang", ["timeout_s = 2 s", "phase 'inspect'"]), ("segv", ["segmentation fault"])):
+            result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "fault", "--model", "x.pt", "--timeout-s", "2",
+                                  env={"SPIN_FAULT": fault, "SPIN_FAULT_AT": "inputs"})
+            self.assert_error(result, 5, "model 'x.pt'", *words)
+
+    def test_timeout_s_holds_for_everything_that_a_plug_in_is_asked(self):
+        """Before the run begins as well, where its engines are not known yet."""
+        plan = self.spin_plan("timeout_s: 2", iterations=5)
+        for at, phase in (("library", "load"), ("versions", "versions"), ("constructor", "first_inference"), ("load", "first_inference"),
+                          ("bind", "first_inference"), ("destructor", "unload"), ("exit", "exit")):
+            for arguments in (("run", plan), ("run", plan, "--timeout-s", "1")):
+                with self.subTest(at=at, arguments=arguments):
+                    begin = time.monotonic()
+                    result = self.run_cli(*arguments, env={"SPIN_FAULT": "hang", "SPIN_FAULT_AT": at, "SPIN_IS_FAULT": "1"})
+                    self.assert_error(result, 5, "plug-in", f"timeout_s = {1 if '--timeout-s' in arguments else 2} s", f"phase '{phase}'")
+                    self.assertLess(time.monotonic() - begin, 60)
+                    self.assert_nothing_ran()
+
+    def test_a_hang_of_an_engine_is_named_with_its_phase(self):
+        for at, phase in (("constructor", "load"), ("bind", "check"), ("destructor", "unload")):
+            result = self.infer("--timeout-s", "2", "-o", at, engine="fault", env={"SPIN_FAULT": "hang", "SPIN_FAULT_AT": at})
+            self.assert_code(result, 5)
+            case = self.summary(self.only_run(at))["cases"][0]
+            self.assertEqual(case["reason_code"], "timeout")
+            self.assertIn(f"timeout_s = 2 s; it was in phase '{phase}'", case["reason"])
+
+    def test_a_limit_on_file_sizes_is_reported_like_a_full_disk(self):
+        """SIGXFSZ would end the process that writes, the coordinator or a worker."""
+        limit = 16 << 10
+        result = self.infer("-r", "2", iterations=4000, env={"SPIN_US": "5"},
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assert_code(result, 2)
+        self.assertRegex(result.err, r"(?m)^paceline: cannot write '.*': File too large")
 
     def test_a_case_without_times_has_no_peak_to_come(self):
         self.infer("-o", "out", engine="fault", model="tiny_cnn", shapes=None, env={"SPIN_FAULT": "throw"})

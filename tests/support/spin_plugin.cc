@@ -22,7 +22,9 @@
 //          after that, since nothing is fetched between timed ones
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
 //   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported unavailable nan
-//   badshape; SPIN_FAULT_AT = load | run | inputs (of a file)
+//   badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of the
+//          plug-in: library (its first static object) | versions | exit (its last); SPIN_IS_FAULT=1: spin is
+//          this engine too
 //          SPIN_FAULT_US: what it sleeps for an inference (default 1000)
 //          it cheats: repeat (computes once after a bind), copy (likewise, and writes the answer each time),
 //          first (once in its life), memo (once for each content of the input, and writes the answer each
@@ -123,13 +125,24 @@ class SpinEngine : public SumEngine {
   double device_ns_ = std::stod(variable("SPIN_DEVICE_NS", "0"));
 };
 
+void misbehave(const std::string& fault);
+
 class FaultEngine : public SumEngine {
  public:
+  FaultEngine() {
+    if (at_ == "constructor") misbehave(fault_);
+  }
+  FaultEngine(const FaultEngine&) = delete;
+  FaultEngine& operator=(const FaultEngine&) = delete;
+  ~FaultEngine() override {
+    if (at_ == "destructor") misbehave(fault_);
+  }
   void load(const ModelSpec& model, const EngineSettings& settings) override {
     SumEngine::load(model, settings);
-    if (at_ == "load") misbehave();
+    if (at_ == "load") misbehave(fault_);
   }
   void bind(Slot slot, std::span<const TensorView> inputs) override {
+    if (at_ == "bind") misbehave(fault_);
     if (fault_ == "first" && computed_) return;
     SumEngine::bind(slot, inputs);
     computed_ = false;
@@ -151,13 +164,13 @@ class FaultEngine : public SumEngine {
     SumEngine::enqueue(slot);
     computed_ = true;
     answer_.assign(output_.data(), output_.data() + output_.size_bytes());
-    if (at_ == "run") misbehave();
+    if (at_ == "run") misbehave(fault_);
     if (fault_ == "nan") output_.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
     if (fault_ == "badshape") output_ = Tensor({"output", DType::kFloat32, {1, 4}});
     std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
   }
   [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string&) override {
-    if (at_ == "inputs") misbehave();
+    if (at_ == "inputs") misbehave(fault_);
     return {};
   }
   std::span<const TensorView> synchronize(Slot slot) override {
@@ -175,27 +188,6 @@ class FaultEngine : public SumEngine {
   }
 
  private:
-  void misbehave() const {
-    if (fault_ == "segv") std::raise(SIGSEGV);
-    if (fault_ == "abort") std::abort();
-    if (fault_ == "kill") std::raise(SIGKILL);
-    if (fault_ == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
-    if (fault_ == "oom") hoard();
-    if (fault_ == "exit") ::_exit(3);
-    if (fault_ == "quiet_exit") ::_exit(0);
-    if (fault_ == "rubbish") {
-      const char text[] = "%%% not a record\n";
-      if (::write(4, text, sizeof text - 1) < 0) std::abort();
-      std::this_thread::sleep_for(std::chrono::hours(1));
-    }
-    if (fault_ == "throw") throw std::runtime_error("the engine is out of coffee");
-    if (fault_ == "unavailable") {
-      const char text[] = "libspin.so.1: cannot open shared object file\n";
-      if (::write(2, text, sizeof text - 1) < 0) std::abort();
-      throw Error(ErrorCode::kUnavailable, "the library is not here");
-    }
-    if (fault_ == "unsupported") throw Error(ErrorCode::kUnsupported, "this machine cannot do that");
-  }
   // The answer to an input with this content, where there is one already.
   bool recall() {
     const std::string content(static_cast<const char*>(input_.data), input_.size_bytes());
@@ -209,12 +201,6 @@ class FaultEngine : public SumEngine {
     answer.assign(output_.data(), output_.data() + output_.size_bytes());
     return true;
   }
-  // A gigabyte at most: without a limit on memory nobody comes to harm.
-  static void hoard() {
-    std::vector<std::vector<char>> blocks;
-    while (blocks.size() < 64) blocks.emplace_back(std::size_t{16} << 20, 'x');
-    throw std::runtime_error("nobody stopped a worker that took a gigabyte");
-  }
   bool computed_ = false;
   std::vector<std::byte> answer_;                          // of the last inference that was computed
   std::map<std::string, std::vector<std::byte>> answers_;  // by the content of the input
@@ -224,15 +210,63 @@ class FaultEngine : public SumEngine {
   std::string at_ = variable("SPIN_FAULT_AT", "run");
 };
 
+// A gigabyte at most: without a limit on memory nobody comes to harm.
+void hoard() {
+  std::vector<std::vector<char>> blocks;
+  while (blocks.size() < 64) blocks.emplace_back(std::size_t{16} << 20, 'x');
+  throw std::runtime_error("nobody stopped a worker that took a gigabyte");
+}
+
+void misbehave(const std::string& fault) {
+  if (fault == "segv") std::raise(SIGSEGV);
+  if (fault == "abort") std::abort();
+  if (fault == "kill") std::raise(SIGKILL);
+  if (fault == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (fault == "oom") hoard();
+  if (fault == "exit") ::_exit(3);
+  if (fault == "quiet_exit") ::_exit(0);
+  if (fault == "rubbish") {
+    const char text[] = "%%% not a record\n";
+    if (::write(4, text, sizeof text - 1) < 0) std::abort();
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  if (fault == "throw") throw std::runtime_error("the engine is out of coffee");
+  if (fault == "unavailable") {
+    const char text[] = "libspin.so.1: cannot open shared object file\n";
+    if (::write(2, text, sizeof text - 1) < 0) std::abort();
+    throw Error(ErrorCode::kUnavailable, "the library is not here");
+  }
+  if (fault == "unsupported") throw Error(ErrorCode::kUnsupported, "this machine cannot do that");
+}
+
+std::unique_ptr<Engine> first_engine() {
+  if (variable("SPIN_IS_FAULT", "0") == "1") return std::make_unique<FaultEngine>();
+  return std::make_unique<SpinEngine>();
+}
+
+// Of the shared object: what happens while it is opened, and after main.
+struct Library {
+  Library() {
+    if (variable("SPIN_FAULT_AT", "") == "library") misbehave(variable("SPIN_FAULT", ""));
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (variable("SPIN_FAULT_AT", "") == "exit") misbehave(variable("SPIN_FAULT", ""));
+  }
+};
+const Library kLibrary;
+
+std::vector<std::pair<std::string, std::string>> versions() {
+  if (variable("SPIN_FAULT_AT", "") == "versions") misbehave(variable("SPIN_FAULT", ""));
+  return {{"spin", "1"}};
+}
+
 const EngineEntry kEngines[] = {
-    {"spin", "busy-waits for a known time", [] { return std::unique_ptr<Engine>(new SpinEngine); }},
+    {"spin", "busy-waits for a known time", first_engine},
     {"fault", "misbehaves on demand", [] { return std::unique_ptr<Engine>(new FaultEngine); }},
 };
-const Plugin kPlugin{kAbiVersion, "spin",
-                     [] {
-                       return std::vector<std::pair<std::string, std::string>>{{"spin", "1"}};
-                     },
-                     kEngines};
+const Plugin kPlugin{kAbiVersion, "spin", versions, kEngines};
 
 }  // namespace
 

@@ -27,8 +27,9 @@ namespace {
 
 // Time from process start to the end of a first small inference; a plug-in that does not know the model has
 // none.
-result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const PassSpec& spec) {
+result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const PassSpec& spec, TaggedSink& sink) {
   try {
+    sink.phase("first_inference");
     const auto engine = plugin.make_engine(plugin.description().engines.front().name);
     engine->load(spec.model, spec.settings);
     std::vector<Tensor> inputs;
@@ -36,7 +37,9 @@ result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const PassSp
     for (const auto& input : spec.model.inputs) inputs.emplace_back(input);
     for (auto& input : inputs) views.push_back(input.view());
     infer(*engine, views);
-    return host::since_process_start_ns();
+    const auto took = host::since_process_start_ns();
+    sink.phase(kUnload);
+    return took;
   } catch (const Error& e) {
     return result::Number::missing(e.what());
   }
@@ -47,9 +50,10 @@ void describe(const PassSpec& spec, TaggedSink& sink) {
   const plugin::LoadedPlugin plugin(spec.plugin_file);
   std::vector<std::string> engines;
   for (const auto& entry : plugin.description().engines) engines.emplace_back(entry.name);
+  sink.phase("versions");
   sink.emit(loaded_record(plugin.description().versions(), {}));
-  sink.emit(describe_record(
-      engines, engines.empty() ? result::Number::missing("no engine") : time_to_first_op(plugin, spec)));
+  sink.emit(describe_record(engines, engines.empty() ? result::Number::missing("no engine")
+                                                     : time_to_first_op(plugin, spec, sink)));
 }
 
 void inspect(const PassSpec& spec, TaggedSink& sink) {
@@ -58,6 +62,7 @@ void inspect(const PassSpec& spec, TaggedSink& sink) {
   const auto engine = plugin.make_engine(spec.engine);
   sink.phase("inspect");
   sink.emit(file_inputs_record(engine->file_inputs(spec.model.file)));
+  sink.phase(kUnload);
 }
 
 void reference(const PassSpec& spec, TaggedSink& sink) {
@@ -67,6 +72,7 @@ void reference(const PassSpec& spec, TaggedSink& sink) {
   if (!run.rows.finite)
     throw Error(ErrorCode::kData, "the reference output holds NaN or infinity: check the weights and inputs");
   write_npy(spec.reference_file, to_tensor(run.rows).view());
+  sink.phase(kUnload);
 }
 
 void check(const PassSpec& spec, TaggedSink& sink) {
@@ -90,6 +96,7 @@ void check(const PassSpec& spec, TaggedSink& sink) {
                                 : result::Number::missing("this engine cannot tell");
   const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
   sink.emit(check_record(correctness, precision, peak, reserved, flops));
+  sink.phase(kUnload);
 }
 
 // `device`: one a sample; a batch of iterations has none.
@@ -163,6 +170,7 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   r.overhead = overhead_of(start, measure::calibrate(clock), typical_ns * static_cast<double>(loop.batch));
   sink.emit(samples_record(to_samples(spec, loop, device_times)));
   sink.emit(repetition_record(r));
+  sink.phase(kUnload);
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQu
   r.load.emplace_back().batching = lanes.batching();
   sink.emit(correctness_record(lanes.check()));
   sink.emit(repetition_record(r));
+  sink.phase(kUnload);
 }
 
 }  // namespace paceline::workload

@@ -268,6 +268,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   r.load = {m.load};
   sink.emit(samples_record(m.samples));
   sink.emit(repetition_record(r));
+  sink.phase(kUnload);
 }
 
 }  // namespace paceline::workload

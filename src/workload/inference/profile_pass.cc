@@ -25,6 +25,7 @@ void run_profile_pass(const PassSpec& spec, TaggedSink& sink) {
   std::vector<result::LayerRow> rows;
   for (const auto& layer : times.layers) rows.push_back(row_of(layer));
   sink.emit(layers_record(rows, times.source, spec.profile_inferences));
+  sink.phase(kUnload);
 }
 
 }  // namespace paceline::workload

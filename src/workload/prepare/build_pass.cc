@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "plugin/registry.h"
+#include "workload/pass_records.h"
 
 namespace paceline::workload {
 namespace {
@@ -34,6 +35,7 @@ void build_engine_file(const PassSpec& spec, RecordSink& sink) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(spec.build_to.file));
   sink.emit(prepared_record(
       {std::filesystem::path(spec.build_to.file).extension().string(), bytes, took, {}, report.notes}));
+  sink.emit(phase_record(kUnload));
 }
 
 }  // namespace paceline::workload

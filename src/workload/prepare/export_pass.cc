@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "onnx/model_file.h"
 #include "plugin/registry.h"
+#include "workload/pass_records.h"
 
 namespace paceline::workload {
 namespace {
@@ -31,6 +32,7 @@ void export_model(const PassSpec& spec, RecordSink& sink) {
   exporter->write(spec.model, spec.export_to.settings, spec.export_to.file);
   const auto took = static_cast<double>(clock.now_ns() - begin);
   sink.emit(prepared_record({spec.export_to.format, bytes_of(spec.export_to), took, {}}));
+  sink.emit(phase_record(kUnload));
 }
 
 }  // namespace paceline::workload
