@@ -22,7 +22,7 @@ struct Source {
   report::ReportRun run;
 };
 
-Source read_source(const std::string& path) {
+Source read_source(const std::string& path, const Console& console) {
   if (!fs::exists(path))
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
   const auto stored = result::read_run(path);
@@ -32,6 +32,10 @@ Source read_source(const std::string& path) {
     auto read = result::read_case_samples(stored, c);
     source.run.samples[c.case_id] = std::move(read.samples);
     if (!read.lacking.empty()) ++lacking[read.lacking];
+  }
+  for (const auto& sentence : result::changed_results(stored)) {
+    console.warn(sentence);  // tables and data have no place for it
+    source.run.result.warnings.push_back(sentence);
   }
   for (const auto& [what, cases] : lacking)
     source.run.result.warnings.push_back(fmt::format(
@@ -76,7 +80,7 @@ ExitCode report_command(const Context& context) {
   std::vector<report::ReportRun> runs;
   fs::path folder;
   for (const auto& path : source_paths(flags, options)) {
-    auto source = read_source(path);
+    auto source = read_source(path, console);
     if (folder.empty()) folder = source.folder;
     runs.push_back(std::move(source.run));
   }

@@ -61,11 +61,16 @@ fs::path newest_run(const fs::path& folder) {
   return best;
 }
 
+// A stored id is no path.
+fs::path folder_of(const StoredRun& stored, const std::string& case_id) {
+  const fs::path own = own_folder(stored.folder, fs::path(case_id).filename().string());
+  return fs::exists(own) ? own : stored.folder;
+}
+
 // Empty where the case has none.
 fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
   if (c.samples.file.empty()) return {};
-  const fs::path own = own_folder(stored.folder, fs::path(c.case_id).filename().string());
-  return (fs::exists(own) ? own : stored.folder) / fs::path(c.samples.file).filename();
+  return folder_of(stored, c.case_id) / fs::path(c.samples.file).filename();
 }
 
 }  // namespace
@@ -171,6 +176,22 @@ CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c) {
             "a samples.csv that is not the one in run_summary.json (it was changed, or the run was killed "
             "while it wrote)"};
   return {read_samples_csv(file), {}};
+}
+
+std::vector<std::string> changed_results(const StoredRun& stored) {
+  std::vector<std::string> sentences;
+  const fs::path summary = stored.folder / "run_summary.json";
+  if (stored.run.outcome == kUnfinished) return sentences;
+  const auto json = parse_json(read_file(summary), summary.string());
+  for (const auto& one : json.at("cases")) {
+    const fs::path file = folder_of(stored, one.at("case_id").get<std::string>()) / "result.json";
+    if (!fs::exists(file) || nlohmann::json::parse(read_file(file), nullptr, false) == one) continue;
+    sentences.push_back(fmt::format(
+        "'{}' and run_summary.json say different things of the same case: one of them was changed "
+        "after the run; what is shown here follows run_summary.json",
+        file.string()));
+  }
+  return sentences;
 }
 
 }  // namespace paceline::result

@@ -58,4 +58,8 @@ struct CaseSamples {
 };
 CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c);
 
+// A sentence for each result.json that does not say of its case what run_summary.json says: one of the two
+// was changed after the run. None for a run that did not end, whose files may be a step apart.
+std::vector<std::string> changed_results(const StoredRun& stored);
+
 }  // namespace paceline::result

@@ -12,13 +12,21 @@ namespace {
 
 using workload::PassKind;
 
+// Where no summary tells of the case: every repetition has its file.
+bool has_all_records(const CaseRun& c) {
+  std::int64_t r = 0;
+  while (r < c.result.repetitions_planned && std::filesystem::exists(c.record_file(PassKind::kTimed, r))) ++r;
+  return r > 0 && r == c.result.repetitions_planned;
+}
+
 // --only names a case that is over.
 bool asked_again(const RunSetup& setup, const CaseRun& c) {
   if (setup.only.empty() || !c.selected) return false;
   const auto& cases = setup.previous.run.cases;
-  return std::any_of(cases.begin(), cases.end(), [&](const result::CaseResult& r) {
-    return r.case_id == c.definition.id && (r.complete || r.outcome == result::Outcome::kFailed);
-  });
+  const auto before = std::find_if(cases.begin(), cases.end(),
+                                   [&](const result::CaseResult& r) { return r.case_id == c.definition.id; });
+  if (before == cases.end()) return has_all_records(c);
+  return before->complete || before->outcome == result::Outcome::kFailed;
 }
 
 std::string device_param(const result::CaseResult& r) {

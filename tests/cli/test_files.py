@@ -184,6 +184,20 @@ class Damaged(cli.CliTest):
         digest = hashlib.sha256((self.run_dir / "samples.csv").read_bytes()).hexdigest()
         self.assertEqual(self.summary(self.run_dir)["cases"][0]["samples"]["sha256"], digest)
 
+    def test_a_result_that_was_changed_is_named(self):
+        words = "result.json' and run_summary.json say different things of the same case"
+        self.assertNotIn(words, self.run_cli("report", "-s", self.run_dir, "-f", "markdown").err)
+        file = self.run_dir / "result.json"
+        case = json.loads(file.read_text(encoding="utf-8"))
+        case["headline"]["p50_ns"]["value"] /= 10
+        for content in (json.dumps(case), "{"):
+            file.write_text(content, encoding="utf-8")
+            for form in ("markdown", "text", "csv", "json"):
+                result = self.run_cli("report", "-s", self.run_dir, "-f", form)
+                self.assert_code(result, 0)
+                self.assertIn(words, result.err)
+            self.assertIn("different things of the same case", self.run_cli("report", "-s", self.run_dir, "-f", "markdown").out)
+
     def resume_sets_aside(self, words, name="timed-0.jsonl"):
         """The record is named and kept, and what it was for is measured again."""
         record = self.run_dir / "passes" / name
@@ -226,6 +240,14 @@ class Damaged(cli.CliTest):
         self.assert_code(self.run_cli("run", "--resume", self.run_dir), 0)
         self.assertEqual(record.read_bytes(), content)
         self.assertEqual(self.summary(self.run_dir)["cases"][0]["stats"]["n"], 5)
+
+    def test_only_measures_a_finished_case_again_without_a_summary_too(self):
+        """Its repetitions would not be neighbours in time of those that are missing."""
+        content = (self.run_dir / "passes" / "timed-0.jsonl").read_bytes()
+        self.file.unlink()
+        self.assert_code(self.run_cli("run", "--resume", self.run_dir, "--only", "1"), 0)
+        self.assertEqual((self.run_dir / "passes.1" / "timed-0.jsonl").read_bytes(), content)
+        self.assertNotEqual((self.run_dir / "passes" / "timed-0.jsonl").read_bytes(), content)
 
     def test_resume_measures_a_damaged_repetition_again(self):
         record = self.run_dir / "passes" / "timed-0.jsonl"
