@@ -32,6 +32,7 @@ constexpr milliseconds kWatchPause{20};
 constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
 constexpr int kLooksBehind = 5;  // so often before ranks that are still ending are left alone no more
 constexpr double kGoodbyeS = 10;
+constexpr double kSignalS = 2;  // a launcher signals all processes of a job, but not at one moment
 
 std::string pass_folder(std::size_t pass) {
   return fmt::format("pass_{}", pass);
@@ -129,7 +130,7 @@ WorkerOutcome Launch::run_ours(const WorkerRequest& request, std::size_t pass,
   const auto cpus = cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(request.spec.world_size));
   share.local_first = place_.local_rank;
   share.cpus_first = cpus.before, share.cpus_ranks = cpus.ranks;
-  if (place_.leads()) return run_ranks(request, share, interrupt, on_progress);
+  if (place_.leads()) return run_leading(request, share, interrupt, on_progress);
   WorkerOutcome outcome;
   std::atomic<bool> stop{false};
   int looks_behind = 0;
@@ -139,8 +140,18 @@ WorkerOutcome Launch::run_ours(const WorkerRequest& request, std::size_t pass,
         looks_behind = is_behind(pass) ? looks_behind + 1 : 0;
         return looks_behind >= kLooksBehind || interrupt;
       });
-  if (outcome.reason_code == "interrupted" && !interrupt)
+  if (outcome.report.interrupted && !interrupt)
     outcome.reason_code = "peer", outcome.reason = "rank 0 has ended this pass, or is gone";
+  return outcome;
+}
+
+// Ranks that somebody asked to end may be the first to hear of an interrupt of all.
+WorkerOutcome Launch::run_leading(const WorkerRequest& request, const RankShare& share,
+                                  const std::atomic<bool>& interrupt, const OnProgress& on_progress) {
+  auto outcome = run_ranks(request, share, interrupt, on_progress);
+  if (outcome.reason_code != "killed" || !outcome.report.interrupted) return outcome;
+  if (ask_until(deadline_in(kSignalS), kGoodbyePauses, [&] { return interrupt.load(); }))
+    outcome.reason_code = outcome.reason = "interrupted";
   return outcome;
 }
 

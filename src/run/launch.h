@@ -17,6 +17,8 @@
 // it walks through the plan, and says on the store which pass it is at. The others follow.
 namespace paceline::run {
 
+struct RankShare;
+
 class Launch {
  public:
   // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
@@ -53,6 +55,8 @@ class Launch {
  private:
   WorkerOutcome run_ours(const WorkerRequest& request, std::size_t pass, const std::atomic<bool>& interrupt,
                          const OnProgress& on_progress);
+  WorkerOutcome run_leading(const WorkerRequest& request, const RankShare& share,
+                            const std::atomic<bool>& interrupt, const OnProgress& on_progress);
   [[nodiscard]] std::optional<std::size_t> leader_at();
   [[nodiscard]] bool is_behind(std::size_t pass);
   void tell(std::size_t pass, const WorkerOutcome& outcome);

@@ -142,7 +142,7 @@ class Ranks {
     }
     if (!verdict_ && first_failure()) verdict_ = culprit();
     if (!verdict_ && reader().report().interrupted)
-      verdict_ = {"interrupted", "a rank was asked to end (SIGTERM)"};
+      verdict_ = interrupt ? Verdict{"interrupted", "interrupted"} : asked_to_end();
     return verdict_;
   }
 
@@ -258,6 +258,16 @@ class Ranks {
           **silent, "hung",
           fmt::format("no answer to the other ranks, {}; {}", (*silent)->position(), (*silent)->state()));
     return blame(first, first.failure()->code, first.failure()->reason);
+  }
+
+  // Not by us: somebody ended one rank, and the others ended with it.
+  [[nodiscard]] Verdict asked_to_end() {
+    constexpr const char* kWords =
+        "asked to end by somebody (SIGTERM or SIGHUP), and all ranks ended with it";
+    const auto asked = std::find_if(processes_.begin(), processes_.end(),
+                                    [](const auto& one) { return one->reader().report().asked_to_end; });
+    if (asked == processes_.end()) return {"killed", fmt::format("a rank elsewhere was {}", kWords)};
+    return blame(**asked, "killed", kWords);
   }
 
   static bool is_victim(const RankProcess& one) { return one.failure()->code == "peer"; }

@@ -24,9 +24,9 @@ struct RankShare {
 //
 // The first failure ends the others within two seconds, and the outcome names its rank, host, phase and last
 // step: the first that failed by itself; where all others only miss a peer, the one that stopped answering
-// (reason_code hung). peer: it is not one of ours. An interrupt, here or of a rank elsewhere, is
-// reason_code interrupted: ranks that train have 10 s to tell their steps, with checkpoints 30 s to write
-// one; the report holds the steps of all then.
+// (reason_code hung). peer: it is not one of ours. After an interrupt (reason_code interrupted) ranks that
+// train have 10 s to tell their steps, with checkpoints 30 s to write one; the report holds the steps of all
+// then. So it does where somebody else sent SIGTERM to a rank, here or elsewhere: reason_code killed.
 WorkerOutcome run_ranks(const WorkerRequest& request, const RankShare& share,
                         const std::atomic<bool>& interrupt, const OnProgress& on_progress);
 

@@ -71,17 +71,19 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
     report.repetition.index = repetition;
     apply_repetition(c, report);
   } else {
-    keep_interrupted(c, repetition, outcome);
-    if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason);
+    const auto kept = keep_steps(c, repetition, outcome);
+    if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason + (kept.empty() ? "" : "; " + kept));
   }
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
   if (c.ended) observer_.case_ends(c.result);
 }
 
-void TimedPasses::keep_interrupted(CaseRun& c, std::int64_t repetition, const WorkerOutcome& outcome) {
-  if (outcome.reason_code != "interrupted") return;
+// Of ranks that were asked to end. Where its steps are, for the case.
+std::string TimedPasses::keep_steps(CaseRun& c, std::int64_t repetition, const WorkerOutcome& outcome) {
+  if (!outcome.report.interrupted) return {};
   const auto kept = keep_interrupted_steps(c, repetition, outcome.report);
-  if (!kept.empty()) observer_.notice("interrupted: " + kept);
+  if (!kept.empty() && interrupt_) observer_.notice("interrupted: " + kept);
+  return kept;
 }
 
 }  // namespace paceline::run

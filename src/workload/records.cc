@@ -168,7 +168,11 @@ const std::map<std::string, Apply>& appliers() {
          r.profiled_steps.emplace();
          read(j, "steps", *r.profiled_steps);
        }},
-      {"interrupted", [](PassReport& r, const json&) { r.interrupted = true; }},
+      {"interrupted",
+       [](PassReport& r, const json& j) {
+         r.interrupted = true;
+         r.asked_to_end = j.value("asked", false);
+       }},
       {"restarts",
        [](PassReport& r, const json& j) {
          if (r.repetition.training.empty())
@@ -300,8 +304,8 @@ json rank_steps_record(const std::vector<std::string>& tables) {
 json operators_record(const result::ProfiledSteps& steps) {
   return record("operators", "steps", Writer::write(steps));
 }
-json interrupted_record() {
-  return {{"type", "interrupted"}};
+json interrupted_record(bool asked) {
+  return {{"type", "interrupted"}, {"asked", asked}};
 }
 json restarts_record(const std::vector<result::RestartFigures>& restarts) {
   return record("restarts", "restarts", Writer::write(restarts));

@@ -44,7 +44,8 @@ struct PreparedFile {
 // Everything one pass reported, put together from its records.
 struct PassReport {
   bool done = false;            // the worker said so itself
-  bool interrupted = false;     // train: asked to end; rank_steps holds the steps until then
+  bool interrupted = false;     // train: ranks were asked to end; rank_steps holds the steps until then
+  bool asked_to_end = false;    // train: it was this rank that was asked, by a signal
   std::string phase = "start";  // the last one it entered
   std::string error_code;       // of a failure it reported: unsupported, data, …
   std::string error;
@@ -104,7 +105,7 @@ nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const 
 // `tables`: rank_steps_text() of each rank, in the order of ranks.
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 nlohmann::json operators_record(const result::ProfiledSteps& steps);
-nlohmann::json interrupted_record();
+nlohmann::json interrupted_record(bool asked);  // whether it was this rank that was asked to end
 // Stands after the record of the repetition it belongs to.
 nlohmann::json restarts_record(const std::vector<result::RestartFigures>& restarts);
 nlohmann::json failed_record(const std::string& code, const std::string& message);

@@ -21,13 +21,13 @@ class Interrupts(TrainingTest):
         run = self.only_run()
         return [[json.loads(line) for line in (run / f"rank{rank}.jsonl").read_text(encoding="utf-8").splitlines()] for rank in (0, 1)]
 
-    def check_kept(self, case):
+    def check_kept(self, case, outcome="skipped", reason_code="interrupted"):
         rows = self.rows()
         self.assertEqual([r["step"] for r in rows[0]], list(range(len(rows[0]))))
         self.assertEqual([r["step"] for r in rows[1]], [r["step"] for r in rows[0]], "the ranks ended at different steps")
         self.assertEqual({r.get("interrupted") for r in rows[0] + rows[1]}, {True})
         self.assertIn("timed", {r["phase"] for r in rows[0]})
-        self.assertEqual((case["outcome"], case["reason_code"], case["repetitions"]), ("skipped", "interrupted", []))
+        self.assertEqual((case["outcome"], case["reason_code"], case["repetitions"]), (outcome, reason_code, []))
 
     def test_steps_of_an_interrupted_repetition_are_kept(self):
         process = self.start_training("--ranks", 2, steps=FOREVER)
@@ -45,9 +45,22 @@ class Interrupts(TrainingTest):
     def test_a_signal_to_one_rank_ends_all_at_one_step(self):
         process = self.start_training("--ranks", 2, steps=FOREVER)
         os.kill(self.wait_for_steps(process)[1], signal.SIGTERM)
-        self.finish(process, timeout=60)
+        result = self.finish(process, timeout=60)
         self.assert_nothing_left(process)
-        self.check_kept(self.summary()["cases"][0])
+        summary = self.summary()
+        case = summary["cases"][0]
+        self.check_kept(case, "failed", "killed")
+        self.assert_code(result, 5)
+        self.assertEqual((summary["outcome"], summary["exit_code"]), ("failed", 5))
+        for words in ("rank 1 on ", "asked to end by somebody", "its steps up to "):
+            self.assertIn(words, case["reason"])
+
+    def test_a_signal_to_the_only_rank_is_no_success(self):
+        process = self.start_training("--ranks", 1, steps=FOREVER)
+        os.kill(self.wait_for_steps(process, ranks=1)[0], signal.SIGTERM)
+        self.assert_code(self.finish(process, timeout=60), 5)
+        summary = self.summary()
+        self.assertEqual((summary["outcome"], summary["cases"][0]["reason_code"]), ("failed", "killed"))
 
     def test_resume_measures_the_repetition_anew(self):
         process = self.start("train", *QUICK_TRAINING, "--ranks", 2, "--measure-seconds", 8)

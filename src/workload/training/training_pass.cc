@@ -234,7 +234,7 @@ void TrainingPass::compare_parameters() {
 // What was measured so far is kept: ranks end at the same step.
 void TrainingPass::tell_interrupted() {
   sink_.phase("report");
-  sink_.emit(interrupted_record());
+  sink_.emit(interrupted_record(interrupt_.load()));
   tell_steps(rank_, std::move(rows_), evaluation_->figures());
 }
 

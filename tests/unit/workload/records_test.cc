@@ -112,8 +112,10 @@ TEST(Records, ProgressIsPassedOnNotKept) {
 
 TEST(Records, InterruptsRestartsAndFaultsTravel) {
   PassReport report;
-  apply_record(report, tagged(interrupted_record()));
-  EXPECT_TRUE(report.interrupted);
+  apply_record(report, tagged(interrupted_record(/*asked=*/false)));
+  EXPECT_TRUE(report.interrupted && !report.asked_to_end);
+  apply_record(report, tagged(interrupted_record(/*asked=*/true)));
+  EXPECT_TRUE(report.asked_to_end);
   result::RestartFigures restart;
   restart.cause = "rank 1 was killed";
   restart.steps_lost = 5;
