@@ -31,6 +31,24 @@ def skip(reason):
     raise unittest.SkipTest(reason)
 
 
+def listeners(pids):
+    """What TCP sockets of these processes listen on, as "127.0.0.1:29500" or "[::]:29500"."""
+    mine = set()
+    for pid in pids:
+        for entry in Path(f"/proc/{pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                mine.add(os.readlink(entry))
+    found = []
+    for table, family, form in (("tcp", socket.AF_INET, "{}:{}"), ("tcp6", socket.AF_INET6, "[{}]:{}")):
+        for line in Path(f"/proc/net/{table}").read_text(encoding="ascii").splitlines()[1:]:
+            fields = line.split()
+            address, port = fields[1].split(":")
+            words = [int(address[i:i + 8], 16).to_bytes(4, "little") for i in range(0, len(address), 8)]
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in mine:
+                found.append(form.format(socket.inet_ntop(family, b"".join(words)), int(port, 16)))
+    return found
+
+
 def need_root():
     if os.geteuid() != 0:
         skip("needs root")

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, need_program, skip, torchrun
+from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, listeners, need_program, skip, torchrun
 from paceline_cli import BINARY, main, session_members, wait_until
 
 FOREVER = 10_000_000  # steps
@@ -32,6 +32,20 @@ class ByHand(TrainingTest):
             self.assert_code(result, 0)
         self.assert_ranks(self.training_of(), BY_HAND)
         self.assertTrue((self.only_run() / "log_rank1.txt").exists())
+
+    def test_the_store_listens_on_the_address_of_its_endpoint_alone(self):
+        port = free_port()
+        hosts = [self.start_host(node, port, steps=FOREVER) for node in (0, 1)]
+        for host in hosts:
+            self.wait_for_steps(host, ranks=1)
+        listening = [address for host in hosts for address in listeners(session_members(host.pid))]
+        self.assertIn(f"127.0.0.1:{port}", listening)
+        for address in listening:
+            self.assertRegex(address, r"^127\.0\.0\.1:", listening)
+        for host in hosts:
+            host.send_signal(signal.SIGINT)
+        for host in hosts:
+            self.assert_code(self.finish(host), 130)
 
     def test_smaller_worlds_of_a_sweep_leave_ranks_waiting(self):
         plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\nrepetitions: 2\n"

@@ -12,6 +12,7 @@
 #include "base/ask_until.h"
 #include "base/error.h"
 #include "base/resolve.h"
+#include "torch/training/store_socket.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -56,27 +57,28 @@ int try_connect(const addrinfo& at, milliseconds limit) {
   return error;
 }
 
-int try_all(const Addresses& addresses, Clock::time_point deadline) {
-  int error = ETIMEDOUT;
-  for (const auto* at = addresses.get(); at && error != 0; at = at->ai_next)
-    error = try_connect(*at, std::max(left_until(deadline), kPauses.first));
-  return error;
+// The first that answers; null, and why the last did not.
+const addrinfo* try_all(const Addresses& addresses, Clock::time_point deadline, int& error) {
+  for (const auto* at = addresses.get(); at; at = at->ai_next)
+    if ((error = try_connect(*at, std::max(left_until(deadline), kPauses.first))) == 0) return at;
+  return nullptr;
 }
 
 }  // namespace
 
-void wait_for_listener(const std::string& address, int port, milliseconds timeout) {
+std::string wait_for_listener(const std::string& address, int port, milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
   const auto addresses = addresses_of(address, port);
-  int error = 0;
-  const bool listens =
-      ask_until(deadline, kPauses, [&] { return (error = try_all(addresses, deadline)) == 0; });
-  if (!listens)
+  int error = ETIMEDOUT;
+  const addrinfo* listens = nullptr;
+  ask_until(deadline, kPauses, [&] { return (listens = try_all(addresses, deadline, error)) != nullptr; });
+  if (listens == nullptr)
     throw Error(
         ErrorCode::kUnavailable,
         fmt::format("nobody serves a store at {}:{}: {} after {:g} s; is rank 0 running, and is this "
                     "its address?",
                     address, port, std::strerror(error), static_cast<double>(timeout.count()) / 1000));
+  return in_numbers(*listens);
 }
 
 }  // namespace paceline::torch_plugin

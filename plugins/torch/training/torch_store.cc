@@ -11,6 +11,7 @@
 #include "torch/errors.h"
 #include "torch/training/listener.h"
 #include "torch/training/make.h"
+#include "torch/training/store_socket.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -43,11 +44,7 @@ c10d::TCPStoreOptions options_for(const plugin::Rendezvous& where, milliseconds 
 Error store_error(const plugin::Rendezvous& where, const std::exception& cause) {
   const auto reason = reason_of(cause);
   for (const auto* in_use : {"EADDRINUSE", "address already in use", "Address already in use"})
-    if (reason.find(in_use) != std::string::npos)
-      return {ErrorCode::kConfig,
-              fmt::format("port {} is in use on this machine: no store can be served there; end what listens "
-                          "on it, or choose another port",
-                          where.port)};
+    if (reason.find(in_use) != std::string::npos) return {ErrorCode::kConfig, port_in_use(where.port)};
   const auto code = where.serve ? ErrorCode::kConfig : ErrorCode::kUnavailable;  // ours to mend, or a peer's
   return {code, fmt::format("cannot {} the store at {}: {}", where.serve ? "serve" : "reach", place(where),
                             reason)};
@@ -55,9 +52,10 @@ Error store_error(const plugin::Rendezvous& where, const std::exception& cause) 
 
 // LibTorch's constructor has no limit once a connection stands: whoever accepted it may be no store. So it
 // runs on a thread of its own, which is left alone when it does not come back.
-TcpStore open(const plugin::Rendezvous& where, milliseconds timeout) {
-  std::packaged_task<TcpStore()> task([where, timeout] {
-    return c10::make_intrusive<c10d::TCPStore>(where.address, options_for(where, timeout));
+// `address`: of where.address, in numbers.
+TcpStore open(const plugin::Rendezvous& where, const std::string& address, milliseconds timeout) {
+  std::packaged_task<TcpStore()> task([where, address, timeout] {
+    return c10::make_intrusive<c10d::TCPStore>(address, options_for(where, timeout));
   });
   auto opened = task.get_future();
   std::thread(std::move(task)).detach();
@@ -74,12 +72,22 @@ TcpStore open(const plugin::Rendezvous& where, milliseconds timeout) {
   }
 }
 
+// The library itself would listen on all addresses.
+TcpStore serve(plugin::Rendezvous where, milliseconds limit) {
+  if (where.listen_fd >= 0) return open(where, where.address, limit);
+  auto socket = listen_for_store(where.address, where.port);
+  if (socket.listening) where.port = port_of(socket.listening.get());
+  where.listen_fd = socket.listening.release();  // the store's from here on
+  return open(where, socket.address, limit);
+}
+
 TcpStore connect(const plugin::Rendezvous& where) {
   const auto start = std::chrono::steady_clock::now();
   const auto limit = as_milliseconds(where.timeout_s);
-  if (!where.serve) wait_for_listener(where.address, where.port, limit);
+  if (where.serve) return serve(where, limit);
+  const auto address = wait_for_listener(where.address, where.port, limit);
   const auto used = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
-  return open(where, std::max(limit - used, milliseconds(1000)));
+  return open(where, address, std::max(limit - used, milliseconds(1000)));
 }
 
 }  // namespace

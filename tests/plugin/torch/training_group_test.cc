@@ -66,6 +66,19 @@ TEST(Store, BindsAPortOfItsOwn) {
   EXPECT_EQ(gloo().connect(at("127.0.0.1", server->port(), 10))->get("key"), "value");
 }
 
+// Nobody else on the network is to reach it.
+TEST(Store, ListensOnItsAddressAlone) {
+  for (const auto* host : {"127.0.0.1", "localhost"}) {
+    auto where = at(host, 0, 10);
+    where.serve = true;
+    const auto server = gloo().connect(where);
+    EXPECT_EQ(gloo().connect(at(host, server->port(), 10))->get("key"), std::nullopt);
+    EXPECT_TRUE(gloo().connect(at("127.0.0.1", server->port(), 10)));
+    expect_unavailable([&] { gloo().connect(at("127.0.0.2", server->port(), 1)); },
+                       {"nobody serves a store"});
+  }
+}
+
 TEST(Store, PortInUse) {
   const Listener listener;
   auto where = at("127.0.0.1", listener.port, 10);
