@@ -73,10 +73,9 @@ void OrtEngine::load(const plugin::ModelSpec& model, const plugin::EngineSetting
   const auto declared = declared_inputs(*session_);
   plugin_support::check_inputs(file, declared, model_.inputs);
   outputs_ = model_outputs(*session_);
-  if (std::none_of(outputs_.begin(), outputs_.end(),
-                   [](const ModelOutput& o) { return o.dtype.has_value(); }))
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("model '{}' has no output that is a tensor of numbers", file));
+  plugin_support::check_outputs(
+      file, outputs_.size(),
+      std::any_of(outputs_.begin(), outputs_.end(), [](const auto& o) { return o.dtype.has_value(); }));
 }
 
 void OrtEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {

@@ -144,10 +144,10 @@ void OpenVinoEngine::load(const plugin::ModelSpec& model, const plugin::EngineSe
   const auto& outputs = compiled_.outputs();
   fixed_outputs_ = std::none_of(outputs.begin(), outputs.end(),
                                 [](const auto& port) { return port.get_partial_shape().is_dynamic(); });
-  if (std::none_of(outputs.begin(), outputs.end(),
-                   [](const auto& port) { return from_openvino(port.get_element_type()).has_value(); }))
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("model '{}' has no output that is a tensor of numbers", file));
+  plugin_support::check_outputs(file, outputs.size(),
+                                std::any_of(outputs.begin(), outputs.end(), [](const auto& port) {
+                                  return from_openvino(port.get_element_type()).has_value();
+                                }));
 }
 
 bool OpenVinoEngine::is_compiled_file() const {

@@ -130,6 +130,16 @@ void check_inputs(std::string_view file, std::span<const DeclaredInput> declared
                   fmt::format("model '{}' also expects input {}; give its shape too", file, describe(input)));
 }
 
+void check_outputs(std::string_view file, std::size_t count, bool any_numbers) {
+  if (count == 0)
+    throw Error(ErrorCode::kData, fmt::format("model '{}' names no outputs, so there is nothing to compute; "
+                                              "export it again with its outputs",
+                                              file));
+  if (!any_numbers)
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("model '{}' has no output that is a tensor of numbers", file));
+}
+
 void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch) {
   const TensorSpec given{view.name, view.dtype, view.shape};
   if (view.name != spec.name || view.dtype != spec.dtype || !same_shape(view.shape, spec.shape, any_batch))

@@ -43,6 +43,10 @@ std::string dimension_text(std::int64_t size, std::string_view symbol);
 void check_inputs(std::string_view file, std::span<const DeclaredInput> declared,
                   std::span<const TensorSpec> given);
 
+// Error(kData) for a model that names no outputs, Error(kUnsupported) for one of whose outputs none is a
+// tensor of numbers.
+void check_outputs(std::string_view file, std::size_t count, bool any_numbers);
+
 // Error(kUsage) unless the tensor is what the model was loaded for (with any_batch, or a smaller batch of
 // it), contiguous in host memory.
 void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch = false);

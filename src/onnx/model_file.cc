@@ -161,6 +161,11 @@ proto::ModelProto parse(const fs::path& path) {
         fmt::format(
             "'{}' cannot be read as ONNX: it is damaged, cut short or something else; export it again",
             path.string()));
+  if (model.graph().output_size() == 0)
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("'{}' names no outputs, so there is nothing to compute; export it again with its outputs",
+                    path.string()));
   return model;
 }
 

@@ -14,8 +14,8 @@ struct WriteOptions {
 };
 
 // The whole model, external data read into its tensors. Throws Error(kIo) for a missing file, Error(kData)
-// for one that is not ONNX, is cut short, or names external data that is missing, too short or outside its
-// folder.
+// for one that is not ONNX, is cut short, has no outputs, or names external data that is missing, too short
+// or outside its folder.
 proto::ModelProto read_model(const std::filesystem::path& path);
 
 // Writes beside the target and renames, the data file first. The model is left as it was.

@@ -27,6 +27,7 @@ ONNX = {
     "circle": (onnx.model([onnx.node("Add", ["x", "z"], ["y"]), onnx.node("Relu", ["y"], ["z"])]), ("acyclic",), ("'z'|\"z\"",)),
     "dangling": (onnx.model([onnx.node("Relu", ["nobody"], ["y"])]), ("nobody",), ("nobody",)),
     "short_weights": (onnx.linear(tensor=onnx.weights("w", (4, 4), [1.0] * 3)), DAMAGED, DAMAGED),
+    "outputless": (onnx.model([onnx.node("Relu", ["x"], ["y"])], outputs=()), ("names no outputs", "export it again"), ("names no outputs", "export it again")),
     "nan": (onnx.linear(tensor=onnx.weights("w", (4, 4), [NAN] * 16)), ("NaN",), ("NaN",)),
 }
 IR = """<?xml version="1.0"?>
@@ -104,6 +105,15 @@ class BadModels(Files):
                         self.assertEqual(cases[engine, f"{name}.onnx"]["outcome"], "ok")
                     else:
                         self.assert_said(cases[engine, f"{name}.onnx"], row[number], "accuracy" if name == "nan" else "data")
+
+    def test_a_file_without_outputs_is_not_converted(self):
+        self.write_bytes("outputless.onnx", ONNX["outputless"][0])
+        for arguments in (("export", "--precision", "fp16", "--output", "half.onnx"), ("export", "--precision", "int8", "--output", "int8.onnx"),
+                          ("build", "--engine", "openvino", "--output", "m.blob")):
+            with self.subTest(arguments):
+                result = self.run_cli(arguments[0], "--model", "outputless.onnx", *arguments[1:])
+                self.assert_error(result, 2, "outputless.onnx' names no outputs")
+                self.assertFalse((self.folder / arguments[-1]).exists())
 
     def test_random_damage_never_ends_a_run(self):
         """Whatever a library makes of a damaged file, a crash too, is a case with an outcome, and the last one runs."""
