@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/npy.h"
 #include "base/random.h"
-#include "workload/inference/expected.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -23,33 +21,27 @@ Artefacts::~Artefacts() {
   fs::remove_all(folder_, ignored);
 }
 
-std::vector<std::string> Artefacts::inputs(const config::Case& c, const workload::PassSpec& pass) {
-  return write_inputs("input-" + input_key(c, pass), input_request(c, pass));
+InputFiles Artefacts::inputs(const config::Case& c, const workload::PassSpec& pass, bool count_given,
+                             const PreparePass& run) {
+  return made(fmt::format("input-{}{}", input_key(c, pass), count_given ? "-counted" : ""),
+              input_request(c, pass), count_given, run);
 }
 
-std::vector<std::string> Artefacts::calibration_inputs(const workload::InputRequest& request) {
-  return write_inputs("calibration-" + request_key(request), request);
+std::vector<std::string> Artefacts::calibration_inputs(const workload::InputRequest& request,
+                                                       const PreparePass& run) {
+  return made("calibration-" + request_key(request), request, /*count_given=*/false, run).files;
 }
 
-std::vector<std::string> Artefacts::write_inputs(const std::string& key,
-                                                 const workload::InputRequest& request) {
-  if (const auto it = inputs_.find(key); it != inputs_.end()) return it->second;
-  std::vector<std::string> files;
-  for (auto& tensor : workload::make_inputs(request)) {
-    const fs::path file = folder_ / (key + "-" + std::to_string(files.size()) + ".npy");
-    write_npy(file, tensor.view());
-    files.push_back(file.string());
-  }
-  return inputs_[key] = files;
+const InputFiles& Artefacts::made(const std::string& name, const workload::InputRequest& request,
+                                  bool count_given, const PreparePass& run) {
+  if (const auto it = inputs_.find(name); it != inputs_.end()) return it->second;
+  return inputs_[name] = make_input_files({request, (folder_ / name).string(), count_given}, run);
 }
 
-std::string Artefacts::expected_outputs(const std::string& file, std::int64_t given, std::int64_t samples) {
+std::string Artefacts::expected_outputs(const std::string& file, std::int64_t given, std::int64_t samples,
+                                        const PreparePass& run) {
   const fs::path made = folder_ / fmt::format("expected-{:016x}-{}-{}.npy", hash64(file), given, samples);
-  if (fs::exists(made)) return made.string();
-  std::vector<std::int64_t> filled;
-  for (std::int64_t i = 0; i < samples; ++i) filled.push_back(i % given);
-  const auto rows = workload::select_samples(workload::read_expected_outputs(file, given, samples), filled);
-  write_npy(made, to_tensor(rows).view());
+  if (!fs::exists(made)) make_expected_file({file, given, made.string()}, samples, run);
   return made.string();
 }
 

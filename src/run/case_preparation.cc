@@ -89,6 +89,8 @@ bool CasePreparation::quantise(CaseRun& c) {
     prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
     apply_model_file(c, pass.quantise_to.file, prepared);
     return true;
+  } catch (const PassFailure& e) {
+    return !interrupt_ && end_unquantised(c, quantise_failure(e.reason_code()), e.what());
   } catch (const Error& e) {
     const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
     return end_unquantised(c,
@@ -99,12 +101,13 @@ bool CasePreparation::quantise(CaseRun& c) {
   }
 }
 
-workload::PassSpec CasePreparation::complete_quantise_pass(const CaseRun& c, const std::string& source) {
+workload::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::string& source) {
   auto pass = quantise_pass(c.definition.settings, c.base, source, engines_);
   auto& to = pass.quantise_to;
   if (to.precision == "int8") {
     const auto request = calibration_request(c.definition.settings, pass);
-    pass.input_files = artefacts_.calibration_inputs(request);
+    pass.input_files = artefacts_.calibration_inputs(
+        request, [&](const workload::PassSpec& spec) { return run_pass_(c, spec); });
     to.cache_file = calibration_file(c.definition.settings, pass, run_dir_).string();
     if (calibrates_with_random_inputs(c.definition.settings)) observer_.warning(kRandomCalibration);
   }

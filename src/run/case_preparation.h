@@ -46,7 +46,7 @@ class CasePreparation {
   std::optional<ModelFile> model_file_for(CaseRun& c, const std::string& engine_name);
   std::optional<ModelFile> make_model_file(CaseRun& c, const workload::PassSpec& pass);
   bool quantise(CaseRun& c);
-  workload::PassSpec complete_quantise_pass(const CaseRun& c, const std::string& source);
+  workload::PassSpec complete_quantise_pass(CaseRun& c, const std::string& source);
   const WorkerOutcome& quantised_file(CaseRun& c, const workload::PassSpec& pass);
   bool make_reference(CaseRun& c, workload::PassSpec& pass);
   bool make_file_reference(CaseRun& c, workload::PassSpec& pass, const std::string& file);

@@ -15,11 +15,10 @@ namespace paceline::run {
 namespace {
 
 // Labels are those of the inputs in their order; another number of them would be a shift nobody sees.
-void add_labels(const config::Case& c, workload::PassSpec& pass) {
+void add_labels(std::int64_t given, workload::PassSpec& pass) {
   workload::AccuracyQuestion& question = pass.accuracy;
   if (question.labels_file.empty()) return;
   auto labels = workload::read_labels(question.labels_file);
-  const auto given = workload::samples_given(input_request(c, pass));
   if (static_cast<std::int64_t>(labels.size()) != given)
     throw Error(ErrorCode::kData, fmt::format("labels '{}' holds {} labels, {} holds {} inputs",
                                               question.labels_file, labels.size(), question.inputs, given));
@@ -29,20 +28,23 @@ void add_labels(const config::Case& c, workload::PassSpec& pass) {
   question.labels = std::move(labels);
 }
 
-void add_expected_outputs(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass) {
-  const std::string file = reference_choice(c).file;
+void add_expected_outputs(const std::string& file, std::int64_t given, Artefacts& artefacts,
+                          const PreparePass& run, workload::PassSpec& pass) {
   if (file.empty()) return;
-  const auto given = workload::samples_given(input_request(c, pass));
   const auto rows = given > 0 ? std::min(given, pass.samples) : pass.samples;
-  pass.reference_file = artefacts.expected_outputs(file, rows, pass.samples);
+  pass.reference_file = artefacts.expected_outputs(file, rows, pass.samples, run);
   pass.reference_name = fmt::format("expected outputs of {}", file);
   pass.accuracy.expected_file = file;
 }
 
 }  // namespace
 
-void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass) {
-  pass.input_files = artefacts.inputs(c, pass);
+void prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
+                         workload::PassSpec& pass) {
+  const std::string expected = reference_choice(c).file;
+  const bool counted = !expected.empty() || !pass.accuracy.labels_file.empty();
+  const auto made = artefacts.inputs(c, pass, counted, run);
+  pass.input_files = made.files;
   bool same_for_all = !pass.input_files.empty();
   for (std::size_t i = 0; i < pass.input_files.size(); ++i)
     if (workload::batch_dimension_of(pass.batch_dimensions, i) != workload::kNoBatch) {
@@ -50,8 +52,8 @@ void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::
       same_for_all = false;
     }
   if (same_for_all) pass.samples = pass.batch;  // more would be the same inference again
-  add_labels(c, pass);
-  add_expected_outputs(c, artefacts, pass);
+  add_labels(made.given, pass);
+  add_expected_outputs(expected, made.given, artefacts, run, pass);
 }
 
 }  // namespace paceline::run

@@ -7,7 +7,9 @@
 namespace paceline::run {
 
 // Adds what the user's files are for: inputs, their number, labels and expected outputs. Throws
-// Error(kConfig) or Error(kData) naming the file that does not fit.
-void prepare_check_files(const config::Case& c, Artefacts& artefacts, workload::PassSpec& pass);
+// Error(kConfig) or Error(kData) naming the file that does not fit, PassFailure where that is found by the
+// worker that makes them, or where it has no memory or time left.
+void prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
+                         workload::PassSpec& pass);
 
 }  // namespace paceline::run

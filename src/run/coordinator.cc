@@ -2,7 +2,6 @@
 #include "run/coordinator.h"
 
 #include <algorithm>
-#include <new>
 
 #include "base/error.h"
 #include "run/artefacts.h"
@@ -22,7 +21,6 @@
 #include "run/timed_passes.h"
 #include "run/train_here.h"
 #include "run/training_profiles.h"
-#include "workload/memory_budget.h"
 
 namespace paceline::run {
 namespace {
@@ -75,6 +73,7 @@ class Coordinator {
   void tell_begin();
   void check(CaseRun& c);
   bool prepare(CaseRun& c, workload::PassSpec& pass);
+  WorkerOutcome make_files(CaseRun& c, const workload::PassSpec& spec);
   void run_check(CaseRun& c, workload::PassSpec pass);
   void cross_check_cases();
   void profile_cases();
@@ -127,16 +126,22 @@ void Coordinator::check(CaseRun& c) {
   keeper_.keep(c, cases_);
 }
 
+WorkerOutcome Coordinator::make_files(CaseRun& c, const workload::PassSpec& spec) {
+  const PassInfo info{0, 0, c.result.label, workload::pass_kind_name(spec.kind), 0, 0};
+  observer_.pass_begins(info);
+  auto outcome = runner_.run(c, spec);
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  return outcome;
+}
+
 // Files of the check pass, which the timed passes share. False: the case has ended, or the run is
 // interrupted.
 bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
   try {
-    prepare_check_files(c.definition, artefacts_, pass);
-  } catch (const workload::OutOfMemory& e) {
-    end_case(c, "oom", e.what());
-    return false;
-  } catch (const std::bad_alloc&) {
-    end_case(c, "oom", "out of memory: its inputs could not be made; use smaller inputs or batches");
+    prepare_check_files(
+        c.definition, artefacts_, [&](const workload::PassSpec& spec) { return make_files(c, spec); }, pass);
+  } catch (const PassFailure& e) {
+    if (!interrupt_) end_case(c, e.reason_code(), e.what());
     return false;
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());

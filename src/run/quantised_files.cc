@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/npy.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
 #include "host/cpu.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
+#include "run/input_files.h"
 #include "run/input_requests.h"
 #include "run/short_hash.h"
 #include "run/worker.h"
@@ -72,16 +72,6 @@ class TemporaryFolder {
  private:
   fs::path path_;
 };
-
-std::vector<std::string> write_inputs(const workload::InputRequest& request, const fs::path& folder) {
-  std::vector<std::string> files;
-  for (auto& tensor : workload::make_inputs(request)) {
-    const fs::path file = folder / fmt::format("input-{}.npy", files.size());
-    write_npy(file, tensor.view());
-    files.push_back(file.string());
-  }
-  return files;
-}
 
 }  // namespace
 
@@ -164,17 +154,17 @@ workload::PreparedFile quantise_file(const EngineDirectory& engines, const confi
                                      const std::atomic<bool>& interrupt) {
   auto pass = quantise_pass(s, base, base.model.file, engines);
   const TemporaryFolder folder(out.string() + ".parts");
+  const auto run = [&](const workload::PassSpec& spec) {
+    return run_worker({spec, {}, folder.path() / "log.txt", {}, s.number("timeout_s")}, interrupt, {});
+  };
   if (pass.quantise_to.precision == "int8") {
-    pass.input_files = write_inputs(calibration_request(s, pass), folder.path());
+    const workload::InputsTo inputs{calibration_request(s, pass), (folder.path() / "input").string()};
+    pass.input_files = make_input_files(inputs, run).files;
     if (s.has("calib_cache")) pass.quantise_to.cache_file = calibration_file(s, pass, folder.path()).string();
     if (s.flag("int8_sensitivity")) pass.quantise_to.sensitivity_file = out.string() + ".sensitivity.json";
   }
   pass.quantise_to.file = out.string();
-  WorkerRequest request;
-  request.spec = pass;
-  request.log = folder.path() / "log.txt";
-  request.timeout_s = s.number("timeout_s");
-  const auto outcome = run_worker(request, interrupt, {});
+  const auto outcome = run(pass);
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
   throw Error(error_code_of(outcome.reason_code), fmt::format("cannot write {} as {}: {}", s.text("model"),
                                                               pass.quantise_to.precision, outcome.reason));

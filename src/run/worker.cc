@@ -23,6 +23,7 @@
 #include "run/spawn.h"
 #include "run/store_process.h"
 #include "run/worker_end.h"
+#include "workload/memory_budget.h"
 #include "workload/run_pass.h"
 
 namespace paceline::run {
@@ -136,6 +137,8 @@ int run_and_report(const workload::PassSpec& spec, workload::RecordSink& sink,
     sink.emit(workload::failed_record(e.verdict().code, e.verdict().reason));
   } catch (const cluster::PeerFailure& e) {
     sink.emit(workload::failed_record("peer", e.what()));
+  } catch (const workload::OutOfMemory& e) {
+    sink.emit(workload::failed_record("oom", e.what()));
   } catch (const Error& e) {
     if (lacks_room(e.what()))
       sink.emit(workload::failed_record("oom",

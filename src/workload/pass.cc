@@ -7,9 +7,11 @@
 namespace paceline::result {
 template <>
 struct EnumNames<workload::PassKind> {
-  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 12> kValue{
+  static constexpr std::array<std::pair<workload::PassKind, std::string_view>, 14> kValue{
       {{workload::PassKind::kDescribe, "describe"},
        {workload::PassKind::kInspect, "inspect"},
+       {workload::PassKind::kInputs, "inputs"},
+       {workload::PassKind::kExpected, "expected"},
        {workload::PassKind::kReference, "reference"},
        {workload::PassKind::kCheck, "check"},
        {workload::PassKind::kTimed, "timed"},
@@ -135,6 +137,26 @@ void fields(A& a, BuildTo& t) {
   a("file", t.file), a("log_file", t.log_file), a("profiles", t.profiles);
 }
 template <class A>
+void fields(A& a, ImageFormat& t) {
+  a("mean", t.mean), a("scale", t.scale), a("reverse_channels", t.reverse_channels);
+}
+template <class A>
+void fields(A& a, InputRequest& t) {
+  std::string image_dir = t.image_dir.string();
+  a("specs", t.specs), a("id_limits", t.id_limits), a("seed", t.seed), a("load_inputs", t.load_inputs);
+  a("image_dir", image_dir), a("batch", t.batch), a("batch_dimensions", t.batch_dimensions);
+  a("image_format", t.image_format);
+  t.image_dir = image_dir;
+}
+template <class A>
+void fields(A& a, InputsTo& t) {
+  a("request", t.request), a("prefix", t.prefix), a("count_given", t.count_given);
+}
+template <class A>
+void fields(A& a, ExpectedTo& t) {
+  a("from", t.from), a("given", t.given), a("file", t.file);
+}
+template <class A>
 void fields(A& a, PassSpec& t) {
   a("kind", t.kind), a("case_id", t.case_id), a("repetition", t.repetition), a("rank", t.rank),
       a("world_size", t.world_size);
@@ -145,7 +167,7 @@ void fields(A& a, PassSpec& t) {
   a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
       a("loop", t.loop), a("cache_mode", t.cache_mode), a("feedback", t.feedback), a("load", t.load),
       a("pin_cpus", t.pin_cpus), a("export_to", t.export_to), a("quantise_to", t.quantise_to),
-      a("build_to", t.build_to);
+      a("build_to", t.build_to), a("inputs_to", t.inputs_to), a("expected_to", t.expected_to);
   a("profile_inferences", t.profile_inferences), a("train", t.train);
 }
 

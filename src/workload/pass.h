@@ -9,6 +9,7 @@
 #include "plugin/builder.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
+#include "workload/inference/inputs.h"
 #include "workload/load_spec.h"
 #include "workload/training/train_spec.h"
 
@@ -18,6 +19,8 @@ namespace paceline::workload {
 enum class PassKind {
   kDescribe,      // load the plug-in, say what it is (paceline validate)
   kInspect,       // say which inputs a model file has
+  kInputs,        // make the inputs of cases, or of a calibration, as files
+  kExpected,      // the outputs that a user's file expects, as a reference file
   kReference,     // run the sample inputs, write the outputs others are checked against
   kCheck,         // compare outputs with the reference, read back the executed precision; untimed
   kTimed,         // nothing but the loop
@@ -81,6 +84,20 @@ struct BuildTo {
   std::vector<ShapeProfile> profiles;
 };
 
+// What an inputs pass makes.
+struct InputsTo {
+  InputRequest request;
+  std::string prefix;        // PREFIX-0.npy for the first input, and so on
+  bool count_given = false;  // say how many samples the user's files hold
+};
+
+// What an expected pass makes: a reference of spec.samples, filled up as inputs are.
+struct ExpectedTo {
+  std::string from;        // the user's file
+  std::int64_t given = 0;  // so many of its outputs are used
+  std::string file;
+};
+
 struct PassSpec {
   PassKind kind = PassKind::kTimed;
   std::string case_id;
@@ -110,6 +127,8 @@ struct PassSpec {
   ExportTo export_to;          // of an export pass
   QuantiseTo quantise_to;      // of a quantise pass
   BuildTo build_to;            // of a build pass
+  InputsTo inputs_to;          // of an inputs pass
+  ExpectedTo expected_to;      // of an expected pass
   int profile_inferences = 1;  // of a profile pass
   TrainSpec train;             // of a train pass
 };

@@ -147,6 +147,7 @@ const std::map<std::string, Apply>& appliers() {
        [](PassReport& r, const json& j) {
          for (const auto& input : j.at("inputs")) r.file_inputs.push_back(declared_input(input));
        }},
+      {"inputs", [](PassReport& r, const json& j) { read(j, "samples_given", r.samples_given); }},
       {"prepared",
        [](PassReport& r, const json& j) {
          r.prepared.emplace();
@@ -288,6 +289,10 @@ json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
                     {"symbols", input.symbols}});
   return {{"type", "file_inputs"}, {"inputs", list}};
 }
+json inputs_record(std::int64_t samples_given) {
+  return {{"type", "inputs"}, {"samples_given", samples_given}};
+}
+
 json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));
 }

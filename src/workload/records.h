@@ -62,6 +62,7 @@ struct PassReport {
   result::Number first_op_ns;              // describe
   std::vector<DeclaredInput> file_inputs;  // inspect
   std::optional<PreparedFile> prepared;    // export
+  std::int64_t samples_given = 0;          // inputs: what the user's files hold; 0: generated, or not counted
   std::vector<result::LayerRow> layers;    // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
@@ -99,6 +100,7 @@ nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
 nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
 nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
+nlohmann::json inputs_record(std::int64_t samples_given);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
                              std::int64_t inferences);

@@ -193,7 +193,7 @@ class Faults(cli.CliTest):
         self.assertIn("out of coffee", result.err)
 
     def test_inputs_that_do_not_fit_into_memory_end_their_case_alone(self):
-        """The coordinator makes the inputs: allocated first, they would have the whole run killed."""
+        """A worker makes them, and says so before it takes the memory."""
         group = memory_group(self)
         plan = self.write("plan.yaml", self.spin_plan("batch_sizes: [1, 8, 40000]", iterations=5).read_text(encoding="utf-8").replace("{batch}x4", "{batch}x3x64x64"))
         result = self.finish(self.start("run", plan, preexec_fn=lambda: join_group(group)))
@@ -202,6 +202,37 @@ class Faults(cli.CliTest):
         self.assertEqual([(c["outcome"], c["reason_code"]) for c in summary["cases"]], [("ok", ""), ("ok", ""), ("failed", "oom")])
         self.assertIn("the inputs would take", summary["cases"][2]["reason"])
 
+    def write_picture(self, name, side):
+        """A black PNG, small as a file."""
+        chunks = [(b"IHDR", side.to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])), (b"IDAT", zlib.compress(bytes(side * (3 * side + 1)), 1)), (b"IEND", b"")]
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+            len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in chunks))
+
+    def write_slow_pictures(self):
+        """Which take seconds to decode."""
+        self.write_picture("pictures/0.png", 5000)
+        for number in range(1, 30):
+            os.link(self.folder / "pictures/0.png", self.folder / f"pictures/{number}.png")
+        return ("--image-dir", "pictures", "--accuracy-samples", "30")
+
+    def test_timeout_s_holds_while_inputs_are_made(self):
+        result = self.infer("--timeout-s", "1.5", *self.write_slow_pictures(), shapes="input:{batch}x3x8x8")
+        self.assert_code(result, 5)
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["reason_code"], "timeout")
+        self.assertIn("timeout_s = 1.5 s; it was in phase 'inputs'", case["reason"])
+
+    def test_ctrl_c_ends_the_making_of_inputs(self):
+        process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x3x8x8", *cli.QUICK,
+                             *self.write_slow_pictures())
+        self.assertTrue(cli.wait_until(lambda: any(pass_of(pid) == "inputs" for pid in cli.session_members(process.pid))))
+        process.send_signal(signal.SIGINT)
+        self.assert_code(self.finish(process), 130)
+        self.assert_group_empty(process)
+        self.assertEqual(self.summary()["cases"][0]["reason_code"], "interrupted")
+
     def test_shapes_files_and_pictures_beyond_all_memory_have_one_message(self):
         with zipfile.ZipFile(self.folder / "huge.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("input.npy", "w", force_zip64=True) as member:
             header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (750000000,), }"
@@ -209,16 +240,12 @@ class Faults(cli.CliTest):
             member.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
             for _ in range(3000):
                 member.write(bytes(1_000_000))
-        pictures = self.folder / "pictures"
-        pictures.mkdir()
-        side = 15000
-        chunks = [(b"IHDR", side.to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])), (b"IDAT", zlib.compress(bytes(side * (3 * side + 1)), 1)), (b"IEND", b"")]
-        (pictures / "huge.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
-            len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in chunks))
+        self.write_picture("pictures/huge.png", 15000)
         group = memory_group(self)
         for name, words, arguments, shapes in (("shape", "the inputs would take", (), f"input:{{batch}}x{2 ** 30}"),
                                                ("file", "huge.npz", ("--load-inputs", "huge.npz"), "input:{batch}x4"),
-                                               ("picture", "15000 x 15000 pixels", ("--image-dir", pictures), "input:{batch}x3x8x8")):
+                                               ("picture", "15000 x 15000 pixels", ("--image-dir", "pictures"), "input:{batch}x3x8x8"),
+                                               ("expected", "the expected outputs of 'huge.npz'", ("--accuracy-reference", "huge.npz"), "input:{batch}x4")):
             with self.subTest(name):
                 result = self.infer("-o", name, *arguments, shapes=shapes, preexec_fn=lambda: join_group(group))
                 self.assert_code(result, 5)
@@ -237,6 +264,15 @@ class Faults(cli.CliTest):
         self.assertEqual(case["reason_code"], "oom", case["reason"])
         self.assertIn("out-of-memory killer", case["reason"])
         self.assertEqual(cli.case_of(summary, engine="spin")["outcome"], "ok")
+
+
+def pass_of(pid):
+    """The kind of the pass that a worker was handed; None: it is no worker, or has ended."""
+    try:
+        with open(f"/proc/{pid}/fd/3", encoding="utf-8") as spec:
+            return json.load(spec)["kind"]
+    except (OSError, ValueError):
+        return None
 
 
 def memory_group(test):

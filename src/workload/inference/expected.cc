@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/text.h"
+#include "workload/memory_budget.h"
 
 namespace paceline::workload {
 namespace {
@@ -27,6 +28,9 @@ NamedFile split_name(const std::string& text) {
 }
 
 Tensor read_array(const NamedFile& file) {
+  // Held as the file has it, and as the numbers that are compared.
+  require_memory(2 * static_cast<double>(npy_or_npz_bytes(file.path)),
+                 fmt::format("the expected outputs of '{}'", file.path));
   auto arrays = read_npy_or_npz(file.path);
   if (arrays.empty()) throw Error(ErrorCode::kData, fmt::format("'{}' holds no array", file.path));
   if (file.name.empty()) return std::move(arrays.front());

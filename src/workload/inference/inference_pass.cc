@@ -191,6 +191,8 @@ void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic
                                          : run_load_pass(spec, sink, interrupt);
     case PassKind::kProfile:
       return run_profile_pass(spec, sink);
+    case PassKind::kInputs:
+    case PassKind::kExpected:
     case PassKind::kExport:
     case PassKind::kQuantise:
     case PassKind::kBuild:

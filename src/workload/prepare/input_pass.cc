@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "workload/prepare/input_pass.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "base/npy.h"
+#include "workload/inference/expected.h"
+#include "workload/inference/inputs.h"
+
+namespace paceline::workload {
+
+void make_input_files(const PassSpec& spec, RecordSink& sink) {
+  const auto& to = spec.inputs_to;
+  sink.emit(phase_record("inputs"));
+  if (to.count_given) sink.emit(inputs_record(samples_given(to.request)));
+  std::size_t number = 0;
+  for (auto& tensor : make_inputs(to.request)) {
+    write_npy(fmt::format("{}-{}.npy", to.prefix, number++), tensor.view());
+    tensor = Tensor(TensorSpec{});
+  }
+}
+
+void make_expected_file(const PassSpec& spec, RecordSink& sink) {
+  const auto& to = spec.expected_to;
+  sink.emit(phase_record("expected"));
+  std::vector<std::int64_t> filled;
+  for (std::int64_t i = 0; i < spec.samples; ++i) filled.push_back(i % to.given);
+  const auto rows = select_samples(read_expected_outputs(to.from, to.given, spec.samples), filled);
+  write_npy(to.file, to_tensor(rows).view());
+}
+
+}  // namespace paceline::workload
