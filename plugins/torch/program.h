@@ -22,6 +22,8 @@ class Program {
   [[nodiscard]] virtual std::vector<std::pair<std::string, at::Tensor>> weights() const { return {}; }
   // Effective settings beyond those every program has.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
+
+  std::vector<std::string> left_out;  // tensors of the file of weights that the output does not need
 };
 
 }  // namespace paceline::torch_plugin

@@ -2,7 +2,9 @@
 #include "torch/program_factory.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "torch/eager_program.h"
@@ -11,6 +13,17 @@
 #include "torch/script_program.h"
 
 namespace paceline::torch_plugin {
+namespace {
+
+std::unique_ptr<Program> trace_with_examples(Model& model, const plugin::ModelSpec& spec,
+                                             const Precision& precision, const Form& form) {
+  std::vector<at::Tensor> examples;
+  for (const auto& input : spec.inputs) examples.push_back(example_input(input, form));
+  return trace_program(model, spec.name, examples, precision);
+}
+
+}  // namespace
+
 void convert(Model& model, const Form& form) {
   const at::NoGradGuard no_grad;
   for (auto& [name, tensor] : named_tensors(model)) tensor.set_data(in_form(tensor, form));
@@ -28,10 +41,23 @@ std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compi
   if (spec.name.empty()) return load_program({spec.file, spec.inputs.size(), compile}, precision, form);
   auto model = make_model(spec, threads);
   convert(*model, form);
-  if (!compile) return make_eager_program(std::move(model), precision);
-  std::vector<at::Tensor> examples;
-  for (const auto& input : spec.inputs) examples.push_back(example_input(input, form));
-  return trace_program(*model, spec.name, examples, precision);
+  auto program =
+      compile ? trace_with_examples(*model, spec, precision, form) : make_eager_program(model, precision);
+  program->left_out = model->left_out;
+  return program;
+}
+
+std::vector<std::pair<std::string, std::string>> settings_of(const Program& program) {
+  constexpr std::size_t kShown = 8;
+  auto settings = program.settings();
+  const auto& names = program.left_out;
+  if (names.empty()) return settings;
+  const auto shown = std::min(names.size(), kShown);
+  auto text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  settings.emplace_back("weights_left_out", std::move(text));
+  return settings;
 }
 
 }  // namespace paceline::torch_plugin

@@ -2,6 +2,8 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "plugin/engine.h"
 #include "torch/precision.h"
@@ -21,5 +23,8 @@ void convert(Model& model, const Form& form);
 // A built-in model or a TorchScript file as a program on the form's device; `compile`: by TorchScript.
 std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compile, int threads,
                                        const Precision& precision, const Form& form);
+
+// Its settings, and which tensors of its file of weights it does not need.
+std::vector<std::pair<std::string, std::string>> settings_of(const Program& program);
 
 }  // namespace paceline::torch_plugin

@@ -70,7 +70,7 @@ plugin::EngineInfo TorchEngine::info() const {
                    {"inference_mode", "on"}};
   if (const auto count = program_->parameter_count(); count > 0)
     info.settings.emplace_back("parameters", std::to_string(count));
-  for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
+  for (auto& setting : settings_of(*program_)) info.settings.push_back(std::move(setting));
   return info;
 }
 

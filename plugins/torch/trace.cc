@@ -4,8 +4,10 @@
 #include <torch/csrc/jit/frontend/tracer.h>
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
+#include "base/pretrained_model.h"
 #include "torch/models/model.h"
 
 namespace paceline::torch_plugin {
@@ -27,11 +29,17 @@ jit::Module mirror(const torch::nn::Module& module, const std::shared_ptr<jit::C
   return result;
 }
 
+// A name as TorchScript wants those of types: letters, digits and '_'.
+std::string type_word(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
+}
+
 }  // namespace
 
 jit::Module trace_model(Model& model, const std::string& name, std::span<const at::Tensor> examples) {
-  auto type_name = "__torch__.paceline." + name;
-  std::replace(type_name.begin(), type_name.end(), '-', '_');
+  const auto type_name = "__torch__.paceline." + type_word(folder_name(name));
   auto module = mirror(model, std::make_shared<jit::CompilationUnit>(), type_name);
   const auto run = [&](const jit::Stack& stack) -> jit::Stack {
     std::vector<at::Tensor> inputs;

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -78,6 +78,41 @@ bool is_ignored(const std::string& name, const CheckpointNames& names) {
                      [&](auto part) { return name.find(part) != std::string::npos; });
 }
 
+// What follows `pattern` in `name`, where it begins so; '#' takes the digits, which go to `number`.
+std::optional<std::string> rest_after(std::string_view pattern, std::string_view name, std::string& number) {
+  while (!pattern.empty()) {
+    if (pattern.front() == '#') {
+      const auto digits = std::min(name.find_first_not_of("0123456789"), name.size());
+      if (digits == 0) return std::nullopt;
+      number = name.substr(0, digits);
+      name.remove_prefix(digits);
+    } else if (!name.starts_with(pattern.front())) {
+      return std::nullopt;
+    } else {
+      name.remove_prefix(1);
+    }
+    pattern.remove_prefix(1);
+  }
+  return std::string(name);
+}
+
+// What checkpoints call a tensor of the model; several names: its parts.
+std::vector<std::string> public_names(const std::string& name, const CheckpointNames& names) {
+  for (const auto& row : names.renamed) {
+    std::string number;
+    const auto rest = rest_after(row.ours, name, number);
+    if (!rest) continue;
+    std::vector<std::string> theirs;
+    for (std::string their(row.theirs[0]); !their.empty();
+         their = theirs.size() < 3 ? row.theirs[theirs.size()] : "") {
+      if (const auto at = their.find('#'); at != std::string::npos) their.replace(at, 1, number);
+      theirs.push_back(their + *rest);
+    }
+    return theirs;
+  }
+  return {name};
+}
+
 void copy_tensor(at::Tensor target, const StoredTensor& stored, const std::string& name,
                  const std::string& file) {
   if (Shape shape(target.sizes().begin(), target.sizes().end()); shape != stored.shape)
@@ -88,6 +123,52 @@ void copy_tensor(at::Tensor target, const StoredTensor& stored, const std::strin
   std::memcpy(source.data_ptr(), stored.bytes.data(), stored.bytes.size());
   target.copy_(source);
 }
+
+// The file's tensors that stand for the model's, under the names that are asked for.
+class Checkpoint {
+ public:
+  Checkpoint(const std::string& file, const CheckpointNames& names)
+      : file_(file), names_(names), stored_(file) {
+    for (const auto& [name, tensor] : stored_.tensors()) {
+      if (is_ignored(name, names))
+        ignored_.push_back(name);
+      else
+        found_[canonical_name(name, names.prefix)] = &tensor;
+    }
+  }
+
+  void copy_to(const std::string& name, const at::Tensor& target) {
+    const auto parts = public_names(name, names_);
+    const auto count = static_cast<std::int64_t>(parts.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto& part = parts[static_cast<std::size_t>(i)];
+      const auto at = found_.find(part);
+      if (at == found_.end())
+        throw Error(ErrorCode::kData,
+                    fmt::format("weights '{}' lack {}; are they of another model?", file_, part));
+      const auto rows = count == 1 ? 0 : target.size(0) / count;
+      copy_tensor(count == 1 ? target : target.narrow(0, i * rows, rows), *at->second, part, file_);
+      found_.erase(at);
+    }
+  }
+
+  void check_nothing_is_left() const {
+    if (!found_.empty())
+      throw Error(
+          ErrorCode::kData,
+          fmt::format("weights '{}' hold {}, which the model does not have; are they of another model?",
+                      file_, found_.begin()->first));
+  }
+
+  [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
+
+ private:
+  std::string file_;
+  const CheckpointNames& names_;
+  SafetensorsFile stored_;
+  std::map<std::string, const StoredTensor*> found_;
+  std::vector<std::string> ignored_;
+};
 
 }  // namespace
 
@@ -100,23 +181,11 @@ void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t 
   }
 }
 
-void load_weights(Model& model, const CheckpointNames& names, const std::string& file) {
-  const SafetensorsFile stored(file);
-  std::map<std::string, const StoredTensor*> found;
-  for (const auto& [name, tensor] : stored.tensors())
-    if (!is_ignored(name, names)) found[canonical_name(name, names.prefix)] = &tensor;
-  for (auto& [name, tensor] : named_tensors(model)) {
-    const auto at = found.find(name);
-    if (at == found.end())
-      throw Error(ErrorCode::kData,
-                  fmt::format("weights '{}' lack {}; are they of another model?", file, name));
-    copy_tensor(tensor, *at->second, name, file);
-    found.erase(at);
-  }
-  if (!found.empty())
-    throw Error(ErrorCode::kData,
-                fmt::format("weights '{}' hold {}, which the model does not have; are they of another model?",
-                            file, found.begin()->first));
+std::vector<std::string> load_weights(Model& model, const CheckpointNames& names, const std::string& file) {
+  Checkpoint checkpoint(file, names);
+  for (auto& [name, tensor] : named_tensors(model)) checkpoint.copy_to(name, tensor);
+  checkpoint.check_nothing_is_left();
+  return checkpoint.ignored();
 }
 
 }  // namespace paceline::torch_plugin

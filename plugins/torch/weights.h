@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paceline::torch_plugin {
 
@@ -25,17 +27,26 @@ struct WeightRule {
   double spread;
 };
 
+// The beginning of one of the model's names, and of what public checkpoints call that tensor; '#' stands for
+// the number of a layer. Several names: the tensor is theirs one after the other along dimension 0.
+struct PublicName {
+  std::string_view ours;
+  std::array<std::string_view, 3> theirs;
+};
+
 // What public checkpoints of a model call things, beyond the model's own names.
 struct CheckpointNames {
   std::string_view prefix;                    // may stand before every name, e.g. "bert."
   std::span<const std::string_view> ignored;  // name fragments that carry no weight of this model
+  std::span<const PublicName> renamed{};      // names that are none of these are the model's own
 };
 
 // Fills every parameter and buffer from (seed, its name, index): the same numbers in any process and thread
 // count.
 void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t seed, int threads);
 
-// Copies a safetensors file in by name. Error(kData) names the first missing, unexpected or misshapen tensor.
-void load_weights(Model& model, const CheckpointNames& names, const std::string& file);
+// Copies a safetensors file in by name, and returns the names in it that carry no weight of this model.
+// Error(kData) names the first missing, unexpected or misshapen tensor.
+std::vector<std::string> load_weights(Model& model, const CheckpointNames& names, const std::string& file);
 
 }  // namespace paceline::torch_plugin

@@ -96,8 +96,10 @@ std::map<std::string, std::string> engine_options(const config::Settings& option
   return own;
 }
 
-void check_model(const config::Settings& options) {
-  const auto name = required(options, "model", "--model resnet50.onnx");
+void check_model(config::Settings& options) {
+  (void)required(options, "model", "--model resnet50.onnx");
+  settle_model(options);
+  const auto& name = options.text("model");
   if (!config::find_model(name) && !is_onnx_file(options))
     throw Error(ErrorCode::kUsage,
                 fmt::format("--model '{}': build takes an ONNX file or a built-in model", name));
@@ -238,12 +240,12 @@ void warn_of_shared_times(const config::Settings& options, const Console& consol
 }  // namespace
 
 ExitCode build_command(const Context& context) {
-  const auto options = read_options(context);
+  auto options = read_options(context);
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
   const InterruptGuard guard;
-  const auto& model = required(options, "model", "--model resnet50.onnx");
   check_model(options);
+  const auto model = options.text("model");
   (void)config::shape_profiles(options);  // says what is wrong before anything is written
   check_engine(options.text("engine"));
   const auto output = output_of(options);

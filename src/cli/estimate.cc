@@ -48,7 +48,7 @@ double flops_per_s(const config::Case& c, double macs) {
 
 double iteration_seconds(const config::Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));
-  if (!model || !model->forward_macs) return kUnknownIterationS;
+  if (!model) return kUnknownIterationS;
   const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length")
                                                                 : model->default_sequence_length;
   const auto macs = static_cast<double>(model->forward_macs(length));

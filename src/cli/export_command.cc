@@ -79,11 +79,12 @@ std::string inputs_text(const plugin::ModelSpec& model, bool dynamic) {
 
 ExitCode export_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kExport);
-  const auto options = config::command_settings(flags);
+  auto options = config::command_settings(flags);
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
   const InterruptGuard guard;
   (void)required(options, "model", "--model resnet50");
+  settle_model(options);
   const auto to = target(options);
   const auto [model, written] = write(options, to, console);
   const auto inputs = inputs_text(model, to.settings.dynamic_batch);

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/interrupts.h"
 #include "cli/plugins.h"
+#include "config/folder_models.h"
 #include "config/vocabulary.h"
 #include "host/affinity.h"
 #include "onnx/graph.h"
@@ -22,6 +23,7 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
+// Also a folder of config.json and weights.
 const config::Model& built_in(const std::string& name) {
   if (const auto* model = config::find_model(name)) return *model;
   throw Error(
@@ -58,6 +60,12 @@ std::string required(const config::Settings& options, const char* name, const ch
   throw Error(ErrorCode::kUsage, fmt::format("--{} is missing, e.g. {}", name, example));
 }
 
+void settle_model(config::Settings& options) {
+  const auto weights = options.has("weights") ? options.text("weights") : std::string();
+  const auto folder = config::folder_of_weights(options.text("model"), weights);
+  if (!folder.empty()) options.set("model", folder);
+}
+
 plugin::ModelSpec model_spec(const config::Settings& options) {
   const auto& model = built_in(options.text("model"));
   const bool tokens = model.max_sequence_length > 0;
@@ -70,7 +78,7 @@ plugin::ModelSpec model_spec(const config::Settings& options) {
                                                model.name, model.max_sequence_length));
   plugin::ModelSpec spec;
   spec.name = model.name;
-  spec.weights_file = options.has("weights") ? options.text("weights") : "";
+  spec.weights_file = config::weights_of(options);
   spec.weights_seed = static_cast<std::uint64_t>(options.integer("weights_seed"));
   spec.inputs = config::model_inputs(model, options.integer("batch"), length);
   return spec;

@@ -11,6 +11,9 @@
 // The float model that `export` and `build` start from: --model with its weights, and what becomes of it.
 namespace paceline::cli {
 
+// A family as --model ("bert") becomes the folder of --weights.
+void settle_model(config::Settings& options);
+
 // A built-in model as --batch, --sequence-length, --weights say. Throws Error(kUsage) for files and unknown
 // names.
 plugin::ModelSpec model_spec(const config::Settings& options);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/pretrained_model.h"
 #include "base/text.h"
 #include "config/case_rules.h"
 #include "config/plan.h"
@@ -184,13 +185,19 @@ class Expander {
     return axis != axes_.end() && axis->values.size() > 1;
   }
 
+  // A file or a folder by its own name.
+  static std::string shown_model(const std::string& text) {
+    const Model* model = find_model(text);
+    if (model) return model->folder.empty() ? text : folder_name(model->folder);
+    return find_file_type(text) ? text.substr(text.rfind('/') + 1) : text;
+  }
+
   [[nodiscard]] std::vector<std::string> name_parts(const Case& item) const {
     std::vector<std::string> parts;
     for (const auto& part : kNameParts)
       if (shown(part, item)) {
         std::string text = part.axis == "kind" ? "train" : value_text(item.settings.list(part.axis).front());
-        const bool file = part.axis == "model" && !find_model(text) && find_file_type(text);
-        if (file) text = text.substr(text.rfind('/') + 1);
+        if (part.axis == "model") text = shown_model(text);
         parts.push_back(std::string(part.prefix) + text);
       }
     for (const auto& axis : axes_)

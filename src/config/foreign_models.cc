@@ -21,9 +21,9 @@ struct Foreign {
 };
 constexpr std::array<Foreign, 9> kFiles{{
     {".safetensors",
-     "holds weights alone; name the built-in model they belong to and give the file as --weights, e.g. "
-     "--model bert "
-     "--weights model.safetensors"},
+     "holds weights alone; give the folder that it lies in with its config.json as --model, or the built-in "
+     "model "
+     "that they belong to, e.g. --model resnet50 --weights model.safetensors"},
     {".ckpt", "is a checkpoint of a training; export its model to ONNX or TorchScript and give that file"},
     {".bin", "holds weights alone; an OpenVINO model is the .xml file beside it"},
     {".pb", kTensorFlow},
@@ -34,11 +34,7 @@ constexpr std::array<Foreign, 9> kFiles{{
     {".gguf", "is a model of llama.cpp, which no engine here reads"},
 }};
 // A file that tells what its folder is.
-constexpr std::array<Foreign, 2> kFolders{{
-    {"config.json",
-     "is a Hugging Face folder; name the built-in model it is one of and give its model.safetensors as "
-     "--weights, or "
-     "write it as ONNX (optimum-cli export onnx --model FOLDER OUT) and give OUT/model.onnx"},
+constexpr std::array<Foreign, 1> kFolders{{
     {"saved_model.pb", kTensorFlow},
 }};
 

@@ -70,7 +70,7 @@ constexpr std::array kRows{
     Option{.name = "weights",
            .kinds = kCommandLine,
            .commands = kExport | kBuild,
-           .help = "A .safetensors file; unset: seeded random weights."},
+           .help = "A .safetensors file; unset: those of the model's folder, else seeded random weights."},
     Option{.name = "weights_seed",
            .type = kInteger,
            .fallback = "0",

@@ -35,7 +35,9 @@ constexpr std::array kRows{
            .flags = "--model,-m,--onnx",
            .type = kModel,
            .form = kAxis,
-           .help = "Built-in models, or model files (TorchScript .pt, ONNX .onnx, OpenVINO .xml)."},
+           .help = "Built-in models, model files (TorchScript .pt, ONNX .onnx, OpenVINO .xml), or folders of "
+                   "Hugging Face "
+                   "with config.json and model.safetensors (bert, gpt2, vit)."},
     Option{.name = "engines",
            .aliases = "engine",
            .flags = "--engine,--load-engine,--loadEngine",
@@ -122,7 +124,9 @@ constexpr std::array kRows{
                "it; false,true compares."},
     Option{.name = "weights",
            .kinds = kInference | kTraining,
-           .help = "A .safetensors file for a built-in model; unset: seeded random weights."},
+           .help = "A .safetensors file for a built-in model, or, with a config.json beside it, for bert, "
+                   "gpt2 or vit; "
+                   "unset: those of the model's folder, else seeded random weights."},
     Option{.name = "weights_seed",
            .type = kInteger,
            .fallback = "0",

@@ -92,6 +92,7 @@ class Assembler {
     const auto settings = with_flags(raw.settings, kinds);
     workload.settings = build(settings, kinds);
     imply_engines(workload.settings, settings, problems_);
+    if (workload.kind == WorkloadKind::kInference) imply_folders(workload.settings, settings, problems_);
     check_workload(workload.settings, settings, raw.place, kinds, problems_);
     complete(workload.settings, settings);
     if (workload.kind == WorkloadKind::kInference)

@@ -19,6 +19,9 @@ Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const N
 // files imply theirs.
 void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
+// Models that are named by their family ("bert") are the folders of their weights (config/folder_models.h).
+void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
+
 // The shapes of a model file's inputs with their batch marked, and the batch sizes that follow from them
 // (config/shapes.h): from what is written and from what the file itself says.
 void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/pretrained_model.h"
 #include "base/reading.h"
 #include "config/plan.h"
 #include "config/precision_table.h"
@@ -25,7 +26,7 @@ class InputSettler {
     std::string first;
     std::optional<SettledShapes> settled;
     for (const auto& model : settings_.texts("models")) {
-      if (find_model(model)) continue;
+      if (find_model(model) || find_family(model)) continue;
       const auto mine = settle(model);
       if (!mine) return;
       if (settled && input_shapes_text(settled->inputs) != input_shapes_text(mine->inputs))

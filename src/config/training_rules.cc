@@ -188,7 +188,7 @@ std::vector<std::string> training_reasons(const Case& item) {
   const Settings& s = item.settings;
   std::vector<std::string> reasons;
   const Model* model = find_model(s.text("model"));
-  if (!model || model->internal) {
+  if (!model || model->internal || !model->folder.empty()) {
     reasons.push_back(
         fmt::format("'{}' cannot be trained: training takes the built-in models", s.text("model")));
     return reasons;

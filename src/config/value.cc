@@ -11,7 +11,9 @@
 #include <filesystem>
 
 #include "base/display_text.h"
+#include "base/pretrained_model.h"
 #include "base/text.h"
+#include "config/folder_models.h"
 #include "config/foreign_models.h"
 #include "config/plan.h"
 #include "config/shapes.h"
@@ -158,9 +160,20 @@ std::string known_suffixes() {
   return join(suffixes, ", ");
 }
 
+Converted convert_folder(const Option& option, const RawValue& raw) try {
+  static_cast<void>(read_folder_model(raw.text));
+  return {raw.text, {}};
+} catch (const Error& error) {
+  return fail(option, raw, fmt::format("is a Hugging Face folder: {}", error.what()));
+}
+
 Converted convert_model(const Option& option, const RawValue& raw, const NameSpace& names) {
+  const Model* model = find_model(raw.text);
+  const bool built_in = model && model->folder.empty();
+  if (!built_in && is_pretrained_folder(raw.text)) return convert_folder(option, raw);
   const std::vector<std::string> extra = names.extra ? names.extra->models : std::vector<std::string>{};
-  if (find_model(raw.text) || names.open || std::find(extra.begin(), extra.end(), raw.text) != extra.end())
+  if (built_in || find_family(raw.text) || names.open ||
+      std::find(extra.begin(), extra.end(), raw.text) != extra.end())
     return {raw.text, {}};
   if (exists(raw.text)) {
     if (find_file_type(raw.text)) return {raw.text, {}};
@@ -171,8 +184,8 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
   if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos)
     return fail(option, raw, "does not exist; check the path (it is relative to the current directory)");
   std::vector<std::string> known;
-  for (const auto& model : models())
-    if (!model.internal) known.emplace_back(model.name);
+  for (const auto& row : models())
+    if (!row.internal) known.emplace_back(row.name);
   return unknown_name(option, raw, std::move(known), extra);
 }
 

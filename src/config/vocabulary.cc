@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/folder_models.h"
 #include "config/precision_table.h"
 
 namespace paceline::config {
@@ -23,43 +24,30 @@ constexpr std::array kGptInput{ModelInput{"input_ids", DType::kInt64, kTokens, k
 constexpr std::array kGemmInput{ModelInput{"a", DType::kFloat32, kRow2048}};
 constexpr std::array kConvInput{ModelInput{"x", DType::kFloat32, kFeatureMap}};
 
-// Projections and feed-forward of one block, and both attention products, for every block of a transformer.
-constexpr I64 transformer_macs(I64 layers, I64 hidden, I64 feed_forward, I64 s) {
-  return layers * (4 * hidden * hidden + 2 * hidden * feed_forward) * s + layers * 2 * s * s * hidden;
-}
+constexpr MacCount kResnet50Macs{4'089'184'256};
+constexpr MacCount kVitB16Macs{transformer_macs(12, 768, 3072)(197) + I64{196} * 768 * 768 +
+                               I64{768} * 1000};                       // + patches + head
+constexpr MacCount kBertLargeMacs = transformer_macs(24, 1024, 4096);  // the encoder, pooler left out
+constexpr MacCount kTinyCnnMacs{I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + I64{2048} * 10};
+constexpr MacCount kPeakGemmMacs{I64{2048} * 2048};
+constexpr MacCount kPeakConvMacs{I64{56} * 56 * 128 * 128 * 9};
 
-constexpr I64 resnet50_macs(I64) {
-  return 4'089'184'256;
-}
-constexpr I64 vit_b_16_macs(I64) {
-  return transformer_macs(12, 768, 3072, 197) + I64{196} * 768 * 768 + I64{768} * 1000;  // + patches + head
-}
-constexpr I64 bert_large_macs(I64 s) {
-  return transformer_macs(24, 1024, 4096, s);
-}  // the encoder, pooler left out
-constexpr I64 gpt2_macs(I64 s) {
-  return transformer_macs(12, 768, 3072, s) + I64{768} * kGptVocabulary * s;
-}  // + language-model head
-constexpr I64 tiny_cnn_macs(I64) {
-  return I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + I64{2048} * 10;
-}
-constexpr I64 peak_gemm_macs(I64) {
-  return I64{2048} * 2048;
-}
-constexpr I64 peak_conv_macs(I64) {
-  return I64{56} * 56 * 128 * 128 * 9;
+constexpr MacCount gpt2_macs() {
+  auto macs = transformer_macs(12, 768, 3072);
+  macs.per_token += I64{768} * kGptVocabulary;  // language-model head
+  return macs;
 }
 
 constexpr std::array kModels{
-    Model{"resnet50", Task::kCnn, "images", kImageInput, 0, 0, 25'557'032, resnet50_macs},
-    Model{"vit_b_16", Task::kTransformer, "images", kImageInput, 0, 0, 86'567'656, vit_b_16_macs},
-    Model{"bert-large", Task::kTransformer, "sequences", kBertInput, 128, 512, 335'141'888, bert_large_macs,
+    Model{"resnet50", Task::kCnn, "images", kImageInput, 0, 0, 25'557'032, kResnet50Macs},
+    Model{"vit_b_16", Task::kTransformer, "images", kImageInput, 0, 0, 86'567'656, kVitB16Macs},
+    Model{"bert-large", Task::kTransformer, "sequences", kBertInput, 128, 512, 335'141'888, kBertLargeMacs,
           false, 0, "none"},
-    Model{"gpt2", Task::kTransformer, "sequences", kGptInput, 128, 1024, 124'439'808, gpt2_macs, false, 0,
+    Model{"gpt2", Task::kTransformer, "sequences", kGptInput, 128, 1024, 124'439'808, gpt2_macs(), false, 0,
           "tokens"},
-    Model{"tiny_cnn", Task::kCnn, "images", kTinyInput, 0, 0, 25'626, tiny_cnn_macs},
-    Model{"peak_gemm", Task::kCnn, "rows", kGemmInput, 0, 0, 4'194'304, peak_gemm_macs, true, 2048},
-    Model{"peak_conv", Task::kCnn, "images", kConvInput, 0, 0, 147'456, peak_conv_macs, true, 8},
+    Model{"tiny_cnn", Task::kCnn, "images", kTinyInput, 0, 0, 25'626, kTinyCnnMacs},
+    Model{"peak_gemm", Task::kCnn, "rows", kGemmInput, 0, 0, 4'194'304, kPeakGemmMacs, true, 2048},
+    Model{"peak_conv", Task::kCnn, "images", kConvInput, 0, 0, 147'456, kPeakConvMacs, true, 8},
 };
 
 constexpr std::array kEngines{
@@ -112,7 +100,8 @@ std::span<const FileType> file_types() {
 }
 
 const Model* find_model(std::string_view name) {
-  return find_row(kModels, name);
+  const Model* model = find_row(kModels, name);
+  return model ? model : find_folder_model(name);
 }
 const Engine* find_engine(std::string_view name) {
   return find_row(kEngines, name);

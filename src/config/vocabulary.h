@@ -23,6 +23,19 @@ struct ModelInput {
   std::int64_t id_limit = 0;            // token ids are below this; 0: not token ids
 };
 
+// Multiply-adds of one forward pass: a polynomial in the number of tokens.
+struct MacCount {
+  std::int64_t fixed = 0, per_token = 0, per_pair_of_tokens = 0;
+  constexpr std::int64_t operator()(std::int64_t tokens) const {
+    return fixed + per_token * tokens + per_pair_of_tokens * tokens * tokens;
+  }
+};
+
+// Projections and feed-forward of every block of a transformer, and both attention products.
+constexpr MacCount transformer_macs(std::int64_t layers, std::int64_t width, std::int64_t feed_forward) {
+  return {0, layers * (4 * width * width + 2 * width * feed_forward), 2 * layers * width};
+}
+
 struct Model {
   std::string_view name;
   Task task = Task::kCnn;
@@ -33,10 +46,11 @@ struct Model {
   std::int64_t parameters = 0;
   // Multiply-adds of convolutions and matrix products of one forward pass of one sample, QK^T and AV included
   // in full; FLOP = 2 x MAC (docs/metrics.md, model FLOPs).
-  std::int64_t (*forward_macs)(std::int64_t sequence_length) = nullptr;
+  MacCount forward_macs;
   bool internal = false;  // measures the machine's peak; not offered to users
   std::int64_t internal_batch = 0;
   std::string_view answers = "classes";  // what a row of the output holds: classes | tokens | none
+  std::string_view folder{};             // where its sizes and weights come from; empty: built in
 };
 
 struct Engine {
@@ -73,6 +87,7 @@ std::span<const Engine> engines();
 std::span<const Precision> precisions();
 std::span<const FileType> file_types();
 
+// Built in, or a folder that read_folder_model (folder_models.h) has read under this name.
 const Model* find_model(std::string_view name);
 const Engine* find_engine(std::string_view name);
 const Precision* find_precision(std::string_view name);

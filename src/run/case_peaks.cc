@@ -18,7 +18,7 @@ std::string cpu_model(const nlohmann::json& environment) {
 
 result::Number model_flops(const config::Settings& settings) {
   const auto* model = config::find_model(settings.text("model"));
-  if (!model || !model->forward_macs) return result::Number::missing("FLOPs of this model are not known");
+  if (!model) return result::Number::missing("FLOPs of this model are not known");
   const std::int64_t length =
       settings.has("sequence_length") ? settings.integer("sequence_length") : model->default_sequence_length;
   return 2.0 * static_cast<double>(model->forward_macs(length));

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "config/device.h"
+#include "config/folder_models.h"
 #include "config/slo.h"
 #include "config/vocabulary.h"
 #include "run/case_settings.h"
@@ -107,7 +108,7 @@ bool is_file(const std::string& model) {
 workload::AccuracyQuestion question_of(const Settings& s) {
   workload::AccuracyQuestion q;
   q.answers = answers_of(s);
-  q.trained = s.has("weights") || is_file(s.text("model"));
+  q.trained = !config::weights_of(s).empty() || is_file(s.text("model"));
   q.outputs_decide_too =
       s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine") || asked_precision(s) == "fp32";
   q.max_changed = s.has("accuracy.max_changed") ? s.number("accuracy.max_changed")
@@ -160,7 +161,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.case_id = c.id;
   pass.engine = s.text("engine");
   (is_file(s.text("model")) ? pass.model.file : pass.model.name) = s.text("model");
-  pass.model.weights_file = optional_text(s, "weights");
+  pass.model.weights_file = config::weights_of(s);
   pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
   pass.model.inputs = config::case_inputs(c);
   pass.batch_dimensions = config::case_batch_dimensions(c);

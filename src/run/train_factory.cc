@@ -218,7 +218,7 @@ result::Flops training_flops(const Case& c) {
   result::Flops flops;
   flops.peak_measured_flops_per_s = result::Number::missing("the peak is not measured for training");
   const auto* model = config::find_model(c.settings.text("model"));
-  if (!model || !model->forward_macs) return flops;
+  if (!model) return flops;
   const auto length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length") : 0;
   flops.model_flops_per_item =
       3 * 2.0 * (static_cast<double>(model->forward_macs(length)) + head_macs(*model, length));

@@ -203,7 +203,7 @@ class OwnModels(cli.CliTest):
         self.write("plain/readme.txt", "")
         for name in ("w.safetensors", "m.keras", "m.xyz"):
             self.write(name, "")
-        for name, words in (("hf", ["Hugging Face folder", "--weights", "optimum-cli"]), ("tf", ["TensorFlow", "tf2onnx"]),
+        for name, words in (("hf", ["Hugging Face folder", "hf/config.json", "no model_type", "optimum-cli"]), ("tf", ["TensorFlow", "tf2onnx"]),
                             ("plain", ["is a folder; give the model file in it"]), ("w.safetensors", ["weights alone", "--weights"]),
                             ("m.keras", ["TensorFlow"]), ("m.xyz", ["no engine reads"])):
             with self.subTest(name=name):

@@ -66,7 +66,7 @@ plugin::EngineInfo CudaEngine::info() const {
                    {"io", io_in_words(switches_.io)},
                    {"inference_mode", "on"}};
   info.device_clock = true;
-  for (auto& setting : program_->settings()) info.settings.push_back(std::move(setting));
+  for (auto& setting : settings_of(*program_)) info.settings.push_back(std::move(setting));
   return info;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/pretrained_model.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "torch/errors.h"
@@ -84,7 +85,7 @@ proto::ModelProto to_onnx(const jit::Module& module, const plugin::ModelSpec& sp
   auto& set = *model.add_opset_import();
   set.set_version(settings.opset);
   auto& graph = *model.mutable_graph();
-  graph.set_name(spec.name);
+  graph.set_name(folder_name(spec.name));
   const auto source = module.get_method("forward").graph();
   OnnxGraph onnx(graph, module, settings.opset);
   for (std::size_t i = 0; i < spec.inputs.size(); ++i) {

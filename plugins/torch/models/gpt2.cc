@@ -1,56 +1,62 @@
 // SPDX-License-Identifier: MIT
+#include <string>
 #include <vector>
 
 #include "torch/models/builders.h"
 #include "torch/models/layers.h"
 
-// GPT-2 (124M) with Hugging Face's GPT2Model names; the language-model head is the token embedding.
+// GPT-2 with Hugging Face's GPT2Model names; the language-model head is the token embedding.
 namespace paceline::torch_plugin {
 namespace gpt2 {
 namespace {
 
-constexpr std::int64_t kWidth = 768, kHeads = 12, kLayers = 12, kVocabulary = 50257, kPositions = 1024;
-constexpr double kEps = 1e-5, kDropout = 0.1;
+using Shape = TransformerShape;
+
+constexpr double kDropout = 0.1;
 
 class Attention : public torch::nn::Module {
  public:
-  Attention()
-      : qkv_(add_layer<TransposedLinear>(*this, "c_attn", kWidth, 3 * kWidth)),
-        projection_(add_layer<TransposedLinear>(*this, "c_proj", kWidth, kWidth)),
+  explicit Attention(const Shape& s)
+      : heads_(s.heads),
+        qkv_(add_layer<TransposedLinear>(*this, "c_attn", s.width, 3 * s.width)),
+        projection_(add_layer<TransposedLinear>(*this, "c_proj", s.width, s.width)),
         attention_dropout_(add_layer<Dropout>(*this, "attn_dropout", kDropout)),
         dropout_(add_layer<Dropout>(*this, "resid_dropout", kDropout)) {}
   at::Tensor forward(const at::Tensor& x) const {
     const auto parts = qkv_->forward(x).chunk(3, 2);
     const auto y =
-        at::scaled_dot_product_attention(split_heads(parts[0], kHeads), split_heads(parts[1], kHeads),
-                                         split_heads(parts[2], kHeads), {}, attention_dropout_->share(),
+        at::scaled_dot_product_attention(split_heads(parts[0], heads_), split_heads(parts[1], heads_),
+                                         split_heads(parts[2], heads_), {}, attention_dropout_->share(),
                                          /*is_causal=*/true);
     return dropout_->forward(projection_->forward(merge_heads(y)));
   }
 
  private:
+  std::int64_t heads_;
   std::shared_ptr<TransposedLinear> qkv_, projection_;
   std::shared_ptr<Dropout> attention_dropout_, dropout_;
 };
 
 class Block : public torch::nn::Module {
  public:
-  Block()
-      : ln_1_(add_layer<LayerNorm>(*this, "ln_1", kWidth, kEps)),
-        attention_(add_layer<Attention>(*this, "attn")),
-        ln_2_(add_layer<LayerNorm>(*this, "ln_2", kWidth, kEps)) {
+  explicit Block(const Shape& s)
+      : gelu_(s.tanh_gelu ? "tanh" : "none"),
+        ln_1_(add_layer<LayerNorm>(*this, "ln_1", s.width, s.eps)),
+        attention_(add_layer<Attention>(*this, "attn", s)),
+        ln_2_(add_layer<LayerNorm>(*this, "ln_2", s.width, s.eps)) {
     const auto mlp = add_layer<torch::nn::Module>(*this, "mlp");
-    up_ = add_layer<TransposedLinear>(*mlp, "c_fc", kWidth, 4 * kWidth);
-    down_ = add_layer<TransposedLinear>(*mlp, "c_proj", 4 * kWidth, kWidth);
+    up_ = add_layer<TransposedLinear>(*mlp, "c_fc", s.width, s.feed_forward);
+    down_ = add_layer<TransposedLinear>(*mlp, "c_proj", s.feed_forward, s.width);
     dropout_ = add_layer<Dropout>(*mlp, "dropout", kDropout);
   }
   at::Tensor forward(const at::Tensor& x) const {
     const auto y = x + attention_->forward(ln_1_->forward(x));
-    const auto hidden = at::gelu(up_->forward(ln_2_->forward(y)), "tanh");
+    const auto hidden = at::gelu(up_->forward(ln_2_->forward(y)), gelu_);
     return y + dropout_->forward(down_->forward(hidden));
   }
 
  private:
+  std::string gelu_;
   std::shared_ptr<LayerNorm> ln_1_;
   std::shared_ptr<Attention> attention_;
   std::shared_ptr<LayerNorm> ln_2_;
@@ -60,24 +66,27 @@ class Block : public torch::nn::Module {
 
 class Gpt2 : public Model {
  public:
-  Gpt2()
-      : tokens_(add_layer<Embedding>(*this, "wte", kVocabulary, kWidth)),
-        positions_(add_layer<Embedding>(*this, "wpe", kPositions, kWidth)),
+  Gpt2(const Shape& s, bool scores)
+      : scores_(scores),
+        tokens_(add_layer<Embedding>(*this, "wte", s.vocabulary, s.width)),
+        positions_(add_layer<Embedding>(*this, "wpe", s.positions, s.width)),
         dropout_(add_layer<Dropout>(*this, "drop", kDropout)) {
     const auto layers = add_layer<torch::nn::Module>(*this, "h");
-    for (std::int64_t i = 0; i < kLayers; ++i)
-      blocks_.push_back(add_layer<Block>(*layers, std::to_string(i)));
-    ln_ = add_layer<LayerNorm>(*this, "ln_f", kWidth, kEps);
+    for (std::int64_t i = 0; i < s.layers; ++i)
+      blocks_.push_back(add_layer<Block>(*layers, std::to_string(i), s));
+    ln_ = add_layer<LayerNorm>(*this, "ln_f", s.width, s.eps);
   }
-  // Logits of every position, [N, S, 50257].
+  // Hidden states [N, S, width], or scores of the vocabulary at every position.
   at::Tensor run(std::span<const at::Tensor> inputs) override {
     auto x =
         dropout_->forward(tokens_->forward(inputs[0]) + positions_->weight().narrow(0, 0, inputs[0].size(1)));
     for (const auto& block : blocks_) x = block->forward(x);
-    return at::linear(ln_->forward(x), tokens_->weight());
+    x = ln_->forward(x);
+    return scores_ ? at::linear(x, tokens_->weight()) : x;
   }
 
  private:
+  bool scores_;
   std::shared_ptr<Embedding> tokens_, positions_;
   std::shared_ptr<Dropout> dropout_;
   std::vector<std::shared_ptr<Block>> blocks_;
@@ -87,8 +96,8 @@ class Gpt2 : public Model {
 }  // namespace
 }  // namespace gpt2
 
-std::shared_ptr<Model> build_gpt2() {
-  return std::make_shared<gpt2::Gpt2>();
+std::shared_ptr<Model> build_gpt2(const TransformerShape& shape, TransformerHead head) {
+  return std::make_shared<gpt2::Gpt2>(shape, head == TransformerHead::kTokenScores);
 }
 
 }  // namespace paceline::torch_plugin

@@ -18,6 +18,8 @@ class Model : public torch::nn::Module {
  public:
   // Inputs in the order of the model's table row.
   virtual at::Tensor run(std::span<const at::Tensor> inputs) = 0;
+
+  std::vector<std::string> left_out;  // tensors of the file of weights that the output does not need
 };
 
 // Parameters and buffers under their dotted names.

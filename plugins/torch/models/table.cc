@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "torch/models/builders.h"
+#include "torch/models/folder.h"
 #include "torch/models/model.h"
 
 namespace paceline::torch_plugin {
@@ -34,7 +35,7 @@ constexpr WeightRule kConvolutional[] = {
     {"downsample.0.weight", Law::kFanInBalanced, 0, kAfterRelu},
     {"weight", Law::kFanIn, 0, kHe},
 };
-constexpr WeightRule kVit[] = {
+constexpr WeightRule kVitWeights[] = {
     {"class_token", Law::kAround, 0, 1},
     {"pos_embedding", Law::kAround, 0, 0.2},
     {"ln_1.weight", Law::kAround, 1, 0.1},
@@ -46,7 +47,7 @@ constexpr WeightRule kVit[] = {
     {"mlp.3.weight", Law::kFanIn, 0, kBranch24},
     {"weight", Law::kFanIn, 0, 1},
 };
-constexpr WeightRule kBert[] = {
+constexpr WeightRule kBertWeights[] = {
     {"word_embeddings.weight", Law::kAround, 0, 0.05},
     {"position_embeddings.weight", Law::kAround, 0, 0.02},
     {"token_type_embeddings.weight", Law::kAround, 0, 0.02},
@@ -55,7 +56,7 @@ constexpr WeightRule kBert[] = {
     {"output.dense.weight", Law::kFanIn, 0, kBranch48},
     {"weight", Law::kFanIn, 0, 1},
 };
-constexpr WeightRule kGpt2[] = {
+constexpr WeightRule kGpt2Weights[] = {
     {"wte.weight", Law::kAround, 0, 0.05},
     {"wpe.weight", Law::kAround, 0, 0.02},
     {"ln_1.weight", Law::kAround, 1, 0.1},
@@ -67,6 +68,33 @@ constexpr WeightRule kGpt2[] = {
 };
 constexpr WeightRule kPeak[] = {
     {"b", Law::kFanIn, 0, 1}, {"bias", Law::kAround, 0, 0.1}, {"weight", Law::kFanIn, 0, 1}};
+
+constexpr const char* kBertLargeName = "bert-large";
+constexpr TransformerShape kBertLarge{.layers = 24,
+                                      .width = 1024,
+                                      .heads = 16,
+                                      .feed_forward = 4096,
+                                      .eps = 1e-12,
+                                      .vocabulary = 30522,
+                                      .positions = 512,
+                                      .token_types = 2};
+constexpr TransformerShape kGpt2{.layers = 12,
+                                 .width = 768,
+                                 .heads = 12,
+                                 .feed_forward = 3072,
+                                 .eps = 1e-5,
+                                 .tanh_gelu = true,
+                                 .vocabulary = 50257,
+                                 .positions = 1024};
+constexpr TransformerShape kVitB16{.layers = 12,
+                                   .width = 768,
+                                   .heads = 12,
+                                   .feed_forward = 3072,
+                                   .eps = 1e-6,
+                                   .image = 224,
+                                   .patch = 16,
+                                   .channels = 3,
+                                   .labels = 1000};
 
 constexpr std::string_view kBatchNormCounters[] = {"num_batches_tracked"};
 constexpr std::string_view kBertExtras[] = {"embeddings.position_ids", "cls."};
@@ -81,13 +109,21 @@ const std::vector<ModelRow>& table() {
        {{"input", DType::kFloat32, {3, 224, 224}}},
        kConvolutional,
        {"", kBatchNormCounters}},
-      {"vit_b_16", build_vit_b_16, {{"input", DType::kFloat32, {3, 224, 224}}}, kVit, {"", {}}},
-      {"bert-large",
-       build_bert_large,
+      {"vit_b_16",
+       [] { return build_vit(kVitB16, TransformerHead::kClasses); },
+       {{"input", DType::kFloat32, {3, 224, 224}}},
+       kVitWeights,
+       {"", {}}},
+      {kBertLargeName,
+       [] { return build_bert(kBertLarge, TransformerHead::kPooled); },
        {{"input_ids", DType::kInt64, {-512}}, {"attention_mask", DType::kInt64, {-512}}},
-       kBert,
+       kBertWeights,
        {"bert.", kBertExtras}},
-      {"gpt2", build_gpt2, {{"input_ids", DType::kInt64, {-1024}}}, kGpt2, {"transformer.", kGpt2Extras}},
+      {"gpt2",
+       [] { return build_gpt2(kGpt2, TransformerHead::kTokenScores); },
+       {{"input_ids", DType::kInt64, {-1024}}},
+       kGpt2Weights,
+       {"transformer.", kGpt2Extras}},
       {"tiny_cnn",
        build_tiny_cnn,
        {{"input", DType::kFloat32, {3, 32, 32}}},
@@ -129,12 +165,13 @@ std::string describe_all(const auto& items) {
 
 }  // namespace
 
-const ModelRow& find_model(const std::string& name) {
+ModelRow find_model(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& row : table()) {
     if (row.name == name) return row;
-    names.emplace_back(row.name);
+    names.push_back(row.name);
   }
+  if (is_pretrained_folder(name)) return folder_row(name);
   const auto nearest = nearest_name(name, names);
   throw Error(ErrorCode::kUsage,
               fmt::format("unknown model '{}'{}; there are: {}", name,
@@ -161,7 +198,7 @@ std::shared_ptr<Model> make(const ModelRow& row, const plugin::ModelSpec& spec, 
   if (spec.weights_file.empty())
     fill_random(*model, row.weights, spec.weights_seed, threads);
   else
-    load_weights(*model, row.checkpoint, spec.weights_file);
+    model->left_out = load_weights(*model, row.checkpoint, spec.weights_file);
   model->eval();
   return model;
 }
@@ -174,8 +211,8 @@ std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads) {
 
 std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads) {
   auto row = find_model(spec.name);
-  if (row.name == "bert-large") {
-    row.build = build_bert_large_masked_lm;
+  if (row.name == kBertLargeName) {
+    row.build = [] { return build_bert(kBertLarge, TransformerHead::kTokenScores); };
     row.checkpoint.ignored = kMaskedLmExtras;
   }
   return make(row, spec, threads);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,22 +20,23 @@ struct InputRow {
   std::vector<std::int64_t> per_sample;  // shape without the batch; -n stands for any extent from 1 to n
 };
 
-// Everything that is particular to one built-in model.
+// Everything that is particular to one model.
 struct ModelRow {
-  std::string_view name;
-  std::shared_ptr<Model> (*build)();
+  std::string name;
+  std::function<std::shared_ptr<Model>()> build;
   std::vector<InputRow> inputs;
   std::span<const WeightRule> weights;
   CheckpointNames checkpoint;
 };
 
-// Error(kUsage) that lists the names there are, the nearest first.
-const ModelRow& find_model(const std::string& name);
+// Built in, or a folder of config.json and weights (models/folder.h).
+// Error(kUsage) lists the names there are, the nearest first.
+ModelRow find_model(const std::string& name);
 
 // Error(kUsage) unless names, types and shapes are what the model takes; the batch is free.
 void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
 
-// The built-in model `spec` names, its inputs checked, its weights read or drawn.
+// The model `spec` names, its inputs checked, its weights read or drawn.
 std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads);
 
 // The same with the head that it is trained with, where that is another one (BERT: masked tokens).

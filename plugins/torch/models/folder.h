@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+namespace paceline::torch_plugin {
+
+struct ModelRow;
+
+// The model of a folder as Hugging Face's save_pretrained writes it, with the names of its weights.
+// Throws what read_pretrained_model (base/pretrained_model.h) throws.
+ModelRow folder_row(const std::string& folder);
+
+}  // namespace paceline::torch_plugin

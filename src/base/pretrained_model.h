@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Folders as Hugging Face's save_pretrained writes them: config.json, and the weights in model.safetensors.
+namespace paceline {
+
+// Sizes of a transformer; those that its family does not have are 0.
+struct TransformerShape {
+  std::int64_t layers = 0, width = 0, heads = 0, feed_forward = 0;
+  double eps = 0;          // of the layer norms
+  bool tanh_gelu = false;  // GELU by its approximation with tanh
+  std::int64_t vocabulary = 0, positions = 0, token_types = 0;
+  std::int64_t image = 0, patch = 0, channels = 0;  // height and width of an image and of a patch
+  std::int64_t labels = 0;                          // of a head that classifies
+};
+
+enum class TransformerFamily { kBert, kGpt2, kVit };
+
+// What stands behind the layers, and so what the output is.
+enum class TransformerHead {
+  kNone,          // hidden states of every token
+  kPooled,        // the first token's, through a dense layer and tanh
+  kTokenScores,   // scores of the vocabulary at every token
+  kClasses,       // scores of the labels
+  kTokenClasses,  // scores of the labels at every token
+};
+
+struct PretrainedModel {
+  TransformerFamily family = TransformerFamily::kBert;
+  TransformerHead head = TransformerHead::kNone;
+  TransformerShape shape;
+};
+
+// "bert", "gpt2" or "vit", as model_type in config.json has them.
+std::string_view family_name(TransformerFamily family);
+std::optional<TransformerFamily> find_family(std::string_view model_type);
+
+// Whether this is a folder with a config.json.
+bool is_pretrained_folder(const std::filesystem::path& folder);
+
+// Reads FOLDER/config.json. Throws Error(kData) that names the file and the key which is not built in here.
+PretrainedModel read_pretrained_model(const std::filesystem::path& folder);
+
+// The folder's name, also where it is written as "." or with a slash at its end.
+std::string folder_name(const std::filesystem::path& folder);
+
+inline constexpr std::string_view kPretrainedWeights = "model.safetensors";
+
+}  // namespace paceline

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "config/folder_models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "base/error.h"
+#include "base/pretrained_model.h"
+#include "config/settings_builder.h"
+#include "config/vocabulary.h"
+
+namespace paceline::config {
+namespace fs = std::filesystem;
+namespace {
+
+using I64 = std::int64_t;
+
+constexpr I64 kDefaultTokens = 128;
+constexpr std::array<I64, 1> kTokens{kSequence};
+
+// A row of the vocabulary with everything that it points to.
+struct FolderModel {
+  std::string folder;
+  PretrainedModel pretrained;
+  std::array<I64, 3> image{};
+  std::vector<ModelInput> inputs;
+  Model row;
+};
+
+MacCount head_macs(const PretrainedModel& model) {
+  const auto& s = model.shape;
+  const bool bert = model.family == TransformerFamily::kBert;
+  switch (model.head) {
+    case TransformerHead::kTokenScores:
+      return {0, s.width * s.vocabulary + (bert ? s.width * s.width : 0)};
+    case TransformerHead::kClasses:
+      return {s.width * s.labels + (bert ? s.width * s.width : 0)};
+    case TransformerHead::kTokenClasses:
+      return {0, s.width * s.labels};
+    case TransformerHead::kPooled:
+      return {s.width * s.width};
+    case TransformerHead::kNone:
+      break;
+  }
+  return {};
+}
+
+MacCount macs_of(const PretrainedModel& model) {
+  const auto& s = model.shape;
+  const auto layers = transformer_macs(s.layers, s.width, s.feed_forward);
+  const auto head = head_macs(model);
+  if (model.family != TransformerFamily::kVit)
+    return {head.fixed, layers.per_token + head.per_token, layers.per_pair_of_tokens};
+  const auto patches = (s.image / s.patch) * (s.image / s.patch);
+  return {layers(patches + 1) + patches * s.width * s.channels * s.patch * s.patch + head.fixed};
+}
+
+std::string_view answers_of(const PretrainedModel& model) {
+  if (model.head == TransformerHead::kClasses) return "classes";
+  const bool next_token =
+      model.family == TransformerFamily::kGpt2 && model.head == TransformerHead::kTokenScores;
+  return next_token ? "tokens" : "none";
+}
+
+void set_inputs(FolderModel& model) {
+  const auto& shape = model.pretrained.shape;
+  if (model.pretrained.family == TransformerFamily::kVit) {
+    model.image = {shape.channels, shape.image, shape.image};
+    model.inputs = {{"pixel_values", DType::kFloat32, model.image}};
+    return;
+  }
+  model.inputs = {{"input_ids", DType::kInt64, kTokens, shape.vocabulary}};
+  if (model.pretrained.family == TransformerFamily::kBert)
+    model.inputs.push_back({"attention_mask", DType::kInt64, kTokens});
+}
+
+void set_row(FolderModel& model) {
+  auto& row = model.row;
+  row.name = row.folder = model.folder;
+  row.task = Task::kTransformer;
+  row.item = model.pretrained.family == TransformerFamily::kVit ? "images" : "sequences";
+  row.inputs = model.inputs;
+  row.max_sequence_length = model.pretrained.shape.positions;
+  row.default_sequence_length = std::min(kDefaultTokens, row.max_sequence_length);
+  row.forward_macs = macs_of(model.pretrained);
+  row.answers = answers_of(model.pretrained);
+}
+
+// Rows are never taken away: cases point to them.
+struct Folders {
+  std::vector<std::unique_ptr<FolderModel>> all;
+  std::map<std::string, const FolderModel*, std::less<>> latest;
+};
+Folders& folders() {
+  static Folders known;
+  return known;
+}
+
+const FolderModel& read(const std::string& folder) {
+  auto model = std::make_unique<FolderModel>();
+  model->folder = folder;
+  model->pretrained = read_pretrained_model(folder);
+  set_inputs(*model);
+  set_row(*model);
+  folders().latest[folder] = model.get();
+  folders().all.push_back(std::move(model));
+  return *folders().all.back();
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::kUsage, message);
+}
+
+void check_weights_of(const std::string& name) {
+  const auto* model = find_folder_model(name);
+  std::error_code error;
+  if (model && !fs::exists(fs::path(model->folder) / kPretrainedWeights, error))
+    refuse(fmt::format("model '{}' has no {}; write it with save_pretrained, or give another file as weights",
+                       name, kPretrainedWeights));
+}
+
+}  // namespace
+
+const Model& read_folder_model(const std::string& folder) {
+  return read(folder).row;
+}
+
+const Model* find_folder_model(std::string_view folder) {
+  const auto& latest = folders().latest;
+  const auto found = latest.find(folder);
+  return found == latest.end() ? nullptr : &found->second->row;
+}
+
+std::string folder_of_weights(const std::string& model, const std::string& weights) {
+  const auto family = find_family(model);
+  if (!family) return {};
+  const auto parent = fs::path(weights).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (weights.empty() || !is_pretrained_folder(folder)) {
+    if (find_model(model)) return {};
+    refuse(
+        fmt::format("model '{0}' has the sizes of the config.json beside its weights{1}; give weights: "
+                    "FOLDER/{2}, or FOLDER as the model",
+                    model, weights.empty() ? "" : fmt::format(", and '{}' has none beside it", weights),
+                    kPretrainedWeights));
+  }
+  const auto found = read(folder).pretrained.family;
+  if (found != *family)
+    refuse(fmt::format("model '{}': the config.json beside '{}' is that of a {}; give model: {}", model,
+                       weights, family_name(found), family_name(found)));
+  return folder;
+}
+
+void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems) {
+  if (!settings.has("models")) return;
+  const auto weights = settings.has("weights") ? settings.text("weights") : std::string();
+  const auto written =
+      std::find_if(raw.rbegin(), raw.rend(), [](const RawSetting& s) { return s.name == "models"; });
+  const auto place = written == raw.rend()     ? Place{}
+                     : written->values.empty() ? written->place
+                                               : written->values.front().place;
+  std::vector<Value> models;
+  for (const auto& model : settings.texts("models")) {
+    models.emplace_back(model);
+    try {
+      if (const auto folder = folder_of_weights(model, weights); !folder.empty()) models.back() = folder;
+      if (weights.empty()) check_weights_of(model);
+    } catch (const Error& error) {
+      problems.push_back(diagnostic(place, error.what()));
+    }
+  }
+  settings.set_list("models", std::move(models));
+}
+
+std::string weights_of(const Settings& settings) {
+  if (settings.has("weights")) return settings.text("weights");
+  const Model* model = settings.has("model") ? find_model(settings.text("model")) : nullptr;
+  return model && !model->folder.empty() ? (fs::path(model->folder) / kPretrainedWeights).string() : "";
+}
+
+}  // namespace paceline::config
