@@ -231,6 +231,37 @@ def traced(file):
     torch.jit.trace(tidy(torchvision.models.resnet18()), IMAGE).save(str(file))
 
 
+def pretrained(file, model, **config):
+    """A folder with config.json and model.safetensors; weights are drawn wider than for training, so that layers differ."""
+    import transformers
+    configs = {"Bert": transformers.BertConfig, "GPT2": transformers.GPT2Config, "ViT": transformers.ViTConfig}
+    kind = next(k for k in configs if model.startswith(k))
+    torch.manual_seed(0)
+    getattr(transformers, model)(configs[kind](**config)).eval().save_pretrained(file)
+
+
+def minilm(file):
+    pretrained(file, "BertModel", hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536, initializer_range=0.05)
+
+
+def bert_masked_lm(file):
+    pretrained(file, "BertForMaskedLM", hidden_size=256, num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, initializer_range=0.05)
+
+
+def bert_classes(file):
+    pretrained(file, "BertForSequenceClassification", hidden_size=256, num_hidden_layers=2, num_attention_heads=4, intermediate_size=512, num_labels=5,
+               initializer_range=0.05)
+
+
+def gpt2_small(file):
+    pretrained(file, "GPT2LMHeadModel", n_embd=256, n_layer=4, n_head=4, initializer_range=0.05)
+
+
+def vit_small(file):
+    pretrained(file, "ViTForImageClassification", hidden_size=384, num_hidden_layers=6, num_attention_heads=6, intermediate_size=1536, num_labels=100,
+               initializer_range=0.05)
+
+
 def openvino_ir(file):
     import openvino
     openvino.save_model(openvino.convert_model(tidy(SmallConvNet()), example_input=IMAGE, input=[-1, 3, 64, 64]), str(file), compress_to_fp16=False)
@@ -258,6 +289,11 @@ MODELS = [
     ("TorchScript with control flow", "branch.ts", scripted, ["--shapes", "x:{batch}x16"]),
     ("TorchScript, traced ResNet-18", "resnet18.pt", traced, ["--shapes", "x:{batch}x3x64x64"]),
     ("OpenVINO IR, open batch", "convnet.xml", openvino_ir, []),
+    ("Hugging Face folder, BertModel of MiniLM-L6's shape", "minilm", minilm, []),
+    ("Hugging Face folder, BertForMaskedLM", "bert_masked_lm", bert_masked_lm, []),
+    ("Hugging Face folder, BertForSequenceClassification", "bert_classes", bert_classes, []),
+    ("Hugging Face folder, GPT2LMHeadModel", "gpt2_small", gpt2_small, []),
+    ("Hugging Face folder, ViTForImageClassification of ViT-S/16's shape", "vit_small", vit_small, []),
 ]
 
 

@@ -6,7 +6,8 @@ usage: VENV/bin/python tools/model_survey.py exported [--folder models] [--pacel
        VENV/bin/python tools/model_survey.py onnx-tests [--sample 150] [--seed 1] [--folder FOLDER] [--paceline …] [--docs docs/models.md]
 
 exported:   the models of tools/exported_models.py. The command is run as a newcomer types it; where Paceline asks for something and shows an
-            option to copy, that option is copied. What --dump-outputs wrote is then computed again by the engine's own Python.
+            option to copy, that option is copied. What --dump-outputs wrote is then computed again by the engine's own Python, that of
+            Hugging Face folders by transformers.
 onnx-tests: a seeded sample of the models of onnx.backend.test, each with the inputs and expected outputs that come with it, on ONNX Runtime.
             Models agree, or differ in ONNX Runtime's Python as well, or are refused by both, or by a rule of Paceline; all else is wrong.
 --docs writes the findings between the marks of that page. The exit code is 1 where outputs are wrong or Paceline crashed.
@@ -25,7 +26,8 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUICK = ["--iterations", "5", "--repetitions", "1", "--accuracy-samples", "1", "--idle-wait-s", "0", "--no-measure-peak", "--quiet"]
-ENGINES = {".onnx": ["onnxruntime", "openvino"], ".xml": ["openvino"], ".ts": ["torchscript"], ".pt": ["torchscript"]}
+FOLDER = ""  # the suffix of a Hugging Face folder
+ENGINES = {FOLDER: ["eager", "torchscript", "onnxruntime", "openvino"], ".onnx": ["onnxruntime", "openvino"], ".xml": ["openvino"], ".ts": ["torchscript"], ".pt": ["torchscript"]}
 TOLERANCE = {"float16": 5e-3}
 DEFAULT_TOLERANCE = 1e-4
 EXPECTED_TOLERANCE = 1e-3  # that of the package's own runner is 1e-3 of each element
@@ -52,6 +54,17 @@ def by_torchscript(file, inputs):
     with torch.no_grad():
         found = torch.jit.load(str(file))(*[torch.from_numpy(v) for v in inputs.values()])
     return {f"output{i}": v.numpy() for i, v in enumerate(found if isinstance(found, (tuple, list)) else [found])}
+
+
+def by_transformers(folder, inputs):
+    import json
+    import torch
+    import transformers
+    name = json.loads((folder / "config.json").read_text())["architectures"][0]
+    model = getattr(transformers, name).from_pretrained(folder).eval()
+    with torch.no_grad():
+        found = model(**{n: torch.from_numpy(v) for n, v in inputs.items()})
+    return {"output": (found.logits if "logits" in found else found.last_hidden_state).numpy()}
 
 
 OWN = {"onnxruntime": by_onnxruntime, "openvino": by_openvino, "torchscript": by_torchscript}
@@ -104,7 +117,8 @@ def survey_one(args, file, engine, options):
     dumps = sorted((out / "dump").glob("*/outputs-0.npz")) if (out / "dump").exists() else []
     if dumps:
         inputs = dict(np.load(dumps[0].with_name("inputs-0.npz")))
-        row["error"] = largest_error(dict(np.load(dumps[0])), OWN[engine](file, inputs))
+        own = by_transformers if file.suffix == FOLDER else OWN[engine]
+        row["error"] = largest_error(dict(np.load(dumps[0])), own(file, inputs))
         row["half"] = any(v.dtype == np.float16 for v in inputs.values())
     return row
 

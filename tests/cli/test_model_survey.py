@@ -23,7 +23,7 @@ class ModelSurvey(unittest.TestCase):
         return done.stdout
 
     def test_models_as_people_export_them(self):
-        self.assertGreaterEqual(self.survey("exported").count("| equal |"), 33)
+        self.assertGreaterEqual(self.survey("exported").count("| equal |"), 53)
 
     def test_the_tests_of_onnx_itself(self):
         self.assertIn("150 models of", self.survey("onnx-tests"))
