@@ -9,11 +9,10 @@
 
 #include "base/error.h"
 #include "onnx/graph.h"
+#include "onnx/raise_opset.h"
 
 namespace paceline::onnx {
 namespace {
-
-constexpr std::int64_t kFirstOpset = 13;  // the first whose DequantizeLinear knows channels
 
 enum class Role {
   kProduct,  // weights times activations: what 8 bits are for
@@ -224,10 +223,13 @@ void check_model(const proto::ModelProto& model) {
                 fmt::format("the model is quantised already: node '{}' is {}; run it as it is, or start from "
                             "its float version",
                             layer_name(*node), node->op_type()));
-  if (opset_version(model) < kFirstOpset)
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("the model uses operator set {}, weights per channel need {}; export it again",
-                            opset_version(model), kFirstOpset));
+  if (opset_version(model) < kQuantiseOpset)
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("the model uses operator set {}, int8 needs {} or later; convert it with: python3 -c "
+                    "\"import onnx, onnx.version_converter as c; "
+                    "onnx.save(c.convert_version(onnx.load('FILE.onnx'), {}), 'NEW.onnx')\"",
+                    opset_version(model), kQuantiseOpset, kPerChannelOpset));
 }
 
 [[noreturn]] void nothing_to_quantise(const Placement& placement) {

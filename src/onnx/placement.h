@@ -43,7 +43,7 @@ struct Placement {
   [[nodiscard]] std::set<std::string> values() const;
 };
 
-// Leaves the model as it is. Throws Error(kUnsupported): already quantised, operator set below 13, nothing to
+// Leaves the model as it is. Throws Error(kUnsupported): already quantised, operator set below 10, nothing to
 // quantise (with why); Error(kConfig): an exclusion that fits no layer.
 Placement place(proto::ModelProto& model, const PlacementOptions& options);
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "onnx/graph.h"
+#include "onnx/raise_opset.h"
 #include "onnx/simplify.h"
 
 namespace paceline::onnx {
@@ -26,7 +27,11 @@ class Rewriter {
  public:
   Rewriter(proto::ModelProto& model, const Ranges& ranges, const QuantiseOptions& options,
            Placement placement)
-      : graph_(*model.mutable_graph()), ranges_(ranges), options_(options), placement_(std::move(placement)) {
+      : graph_(*model.mutable_graph()),
+        ranges_(ranges),
+        options_(options),
+        placement_(std::move(placement)),
+        per_channel_(opset_version(model) >= kPerChannelOpset) {
     for (const auto& layer : placement_.layers) layer_at_[layer.node] = &layer;
     for (const auto& tensor : graph_.initializer()) initializers_[tensor.name()] = &tensor;
   }
@@ -38,6 +43,8 @@ class Rewriter {
   void rewrite_node(int n, proto::NodeProto node);
   void quantise_value(const std::string& value, const proto::NodeProto& reader);
   void quantise_weights(proto::NodeProto& node, const QuantisedLayer& layer);
+  [[nodiscard]] ChannelWeights integers_of(const proto::TensorProto& tensor, const QuantisedLayer& layer,
+                                           const std::vector<float>& smallest_scales) const;
   void quantise_bias_of(proto::NodeProto& node, const std::vector<float>& weight_scales, float input_scale);
   [[nodiscard]] std::vector<float> bias_of(const proto::NodeProto& node, std::size_t channels) const;
   void add_pair(const std::string& value, const ScaleAndZero& scale);
@@ -52,6 +59,7 @@ class Rewriter {
   const Ranges& ranges_;
   const QuantiseOptions& options_;
   Placement placement_;
+  bool per_channel_;
   std::map<int, const QuantisedLayer*> layer_at_;
   std::map<std::string, const proto::TensorProto*> initializers_;  // those of the float model
   std::set<std::string> done_;
@@ -109,6 +117,19 @@ std::vector<float> finite_weights(const proto::TensorProto& tensor) {
   return weights;
 }
 
+// With a scale a channel, or one for all.
+ChannelWeights Rewriter::integers_of(const proto::TensorProto& tensor, const QuantisedLayer& layer,
+                                     const std::vector<float>& smallest_scales) const {
+  const auto weights = finite_weights(tensor);
+  if (per_channel_)
+    return quantise_channels(weights, shape_of(tensor), layer.weight_axis, weight_bits(), smallest_scales);
+  std::vector<float> smallest;
+  if (!smallest_scales.empty())
+    smallest.push_back(*std::max_element(smallest_scales.begin(), smallest_scales.end()));
+  return quantise_channels(weights, {1, static_cast<std::int64_t>(weights.size())}, 0, weight_bits(),
+                           smallest);
+}
+
 // A weight that several layers share is quantised once for each way they use it.
 void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& layer) {
   const std::string weight = node.input(layer.weight_input);
@@ -118,13 +139,13 @@ void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& la
   const float input_scale = scale_of(node.input(0), node).scale;
   const auto bias = bias_of(node, static_cast<std::size_t>(channels));
   const std::string stem = fmt::format("{}/{}", node.output(0), weight);
-  const auto integers = quantise_channels(finite_weights(tensor), shape, layer.weight_axis, weight_bits(),
-                                          smallest_weight_scales(bias, input_scale));
-  const std::vector<std::int8_t> zeros(static_cast<std::size_t>(channels));
+  const auto integers = integers_of(tensor, layer, smallest_weight_scales(bias, input_scale));
+  const std::vector<std::int8_t> zeros(integers.scales.size());
+  const Shape scales = per_channel_ ? Shape{channels} : Shape{};
   *graph_.add_initializer() = make_tensor(stem + "/quantized", DType::kInt8, shape, integers.values.data());
-  *graph_.add_initializer() = make_tensor(stem + "/scale", Shape{channels}, integers.scales);
-  *graph_.add_initializer() = make_tensor(stem + "/zero_point", DType::kInt8, Shape{channels}, zeros.data());
-  add_dequantize(stem, dequantised(stem), layer.weight_axis);
+  *graph_.add_initializer() = make_tensor(stem + "/scale", scales, integers.scales);
+  *graph_.add_initializer() = make_tensor(stem + "/zero_point", DType::kInt8, scales, zeros.data());
+  add_dequantize(stem, dequantised(stem), per_channel_ ? layer.weight_axis : -1);
   node.set_input(layer.weight_input, dequantised(stem));
   if (!bias.empty()) quantise_bias_of(node, integers.scales, input_scale);
 }
@@ -134,14 +155,17 @@ void Rewriter::quantise_bias_of(proto::NodeProto& node, const std::vector<float>
   const auto bias = floats_of(*initializers_.at(node.input(2)));
   std::vector<float> scales = weight_scales;
   for (auto& scale : scales) scale *= input_scale;
-  const auto integers = quantise_bias(bias, scales);
   const Shape shape{static_cast<std::int64_t>(bias.size())};
-  const std::vector<std::int32_t> zeros(bias.size());
+  const Shape scale_shape = per_channel_ ? shape : Shape{};
+  const std::vector<std::int32_t> zeros(scales.size());
+  if (!per_channel_) scales.resize(bias.size(), scales.front());
+  const auto integers = quantise_bias(bias, scales);
+  scales.resize(zeros.size());
   const std::string stem = fmt::format("{}/{}", node.output(0), node.input(2));
   *graph_.add_initializer() = make_tensor(stem + "/quantized", DType::kInt32, shape, integers.data());
-  *graph_.add_initializer() = make_tensor(stem + "/scale", shape, scales);
-  *graph_.add_initializer() = make_tensor(stem + "/zero_point", DType::kInt32, shape, zeros.data());
-  add_dequantize(stem, dequantised(stem), 0);
+  *graph_.add_initializer() = make_tensor(stem + "/scale", scale_shape, scales);
+  *graph_.add_initializer() = make_tensor(stem + "/zero_point", DType::kInt32, scale_shape, zeros.data());
+  add_dequantize(stem, dequantised(stem), per_channel_ ? 0 : -1);
   node.set_input(2, dequantised(stem));
 }
 
@@ -160,7 +184,7 @@ void Rewriter::rewrite_node(int n, proto::NodeProto node) {
 QuantiseReport Rewriter::rewrite() {
   for (int n = 0; n < graph_.node_size(); ++n) rewrite_node(n, std::move(*graph_.mutable_node(n)));
   graph_.mutable_node()->Swap(nodes_.mutable_node());
-  QuantiseReport report{placement_.layers, placement_.float_layers, weight_bits(), {}, {}, 0};
+  QuantiseReport report{placement_.layers, placement_.float_layers, weight_bits(), per_channel_, {}, {}, 0};
   report.activations = integer_bias() ? "uint8" : "int8";
   report.bias = integer_bias() ? "int32" : "float32";
   report.quantised_values = static_cast<int>(done_.size());
@@ -174,8 +198,9 @@ QuantiseReport quantise(proto::ModelProto& model, const Ranges& ranges, const Qu
   remove_unused(model);
   auto& note = *model.add_metadata_props();
   note.set_key("paceline.quantisation");
-  note.set_value(fmt::format("{} layers, {}-bit weights per channel, {} activations, {} bias",
-                             report.layers.size(), report.weight_bits, report.activations, report.bias));
+  note.set_value(fmt::format("{} layers, {}-bit weights per {}, {} activations, {} bias",
+                             report.layers.size(), report.weight_bits,
+                             report.per_channel ? "channel" : "tensor", report.activations, report.bias));
   return report;
 }
 

@@ -25,12 +25,14 @@ struct QuantiseReport {
   std::vector<QuantisedLayer> layers;
   std::vector<FloatLayer> float_layers;
   int weight_bits = 8;
+  bool per_channel = true;  // scales of the weights; from operator set 13 on
   std::string activations;  // uint8 | int8
   std::string bias;         // int32 | float32
   int quantised_values = 0;
 };
 
-// Rewrites the model in place and drops the float weights. Throws what place() throws, and Error(kData)
+// Rewrites the model in place and drops the float weights, which have a scale a channel from operator set 13
+// on and one a tensor before. Throws what place() throws, and Error(kData)
 // naming a layer whose input has no range.
 QuantiseReport quantise(proto::ModelProto& model, const Ranges& ranges, const QuantiseOptions& options);
 

@@ -14,6 +14,7 @@
 #include "onnx/half_cast.h"
 #include "onnx/model_file.h"
 #include "onnx/quantise.h"
+#include "onnx/raise_opset.h"
 #include "onnx/simplify.h"
 #include "workload/prepare/model_runner.h"
 #include "workload/prepare/sensitivity.h"
@@ -50,6 +51,7 @@ class Int8Pass {
 
  private:
   [[nodiscard]] onnx::QuantiseOptions options() const;
+  void raise_operator_set(onnx::proto::ModelProto& model);
   void find_ranges(onnx::proto::ModelProto& model);
   [[nodiscard]] bool use_cache(const std::set<std::string>& values);
   void calibrate(onnx::proto::ModelProto& model, const std::set<std::string>& values);
@@ -131,7 +133,22 @@ void Int8Pass::study(onnx::proto::ModelProto& model) {
   write_file_atomic(to_.sensitivity_file, sensitivity_json(found));
 }
 
+// Engines read weights with a scale a channel from operator set 13 on.
+void Int8Pass::raise_operator_set(onnx::proto::ModelProto& model) {
+  const auto raised = onnx::raise_opset(model);
+  if (raised.to > raised.from)
+    notes_.push_back(
+        fmt::format("the file's operator set {} was raised to {}: its operators mean the same there",
+                    raised.from, raised.to));
+  if (raised.to >= onnx::kQuantiseOpset && raised.to < onnx::kPerChannelOpset)
+    notes_.push_back(fmt::format(
+        "weights have one scale a tensor: '{}' means something else from operator set {} on, and scales a "
+        "channel need {}; they are more accurate, and onnx.version_converter may convert the file",
+        raised.stopped_by, raised.to + 1, onnx::kPerChannelOpset));
+}
+
 result::Quantisation Int8Pass::run(onnx::proto::ModelProto& model) {
+  raise_operator_set(model);
   (void)onnx::place(model, options().placement);  // says what is wrong before calibration costs time
   find_ranges(model);
   if (!interrupt_) study(model);
