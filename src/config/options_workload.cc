@@ -19,7 +19,8 @@ constexpr auto kPrecisionChoices = [] {
 constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training"}, {"collective", false}}};
 constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
-constexpr std::array<Choice, 4> kAnswers{{{"auto"}, {"classes"}, {"tokens"}, {"none"}}};
+constexpr std::array<Choice, 7> kAnswers{
+    {{"auto"}, {"classes"}, {"tokens"}, {"dense"}, {"embedding"}, {"boxes"}, {"none"}}};
 constexpr std::array<Choice, 4> kIo{{{"device"}, {"pinned"}, {"pageable"}, {"none"}}};
 
 constexpr std::array kRows{
@@ -223,13 +224,20 @@ constexpr std::array kRows{
         .max = 1,
         .help =
             "Smallest accepted centred cosine against the reference; unset: by precision and kind of model."},
+    Option{
+        .name = "accuracy.quantile_err",
+        .type = kNumber,
+        .min = 0,
+        .max = 1e6,
+        .help =
+            "Largest accepted 0.98 quantile of |a-b| of a dense output, over the standard deviation of the "
+            "reference; unset: by precision."},
     Option{.name = "accuracy.max_changed",
            .type = kNumber,
            .min = 0,
            .max = 1,
            .help = "Largest accepted share of inputs whose answer differs from the reference's, with trained "
-                   "weights; "
-                   "unset: by precision."},
+                   "weights, and of integers and boxes that do; unset: by precision."},
     Option{.name = "accuracy.max_top1_change",
            .flags = "--accuracy-claim",
            .type = kNumber,
@@ -257,13 +265,14 @@ constexpr std::array kRows{
             "same inputs (FLOAT.onnx), or a file of expected outputs (FILE.npy, FILE.npz, NAME:FILE.npz)."},
     Option{
         .name = "accuracy.answers",
-        .flags = "--accuracy-answers",
+        .flags = "--accuracy-answers,--accuracy-output",
         .type = kChoice,
         .fallback = "auto",
         .choices = kAnswers,
         .help =
-            "What the first output holds: class scores of an input, of each next token, or neither; auto: by "
-            "the built-in model, else classes where an input has one row."},
+            "What the first output holds: class scores of an input (classes), of each next token (tokens), a "
+            "map (dense), vectors (embedding), boxes, or none of those; auto: by the built-in model, else by "
+            "name, type and shape, as for the other outputs."},
     Option{
         .name = "labels",
         .help = "The right class of each input of load_inputs or image_dir: one integer a line, or a .npy."},

@@ -44,6 +44,14 @@ void fields(A& a, AccuracyClaim& t) {
   a("inputs_needed", t.inputs_needed), a("detail", t.detail);
 }
 template <class A>
+void fields(A& a, OutputAgreement& t) {
+  a("name", t.name), a("kind", t.kind), a("because", t.because), a("judged_by", t.judged_by);
+  a("passed", t.passed), a("max_rel_err", t.max_rel_err), a("max_abs_err", t.max_abs_err);
+  a("centred_cosine", t.centred_cosine), a("cosine", t.cosine), a("scale", t.scale);
+  a("quantile_err", t.quantile_err), a("quantile_err_worst", t.quantile_err_worst);
+  a("equal_share", t.equal_share), a("detail", t.detail);
+}
+template <class A>
 void fields(A& a, Correctness& t) {
   a("checked", t.checked), a("passed", t.passed), a("reference", t.reference), a("samples", t.samples);
   a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine),
@@ -56,6 +64,8 @@ void fields(A& a, Correctness& t) {
   a("answers", t.answers), a("top1", t.top1), a("top5", t.top5), a("next_token", t.next_token);
   a("reference_answers", t.reference_answers), a("max_changed_tolerance", t.max_changed_tolerance);
   a("labelled", t.labelled), a("claim", t.claim);
+  a("outputs", t.outputs), a("worst_output", t.worst_output),
+      a("quantile_err_tolerance", t.quantile_err_tolerance);
 }
 template <class A>
 void fields(A& a, ExecutedPrecision& t) {

@@ -82,8 +82,24 @@ struct AccuracyClaim {
   std::string detail;
 };
 
-// The first output against the reference's. A sample is one input; its rows are one (classes) or one a
-// position (tokens). Formulas: docs/metrics.md, accuracy.
+// One output of the model against the reference's. Formulas and rules: docs/methodology.md, accuracy.
+struct OutputAgreement {
+  std::string name;
+  std::string kind;     // classes | tokens | dense | embedding | boxes | integers | none
+  std::string because;  // why it is taken for that, or why it is not compared
+  std::string
+      judged_by;  // answers | max_error | quantile_error | cosine | equal_values | boxes; empty: not compared
+  bool passed = false;
+  Number max_rel_err, max_abs_err, centred_cosine, cosine;
+  Number scale;               // standard deviation of the reference's elements
+  Number quantile_err;        // 0.98 quantile of |a-b| over scale, all samples
+  Number quantile_err_worst;  // the same of the worst sample
+  Number equal_share;         // integers: equal values; boxes: boxes that have a counterpart
+  std::string detail;         // what failed, with figures
+};
+
+// All outputs against the reference's; figures outside `outputs` are the first one's. A sample is one input;
+// its rows are one (classes) or one a position (tokens). Formulas: docs/metrics.md, accuracy.
 struct Correctness {
   bool checked = false;
   bool passed = false;
@@ -109,6 +125,9 @@ struct Correctness {
   Number max_changed_tolerance;  // largest accepted share of changed answers
   LabelledAccuracy labelled;
   AccuracyClaim claim;
+  std::vector<OutputAgreement> outputs;  // in the model's order; empty: nothing was compared
+  std::string worst_output;              // the one nearest to its limit or furthest beyond it
+  Number quantile_err_tolerance = Number::missing("no output was judged by it");
 };
 
 struct ExecutedPrecision {

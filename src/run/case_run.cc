@@ -16,6 +16,7 @@
 #include "result/summarize_training.h"
 #include "run/case_identity.h"
 #include "run/train_factory.h"
+#include "workload/precision_limits.h"
 
 namespace paceline::run {
 namespace {
@@ -29,13 +30,6 @@ std::string arithmetic_of(const std::string& precision) {
 }
 
 // What most of the work ran in; empty when the engine cannot tell.
-std::string dominant_precision(const result::PrecisionReadBack& p) {
-  const auto most = std::max_element(p.executed.begin(), p.executed.end(), [](const auto& a, const auto& b) {
-    return a.flops_share < b.flops_share;
-  });
-  return most == p.executed.end() ? std::string() : most->precision;
-}
-
 result::NoiseProfile noise_profile(const CaseRun& run) {
   return run.definition.settings.text("profile") == "quiet" ? result::NoiseProfile::kQuiet
                                                             : result::NoiseProfile::kShared;
@@ -128,7 +122,7 @@ void take_readings(CaseRun& run, const workload::PassReport& report) {
   run.result.correctness = report.correctness;
   run.result.precision = report.precision;
   // Where a file's own precision is asked for, what ran is the case's, whatever the check finds.
-  const std::string ran = dominant_precision(report.precision);
+  const std::string ran = workload::dominant_precision(report.precision);
   if (!ran.empty() && run.definition.settings.text("precision") == config::kPrecisionOfFile)
     run.result.benchmark.precision = ran;
   run.result.precision.asked = run.definition.settings.text("precision");
@@ -145,7 +139,7 @@ void take_readings(CaseRun& run, const workload::PassReport& report) {
 
 // An executed precision other than the one asked for ends the case.
 void judge_precision(CaseRun& run) {
-  const std::string ran = dominant_precision(run.result.precision),
+  const std::string ran = workload::dominant_precision(run.result.precision),
                     asked = arithmetic_of(run.result.benchmark.precision);
   if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
     end_case(run, "precision",

@@ -120,7 +120,7 @@ void Coordinator::check(CaseRun& c) {
   if (prepare(c, pass)) {
     const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
     if (!known || lacks_dump(c)) run_check(c, pass);
-    c.base.tolerance = timed_tolerance(c.base.tolerance, c.result.correctness);
+    c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
   }
   if (c.ended) observer_.case_ends(c.result);
   keeper_.keep(c, cases_);

@@ -15,6 +15,7 @@
 #include "run/case_settings.h"
 #include "stats/quantile.h"
 #include "workload/inference/input_layout.h"
+#include "workload/precision_limits.h"
 
 namespace paceline::run {
 namespace {
@@ -72,14 +73,25 @@ workload::LoadSpec load_spec(const Settings& s) {
   return load;
 }
 
-workload::Tolerance tolerance_of(const Settings& s) {
+workload::Tolerance tolerance_of(const Settings& s, const config::Precision& precision) {
   const auto* model = config::find_model(s.text("model"));
-  const auto& row = config::tolerance(*config::find_precision(asked_precision(s)),
-                                      model ? model->task : config::Task::kTransformer);
+  const auto& row = config::tolerance(precision, model ? model->task : config::Task::kTransformer);
   workload::Tolerance t{row.max_rel_err, row.centred_cosine};
+  t.quantile_err = precision.quantile_err;
   if (s.has("accuracy.max_rel_err")) t.max_rel_err = s.number("accuracy.max_rel_err");
   if (s.has("accuracy.centred_cosine")) t.centred_cosine = s.number("accuracy.centred_cosine");
+  if (s.has("accuracy.quantile_err")) t.quantile_err = s.number("accuracy.quantile_err");
+  t.max_decides =
+      s.has("accuracy.max_rel_err") || (precision.name == "fp32" && !s.has("accuracy.quantile_err"));
   return t;
+}
+
+// What holds for a case in a precision.
+workload::PrecisionLimits limits_of(const Settings& s, const config::Precision& precision) {
+  const bool written = s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine");
+  return {std::string(precision.name), tolerance_of(s, precision),
+          s.has("accuracy.max_changed") ? s.number("accuracy.max_changed") : precision.max_changed,
+          written || precision.name == "fp32"};
 }
 
 std::int64_t check_samples(const Settings& s, std::int64_t batch) {
@@ -108,11 +120,9 @@ bool is_file(const std::string& model) {
 workload::AccuracyQuestion question_of(const Settings& s) {
   workload::AccuracyQuestion q;
   q.answers = answers_of(s);
+  q.answers_because =
+      s.text("accuracy.answers") == "auto" ? "the built-in model has it" : "accuracy.answers says so";
   q.trained = !config::weights_of(s).empty() || is_file(s.text("model"));
-  q.outputs_decide_too =
-      s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine") || asked_precision(s) == "fp32";
-  q.max_changed = s.has("accuracy.max_changed") ? s.number("accuracy.max_changed")
-                                                : config::find_precision(asked_precision(s))->max_changed;
   q.claim = s.has("accuracy.max_top1_change") ? s.number("accuracy.max_top1_change") : 0;
   q.inputs = inputs_in_words(s);
   q.samples_asked = s.integer("accuracy.samples");
@@ -175,8 +185,10 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.settings.options = engine_options(s, pass.engine);
   pass.batch = s.integer("batch");
   pass.samples = check_samples(s, pass.batch * pass.load.max_batch);
-  pass.tolerance = tolerance_of(s);
   pass.accuracy = question_of(s);
+  pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
+  workload::use_limits(pass, asked_precision(s));
+  pass.limits.clear();
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   pass.cache_mode = s.text("cache_mode");
@@ -193,9 +205,28 @@ workload::PassSpec check_pass(const workload::PassSpec& base) {
 }
 
 workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance,
-                                    const result::Correctness& checked) {
-  if (checked.judged_by != "answers" || !checked.max_abs_err) return tolerance;
-  return {tolerance.max_rel_err, -1, 2 * *checked.max_abs_err};
+                                    const result::OutputAgreement& checked) {
+  workload::Tolerance timed = tolerance;
+  if (checked.judged_by == "max_error" || !checked.max_abs_err) return timed;
+  timed.centred_cosine = -1;
+  timed.max_abs_err = 2 * *checked.max_abs_err;
+  timed.max_decides = checked.judged_by != "quantile_error";
+  if (checked.judged_by == "equal_values") timed.max_rel_err = 0;
+  if (timed.max_decides) return timed;
+  timed.scale = checked.scale.value().value_or(0);
+  timed.quantile_err = std::max(timed.quantile_err, 2 * checked.quantile_err_worst.value().value_or(0));
+  return timed;
+}
+
+std::vector<workload::Tolerance> timed_tolerances(const workload::Tolerance& tolerance,
+                                                  const result::Correctness& checked) {
+  std::vector<workload::Tolerance> limits;
+  for (const auto& output : checked.outputs) limits.push_back(timed_tolerance(tolerance, output));
+  if (!limits.empty()) return limits;
+  result::OutputAgreement first;  // a result that an earlier version stored
+  first.judged_by = checked.judged_by == "answers" ? "answers" : "max_error";
+  first.max_abs_err = checked.max_abs_err;
+  return {timed_tolerance(tolerance, first)};
 }
 
 workload::PassSpec profile_pass(const Case& c, const workload::PassSpec& base) {

@@ -14,9 +14,10 @@ workload::PassSpec base_pass(const config::Case& c, int default_threads);
 // The check pass of a case but for its files: at the batch that the timed pass loads the model for.
 workload::PassSpec check_pass(const workload::PassSpec& base);
 
-// For the outputs after the timed loop: where the answers decided, the errors may be twice those that passed
-// the check.
-workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance, const result::Correctness& checked);
+// For the outputs after the timed loop, one an output: where something else than the largest error decided,
+// the errors may be twice those that passed the check.
+std::vector<workload::Tolerance> timed_tolerances(const workload::Tolerance& tolerance,
+                                                  const result::Correctness& checked);
 
 // The pass that times the case's layers.
 workload::PassSpec profile_pass(const config::Case& c, const workload::PassSpec& base);

@@ -103,10 +103,17 @@ namespace paceline::workload {
 template <class A>
 void fields(A& a, Tolerance& t) {
   a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine), a("max_abs_err", t.max_abs_err);
+  a("quantile_err", t.quantile_err), a("max_decides", t.max_decides), a("scale", t.scale);
+}
+template <class A>
+void fields(A& a, PrecisionLimits& t) {
+  a("precision", t.precision), a("tolerance", t.tolerance), a("max_changed", t.max_changed);
+  a("outputs_decide_too", t.outputs_decide_too);
 }
 template <class A>
 void fields(A& a, AccuracyQuestion& t) {
-  a("answers", t.answers), a("trained", t.trained), a("outputs_decide_too", t.outputs_decide_too);
+  a("answers", t.answers), a("answers_because", t.answers_because), a("trained", t.trained),
+      a("outputs_decide_too", t.outputs_decide_too);
   a("max_changed", t.max_changed), a("claim", t.claim), a("inputs", t.inputs);
   a("samples_asked", t.samples_asked), a("labels_file", t.labels_file), a("labels", t.labels),
       a("expected_file", t.expected_file);
@@ -164,7 +171,8 @@ void fields(A& a, PassSpec& t) {
   a("batch_dimensions", t.batch_dimensions), a("input_files", t.input_files), a("batch", t.batch),
       a("samples", t.samples), a("reference_file", t.reference_file);
   a("dump_folder", t.dump_folder);
-  a("reference_name", t.reference_name), a("tolerance", t.tolerance), a("accuracy", t.accuracy),
+  a("reference_name", t.reference_name), a("tolerance", t.tolerance),
+      a("output_tolerances", t.output_tolerances), a("limits", t.limits), a("accuracy", t.accuracy),
       a("loop", t.loop), a("cache_mode", t.cache_mode), a("feedback", t.feedback), a("load", t.load),
       a("pin_cpus", t.pin_cpus), a("export_to", t.export_to), a("quantise_to", t.quantise_to),
       a("build_to", t.build_to), a("inputs_to", t.inputs_to), a("expected_to", t.expected_to);

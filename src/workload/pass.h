@@ -35,15 +35,30 @@ enum class PassKind {
 
 std::string pass_kind_name(PassKind kind);
 
+// Limits of one output.
 struct Tolerance {
   double max_rel_err = 0;
   double centred_cosine = 0;
   double max_abs_err = 0;  // an error up to this is accepted whatever its relative size
+  // Limit of the 0.98 quantile of the errors, over the reference's standard deviation.
+  double quantile_err = 0;
+  bool max_decides =
+      true;          // fp32, and where the user wrote a limit; else the kind of output says which figure
+  double scale = 0;  // that standard deviation, where it is known from more samples; 0: of those compared
+};
+
+// Limits that hold once the precision of a file was read back.
+struct PrecisionLimits {
+  std::string precision;
+  Tolerance tolerance;
+  double max_changed = 1;
+  bool outputs_decide_too = false;
 };
 
 // What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
 struct AccuracyQuestion {
-  std::string answers = "none";     // what a row of the output is: classes | tokens | none
+  std::string answers = "none";     // what the first output is: auto, or a kind (output_kind.h)
+  std::string answers_because;      // who says so, where it is not guessed
   bool trained = false;             // weights from a file; random ones answer nearly alike to every input
   bool outputs_decide_too = false;  // where the answers decide: limits the user wrote, and fp32
   double max_changed = 1;           // accepted share of changed answers
@@ -117,6 +132,8 @@ struct PassSpec {
   std::string reference_name;  // in words, for the result
   std::string dump_folder;     // of a check pass: where its inputs and outputs are written; empty: nowhere
   Tolerance tolerance;
+  std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all
+  std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
   AccuracyQuestion accuracy;
   measure::LoopConfig loop;
   std::string cache_mode = "warm";  // warm | cold: emptied before every sample

@@ -4,15 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "stats/proportion.h"
 #include "workload/inference/accuracy.h"
+#include "workload/inference/output_kind.h"
+#include "workload/inference/output_rules.h"
 
 namespace paceline::workload {
 namespace {
 
 using result::AccuracyClaim;
 using result::Correctness;
+using result::OutputAgreement;
 
 constexpr double kNearlyAlways = 0.95;  // an answer as frequent as that says nothing about the input
 constexpr double kNearlyAlike = 0.99;   // nor do scores of which as much is common to all inputs
@@ -24,6 +29,14 @@ std::string percent(double value) {
 // Bounds stand beside the limit that they are compared with: 0.4997 % is not 0.5 %.
 std::string bound_percent(double value) {
   return fmt::format("{:.4g} %", value * 100);
+}
+
+std::string label_of(const std::string& name, std::size_t number) {
+  return name.empty() ? fmt::format("output {}", number) : fmt::format("output '{}'", name);
+}
+
+bool holds_answers(const OutputKind& kind) {
+  return kind.kind == kClasses || kind.kind == kTokens;
 }
 
 void add_detail(Correctness& c, const std::string& text) {
@@ -40,12 +53,17 @@ bool comparable(Correctness& c, const ComparedRows& outputs, const ComparedRows*
   return c.detail.empty();
 }
 
-void judge_errors(Correctness& c, const Tolerance& tolerance) {
-  if (*c.max_rel_err > tolerance.max_rel_err && *c.max_abs_err > tolerance.max_abs_err)
-    add_detail(c, fmt::format("max error {:.3g} exceeds {:.3g}", *c.max_rel_err, tolerance.max_rel_err));
-  if (c.centred_cosine && *c.centred_cosine < tolerance.centred_cosine)
-    add_detail(
-        c, fmt::format("centred cosine {:.6f} is below {:.6f}", *c.centred_cosine, tolerance.centred_cosine));
+// The output that the figures of `c` are of, as far as they say.
+OutputAgreement begin_output(const Correctness& c, const ComparedRows& rows, const OutputKind& kind) {
+  OutputAgreement output;
+  output.name = rows.name;
+  output.kind = kind.kind;
+  output.because = kind.because;
+  output.max_rel_err = c.max_rel_err;
+  output.max_abs_err = c.max_abs_err;
+  output.cosine = c.cosine;
+  output.centred_cosine = c.centred_cosine;
+  return output;
 }
 
 const result::Estimate& agreement(const Correctness& c) {
@@ -62,18 +80,25 @@ void judge_answers(Correctness& c, double limit) {
   if (stats::binomial_lower(changed(c), n, kClaimAlpha) <= limit) return;
   const auto& same = agreement(c);
   add_detail(c,
-             fmt::format("the {} changes for {} ({}–{}) of {} inputs, more than the {} accepted",
+             fmt::format("the {} changes for {} ({}–{}) of {} inputs, more than the {} accepted "
+                         "(--accuracy.max_changed)",
                          c.answers == "tokens" ? "next token" : "top-1 answer", percent(1 - *same.value),
                          percent(1 - *same.ci_high), percent(1 - *same.ci_low), c.samples, percent(limit)));
 }
 
+double part_of_answers(const Correctness& c, double limit) {
+  const double share = 1 - *agreement(c).value;
+  return limit > 0 ? share / limit : share;
+}
+
 // Why the answers cannot decide; empty where they can.
-std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQuestion& question) {
+std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQuestion& question,
+                                 const OutputKind& kind) {
   if (!question.trained)
     return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
            "cosine "
            "decides";
-  if (question.answers == "none") return "the output holds no class scores";
+  if (!holds_answers(kind)) return "the output holds no class scores";
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
     return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",
                        percent(most));
@@ -84,22 +109,35 @@ std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQu
   return {};
 }
 
-void choose_judge(Correctness& c, const ComparedRows& reference, const AccuracyQuestion& question) {
-  c.judged_because = answers_mean_nothing(reference, question);
+void choose_judge(Correctness& c, const ComparedRows& reference, const AccuracyQuestion& question,
+                  const OutputKind& kind) {
+  c.judged_because = answers_mean_nothing(reference, question, kind);
   c.judged_by = c.judged_because.empty() ? "answers" : "outputs";
   if (c.judged_because.empty()) c.judged_because = "trained weights, class scores";
 }
 
-void judge(Correctness& c, const Tolerance& tolerance, const AccuracyQuestion& question) {
+// By the answers; where they do not decide alone, by what its kind is judged by.
+JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
+                   const Tolerance& tolerance, const AccuracyQuestion& question, const OutputKind& kind) {
+  JudgedOutput judged{begin_output(c, outputs, kind), 0};
   const bool answers = c.judged_by == "answers";
   if (answers) {
     c.max_changed_tolerance = question.max_changed;
     judge_answers(c, question.max_changed);
+    judged.output.judged_by = c.judged_by;
+    judged.part_of_limit = part_of_answers(c, question.max_changed);
   }
-  if (answers && !question.outputs_decide_too) return;
-  c.max_rel_err_tolerance = tolerance.max_rel_err;
-  c.centred_cosine_tolerance = tolerance.centred_cosine;
-  judge_errors(c, tolerance);
+  if (!answers || question.outputs_decide_too) {
+    judge_output(judged, outputs, reference, tolerance, question.max_changed);
+    c.max_rel_err_tolerance = judged.limits.max_rel_err;
+    c.centred_cosine_tolerance = judged.limits.centred_cosine;
+    c.quantile_err_tolerance = judged.limits.quantile_err;
+    if (judged.limits.max_changed) c.max_changed_tolerance = judged.limits.max_changed;
+    if (!judged.output.detail.empty()) add_detail(c, judged.output.detail);
+  }
+  judged.output.detail = c.detail;
+  judged.output.passed = c.detail.empty();
+  return judged;
 }
 
 std::string inputs_text(std::int64_t samples, const AccuracyQuestion& question) {
@@ -184,10 +222,99 @@ AccuracyClaim decide_claim(const Correctness& c, const ComparedRows* reference,
   if (!reference) return no_claim(question, "there is no reference to compare with");
   if (question.trained && !question.labels.empty()) return claim_about_labels(c, question);
   if (c.judged_by != "answers")
-    return no_claim(question,
-                    answers_mean_nothing(*reference, question) + "; give trained weights and real inputs");
+    return no_claim(question, c.judged_because + "; give trained weights and real inputs");
   return claim_about_answers(c, question);
 }
+
+struct JudgedOne {
+  Correctness correctness;
+  double part_of_limit = 0;
+};
+
+JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference, const Tolerance& tolerance,
+                    const AccuracyQuestion& question) {
+  JudgedOne one;
+  Correctness& c = one.correctness;
+  c.inputs = question.inputs;
+  c.samples_asked = question.samples_asked;
+  const bool sound = comparable(c, outputs, reference);
+  c.checked = reference != nullptr || !sound;
+  const OutputKind kind = kind_of(outputs, question.answers, question.answers_because);
+  if (!sound) {
+    c.outputs.push_back(begin_output(c, outputs, kind));
+    c.outputs.back().detail = c.detail;
+    one.part_of_limit = std::numeric_limits<double>::infinity();
+    return one;
+  }
+  if (!question.labels.empty())
+    c.labelled = measure_labelled(outputs, reference, question.labels, question.labels_file);
+  if (reference) {
+    measure_agreement(c, outputs, *reference, holds_answers(kind) ? kind.kind : kNoKind);
+    choose_judge(c, *reference, question, kind);
+    auto judged = judge(c, outputs, *reference, tolerance, question, kind);
+    one.part_of_limit = judged.part_of_limit;
+    c.outputs.push_back(std::move(judged.output));
+  }
+  c.claim = decide_claim(c, reference, question);
+  if (c.claim.verdict == "failed")
+    add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
+  c.passed = c.checked && c.detail.empty();
+  return one;
+}
+
+// What is asked of outputs beside the first: neither labels nor a claim are about them.
+AccuracyQuestion about_another(AccuracyQuestion question) {
+  question.answers = kAutoKind;
+  question.answers_because.clear();
+  question.labels.clear();
+  question.claim = 0;
+  return question;
+}
+
+// Collects the verdicts on outputs: figures of the first that can be compared, failures of all, by name.
+class Verdicts {
+ public:
+  [[nodiscard]] bool is_first() const { return !first_; }
+  void leave_out(const ComparedOutput& output, const std::string& why) {
+    OutputAgreement left;
+    left.name = output.rows.name;
+    left.kind = kNoKind;
+    left.because = why;
+    outputs_.push_back(std::move(left));
+  }
+  void add_first(JudgedOne one, const ComparedOutput& output) {
+    first_ = one.correctness;
+    if (one.correctness.outputs.empty()) leave_out(output, "there is no reference for it");
+    first_->detail.clear();
+    add(std::move(one));
+  }
+  void add(JudgedOne one) {
+    Correctness& c = one.correctness;
+    for (auto& output : c.outputs) outputs_.push_back(std::move(output));
+    if (!c.detail.empty()) {
+      add_detail(*first_, fmt::format("{} ({}): {}", label_of_last(), outputs_.back().kind, c.detail));
+      first_->checked = true;
+    }
+    if (c.outputs.empty() || one.part_of_limit < part_of_limit_) return;
+    part_of_limit_ = one.part_of_limit;
+    worst_ = label_of_last();
+  }
+  Correctness take() {
+    Correctness c = std::move(*first_);
+    c.outputs = std::move(outputs_);
+    c.worst_output = worst_;
+    c.passed = c.checked && c.detail.empty();
+    return c;
+  }
+
+ private:
+  [[nodiscard]] std::string label_of_last() const { return label_of(outputs_.back().name, outputs_.size()); }
+
+  std::optional<Correctness> first_;
+  std::vector<OutputAgreement> outputs_;
+  std::string worst_;
+  double part_of_limit_ = 0;
+};
 
 }  // namespace
 
@@ -199,32 +326,48 @@ Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& ref
   c.max_rel_err_tolerance = tolerance.max_rel_err;
   c.centred_cosine_tolerance = tolerance.centred_cosine;
   if (!comparable(c, outputs, &reference)) return c;
-  measure_agreement(c, outputs, reference, "none");
-  judge_errors(c, tolerance);
+  measure_agreement(c, outputs, reference, kNoKind);
+  JudgedOutput judged{begin_output(c, outputs, {tolerance.max_decides ? kNoKind : kDense, {}}), 0};
+  judge_output(judged, outputs, reference, tolerance, 1);
+  c.detail = judged.output.detail;
   c.passed = c.detail.empty();
   return c;
 }
 
+Correctness compare_all(const ComparedOutputs& outputs, const ComparedOutputs& reference,
+                        std::span<const Tolerance> limits, const Tolerance& tolerance) {
+  std::optional<Correctness> found;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const ComparedRows* rows = reference_of(reference, outputs, i);
+    if (!rows || !outputs[i].left_out.empty()) continue;
+    auto c = compare_outputs(outputs[i].rows, *rows, i < limits.size() ? limits[i] : tolerance);
+    if (!c.passed && outputs.size() > 1) c.detail = label_of(outputs[i].rows.name, i + 1) + ": " + c.detail;
+    if (!found || !c.passed) found = std::move(c);
+    if (!found->passed) break;
+  }
+  return found.value_or(Correctness{});
+}
+
 Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* reference,
                           const Tolerance& tolerance, const AccuracyQuestion& question) {
-  Correctness c;
-  c.inputs = question.inputs;
-  c.samples_asked = question.samples_asked;
-  const bool sound = comparable(c, outputs, reference);
-  c.checked = reference != nullptr || !sound;
-  if (!sound) return c;
-  if (!question.labels.empty())
-    c.labelled = measure_labelled(outputs, reference, question.labels, question.labels_file);
-  if (reference) {
-    measure_agreement(c, outputs, *reference, question.answers);
-    choose_judge(c, *reference, question);
-    judge(c, tolerance, question);
+  return judge_one(outputs, reference, tolerance, question).correctness;
+}
+
+Correctness judge_all(const ComparedOutputs& outputs, const ComparedOutputs* reference,
+                      const Tolerance& tolerance, const AccuracyQuestion& question) {
+  Verdicts verdicts;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const ComparedRows* rows = reference ? reference_of(*reference, outputs, i) : nullptr;
+    if (!outputs[i].left_out.empty())
+      verdicts.leave_out(outputs[i], outputs[i].left_out);
+    else if (verdicts.is_first())
+      verdicts.add_first(judge_one(outputs[i].rows, rows, tolerance, question), outputs[i]);
+    else if (rows)
+      verdicts.add(judge_one(outputs[i].rows, rows, tolerance, about_another(question)));
+    else
+      verdicts.leave_out(outputs[i], "there is no reference for it");
   }
-  c.claim = decide_claim(c, reference, question);
-  if (c.claim.verdict == "failed")
-    add_detail(c, fmt::format("top-1 changes by {} or more: {}", percent(*c.claim.limit), c.claim.detail));
-  c.passed = c.checked && c.detail.empty();
-  return c;
+  return verdicts.take();
 }
 
 }  // namespace paceline::workload

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/npy.h"
 #include "workload/inference/accuracy.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/output_dump.h"
@@ -14,16 +13,8 @@
 namespace paceline::workload {
 namespace {
 
-// One row of class scores an input, where nobody said what the output is.
-std::string answers_of(const std::string& asked, const ComparedRows& rows) {
-  if (asked != "auto") return asked;
-  return rows.all_positions == 1 && rows.length > 1 ? "classes" : "none";
-}
-
-AccuracyQuestion question_of(const PassSpec& spec, const ComparedRows& rows,
-                             const DistinctSamples& distinct) {
+AccuracyQuestion question_of(const PassSpec& spec, const DistinctSamples& distinct) {
   AccuracyQuestion question = spec.accuracy;
-  question.answers = answers_of(question.answers, rows);
   question.labels.clear();
   if (spec.accuracy.labels.empty()) return question;
   for (const auto index : distinct.first())
@@ -32,14 +23,15 @@ AccuracyQuestion question_of(const PassSpec& spec, const ComparedRows& rows,
 }
 
 // Expected outputs of another shape are a mistake in the file, not in the engine.
-std::optional<ComparedRows> reference_of(const PassSpec& spec, const ComparedRows& rows) {
+std::optional<ComparedOutputs> reference_for(const PassSpec& spec, const ComparedOutputs& outputs) {
   if (spec.reference_file.empty()) return std::nullopt;
-  auto reference = to_rows(read_npy_samples(spec.reference_file, 0, spec.samples));
+  auto all = read_reference(spec.reference_file, 0, spec.samples);
+  const auto &rows = outputs.front().rows, &reference = all.front().rows;
   if (!spec.accuracy.expected_file.empty() && !same_shape(rows, reference))
     throw Error(ErrorCode::kData,
                 fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
                             spec.accuracy.expected_file, shape_text(reference), shape_text(rows)));
-  return reference;
+  return all;
 }
 
 }  // namespace
@@ -51,13 +43,12 @@ void DistinctSamples::add(const Inputs& inputs, std::int64_t index, std::int64_t
 
 SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
   SampleRun run;
-  run.rows.samples_planned = spec.samples;
   for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) {
     auto inputs = std::make_unique<Inputs>(spec, b, 1);
     run.distinct.add(*inputs, b, spec.batch);
     const auto views = inputs->batch(b);
     const auto outputs = infer(engine, views);
-    append_rows(run.rows, outputs, spec.batch);
+    append_outputs(run.outputs, outputs, spec.batch, spec.samples);
     if (!spec.dump_folder.empty()) dump_batch(spec.dump_folder, b, views, outputs);
     run.bound = std::move(inputs);
   }
@@ -65,17 +56,17 @@ SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
 }
 
 result::Correctness check_samples(const PassSpec& spec, const SampleRun& run) {
-  const auto& [rows, distinct, bound] = run;
-  auto reference = reference_of(spec, rows);
-  const auto question = question_of(spec, rows, distinct);
-  const auto judged = [&](const ComparedRows& outputs) {
-    auto c = judge_outputs(outputs, reference ? &*reference : nullptr, spec.tolerance, question);
+  const auto& distinct = run.distinct;
+  auto reference = reference_for(spec, run.outputs);
+  const auto question = question_of(spec, distinct);
+  const auto judged = [&](const ComparedOutputs& outputs) {
+    auto c = judge_all(outputs, reference ? &*reference : nullptr, spec.tolerance, question);
     c.reference = spec.reference_name;
     return c;
   };
-  if (distinct.all()) return judged(rows);
+  if (distinct.all()) return judged(run.outputs);
   if (reference) reference = select_samples(*reference, distinct.first());
-  return judged(select_samples(rows, distinct.first()));
+  return judged(select_samples(run.outputs, distinct.first()));
 }
 
 }  // namespace paceline::workload

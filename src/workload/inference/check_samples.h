@@ -8,7 +8,7 @@
 
 #include "plugin/engine.h"
 #include "result/case_result.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/compared_outputs.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/pass.h"
 
@@ -30,7 +30,7 @@ class DistinctSamples {
 };
 
 struct SampleRun {
-  ComparedRows rows;
+  ComparedOutputs outputs;
   DistinctSamples distinct;
   std::unique_ptr<Inputs> bound;  // the last batch: an engine may look at its inputs until others are bound
 };

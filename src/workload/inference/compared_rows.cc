@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kThinAbove = 1 << 20;  // elements a sample
 constexpr std::int64_t kPositions = 16;
-constexpr std::int64_t kKept = 1 << 25;  // elements of all samples
+constexpr std::size_t kMapRank = 4;  // dimensions with the batch, from which on an output is a map
 
 template <typename T>
 T load(const std::byte* data, std::int64_t i) {
@@ -48,22 +48,26 @@ float element(const std::byte* data, DType dtype, std::int64_t i) {
   throw Error(ErrorCode::kInternal, "an output of a type nobody knows");
 }
 
-std::int64_t kept_positions(std::int64_t per_sample, std::int64_t length, std::int64_t samples_planned) {
-  const std::int64_t all = per_sample / std::max<std::int64_t>(1, length);
-  const std::int64_t thinned = per_sample > kThinAbove ? std::min(kPositions, all) : all;
-  const std::int64_t room = kKept / std::max<std::int64_t>(1, samples_planned * length);
-  return std::max<std::int64_t>(1, std::min(thinned, room));
+// How the elements of one sample lie in rows.
+struct RowLayout {
+  std::int64_t length, all, kept;
+};
+
+// A batch of one need not be a dimension.
+Shape sample_shape_of(const TensorView& out, std::int64_t batch) {
+  const bool has_batch = !out.shape.empty() && out.shape[0] == batch;
+  return {out.shape.begin() + (has_batch ? 1 : 0), out.shape.end()};
 }
 
-// A batch of one is one sample, whatever the output's shape.
-void check_batch(const TensorView& out, std::int64_t batch) {
-  const bool rows = batch == 1 || (!out.shape.empty() && out.shape[0] == batch);
-  if (rows && element_count(out.shape) > 0) return;
-  throw Error(
-      ErrorCode::kData,
-      fmt::format(
-          "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
-          out.shape.empty() ? 0 : out.shape[0], batch));
+RowLayout layout_of(const ComparedRows& rows, const TensorView& out, std::int64_t batch) {
+  const std::int64_t per_sample = element_count(out.shape) / batch;
+  const std::int64_t length = sample_shape_of(out, batch).size() > 1 ? out.shape.back() : per_sample;
+  const std::int64_t all = per_sample / length;
+  const std::int64_t most =
+      out.shape.size() >= kMapRank ? std::max(kPositions, kThinAbove / length) : kPositions;
+  const std::int64_t thinned = per_sample > kThinAbove ? std::min(most, all) : all;
+  const std::int64_t room = rows.room / (std::max(rows.samples_planned, batch) * length);
+  return {length, all, std::max<std::int64_t>(1, std::min(thinned, room))};
 }
 
 // Before anything is read of it.
@@ -82,13 +86,14 @@ void check_type(const ComparedRows& rows, const TensorView& out) {
     throw Error(ErrorCode::kData, "the engine returned an output that is not contiguous (strides)");
 }
 
-// Length and positions of this output; those of the batches before must be the same.
-void set_shape(ComparedRows& rows, std::int64_t length, std::int64_t positions) {
-  if (rows.samples > 0 && (rows.length != length || rows.positions != positions))
-    throw Error(ErrorCode::kData, "the output's shape changes from batch to batch");
-  rows.length = length;
-  rows.positions = positions;
-  rows.values.reserve(static_cast<std::size_t>(rows.samples_planned * positions * length));
+void set_shape(ComparedRows& rows, const TensorView& out, std::int64_t batch, const RowLayout& layout) {
+  rows.name = out.name;
+  rows.dtype = out.dtype;
+  rows.sample_shape = sample_shape_of(out, batch);
+  rows.length = layout.length;
+  rows.positions = layout.kept;
+  rows.all_positions = layout.all;
+  rows.values.reserve(static_cast<std::size_t>(rows.samples_planned * layout.kept * layout.length));
 }
 
 void append_row(ComparedRows& rows, const TensorView& out, std::int64_t at) {
@@ -116,23 +121,34 @@ bool is_contiguous(const TensorView& out) {
   return true;
 }
 
-void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch) {
-  if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
-  const TensorView& out = outputs.front();
-  check_batch(out, batch);
+// A batch of one is one sample, whatever the output's shape.
+std::string shape_problem(const ComparedRows& rows, const TensorView& out, std::int64_t batch) {
+  const bool follows = batch == 1 || (!out.shape.empty() && out.shape[0] == batch);
+  if (!follows || element_count(out.shape) <= 0)
+    return fmt::format(
+        "the output's first dimension is {}, the batch is {}: the model ignores the batch size asked for",
+        out.shape.empty() ? 0 : out.shape[0], batch);
+  const auto layout = layout_of(rows, out, batch);
+  const bool same = rows.samples == 0 || (rows.length == layout.length && rows.positions == layout.kept);
+  return same ? "" : "the output's shape changes from batch to batch";
+}
+
+void append_output(ComparedRows& rows, const TensorView& out, std::int64_t batch) {
+  if (const auto problem = shape_problem(rows, out, batch); !problem.empty())
+    throw Error(ErrorCode::kData, problem);
   check_type(rows, out);
-  rows.dtype = out.dtype;
-  const std::int64_t per_sample = element_count(out.shape) / batch;
-  const std::int64_t length = out.shape.size() > 2 ? out.shape.back() : per_sample;
-  const std::int64_t all = per_sample / length;
-  const std::int64_t kept = kept_positions(per_sample, length, std::max(rows.samples_planned, batch));
-  set_shape(rows, length, kept);
-  rows.all_positions = all;
+  const auto layout = layout_of(rows, out, batch);
+  set_shape(rows, out, batch, layout);
   rows.samples += batch;
   rows.finite = rows.finite && all_finite(out);
   for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t p = 0; p < kept; ++p)
-      append_row(rows, out, (b * all + (p + 1) * all / kept - 1) * length);
+    for (std::int64_t p = 0; p < layout.kept; ++p)
+      append_row(rows, out, (b * layout.all + (p + 1) * layout.all / layout.kept - 1) * layout.length);
+}
+
+void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch) {
+  if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
+  append_output(rows, outputs.front(), batch);
 }
 
 ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64_t> samples) {
@@ -143,7 +159,9 @@ ComparedRows select_samples(const ComparedRows& rows, std::span<const std::int64
                       true,
                       0,
                       rows.all_positions,
-                      rows.dtype};
+                      rows.dtype,
+                      rows.name,
+                      rows.sample_shape};
   for (const std::int64_t index : samples) {
     const auto sample = rows.sample(index);
     chosen.values.insert(chosen.values.end(), sample.begin(), sample.end());

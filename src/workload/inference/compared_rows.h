@@ -3,17 +3,21 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/tensor.h"
 
-// The first output of several batches as rows of float32.
+// One output of several batches as rows of float32.
 namespace paceline::workload {
 
+// Elements of all samples that are kept of one output, 128 MB.
+inline constexpr std::int64_t kKeptElements = 1 << 25;
+
 // [samples, positions, length]. Where there is much (logits over long sequences) fewer positions are kept,
-// evenly spaced and ending with the last, on both sides alike: at most 16 above 2^20 elements a sample, and
-// fewer still where all rows would take more than 128 MB. `samples_planned` is what that depends on: set it
-// before the first append.
+// evenly spaced and ending with the last, on both sides alike: at most 16 (of maps as many as fit) above 2^20
+// elements a sample, and fewer still where all rows would take more than `room`. That depends on
+// `samples_planned`, too: set both before the first append.
 struct ComparedRows {
   std::int64_t samples = 0;
   std::int64_t positions = 1;  // per sample
@@ -23,6 +27,9 @@ struct ComparedRows {
   std::int64_t samples_planned = 0;
   std::int64_t all_positions = 1;  // before some were left out
   std::optional<DType> dtype{};    // of the outputs that were appended
+  std::string name{};
+  Shape sample_shape{};  // of the output without the batch
+  std::int64_t room = kKeptElements;
 
   [[nodiscard]] std::span<const float> row(std::int64_t sample, std::int64_t position) const {
     return std::span(values).subspan(static_cast<std::size_t>((sample * positions + position) * length),
@@ -34,9 +41,13 @@ struct ComparedRows {
   }
 };
 
-// Appends the first output of one batch as float32, whatever its type; `finite` looks at all of it. Throws
+// Appends an output of one batch as float32, whatever its type; `finite` looks at all of it. Throws
 // Error(kData) when the shape does not start with `batch`, when shape or type differ from the batches before,
 // and when the output is no contiguous memory of a known type.
+void append_output(ComparedRows& rows, const TensorView& output, std::int64_t batch);
+// Why the shape of an output does not allow that; empty: it does.
+std::string shape_problem(const ComparedRows& rows, const TensorView& output, std::int64_t batch);
+// The first output alone. Throws Error(kData) where there is none.
 void append_rows(ComparedRows& rows, std::span<const TensorView> outputs, std::int64_t batch);
 
 // Row-major without gaps; dimensions of one element may have any stride.

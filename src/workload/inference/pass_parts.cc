@@ -9,7 +9,7 @@
 #include "host/heap.h"
 #include "host/memory.h"
 #include "workload/inference/accuracy_gate.h"
-#include "workload/inference/compared_rows.h"
+#include "workload/inference/compared_outputs.h"
 #include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
@@ -73,12 +73,11 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
 
 result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
                                    FirstSample first) {
-  ComparedRows rows;
-  rows.samples_planned = spec.samples;
-  append_rows(rows, outputs, spec.batch);
-  if (spec.reference_file.empty()) return judge_outputs(rows, nullptr, spec.tolerance, {});
-  const auto reference = to_rows(read_npy_samples(spec.reference_file, first.index, spec.batch));
-  auto correctness = compare_outputs(rows, reference, spec.tolerance);
+  ComparedOutputs all;
+  append_outputs(all, outputs, spec.batch, spec.samples);
+  if (spec.reference_file.empty()) return judge_all(all, nullptr, spec.tolerance, {});
+  const auto reference = read_reference(spec.reference_file, first.index, spec.batch);
+  auto correctness = compare_all(all, reference, spec.output_tolerances, spec.tolerance);
   correctness.reference = spec.reference_name;
   return correctness;
 }

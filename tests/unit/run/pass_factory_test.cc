@@ -238,14 +238,52 @@ TEST(PassFactory, WhatIsAskedAboutAccuracy) {
   EXPECT_TRUE(written.accuracy.outputs_decide_too);
 }
 
+result::OutputAgreement checked_output(const std::string& judged_by) {
+  result::OutputAgreement output;
+  output.judged_by = judged_by;
+  output.max_abs_err = 0.5;
+  output.scale = 3.0;
+  output.quantile_err_worst = 0.4;
+  return output;
+}
+
 TEST(PassFactory, AfterTheLoopErrorsMayBeTwiceThoseOfTheCheck) {
+  const workload::Tolerance asked{0.1, 0.9, 0, 0.5, false};
+  result::Correctness checked;
+  for (const auto* judge : {"max_error", "answers", "quantile_error", "equal_values"})
+    checked.outputs.push_back(checked_output(judge));
+  const auto timed = timed_tolerances(asked, checked);
+  ASSERT_EQ(timed.size(), 4U);
+  EXPECT_DOUBLE_EQ(timed[0].max_abs_err, 0);
+  EXPECT_DOUBLE_EQ(timed[0].centred_cosine, 0.9);
+  EXPECT_TRUE(timed[0].max_decides);
+  EXPECT_DOUBLE_EQ(timed[1].max_abs_err, 1);
+  EXPECT_DOUBLE_EQ(timed[1].max_rel_err, 0.1);
+  EXPECT_TRUE(timed[1].max_decides);
+  EXPECT_FALSE(timed[2].max_decides);
+  EXPECT_DOUBLE_EQ(timed[2].quantile_err, 0.8) << "twice the worst input's";
+  EXPECT_DOUBLE_EQ(timed[2].scale, 3);
+  EXPECT_DOUBLE_EQ(timed[3].max_rel_err, 0) << "integers are equal or not";
+}
+
+TEST(PassFactory, AResultOfAnEarlierVersionHasNoOutputs) {
   result::Correctness checked;
   checked.max_abs_err = 0.5;
-  checked.judged_by = "outputs";
-  EXPECT_DOUBLE_EQ(timed_tolerance({0.1, 0.9}, checked).max_abs_err, 0);
   checked.judged_by = "answers";
-  EXPECT_DOUBLE_EQ(timed_tolerance({0.1, 0.9}, checked).max_abs_err, 1);
-  EXPECT_DOUBLE_EQ(timed_tolerance({0.1, 0.9}, checked).max_rel_err, 0.1);
+  EXPECT_DOUBLE_EQ(timed_tolerances({0.1, 0.9}, checked).at(0).max_abs_err, 1);
+  checked.judged_by = "outputs";
+  EXPECT_DOUBLE_EQ(timed_tolerances({0.1, 0.9}, checked).at(0).max_abs_err, 0);
+}
+
+TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
+  const auto decides = [](const std::string& plan) {
+    return base_pass(cases(plan).at(0), 1).tolerance.max_decides;
+  };
+  EXPECT_TRUE(decides("precisions: [fp32]\n"));
+  EXPECT_FALSE(decides("precisions: [fp32]\naccuracy: {quantile_err: 0.01}\n"));
+  EXPECT_FALSE(decides("precisions: [bf16]\n"));
+  EXPECT_TRUE(decides("precisions: [bf16]\naccuracy: {max_rel_err: 0.1}\n"));
+  EXPECT_DOUBLE_EQ(base_pass(cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
 }
 
 TEST(PassFactory, CasesShareInputsWhenTheySayTheSame) {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/compared_outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
+
+namespace paceline::workload {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::int64_t kKeptOfOthers =
+    kKeptElements / 8;  // a model may have dozens of outputs beside the first
+
+fs::path list_file(const fs::path& file) {
+  return file.string() + ".outputs.json";
+}
+
+void leave_out(ComparedOutput& output, std::string why) {
+  output.left_out = std::move(why);
+  output.rows.values = {};
+}
+
+void begin(ComparedOutputs& all, std::span<const TensorView> outputs, std::int64_t samples_planned) {
+  for (const auto& output : outputs) {
+    auto& rows = all.emplace_back().rows;
+    rows.name = output.name;
+    rows.samples_planned = samples_planned;
+    if (all.size() > 1) rows.room = kKeptOfOthers;
+  }
+}
+
+bool has_namesake(const ComparedOutput& one, const ComparedOutputs& others) {
+  return !one.rows.name.empty() && std::any_of(others.begin(), others.end(), [&](const auto& other) {
+    return other.rows.name == one.rows.name;
+  });
+}
+
+}  // namespace
+
+void append_outputs(ComparedOutputs& all, std::span<const TensorView> outputs, std::int64_t batch,
+                    std::int64_t samples_planned) {
+  if (outputs.empty()) throw Error(ErrorCode::kData, "the engine returned no output");
+  if (all.empty()) begin(all, outputs, samples_planned);
+  if (all.size() != outputs.size())
+    throw Error(ErrorCode::kData,
+                fmt::format("the number of outputs changes from batch to batch: {}, then {}", all.size(),
+                            outputs.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].left_out.empty()) continue;
+    if (auto problem = shape_problem(all[i].rows, outputs[i], batch); !problem.empty())
+      leave_out(all[i], std::move(problem));
+    else
+      append_output(all[i].rows, outputs[i], batch);
+  }
+  if (std::all_of(all.begin(), all.end(), [](const auto& one) { return !one.left_out.empty(); }))
+    throw Error(ErrorCode::kData, all.front().left_out);
+}
+
+ComparedOutputs select_samples(const ComparedOutputs& all, std::span<const std::int64_t> samples) {
+  ComparedOutputs chosen;
+  for (const auto& one : all)
+    chosen.push_back({one.left_out.empty() ? select_samples(one.rows, samples) : one.rows, one.left_out});
+  return chosen;
+}
+
+void write_reference(const fs::path& file, const ComparedOutputs& outputs) {
+  Json list = Json::array();
+  const ComparedRows* first = nullptr;
+  for (const auto& [rows, left_out] : outputs) {
+    Json entry{{"name", rows.name}, {"left_out", left_out}, {"suffix", ""}};
+    if (left_out.empty() && !first) {
+      if (!rows.finite)
+        throw Error(ErrorCode::kData,
+                    "the reference output holds NaN or infinity: check the weights and inputs");
+      first = &rows;
+    } else if (left_out.empty() && !rows.finite) {
+      entry["left_out"] = "the reference's output holds NaN or infinity";
+    } else if (left_out.empty()) {
+      entry["suffix"] = fmt::format(".{}.npy", list.size());
+      write_npy(file.string() + entry["suffix"].get<std::string>(), to_tensor(rows).view());
+    }
+    list.push_back(std::move(entry));
+  }
+  write_file_atomic(list_file(file), list.dump());
+  if (first) write_npy(file, to_tensor(*first).view());
+}
+
+ComparedOutputs read_reference(const fs::path& file, std::int64_t first, std::int64_t count) {
+  const auto rows_of = [&](const fs::path& part) { return to_rows(read_npy_samples(part, first, count)); };
+  if (!fs::exists(list_file(file))) return {{rows_of(file), ""}};
+  ComparedOutputs outputs;
+  for (const auto& entry : Json::parse(read_file(list_file(file)))) {
+    auto& one = outputs.emplace_back();
+    one.left_out = entry.at("left_out").get<std::string>();
+    if (one.left_out.empty()) one.rows = rows_of(file.string() + entry.at("suffix").get<std::string>());
+    one.rows.name = entry.at("name").get<std::string>();
+  }
+  return outputs;
+}
+
+const ComparedRows* reference_of(const ComparedOutputs& reference, const ComparedOutputs& outputs,
+                                 std::size_t index) {
+  const bool by_name = std::all_of(reference.begin(), reference.end(),
+                                   [&](const auto& one) { return has_namesake(one, outputs); });
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const bool same = by_name ? reference[i].rows.name == outputs[index].rows.name : i == index;
+    if (same) return reference[i].left_out.empty() ? &reference[i].rows : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/output_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/error.h"
+
+namespace paceline::workload {
+namespace {
+
+constexpr std::int64_t kMostBoxes = 2000;  // more are proposals before any selection: a map
+constexpr std::int64_t kCoordinates = 4;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return text.find(word) != std::string::npos; });
+}
+
+bool is_integer(const ComparedRows& rows) {
+  return rows.dtype == DType::kInt64 || rows.dtype == DType::kInt32 || rows.dtype == DType::kBool;
+}
+
+bool can_be_boxes(const ComparedRows& rows) {
+  return rows.sample_shape.size() == 2 && rows.length >= kCoordinates && rows.positions == rows.all_positions;
+}
+
+bool named_boxes(const ComparedRows& rows) {
+  return contains_any(lower(rows.name), {"box"}) && can_be_boxes(rows) && rows.length == kCoordinates &&
+         rows.positions <= kMostBoxes;
+}
+
+bool named_vectors(const ComparedRows& rows) {
+  return contains_any(lower(rows.name), {"embed", "hidden", "pooler", "feature"}) && rows.length > 1 &&
+         rows.sample_shape.size() <= 2;
+}
+
+bool named_token_scores(const ComparedRows& rows) {
+  return contains_any(lower(rows.name), {"logit"}) && rows.sample_shape.size() == 2 && rows.length > 1;
+}
+
+bool one_row(const ComparedRows& rows) {
+  return rows.all_positions == 1 && rows.length > 1;
+}
+
+bool many_rows(const ComparedRows& rows) {
+  return rows.all_positions > 1 && rows.all_positions * rows.length > 1 && rows.sample_shape.size() >= 2;
+}
+
+struct Guess {
+  bool (*holds)(const ComparedRows&);
+  const char* kind;
+  const char* because;  // {name}, {type}, {shape} are filled in
+};
+
+constexpr std::array kGuesses{
+    Guess{is_integer, kIntegers, "its elements are {type}"},
+    Guess{named_boxes, kBoxes, "its name is '{name}' and an input has [{shape}]"},
+    Guess{named_vectors, kEmbedding, "its name is '{name}'"},
+    Guess{named_token_scores, kTokens, "its name is '{name}' and an input has [{shape}]"},
+    Guess{one_row, kClasses, "an input has one row of scores"},
+    Guess{many_rows, kDense, "an input has [{shape}]"},
+};
+
+std::string shape_of(const ComparedRows& rows) {
+  return fmt::format("{}", fmt::join(rows.sample_shape, ", "));
+}
+
+}  // namespace
+
+OutputKind kind_of(const ComparedRows& rows, const std::string& asked, const std::string& asked_because) {
+  if (asked == kBoxes && !can_be_boxes(rows))
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format("accuracy.answers 'boxes' needs rows of at least four numbers; an input of output "
+                    "'{}' has [{}]",
+                    rows.name, shape_of(rows)));
+  if (asked != kAutoKind) return {asked, asked_because};
+  for (const auto& guess : kGuesses)
+    if (guess.holds(rows))
+      return {guess.kind, fmt::format(fmt::runtime(guess.because), fmt::arg("name", rows.name),
+                                      fmt::arg("shape", shape_of(rows)),
+                                      fmt::arg("type", rows.dtype ? dtype_name(*rows.dtype) : "float32"))};
+  return {kNoKind, "an input has a single number"};
+}
+
+}  // namespace paceline::workload
