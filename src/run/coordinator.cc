@@ -21,6 +21,7 @@
 #include "run/timed_passes.h"
 #include "run/train_here.h"
 #include "run/training_profiles.h"
+#include "workload/precision_limits.h"
 
 namespace paceline::run {
 namespace {
@@ -120,6 +121,7 @@ void Coordinator::check(CaseRun& c) {
   if (prepare(c, pass)) {
     const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
     if (!known || lacks_dump(c)) run_check(c, pass);
+    workload::use_limits(c.base, c.result.benchmark.precision);
     c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
   }
   if (c.ended) observer_.case_ends(c.result);

@@ -10,6 +10,7 @@
 
 #include "config/device.h"
 #include "config/folder_models.h"
+#include "config/precision_table.h"
 #include "config/slo.h"
 #include "config/vocabulary.h"
 #include "run/case_settings.h"
@@ -92,6 +93,15 @@ workload::PrecisionLimits limits_of(const Settings& s, const config::Precision& 
   return {std::string(precision.name), tolerance_of(s, precision),
           s.has("accuracy.max_changed") ? s.number("accuracy.max_changed") : precision.max_changed,
           written || precision.name == "fp32"};
+}
+
+// Of every precision that a file can have, where its own is asked for.
+std::vector<workload::PrecisionLimits> limits_by_precision(const Settings& s) {
+  std::vector<workload::PrecisionLimits> rows;
+  if (optional_text(s, "precision") != config::kPrecisionOfFile) return rows;
+  for (const auto& precision : config::precisions())
+    if (precision.name != config::kPrecisionOfFile) rows.push_back(limits_of(s, precision));
+  return rows;
 }
 
 std::int64_t check_samples(const Settings& s, std::int64_t batch) {
@@ -188,7 +198,7 @@ workload::PassSpec base_pass(const Case& c, int default_threads) {
   pass.accuracy = question_of(s);
   pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
   workload::use_limits(pass, asked_precision(s));
-  pass.limits.clear();
+  pass.limits = limits_by_precision(s);
   pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
   pass.loop = loop_config(s);
   pass.cache_mode = s.text("cache_mode");

@@ -9,7 +9,7 @@ from onnx_files import block, model, node, number, weights
 
 SIDE = 16
 QUICK = ["--iterations", "3", "--repetitions", "1", "--threads", "1", "--quantisation.samples", "8", *cli.QUICK]
-BOOL = 9  # of ONNX
+BOOL, INT8, UINT8 = 9, 3, 2  # of ONNX
 
 
 def int_attribute(name, value):
@@ -65,6 +65,28 @@ def resizer(opset, kind):
                  outputs=[("y", ("N", 8, 12, 12))], opset=opset, version=4, tensors=[weights("w", (8, 3, 3, 3), spread(216, 31)), scales])
 
 
+FILTER = [(i * 37) % 201 - 100 for i in range(36)]
+
+
+def bytes_tensor(name, shape, values, kind):
+    """TensorProto of bytes: dims 1, data_type 2, name 8, raw_data 9."""
+    return b"".join(number(1, d) for d in shape) + number(2, kind) + block(8, name) + block(9, bytes(v & 255 for v in values))
+
+
+def quantised_filter():
+    """A convolution as quantisers write it: pairs around its input, its weights and its output."""
+    def pair(value):
+        return [op("QuantizeLinear", [value, value + "_scale", value + "_zero"], [value + "_q"]),
+                op("DequantizeLinear", [value + "_q", value + "_scale", value + "_zero"], [value + "_d"])]
+
+    tensors = [bytes_tensor("w", (4, 1, 3, 3), FILTER, INT8), weights("w_scale", (), [0.01]), bytes_tensor("w_zero", (), [0], INT8)]
+    for name, scale in (("x", 0.04), ("c", 0.12)):
+        tensors += [weights(name + "_scale", (), [scale]), bytes_tensor(name + "_zero", (), [128], UINT8)]
+    nodes = [*pair("x"), op("DequantizeLinear", ["w", "w_scale", "w_zero"], ["w_d"]), op("Conv", ["x_d", "w_d"], ["c"]), *pair("c"),
+             op("Identity", ["c_d"], ["y"])]
+    return model(nodes, inputs=[("x", ("N", 1, 8, 8))], outputs=[("y", ("N", 4, 6, 6))], tensors=tensors)
+
+
 class Files(cli.CliTest):
     def file(self, name, content):
         (self.folder / name).write_bytes(content)
@@ -109,6 +131,15 @@ class DenseOutputs(Files):
         case = self.case("wrong")
         self.assertIn("output 'inside' (integers): ", case["reason"])
         self.assertEqual(case["correctness"]["worst_output"], "output 'inside'")
+
+    def test_the_limits_are_those_of_the_precision_that_a_file_has(self):
+        self.file("net8.onnx", quantised_filter())
+        self.file("net.onnx", model([op("Conv", ["x", "w"], ["y"])], inputs=[("x", ("N", 1, 8, 8))], outputs=[("y", ("N", 4, 6, 6))],
+                                    tensors=[weights("w", (4, 1, 3, 3), [v * 0.01 for v in FILTER])]))
+        self.assert_code(self.run_file("net8.onnx", "--accuracy-reference", "net.onnx"), 0)
+        case = self.case()
+        self.assertEqual((case["benchmark"]["precision"], case["correctness"]["quantile_err_tolerance"]), ("int8", 0.5))
+        self.assertGreater(case["correctness"]["max_rel_err"], 1e-4, "more than fp32 allows")
 
 
 class OlderOperatorSets(Files):

@@ -21,6 +21,7 @@
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
+#include "workload/precision_limits.h"
 
 namespace paceline::workload {
 namespace {
@@ -87,7 +88,9 @@ void check(const PassSpec& spec, TaggedSink& sink) {
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
   for (const auto& share : read.precisions)
     precision.executed.push_back({share.precision, share.flops_share, share.operators});
-  const auto correctness = check_samples(spec, run);
+  PassSpec judged = spec;
+  use_limits(judged, dominant_precision(precision));
+  const auto correctness = check_samples(judged, run);
   const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
                                            : result::Count::missing("this engine cannot tell");
   const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
