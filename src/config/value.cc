@@ -170,7 +170,10 @@ Converted convert_folder(const Option& option, const RawValue& raw) try {
 Converted convert_model(const Option& option, const RawValue& raw, const NameSpace& names) {
   const Model* model = find_model(raw.text);
   const bool built_in = model && model->folder.empty();
-  if (!built_in && is_pretrained_folder(raw.text)) return convert_folder(option, raw);
+  if (!built_in && is_pretrained_folder(raw.text)) {
+    auto folder = convert_folder(option, raw);
+    if (folder.value || !names.open) return folder;
+  }
   const std::vector<std::string> extra = names.extra ? names.extra->models : std::vector<std::string>{};
   if (built_in || find_family(raw.text) || names.open ||
       std::find(extra.begin(), extra.end(), raw.text) != extra.end())

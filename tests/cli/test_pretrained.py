@@ -394,7 +394,7 @@ class Pretrained(cli.CliTest):
 
     def test_a_config_that_is_no_json(self):
         for text in ("", "{", "[1]", "\x00", '{"model_type": "bert"'):
-            with self.subTest(text):
+            with self.subTest(repr(text)):
                 self.write("bad/config.json", text)
                 self.refused("--model", "bad", words=["bad/config.json", "not a JSON object"])
 
