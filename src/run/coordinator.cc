@@ -143,7 +143,8 @@ bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
     prepare_check_files(
         c.definition, artefacts_, [&](const workload::PassSpec& spec) { return make_files(c, spec); }, pass);
   } catch (const PassFailure& e) {
-    if (!interrupt_) end_case(c, e.reason_code(), e.what());
+    const bool unreadable = e.reason_code() == "io";  // a file that the user named
+    if (!interrupt_) end_case(c, unreadable ? "data" : e.reason_code(), e.what());
     return false;
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
