@@ -32,6 +32,7 @@ class ModelFile : public testing::Test {
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i);
     *graph.add_initializer() = make_tensor("w", Shape{1024}, weights);
     add_node(graph, "Add", "add", Names{"x", "w"}, Names{"y"});
+    *graph.add_output() = make_value_info({"y", DType::kFloat32, {1024}});
     return model;
   }
   std::string reason(const fs::path& path) {
@@ -44,6 +45,13 @@ class ModelFile : public testing::Test {
   }
   fs::path folder_;
 };
+
+TEST_F(ModelFile, WithoutOutputsThereIsNothingToCompute) {
+  auto model = small_model();
+  model.mutable_graph()->clear_output();
+  write_model(model, folder_ / "m.onnx");
+  EXPECT_NE(reason(folder_ / "m.onnx").find("names no outputs"), std::string::npos);
+}
 
 TEST_F(ModelFile, ComesBackAsWritten) {
   auto model = small_model();

@@ -122,6 +122,7 @@ TEST(QuantisedFiles, AFileThatIsQuantisedRunsAsItIs) {
   onnx::proto::ModelProto model;
   onnx::add_node(*model.mutable_graph(), "Relu", "r", std::vector<std::string>{"x"},
                  std::vector<std::string>{"y"});
+  *model.mutable_graph()->add_output() = onnx::make_value_info({"y", DType::kFloat32, {-1}});
   onnx::write_model(model, file);
   EXPECT_TRUE(needs_quantising(plan("int8"), file));
   EXPECT_TRUE(needs_quantising(plan("fp16"), file));
