@@ -217,10 +217,10 @@ workload::PassSpec check_pass(const workload::PassSpec& base) {
 workload::Tolerance timed_tolerance(const workload::Tolerance& tolerance,
                                     const result::OutputAgreement& checked) {
   workload::Tolerance timed = tolerance;
+  timed.max_decides = checked.judged_by != "quantile_error";
   if (checked.judged_by == "max_error" || !checked.max_abs_err) return timed;
   timed.centred_cosine = -1;
   timed.max_abs_err = 2 * *checked.max_abs_err;
-  timed.max_decides = checked.judged_by != "quantile_error";
   if (checked.judged_by == "equal_values") timed.max_rel_err = 0;
   if (timed.max_decides) return timed;
   timed.scale = checked.scale.value().value_or(0);
