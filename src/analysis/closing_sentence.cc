@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "result/noise_rules.h"
+#include "result/reference.h"
 
 namespace paceline::analysis {
 namespace {
@@ -62,6 +63,7 @@ std::string answers_text(const CaseResult& subject, const CaseResult& other) {
                              : subject.benchmark.precision != "fp32";
   const auto& c = (kept_less ? subject : other).correctness;
   if (c.judged_by != "answers" || !c.top1_agreement || c.samples <= 0) return {};
+  if (!result::has_independent_reference(c)) return {};
   const auto same = std::llround(*c.top1_agreement * static_cast<double>(c.samples));
   return fmt::format(", same answers on {} of {} inputs", same, c.samples);
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
+#include "result/reference.h"
 
 namespace paceline::analysis {
 namespace {
@@ -76,9 +77,11 @@ std::string cure_of(const CaseResult& one) {
   return "Use another precision for this model, or state a tolerance you can accept in the plan.";
 }
 
-// In fp32 nothing should change, and where nothing does there is nothing to say.
+// In fp32 nothing should change, and where nothing does there is nothing to say; nor is there of a case that
+// was compared with itself.
 bool worth_telling(const CaseResult& one) {
   const Correctness& c = one.correctness;
+  if (!result::has_independent_reference(c)) return false;
   return one.benchmark.precision != "fp32" || c.top1_agreement != result::Number(1.0);
 }
 
@@ -89,12 +92,13 @@ Findings find_accuracy_failures(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (one.outcome != Outcome::kFailed || one.reason_code != "accuracy") continue;
     const std::string detail = one.correctness.detail.empty() ? one.reason : one.correctness.detail;
-    found.push_back({"",
-                     "",
-                     fmt::format("{} gives wrong outputs, so no number is shown: {}.", one.label, detail),
-                     "reference: " + one.correctness.reference,
-                     cure_of(one),
-                     {one.case_id}});
+    found.push_back(
+        {"",
+         "",
+         fmt::format("{} fails its accuracy check, so no number is shown: {}.", one.label, detail),
+         "reference: " + one.correctness.reference,
+         cure_of(one),
+         {one.case_id}});
   }
   return found;
 }

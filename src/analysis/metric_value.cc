@@ -27,12 +27,17 @@ result::CaseResult fully_measured() {
   return one;
 }
 
+// What a check found stands even where it failed the case.
+bool is_of_check(const result::Metric& metric) {
+  return metric.anchor == "accuracy" || metric.anchor == "agreement" || metric.anchor == "change-of-accuracy";
+}
+
 }  // namespace
 
 result::MetricValue metric_value(const result::Metric& metric, const result::CaseResult& one) {
   result::MetricValue value = metric.get(one);
   const bool ran = one.outcome == result::Outcome::kOk;
-  if (!ran && value.value.value_or(0) == 0)
+  if (!ran && (value.value.value_or(0) == 0 || !is_of_check(metric)))
     return {{},
             {},
             {},

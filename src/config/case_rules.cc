@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "config/device.h"
+#include "config/engine_of_model.h"
 #include "config/plan_reader.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
@@ -42,7 +43,8 @@ Coordinates baseline_of(const Workload& workload) {
                                      {"ddp.enabled", "ddp.enabled"},
                                      {"ddp.comm_hook", "ddp.comm_hook"},
                                      {"ddp.bucket_cap_mb", "ddp.bucket_cap_mb"}})
-    if (workload.settings.has(option)) at[axis] = value_text(workload.settings.list(option).front());
+    if (workload.settings.has(option) && workload.settings.texts(option).front() != kEngineOfModel)
+      at[axis] = value_text(workload.settings.list(option).front());
   return at;
 }
 

@@ -10,6 +10,7 @@
 #include "base/pretrained_model.h"
 #include "base/text.h"
 #include "config/case_rules.h"
+#include "config/engine_of_model.h"
 #include "config/plan.h"
 #include "config/plan_reader.h"
 #include "config/precision_table.h"
@@ -140,6 +141,8 @@ class Expander {
       else
         item.settings.set(axes_[i].name, value);
     }
+    if (item.settings.has("engine") && item.settings.text("engine") == kEngineOfModel)
+      item.settings.set("engine", engine_of_model(item.settings.text("model")));
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
     if (item.kind == WorkloadKind::kTraining && repeats_another(item, at)) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "config/engine_of_model.h"
 #include "config/settings_builder.h"
 #include "config/vocabulary.h"
 
@@ -16,22 +17,27 @@ const RawSetting* written(std::span<const RawSetting> raw, std::string_view name
   return found == raw.rend() ? nullptr : &*found;
 }
 
-// The engine that a file implies; empty for names and for files that imply none.
+// The engine that a file implies; empty for names and for files that imply none, which the default runs.
 std::string implied_engine(const std::string& name) {
   const FileType* type = find_model(name) ? nullptr : find_file_type(name);
   return type ? std::string(type->engine) : std::string();
 }
 
-// Both lists stay as they are when the files imply different engines: the checks that follow speak of them.
 void engines_of_models(Settings& settings) {
   const auto names = settings.texts("models");
   const auto engine = names.empty() ? std::string() : implied_engine(names.front());
   const bool same = std::all_of(names.begin(), names.end(),
                                 [&](const std::string& name) { return implied_engine(name) == engine; });
+  if (!same) settings.set("engines", std::string(kEngineOfModel));
   if (same && !engine.empty()) settings.set("engines", engine);
 }
 
 }  // namespace
+
+std::string engine_of_model(const std::string& model) {
+  const std::string engine = implied_engine(model);
+  return engine.empty() ? "eager" : engine;
+}
 
 void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems) {
   if (!settings.has("engines")) return;

@@ -45,7 +45,9 @@ constexpr std::array kRows{
            .type = kEngine,
            .form = kAxis,
            .fallback = "eager",
-           .help = "What runs the model; a model file stands for the engine that reads it."},
+           .help =
+               "What runs the model; a model file stands for the engine that reads it; auto: each model has "
+               "its own, which is meant where files of several kinds are listed."},
     Option{.name = "precisions",
            .aliases = "precision",
            .flags = "--precision",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/text.h"
@@ -172,6 +173,24 @@ FlagSet with_training_model(FlagSet flags) {
   return flags;
 }
 
+// `infer` without anything about its length is a first look: it ends sooner than a case of a plan.
+FlagSet with_first_look(FlagSet flags) {
+  constexpr std::string_view kSeconds = "8";
+  constexpr std::array<std::string_view, 8> kLengths{
+      "stop.t_max_s", "stop.t_min_s",           "stop.n_min",    "stop.n_max", "iterations",
+      "repetitions",  "stop.rel_halfwidth_p50", "stop.quantiles"};
+  const auto says_how_long = [&](const RawSetting& s) {
+    return std::find(kLengths.begin(), kLengths.end(), s.name) != kLengths.end();
+  };
+  if (std::any_of(flags.settings.begin(), flags.settings.end(), says_how_long)) return flags;
+  RawSetting limit;
+  limit.name = limit.written = "stop.t_max_s";
+  limit.on_command_line = true;
+  limit.values = {{std::string(kSeconds), limit.place, false}};
+  flags.settings.push_back(std::move(limit));
+  return flags;
+}
+
 Plan checked(Plan plan, const std::vector<Diagnostic>& problems, ErrorCode code) {
   if (!problems.empty()) throw ConfigErrors(problems, code);
   plan.settings.share();
@@ -204,7 +223,7 @@ Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
   const bool trains = flags.command == kTrain;
   RawPlan raw;
   raw.workloads.push_back({trains ? WorkloadKind::kTraining : WorkloadKind::kInference, {}, {}});
-  const FlagSet completed = with_world_size(trains ? with_training_model(flags) : flags);
+  const FlagSet completed = with_world_size(trains ? with_training_model(flags) : with_first_look(flags));
   Assembler assembler(completed, extra);
   Plan plan = assembler.assemble(std::move(raw), trains ? "train" : "infer");
   plan.source = "command line";

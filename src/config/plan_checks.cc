@@ -57,6 +57,7 @@ class Checker {
   void run() {
     check_order();
     check_exclusive();
+    check_iterations();
     check_warmup();
     check_device();
     check_models();
@@ -99,7 +100,16 @@ class Checker {
   void check_exclusive() {
     for (const auto& [one, other] : kExclusive)
       if (written(one) && written(other))
-        report(one, fmt::format("'{}' and '{}' exclude each other; keep one", one, other));
+        report(one, fmt::format("'{}' and '{}' exclude each other; keep one", written(one)->written,
+                                written(other)->written));
+  }
+
+  // As users of other tools type it; a plan that was stored has both, and there the default says nothing.
+  void check_iterations() {
+    const auto *fixed = written("iterations"), *least = written("stop.t_min_s");
+    if (fixed && least && fixed->on_command_line && least->on_command_line)
+      report("iterations", fmt::format("'{}' fixes the number of samples, so '{}' would do nothing; keep one",
+                                       fixed->written, least->written));
   }
 
   void check_warmup() {

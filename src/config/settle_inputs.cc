@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/pretrained_model.h"
 #include "base/reading.h"
+#include "config/engine_of_model.h"
 #include "config/plan.h"
 #include "config/precision_table.h"
 #include "config/settings_builder.h"
@@ -56,7 +57,7 @@ class InputSettler {
   std::optional<SettledShapes> settle(const std::string& model) try {
     std::vector<InputShape> shapes;
     if (settings_.has("shapes")) shapes = parse_input_shapes(settings_.text("shapes"));
-    auto declared = declared_inputs(model, !shapes.empty());
+    auto declared = declared_inputs(model, shapes);
     if (!all_declared(shapes, declared)) declared.clear();
     if (shapes.empty() && declared.empty())
       return needs_shapes(model, model.ends_with(".onnx") && names_.extra && names_.extra->declared_inputs
@@ -96,18 +97,34 @@ class InputSettler {
     return std::nullopt;
   }
 
+  // Sizes without a batch, as a plan holds them that was stored: only the file tells that it has none.
+  [[nodiscard]] bool may_have_no_batch(const std::vector<InputShape>& shapes) const {
+    return batches() == std::vector<std::int64_t>{1} &&
+           std::none_of(shapes.begin(), shapes.end(), [](const InputShape& input) {
+             const auto& shape = input.shape;
+             return std::find(shape.begin(), shape.end(), kBatchSize) != shape.end() ||
+                    (!shape.empty() && shape.front() == 1);
+           });
+  }
+
   // Where shapes are written, no process is started to read a file that only its engine can read, and what
   // cannot be read is left to the engine to refuse.
-  [[nodiscard]] std::vector<DeclaredInput> declared_inputs(const std::string& model, bool written) const {
+  [[nodiscard]] std::vector<DeclaredInput> declared_inputs(const std::string& model,
+                                                           const std::vector<InputShape>& shapes) const {
+    const bool written = !shapes.empty();
     if (!names_.extra || !names_.extra->declared_inputs || !find_file_type(model)) return {};
     if (!std::filesystem::exists(model)) {
       if (written) return {};
       throw Error(ErrorCode::kUsage, "the file does not exist");
     }
-    if (written && (!model.ends_with(".onnx") || !std::filesystem::is_regular_file(model))) return {};
+    const bool cheap = model.ends_with(".onnx") && std::filesystem::is_regular_file(model);
+    if (written && !cheap && !may_have_no_batch(shapes)) return {};
     check_regular_file(model);
     const auto engines = settings_.texts("engines");
-    return names_.extra->declared_inputs(model, engines.empty() ? std::string() : engines.front());
+    const bool own = !engines.empty() && engines.front() == kEngineOfModel;
+    return names_.extra->declared_inputs(model, own               ? engine_of_model(model)
+                                                : engines.empty() ? std::string()
+                                                                  : engines.front());
   }
 
   [[nodiscard]] std::vector<std::int64_t> batches() const {

@@ -13,6 +13,7 @@
 #include "base/display_text.h"
 #include "base/pretrained_model.h"
 #include "base/text.h"
+#include "config/engine_of_model.h"
 #include "config/folder_models.h"
 #include "config/foreign_models.h"
 #include "config/plan.h"
@@ -196,7 +197,7 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
   const std::vector<std::string> extra = names.extra ? names.extra->engines : std::vector<std::string>{};
   const auto* type = find_file_type(raw.text);
   const bool any = names.open && extra.empty();  // a plug-in that nobody has asked for its engines
-  if (find_engine(raw.text) || any || (type && !type->engine.empty()) ||
+  if (find_engine(raw.text) || raw.text == kEngineOfModel || any || (type && !type->engine.empty()) ||
       std::find(extra.begin(), extra.end(), raw.text) != extra.end())
     return {raw.text, {}};
   std::vector<std::string> known;
@@ -251,7 +252,7 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
 }
 
 bool counts_by_place(const Option& option) {
-  return option.name == "training.betas";
+  return option.name == "training.betas" || option.name == "image_mean" || option.name == "image_scale";
 }
 
 std::string expected_text(const Option& option) {

@@ -153,7 +153,8 @@ bool CasePreparation::make_reference(CaseRun& c, workload::PassSpec& pass) {
   if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
   const std::string key = reference_key(reference);
   reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
-  pass.reference_name = reference_name(pass, engine);
+  const bool same_file = c.model_file.empty() || c.model_file == reference.model.file;
+  pass.reference_name = reference_name(pass, engine, same_file);
   if (std::filesystem::exists(pass.reference_file)) return true;
   if (engine == named) return run_reference(c, reference, key);
   const auto failure = reference_failure(c, reference, key);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/vocabulary.h"
+#include "result/reference.h"
 #include "run/short_hash.h"
 
 namespace paceline::run {
@@ -25,12 +26,14 @@ workload::PassSpec reference_pass(const workload::PassSpec& base, const std::str
   return pass;
 }
 
-std::string reference_name(const workload::PassSpec& pass, const std::string& engine) {
+std::string reference_name(const workload::PassSpec& pass, const std::string& engine, bool same_file) {
   if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
   if (engine == "eager") return "the file's own unoptimised fp32 run";
-  const bool itself = pass.engine == engine && pass.settings.precision == "fp32";
-  return fmt::format("the file's own fp32 run in {}{}", engine,
-                     itself ? ", the engine and precision of the case itself: no independent check" : "");
+  // A file that is int8 already runs in it whatever is asked for.
+  const bool itself = pass.engine == engine && same_file &&
+                      (pass.settings.precision == "fp32" || pass.settings.precision == "int8");
+  return fmt::format("the file's own {}run in {}{}", itself ? "" : "fp32 ", engine,
+                     itself ? fmt::format(", as the case itself runs: {}", result::kNoIndependentCheck) : "");
 }
 
 std::string file_reference_engine(const EngineDirectory& engines, const std::string& file) {

@@ -20,7 +20,8 @@ ReferenceChoice reference_choice(const config::Case& c);
 // The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for
 // a model file its own unoptimised FP32 run.
 workload::PassSpec reference_pass(const workload::PassSpec& base, const std::string& engine = "eager");
-std::string reference_name(const workload::PassSpec& pass, const std::string& engine);  // in words
+// In words; `same_file`: the reference runs the very file that the case runs.
+std::string reference_name(const workload::PassSpec& pass, const std::string& engine, bool same_file);
 // The same of another model file with the case's inputs, by an engine that reads it.
 workload::PassSpec file_reference_pass(const workload::PassSpec& base, const std::string& file,
                                        const std::string& engine);

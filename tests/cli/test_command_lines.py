@@ -202,6 +202,15 @@ class Reading(cli.CliTest):
         self.assert_nothing_ran()
         self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--accuracy-reference", "eagr"), 2, "did you mean 'eager'?")
 
+    def test_channels_may_have_equal_values(self):
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--image-dir", ".", "--mean", "127.5,127.5,127.5", "--scale", "[58,57,57]", "--dry-run")
+        self.assertNotIn("stands twice", result.out + result.err)
+        self.assertNotIn("one value, or three", result.out + result.err)
+
+    def test_a_number_of_samples_and_a_duration_are_two_answers(self):
+        result = self.run_cli("infer", "--model", "tiny_cnn", "--iterations", "20", "--duration", "3")
+        self.assert_error(result, 2, "'--iterations' fixes the number of samples, so '--duration' would do nothing")
+
     def test_labels_and_images_that_are_devices(self):
         folder = self.folder / "images"
         folder.mkdir()

@@ -28,6 +28,21 @@ std::string error_of(const std::string& expression) {
   return "";
 }
 
+// A number that the report withholds meets no gate; what the check found stands.
+TEST(Gates, OfACaseThatFailedItsCheckOnlyTheCheckDecides) {
+  auto run = sample_run();
+  run.cases.resize(1);
+  auto& one = run.cases.front();
+  one.outcome = result::Outcome::kFailed;
+  one.reason_code = "accuracy";
+  one.correctness.max_rel_err = 0.5;
+  ASSERT_TRUE(one.headline.p50_ns.value);
+  const auto speed = decide_gates({"p50_ms < 1e9"}, run).front();
+  EXPECT_EQ(speed.verdict, "cannot_say");
+  EXPECT_NE(speed.detail.find("case failed"), std::string::npos) << speed.detail;
+  EXPECT_EQ(decide_gates({"max_rel_err < 0.1"}, run).front().verdict, "missed");
+}
+
 TEST(Gates, ParsesMetricSelectorOperatorAndBound) {
   const Gate gate = parse_gate(" p50_ms@resnet50/eager/b1 <= 60 ");
   EXPECT_EQ(gate.expression, "p50_ms@resnet50/eager/b1 <= 60");

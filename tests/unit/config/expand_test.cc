@@ -222,6 +222,15 @@ TEST(ModelFiles, ImplyTheirEngineWhereNoneIsWritten) {
   EXPECT_EQ(engine_of("model: " + script.path() + "\n"), "eager");
 }
 
+TEST(ModelFiles, OfSeveralKindsHaveEachTheirEngine) {
+  const TemporaryFile onnx("paceline_config_mixed.onnx"), ir("paceline_config_mixed.xml");
+  const auto cases = cases_of("models: [" + onnx.path() + ", " + ir.path() + "]\nshapes: 'x:1x3'\n");
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].settings.text("engine"), "onnxruntime");
+  EXPECT_EQ(cases[1].settings.text("engine"), "openvino");
+  for (const auto& item : cases) EXPECT_EQ(item.not_available, "");
+}
+
 TEST(ModelFiles, AsTheEngineAreModelAndEngine) {
   const TemporaryFile file("paceline_config_engine.xml");
   const auto cases = cases_of("engine: " + file.path() + "\nshapes: 'x:4x3'\n");

@@ -116,6 +116,19 @@ Plan trained(std::vector<std::string> arguments) {
   return plan_from_flags(parse_flags(arguments, kTrain));
 }
 
+// Whoever says anything about its length gets what a plan gets.
+TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
+  const auto limit = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--model", "resnet50"});
+    return plan_from_flags(infer_flags(more)).workloads.at(0).settings.number("stop.t_max_s");
+  };
+  EXPECT_EQ(limit({}), 8);
+  EXPECT_EQ(limit({"--batch", "1,8"}), 8);
+  EXPECT_EQ(limit({"--repetitions", "6"}), 60);
+  EXPECT_EQ(limit({"--stop.t_min_s", "20"}), 60);
+  EXPECT_EQ(limit({"--stop.t_max_s", "5"}), 5);
+}
+
 TEST(Plan, TrainWithoutAModelTakesResNet50OnSyntheticData) {
   const auto plan = trained({"--batch-size", "128", "--epochs", "10", "--lr", "0.1"});
   ASSERT_EQ(plan.workloads.size(), 1U);

@@ -171,6 +171,19 @@ TEST(SettledShapes, AFileThatIsReadGivesAPlanItsShapes) {
   EXPECT_TRUE(same_plan(plan, load_plan_text(effective_yaml(plan), "effective.yaml")));
 }
 
+// Its sizes alone do not say that it has no batch.
+TEST(SettledShapes, AStoredPlanOfAFileWithoutABatchIsReadAgain) {
+  const TemporaryFile file("paceline_settle.xml");
+  ExtraNames extra;
+  extra.declared_inputs = [](const std::string&, const std::string&) {
+    return Declared{input("a", {5, 7}), input("b", {7, 3})};
+  };
+  const auto plan = load_plan_text("kind: inference\nmodel: " + file.path() + "\n", "p.yaml", {}, extra);
+  EXPECT_EQ(input_shapes_text(parse_input_shapes(plan.workloads.at(0).settings.text("shapes"))),
+            "a:5x7,b:7x3");
+  EXPECT_TRUE(same_plan(plan, load_plan_text(effective_yaml(plan), "effective.yaml", {}, extra)));
+}
+
 TEST(SettledShapes, RequestsAreOnlyPutTogetherAlongDimensionZero) {
   const TemporaryFile file("paceline_settle.pt");
   const std::string head =

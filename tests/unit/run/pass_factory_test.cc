@@ -92,11 +92,14 @@ TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   workload::PassSpec pass;
   pass.model.file = "m.onnx";
   pass.engine = "onnxruntime";
-  EXPECT_EQ(reference_name(pass, "onnxruntime"),
-            "the file's own fp32 run in onnxruntime, the engine and precision of the case itself: no "
-            "independent check");
+  const std::string itself =
+      "the file's own run in onnxruntime, as the case itself runs: no independent check";
+  EXPECT_EQ(reference_name(pass, "onnxruntime", true), itself);
+  pass.settings.precision = "int8";  // of a file that is int8 already
+  EXPECT_EQ(reference_name(pass, "onnxruntime", true), itself);
+  EXPECT_EQ(reference_name(pass, "onnxruntime", false), "the file's own fp32 run in onnxruntime");
   pass.engine = "openvino";
-  EXPECT_EQ(reference_name(pass, "onnxruntime"), "the file's own fp32 run in onnxruntime");
+  EXPECT_EQ(reference_name(pass, "onnxruntime", true), "the file's own fp32 run in onnxruntime");
 }
 
 TEST(PassFactory, DefaultsAreTheMethodologys) {
