@@ -43,7 +43,8 @@ Coordinates baseline_of(const Workload& workload) {
                                      {"ddp.enabled", "ddp.enabled"},
                                      {"ddp.comm_hook", "ddp.comm_hook"},
                                      {"ddp.bucket_cap_mb", "ddp.bucket_cap_mb"}})
-    if (workload.settings.has(option) && workload.settings.texts(option).front() != kEngineOfModel)
+    if (workload.settings.has(option) &&
+        (axis != std::string_view("engine") || workload.settings.texts(option).front() != kEngineOfModel))
       at[axis] = value_text(workload.settings.list(option).front());
   return at;
 }
