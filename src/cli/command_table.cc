@@ -39,7 +39,7 @@ constexpr std::array kCommands{
             "render a stored run, or several side by side, as html, markdown, csv or json", config::kReport,
             report_command},
     Command{"schema", "",
-            "[options | metrics | plan | engine-config | result | commands | exit-codes] [options]",
+            "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes] [options]",
             "print options, metrics and file formats from the tables the code uses", config::kSchema,
             schema_command},
     Command{"worker", "", "", "", 0, worker_command},

@@ -11,6 +11,7 @@
 #include "cli/exit_rules.h"
 #include "config/engine_config.h"
 #include "config/flags.h"
+#include "config/older_flags.h"
 #include "config/option_table.h"
 #include "config/schema.h"
 #include "result/metric_table.h"
@@ -40,6 +41,7 @@ struct Document {
 constexpr std::array kDocuments{
     Document{"commands", "commands.md", "markdown", commands_markdown},
     Document{"options", "options.md", "markdown", config::options_markdown},
+    Document{"older-flags", "older-flags.md", "markdown", config::older_flags_markdown},
     Document{"metrics", "metrics.md", "markdown", metrics_markdown},
     Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
     Document{"plan", "plan.schema.json", "json",

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "config/command_words.h"
+#include "config/older_flags.h"
 #include "config/option_table.h"
 #include "config/plan_reader.h"
 
@@ -22,6 +23,16 @@ std::vector<std::string> known_flags(unsigned command) {
       if (serves(option, command))
         for (auto& flag : flag_names(option, command)) flags.push_back(std::move(flag));
   return flags;
+}
+
+// A letter is near to every other letter: after a single dash only long names are guessed.
+std::string suggestion(const std::string& flag, unsigned command) {
+  if (flag.size() > 80) return "; see --help";
+  auto flags = known_flags(command);
+  const bool dashes = flag.starts_with("--");
+  std::erase_if(flags, [&](const auto& known) { return !dashes && known.size() == 2; });
+  const auto nearest = nearest_name(dashes ? flag : "-" + flag, flags);
+  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "; see --help";
 }
 
 bool looks_like_value(std::string_view argument) {
@@ -110,7 +121,7 @@ class FlagParser {
     if (read_shorthand(argument, flag, has_value)) return;
     if (!has_value && read_negation(flag)) return;
     if (const Option* map = map_entry(flag)) return read_value(*map, flag.substr(2), flag, has_value, value);
-    report_unknown(flag, has_value);
+    report_unknown(flag, has_value, value);
   }
 
   // A switch without a value is true; true, false and their like behind it are its value.
@@ -141,7 +152,7 @@ class FlagParser {
   // What is no number is left to the option to refuse.
   void read_scaled(const ScaledFlag& scaled, const std::string& flag, bool has_value, std::string value) {
     const Option* option = find_flag("--" + std::string(scaled.option), flags_.command);
-    if (!option) return report_unknown(flag, has_value);
+    if (!option) return report_unknown(flag, has_value, value);
     if (!has_value && (next_ >= arguments_.size() || !looks_like_value(arguments_[next_])))
       return report(flag, fmt::format("needs a value, e.g. {}=200", flag));
     if (!has_value) value = arguments_[next_++];
@@ -192,13 +203,17 @@ class FlagParser {
     return option && option->is_map() && flag.size() > option->name.size() + 3 ? option : nullptr;
   }
 
-  void report_unknown(const std::string& flag, bool has_value) {
-    const auto nearest = flag.size() <= 80 ? nearest_name(flag, known_flags(flags_.command)) : std::nullopt;
-    report(flag, "unknown option" +
-                     (nearest ? fmt::format("; did you mean '{}'?", *nearest) : std::string("; see --help")));
-    // What follows is its value, unless it may be the plan.
+  // What follows is its value, unless it may be the plan.
+  std::string value_of_unknown(bool has_value) {
     const bool plan = next_ + 1 == arguments_.size() && flags_.command == kRun && words_.empty();
-    if (!has_value && next_ < arguments_.size() && looks_like_value(arguments_[next_]) && !plan) ++next_;
+    if (has_value || next_ >= arguments_.size() || !looks_like_value(arguments_[next_]) || plan) return "";
+    return arguments_[next_++];
+  }
+
+  void report_unknown(const std::string& flag, bool has_value, const std::string& typed_value) {
+    const std::string value = has_value ? typed_value : value_of_unknown(has_value);
+    const auto older = older_flag_message(flag, value, flags_.command);
+    report(flag, older.empty() ? "unknown option" + suggestion(flag, flags_.command) : older);
   }
 
   void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,

@@ -32,7 +32,7 @@ std::string flag_column(const Option& option, unsigned command) {
   std::string shorts, longs;
   const auto names = flag_names(option, command);
   for (const auto& name : names) {
-    if (!name.starts_with("--")) shorts += name + ", ";
+    if (name.size() == 2) shorts += name + ", ";
   }
   // A word of this house: those of other tools are known, and stand in the reference.
   const auto familiar = std::find_if(names.begin() + 1, names.end(), [](const auto& n) {

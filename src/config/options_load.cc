@@ -49,7 +49,7 @@ constexpr std::array kRows{
            .max = 4096,
            .help = "Threads inside each lane of an instance; unset: threads, or a share of the cores."},
     Option{.name = "arrival_rate_per_s",
-           .flags = "--arrival-rate",
+           .flags = "--arrival-rate,--request-rate",
            .type = kNumber,
            .form = kAxis,
            .unit = "1/s",

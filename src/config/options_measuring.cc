@@ -35,7 +35,7 @@ constexpr std::array kRows{
            .kinds = kTimed,
            .help = "A fixed number of untimed iterations; unset: until steady."},
     Option{.name = "iterations",
-           .flags = "--iters",
+           .flags = "--iters,-niter",
            .type = kInteger,
            .min = 1,
            .max = 1e8,
@@ -201,7 +201,7 @@ constexpr std::array kRows{
            .kinds = kTimed,
            .help = "Stops one process of a case after so long and records the case as failed."},
     Option{.name = "layer_profile",
-           .flags = "--dumpProfile",
+           .flags = "--dumpProfile,-pc",
            .type = kBoolean,
            .fallback = "false",
            .help = "Afterwards times every layer in a process of its own, under the engine's profiler: "

@@ -31,7 +31,7 @@ constexpr std::array kDataRows{
            .min = 0,
            .max = 1024,
            .kinds = kTraining,
-           .train_flags = "--workers,--num-workers",
+           .train_flags = "--workers,--num-workers,-j",
            .help = "Threads a rank that make batches; 0: made in the step itself."},
     Option{.name = "data.prefetch",
            .aliases = "data.prefetch_factor",

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "config/older_flags.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "config/value.h"
+#include "plan_helpers.h"
+
+namespace paceline::config {
+namespace {
+
+unsigned command_of(std::string_view name) {
+  for (unsigned command = 1; command < kAnyCommand; command <<= 1)
+    if (command_name(command) == name) return command;
+  return 0;
+}
+
+bool is_taken(std::string_view flag, unsigned command) {
+  const auto flags = parse_flags(std::vector<std::string>{std::string(flag)}, command);
+  for (const auto& problem : flags.problems)
+    if (problem.message.starts_with("unknown option")) return false;
+  return true;
+}
+
+bool is_known(const std::string& flag, unsigned command) {
+  return find_flag(flag, command) || (flag.starts_with("--no-") && find_flag("--" + flag.substr(5), command));
+}
+
+// Every flag in the code of an advice, a text in backticks or as a whole, is one of its command.
+void expect_followable(std::string_view here, unsigned command) {
+  const bool whole = here.starts_with("--") || here.starts_with("paceline ");
+  const auto parts = whole ? std::vector<std::string>{"", std::string(here)} : split(here, '`');
+  for (std::size_t i = 1; i < parts.size(); i += 2) {
+    unsigned in = command;
+    for (const auto& word : split(parts[i], ' ')) {
+      if (const unsigned named = command_of(word)) in = named;
+      if (word.starts_with('-')) {
+        EXPECT_TRUE(is_known(word, in)) << word << " in '" << here << "'";
+      }
+    }
+  }
+}
+
+TEST(OlderFlags, EveryRowStandsAsItSays) {
+  for (const auto& row : older_flags()) {
+    bool any = false;
+    for (unsigned command = 1; command < kAnyCommand; command <<= 1) {
+      if ((row.command & command) == 0) continue;
+      any = true;
+      EXPECT_EQ(is_taken(row.flag, command), row.standing != Standing::kHint) << row.tool << " " << row.flag;
+      expect_followable(row.here, command);
+    }
+    EXPECT_TRUE(any) << row.flag;
+  }
+}
+
+TEST(OlderFlags, CommandsAndValuesLeadSomewhere) {
+  for (const auto& row : older_commands()) {
+    EXPECT_EQ(command_of(row.name), 0U) << row.name;
+    expect_followable(row.here, 0);
+  }
+  EXPECT_EQ(older_value("engine", "ort"), "onnxruntime");
+  EXPECT_EQ(older_value("engine", "onnxruntime"), "");
+}
+
+std::string said(const FlagSet& flags) {
+  return flags.problems.empty() ? "" : flags.problems.front().text();
+}
+
+TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
+  EXPECT_EQ(said(infer_flags({"-nireq", "4"})),
+            "-nireq: unknown option (benchmark_app); here: --scenario closed_loop --concurrency N");
+  EXPECT_EQ(said(infer_flags({"-t", "10"})),
+            "-t: unknown option (benchmark_app, onnxruntime_perf_test); here: --duration S");
+  EXPECT_EQ(said(infer_flags({"-p", "5000"})),
+            "-p: unknown option (onnxruntime_perf_test); here: --layer-profile; or (perf_analyzer); here: "
+            "--duration S, in seconds");
+  EXPECT_EQ(
+      said(infer_flags({"--exportTimes=t.json"})),
+      "--exportTimes: unknown option (trtexec); here: nothing; samples.csv is in the folder of every run");
+  EXPECT_EQ(
+      said(parse_flags(std::vector<std::string>{"-c", "p.yaml"}, kValidate)),
+      "-c: unknown option (bench suites); here: paceline run --dry-run PLAN.yaml, which checks the plan");
+  EXPECT_EQ(said(parse_flags(std::vector<std::string>{"-niter", "9"}, kTrain)),
+            "-niter: unknown option (benchmark_app); here: paceline infer --iterations N");
+  EXPECT_EQ(
+      said(parse_flags(std::vector<std::string>{"--local_rank=0"}, kTrain)),
+      "--local_rank: unknown option (DDP scripts); here: nothing; LOCAL_RANK and its like are always read "
+      "from the environment");
+}
+
+TEST(OlderFlags, ARangeIsWrittenAsAList) {
+  EXPECT_EQ(list_of_range("1:4"), "1,2,3,4");
+  EXPECT_EQ(list_of_range("2:8:2"), "2,4,6,8");
+  for (const char* text : {"", "4", "4:1", "1:4:0", "1:4:x", "1:1000", "1:2:3:4", "1:99999999999999999"})
+    EXPECT_EQ(list_of_range(text), "") << text;
+  EXPECT_NE(said(infer_flags({"--concurrency-range", "1:7:2"})).find("--concurrency 1,3,5,7"),
+            std::string::npos);
+  EXPECT_NE(said(infer_flags({"--concurrency-range=8"})).find("--concurrency 1,2,3,4"), std::string::npos);
+}
+
+TEST(OlderFlags, OneDashIsNeverGuessedToBeALetter) {
+  EXPECT_EQ(said(infer_flags({"-xyz", "1"})), "-xyz: unknown option; see --help");
+  EXPECT_EQ(said(infer_flags({"-k"})), "-k: unknown option; see --help");
+  EXPECT_EQ(said(infer_flags({"-iterations", "5"})),
+            "-iterations: unknown option; did you mean '--iterations'?");
+}
+
+TEST(OlderFlags, AliasesAreTheOptionsThemselves) {
+  const auto flags = infer_flags(
+      {"-m", "m.xml", "-d", "cpu", "-b", "1,8", "-niter", "7", "-nthreads", "2", "-pc", "--request-rate=20"});
+  EXPECT_EQ(said(flags), "");
+  std::vector<std::string> names;
+  for (const auto& setting : flags.settings) names.push_back(setting.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"models", "device", "batch_sizes", "iterations", "threads",
+                                             "layer_profile", "arrival_rate_per_s"}));
+  const auto train = parse_flags(
+      std::vector<std::string>{"-a", "resnet50", "--learning-rate=0.1", "--dist-backend", "gloo", "-j", "4"},
+      kTrain);
+  EXPECT_EQ(said(train), "");
+}
+
+TEST(OlderFlags, ThePageHasEveryRow) {
+  const auto page = older_flags_markdown();
+  for (const auto& row : older_flags())
+    EXPECT_NE(page.find("| `" + std::string(row.flag) + "` |"), std::string::npos) << row.flag;
+  EXPECT_NE(page.find("| `-niter` | as typed | `paceline infer --iterations N` |"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paceline::config
