@@ -56,12 +56,6 @@ std::string scalar_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// "FP16" -> "fp16"; words of the options are lower case.
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string profiles_text(const json& value) {
   if (value.is_object()) return map_text(value);
   if (!value.is_array()) return scalar_text(value);
@@ -98,9 +92,7 @@ class Reader {
     if (value.is_array() && option->form == OptionForm::kList) return store_list(*option, key, value);
     if (value.is_array() || value.is_object() || value.is_null())
       return report(key, "takes one value: a number, true, false or a text");
-    auto text = scalar_text(value);
-    if (option->type == OptionType::kChoice) text = lower_case(text);
-    store(*option, key, {std::move(text)}, false);
+    store(*option, key, {scalar_text(value)}, false);
   }
 
   void read_shapes(const Option& option, const std::string& key, const json& value) {

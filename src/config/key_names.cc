@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "config/plan_reader.h"
@@ -100,12 +101,10 @@ std::string key_hint(std::string_view key, unsigned kinds) {
   const auto keys = keys_for(kinds);
   const auto same_leaf =
       std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return leaf(k) == leaf(key); });
-  if (same_leaf != keys.end()) return meant(*same_leaf, kinds);
-  if (const auto nearest = nearest_name(key, keys)) {
-    const Option* option = find_option(*nearest, kinds);
-    return meant(option && option->is_axis() ? std::string(option->name) : *nearest, kinds);
-  }
-  return "";
+  const auto nearest = same_leaf != keys.end() ? std::optional(*same_leaf) : nearest_name(key, keys);
+  if (!nearest) return "";
+  const Option* option = find_option(*nearest, kinds);
+  return meant(option && option->is_axis() ? std::string(option->name) : *nearest, kinds);
 }
 
 }  // namespace paceline::config

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -82,8 +83,16 @@ class Checker {
     if (!setting) return where_;
     return setting->values.empty() ? setting->place : setting->values.front().place;
   }
-  void report(std::string_view name, std::string message) {
-    problems_.push_back(diagnostic(place_of(name), std::move(message)));
+  void report(std::string_view name, const std::string& message, const Addition& add = {}) {
+    const Place place = place_of(name);
+    problems_.push_back(diagnostic(place, message + addition_text(place, add)));
+  }
+  // The name of an option as it is written where the mistake is.
+  [[nodiscard]] std::string as_written(std::string_view mistake, std::string_view name) const {
+    if (place_of(mistake).line != 0) return std::string(name);
+    std::string flag = fmt::format("--{}", name);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return flag;
   }
 
   void check_order() {
@@ -124,7 +133,15 @@ class Checker {
     const auto& device = settings_.text("device");
     if (kinds_ == kTraining) return check_training_device(device);
     if (!canonical_device(device))
-      report("device", fmt::format("device '{}' is none of cpu, cuda, cuda:0, cuda:1, …", device));
+      report("device", fmt::format("device '{}' is none of cpu, cuda, cuda:0, cuda:1, …{}", device,
+                                   meant_device(device)));
+  }
+
+  // trtexec counts devices, OpenVINO calls the first GPU by its kind.
+  static std::string meant_device(const std::string& device) {
+    const auto cuda =
+        device == "gpu" ? std::optional<std::string>("cuda") : canonical_device("cuda:" + device);
+    return cuda ? fmt::format("; did you mean '{}'?", *cuda) : "";
   }
 
   // Ranks take the devices of their host in order.
@@ -136,13 +153,13 @@ class Checker {
 
   void check_training() {
     if (kinds_ != kTraining) return;
-    for (const auto& [option, message] : training_mistakes(settings_)) report(option, message);
+    for (const auto& [option, message, add] : training_mistakes(settings_)) report(option, message, add);
   }
 
   void check_models() {
     if (!find_option("models", kinds_)) return;
     if (!written("models") && !settings_.has("models"))
-      return report("models", "no model is named; add models: [resnet50]");
+      return report("models", "no model is named", {"models", "[resnet50]"});
     const auto own = [](const std::string& name) { return find_model(name) != nullptr; };
     const auto names = settings_.texts("models");
     const auto file = std::find_if_not(names.begin(), names.end(), own);
@@ -157,12 +174,12 @@ class Checker {
     if (!find_option("scenario", kinds_) || !settings_.has("scenario")) return;
     const auto& scenario = settings_.text("scenario");
     if (scenario == "sync" && written("concurrency"))
-      report("concurrency",
-             "concurrency is for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+      report("concurrency", "concurrency is for the scenarios closed_loop, server and offline",
+             {"scenario", "closed_loop"});
     check_instances(scenario);
     for (const auto name : kServerOnly)
       if (scenario != "server" && differs(name))
-        report(name, fmt::format("'{}' is for the scenario server; add scenario: server", name));
+        report(name, fmt::format("'{}' is for the scenario server", name), {"scenario", "server"});
     if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load") &&
         !settings_.has("slo"))
       report("scenario",
@@ -178,7 +195,7 @@ class Checker {
     constexpr const char* kWait = "server.batch_timeout_ms";
     if (!settings_.has(kWait)) return;
     if (!settings_.has("server.max_batch"))
-      return report(kWait, "server.batch_timeout_ms needs server.max_batch; add server: {max_batch: [8]}");
+      return report(kWait, "server.batch_timeout_ms needs server.max_batch", {"server.max_batch", "[8]"});
     if (!settings_.has("server.timeout_s")) return;
     const auto waits = settings_.numbers(kWait);
     const double longest = *std::max_element(waits.begin(), waits.end());
@@ -189,12 +206,12 @@ class Checker {
 
   void check_instances(const std::string& scenario) {
     if (scenario == "sync" && written("instances"))
-      report("instances",
-             "instances are for the scenarios closed_loop, server and offline; add scenario: closed_loop");
+      report("instances", "instances are for the scenarios closed_loop, server and offline",
+             {"scenario", "closed_loop"});
     if (written("instances_per_device") && !written("instances"))
-      report("instances_per_device", "instances_per_device needs instances; add instances: [1, 2]");
+      report("instances_per_device", "instances_per_device needs instances", {"instances", "[1, 2]"});
     if (written("threads_per_instance") && !written("instances"))
-      report("threads_per_instance", "threads_per_instance needs instances; add instances: [1, 2]");
+      report("threads_per_instance", "threads_per_instance needs instances", {"instances", "[1, 2]"});
     if (written("threads_per_instance") && differs("threads"))
       report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
   }
@@ -244,14 +261,16 @@ class Checker {
   void check_labels() {
     if (!settings_.has("labels")) return;
     if (!written("load_inputs") && !written("image_dir"))
-      report("labels", "labels belong to inputs of yours; add load_inputs or image_dir");
+      report("labels", fmt::format("labels belong to inputs of yours; add {} or {}",
+                                   as_written("labels", "load_inputs"), as_written("labels", "image_dir")));
   }
 
   void check_images() {
     for (const char* name : {"image_mean", "image_scale", "image_reverse_channels"}) {
       const auto* setting = written(name);
       if (setting && !written("image_dir") && !written("calib_images"))
-        report(name, fmt::format("{} prepares images; add image_dir or calib_images", name));
+        report(name, fmt::format("{} prepares images; add {} or {}", name, as_written(name, "image_dir"),
+                                 as_written(name, "calib_images")));
       const auto values = setting && settings_.has(name) ? settings_.list(name).size() : 1;
       if (values != 1 && values != 3)
         report(name,

@@ -48,11 +48,12 @@ bool is(const Settings& s, std::string_view name, std::string_view value) {
 void check_needs(const Settings& s, std::vector<Mistake>& out) {
   for (const auto& row : kNeeds)
     if (is(s, row.option, row.value) && !s.has(row.needed))
-      out.push_back({std::string(row.option), fmt::format("{}: {} needs {}; add {}: {}", row.option,
-                                                          row.value, row.needed, row.needed, row.example)});
+      out.push_back({std::string(row.option),
+                     fmt::format("{}: {} needs {}", row.option, row.value, row.needed),
+                     {row.needed, row.example}});
   for (const std::string option : {"checkpoint.every_steps", "max_restarts"})
     if (s.has(option) && s.integer(option) > 0 && !s.has("checkpoint.dir"))
-      out.push_back({option, option + " needs checkpoint.dir; add checkpoint.dir: checkpoints"});
+      out.push_back({option, option + " needs checkpoint.dir", {"checkpoint.dir", "checkpoints"}});
 }
 
 void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
@@ -64,7 +65,7 @@ void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
   if (s.has("training.momentum") && s.number("training.momentum") >= 1)
     out.push_back({"training.momentum", "training.momentum is below 1, e.g. 0.9"});
   if (is(s, "training.nesterov", "true") && is(s, "training.momentum", "0"))
-    out.push_back({"training.nesterov", "training.nesterov needs a momentum; add training.momentum: 0.9"});
+    out.push_back({"training.nesterov", "training.nesterov needs a momentum", {"training.momentum", "0.9"}});
 }
 
 // A message stays readable.
@@ -157,6 +158,15 @@ void check_fault(const Settings& s, std::vector<Mistake>& out) try {
 }
 
 }  // namespace
+
+std::string addition_text(const Place& place, const Addition& addition) {
+  if (addition.option.empty()) return "";
+  if (place.line != 0) return fmt::format("; add {}: {}", addition.option, addition.value);
+  std::string flag(addition.option), value(addition.value);
+  if (flag.find('.') == std::string::npos) std::replace(flag.begin(), flag.end(), '_', '-');
+  std::erase_if(value, [](char c) { return c == '[' || c == ']' || c == ' '; });
+  return fmt::format("; add --{} {}", flag, value);
+}
 
 std::vector<Mistake> training_mistakes(const Settings& settings) {
   std::vector<Mistake> out;

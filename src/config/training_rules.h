@@ -10,10 +10,21 @@
 // What options of training mean together.
 namespace paceline::config {
 
-// A mistake in a training workload: which option, and what is wrong with it.
+// What would mend a mistake: an option and a value, as a plan has them (a list in brackets).
+struct Addition {
+  std::string_view option;
+  std::string_view value;
+};
+
+// "; add scenario: server", or "; add --scenario server" where the mistake is on the command line; empty
+// without an option.
+std::string addition_text(const Place& place, const Addition& addition);
+
+// A mistake in a training workload: which option, what is wrong with it, and what to add.
 struct Mistake {
   std::string option;
   std::string message;
+  Addition add{};
 };
 std::vector<Mistake> training_mistakes(const Settings& settings);
 

@@ -16,6 +16,7 @@
 #include "config/engine_of_model.h"
 #include "config/folder_models.h"
 #include "config/foreign_models.h"
+#include "config/older_flags.h"
 #include "config/plan.h"
 #include "config/shapes.h"
 #include "config/vocabulary.h"
@@ -82,12 +83,18 @@ std::string no_number(const Option& option, std::string_view wanted) {
                            : fmt::format("is not {}", wanted);
 }
 
+// "; a list is written 1,2,3,4" of 1:4.
+std::string range_hint(const Option& option, std::string_view text) {
+  const auto list = option.is_axis() ? list_of_range(text) : "";
+  return list.empty() ? "" : fmt::format("; a list is written {}", list);
+}
+
 Converted convert_integer(const Option& option, const RawValue& raw) {
   if (const auto problem = number_problem(raw, "a whole number"); !problem.empty())
     return fail(option, raw, problem);
   if (is_too_large<long long>(raw.text)) return out_of_range(option, raw);
   const auto number = parse_int(raw.text);
-  if (!number) return fail(option, raw, no_number(option, "a whole number"));
+  if (!number) return fail(option, raw, no_number(option, "a whole number") + range_hint(option, raw.text));
   return in_range(option, raw, static_cast<double>(*number), std::int64_t{*number});
 }
 
@@ -132,15 +139,52 @@ Converted convert_boolean(const Option& option, const RawValue& raw) {
   return fail(option, raw, "is neither true nor false");
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// Upper and lower case are the same in names of this tool.
+std::optional<std::string> same_name(std::string_view text, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), text) != names.end()) return std::string(text);
+  const auto lower = lower_case(text);
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const auto& name) { return lower_case(name) == lower; });
+  return found == names.end() ? std::nullopt : std::optional(*found);
+}
+
+// "; did you mean 'onnxruntime'?" of another tool's word, or of a misspelt one.
+std::string meant(const Option& option, std::string_view text, const std::vector<std::string>& names) {
+  const auto older =
+      older_value(option.type == OptionType::kEngine ? "engine" : option.name, lower_case(text));
+  if (!older.empty()) return fmt::format("; here it is {}", older);
+  return suggestion(lower_case(text), names);
+}
+
+// A plan may hold a choice that is not available yet; a command refuses it.
+bool is_refused(const Option& option, std::string_view name) {
+  return !option.in_plan() && std::any_of(option.choices.begin(), option.choices.end(),
+                                          [&](const Choice& c) { return !c.available && c.name == name; });
+}
+
 Converted convert_choice(const Option& option, const RawValue& raw) {
   std::vector<std::string> names;
   for (const auto& choice : option.choices) names.emplace_back(choice.name);
-  if (std::find(names.begin(), names.end(), raw.text) != names.end()) return {raw.text, {}};
-  return fail(option, raw, fmt::format("is none of {}{}", choices_text(option), suggestion(raw.text, names)));
+  auto name = same_name(raw.text, names);
+  if (name && is_refused(option, *name)) {
+    const auto older = older_value(option.name, *name);
+    return fail(option, raw,
+                fmt::format("is not available; there are {}{}{}", choices_text(option),
+                            older.empty() ? "" : "; here it is ", older));
+  }
+  if (name) return {std::move(*name), {}};
+  return fail(option, raw,
+              fmt::format("is none of {}{}", choices_text(option), meant(option, raw.text, names)));
 }
 
-Converted convert_text(const Option&, const RawValue& raw) {
-  return {raw.text, {}};
+Converted convert_text(const Option& option, const RawValue& raw) {
+  return {names_a_device(option) ? lower_case(raw.text) : raw.text, {}};
 }
 
 bool exists(const std::string& path) {
@@ -152,7 +196,7 @@ Converted unknown_name(const Option& option, const RawValue& raw, std::vector<st
                        const std::vector<std::string>& extra) {
   names.insert(names.end(), extra.begin(), extra.end());
   return fail(option, raw,
-              fmt::format("is none of {}, and no file{}", join(names, ", "), suggestion(raw.text, names)));
+              fmt::format("is none of {}, and no file{}", join(names, ", "), meant(option, raw.text, names)));
 }
 
 std::string known_suffixes() {
@@ -196,12 +240,13 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
 Converted convert_engine(const Option& option, const RawValue& raw, const NameSpace& names) {
   const std::vector<std::string> extra = names.extra ? names.extra->engines : std::vector<std::string>{};
   const auto* type = find_file_type(raw.text);
-  const bool any = names.open && extra.empty();  // a plug-in that nobody has asked for its engines
-  if (find_engine(raw.text) || raw.text == kEngineOfModel || any || (type && !type->engine.empty()) ||
-      std::find(extra.begin(), extra.end(), raw.text) != extra.end())
-    return {raw.text, {}};
   std::vector<std::string> known;
   for (const auto& engine : engines()) known.emplace_back(engine.name);
+  if (auto name = same_name(raw.text, known)) return {std::move(*name), {}};
+  const bool any = names.open && extra.empty();  // a plug-in that nobody has asked for its engines
+  if (raw.text == kEngineOfModel || any || (type && !type->engine.empty()) ||
+      std::find(extra.begin(), extra.end(), raw.text) != extra.end())
+    return {raw.text, {}};
   return unknown_name(option, raw, std::move(known), extra);
 }
 
@@ -249,6 +294,10 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
       break;
   }
   return convert_text(option, raw);
+}
+
+bool names_a_device(const Option& option) {
+  return option.name == "device";
 }
 
 bool counts_by_place(const Option& option) {

@@ -30,6 +30,9 @@ Converted convert(const Option& option, const RawValue& raw, const NameSpace& na
 // Whether the values of a list mean something by their place, so that equal ones are no repetition.
 bool counts_by_place(const Option& option);
 
+// cpu, cuda, cuda:1: names in lower case.
+bool names_a_device(const Option& option);
+
 // What belongs there, in words: "a whole number", "one of fp32, bf16".
 std::string expected_text(const Option& option);
 

@@ -38,10 +38,10 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   }
   if (error)
     throw Error(ErrorCode::kIo,
-                fmt::format("cannot read image_dir '{}': {}", folder.string(), error.message()));
+                fmt::format("cannot read the folder of images '{}': {}", folder.string(), error.message()));
   if (files.empty())
     throw Error(ErrorCode::kData,
-                fmt::format("image_dir '{}' holds no .jpg, .jpeg or .png file", folder.string()));
+                fmt::format("the folder of images '{}' holds no .jpg, .jpeg or .png file", folder.string()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -65,10 +65,9 @@ Target target_of(const TensorSpec& spec, const ImageFormat& format) {
   if ((!planes && !last) || (spec.dtype != DType::kFloat32 && spec.dtype != DType::kUInt8))
     throw Error(
         ErrorCode::kConfig,
-        fmt::format(
-            "image_dir needs a model with one image input, [N, 3, H, W] or [N, H, W, 3] of float32 or "
-            "uint8; this one has '{}' {} [{}]",
-            spec.name, dtype_name(spec.dtype), fmt::join(shape, ", ")));
+        fmt::format("images need a model with one image input, [N, 3, H, W] or [N, H, W, 3] of float32 or "
+                    "uint8; this one has '{}' {} [{}]",
+                    spec.name, dtype_name(spec.dtype), fmt::join(shape, ", ")));
   Target target;
   target.channels_last = !planes;
   target.height = shape[planes ? 2 : 1], target.width = shape[planes ? 3 : 2];

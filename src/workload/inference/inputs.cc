@@ -273,8 +273,8 @@ std::vector<Tensor> make_inputs(const InputRequest& request) {
       inputs.push_back(images_in_batches(request, request.specs[i]));
     else if (!request.image_dir.empty())
       throw Error(ErrorCode::kConfig,
-                  fmt::format("image_dir needs a model with one image input, this one has '{}'",
-                              request.specs[i].name));
+                  fmt::format("the images of '{}' need a model with one image input, this one has '{}'",
+                              request.image_dir.string(), request.specs[i].name));
     else
       inputs.push_back(random_input(request.specs[i], i < request.id_limits.size() ? request.id_limits[i] : 0,
                                     request.seed));

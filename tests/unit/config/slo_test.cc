@@ -49,6 +49,19 @@ TEST(LoadChecks, OptionsOfAnotherScenarioAreMistakes) {
   EXPECT_EQ(mistakes("scenario: offline\nconcurrency: 2\n"), "");
 }
 
+TEST(LoadChecks, AdviceHasTheFormOfThePlaceOfTheMistake) {
+  const auto flags = infer_flags({"--model", "tiny_cnn", "--concurrency", "2", "--server.load", "0.5"});
+  std::string text;
+  try {
+    plan_from_flags(flags);
+  } catch (const ConfigErrors& errors) {
+    text = errors.what();
+  }
+  EXPECT_NE(text.find("--concurrency 2: concurrency is for"), std::string::npos) << text;
+  EXPECT_NE(text.find("add --scenario closed_loop"), std::string::npos) << text;
+  EXPECT_NE(text.find("add --scenario server"), std::string::npos) << text;
+}
+
 TEST(LoadChecks, BatchesAreForServers) {
   EXPECT_NE(mistakes("scenario: closed_loop\nserver: {max_batch: 4}\n").find("add scenario: server"),
             std::string::npos);

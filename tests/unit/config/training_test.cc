@@ -85,7 +85,9 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
   EXPECT_THAT(training_mistake("data: {source: npz, path: no/such.npz}\n"), HasSubstr("does not exist"));
   EXPECT_THAT(training_mistake("checkpoint: {resume: true}\n"), HasSubstr("needs checkpoint.dir"));
-  EXPECT_THAT(training_mistake("checkpoint: {every_steps: 5}\n"), HasSubstr("needs checkpoint.dir"));
+  EXPECT_THAT(training_mistake("checkpoint: {every_steps: 5}\n"),
+              HasSubstr("needs checkpoint.dir; add checkpoint.dir: checkpoints"));
+  EXPECT_THAT(training_mistake("batch_size: 8\n"), HasSubstr("did you mean 'batch_sizes'? (a list: [1, 8])"));
   EXPECT_THAT(training_mistake("device: cuda:1\n"), HasSubstr("none of auto, cpu, cuda"));
   EXPECT_THAT(training_mistake("benchmark: {measure_steps: 5, measure_seconds: 2}\n"),
               HasSubstr("exclude each other"));

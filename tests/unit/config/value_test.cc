@@ -118,6 +118,20 @@ TEST(Convert, ShortensWhatItRepeats) {
   EXPECT_LT(problem.size(), 250U);
 }
 
+TEST(Convert, TakesNamesInUpperCase) {
+  EXPECT_EQ(value_text(*convert_text("precisions", "BF16").value), "bf16");
+  EXPECT_EQ(value_text(*convert_text("engines", "OpenVINO").value), "openvino");
+  EXPECT_EQ(value_text(*convert_text("device", "CUDA:1").value), "cuda:1");
+  EXPECT_EQ(value_text(*convert_text("labels", "Mine").value), "Mine");
+}
+
+TEST(Convert, NamesWhatStandsForWordsOfOtherTools) {
+  EXPECT_NE(convert_text("engines", "ORT").problem.find("here it is onnxruntime"), std::string::npos);
+  EXPECT_NE(convert_text("precisions", "float16").problem.find("here it is fp16"), std::string::npos);
+  EXPECT_NE(convert_text("concurrency", "1:4").problem.find("a list is written 1,2,3,4"), std::string::npos);
+  EXPECT_EQ(convert_text("threads", "a:b").problem.find("a list is written"), std::string::npos);
+}
+
 TEST(Convert, TakesNamesThatPluginsBring) {
   const ExtraNames extra{{"spin"}, {"spinner"}};
   EXPECT_TRUE(convert(option("engines"), {"spin", {}, false}, {&extra, false}).value);
