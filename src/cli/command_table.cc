@@ -11,7 +11,10 @@
 #include "base/text.h"
 #include "cli/version.h"
 #include "config/flags.h"
+#include "config/older_flags.h"
 #include "config/option_table.h"
+#include "config/vocabulary.h"
+#include "report/format_table.h"
 
 namespace paceline::cli {
 namespace {
@@ -36,10 +39,11 @@ constexpr std::array kCommands{
             "is this machine fit to measure? PASS, WARN or FAIL, with a fix for each", config::kValidate,
             validate_command},
     Command{"report", "", "[generate] --source DIR [options]",
-            "render a stored run, or several side by side, as html, markdown, csv or json", config::kReport,
+            "render a stored run, or several side by side, as a page, a table or data", config::kReport,
             report_command},
     Command{"schema", "",
-            "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes] [options]",
+            "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes] "
+            "[options]",
             "print options, metrics and file formats from the tables the code uses", config::kSchema,
             schema_command},
     Command{"worker", "", "", "", 0, worker_command},
@@ -50,7 +54,7 @@ std::string general_help() {
       "paceline: measures deep-learning inference and training, with intervals, accuracy checks and "
       "reasons\n\nusage: paceline COMMAND [options]\n\n";
   for (const auto& c : kCommands)
-    if (!c.summary.empty()) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
+    if (!c.summary.empty()) text += fmt::format("  {:<12}{}\n", c.name, c.summary);
   text +=
       "\n  paceline COMMAND --help   the options of a command\n  paceline --version        version, and the "
       "libraries it was built for\n";
@@ -63,7 +67,18 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
+// What to type for a plan or a model in the place of the command; empty: it is neither.
+std::string advice_for_file(const std::string& name) {
+  if (name.ends_with(".yaml") || name.ends_with(".yml"))
+    return fmt::format("paceline run {}", shown_value(name));
+  return config::find_file_type(name) ? fmt::format("paceline infer --model {}", shown_value(name)) : "";
+}
+
 [[noreturn]] void unknown_command(const std::string& name) {
+  std::string here = config::older_command_message(name);
+  if (here.empty()) here = advice_for_file(name);
+  if (!here.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("unknown command '{}'; here: {}", shown_value(name), here));
   std::vector<std::string> names;
   for (const auto& c : kCommands)
     if (!c.summary.empty()) names.emplace_back(c.name);
@@ -88,15 +103,46 @@ std::vector<std::string> command_first(const std::vector<std::string>& arguments
   return moved;
 }
 
-// An option of some command, in the place of the command.
-bool is_option(const std::string& word) {
-  return word.starts_with('-') && config::find_flag(word.substr(0, word.find('=')), config::kAnyCommand);
+// How many of the words a command does not take.
+std::size_t not_taken(const std::vector<std::string>& words, unsigned command) {
+  return config::parse_flags(words, command).problems.size();
 }
 
-[[noreturn]] void unknown_leading_option(const std::string& flag) {
-  throw Error(ErrorCode::kUsage, fmt::format("'{}' stands before the command; options follow it: paceline "
-                                             "COMMAND {}",
-                                             shown_value(flag), shown_value(flag)));
+// An option of some command, or of another tool, in the place of the command.
+bool is_option(const std::string& word) {
+  const auto flag = word.substr(0, word.find('='));
+  return word.size() > 1 && word != "--" && word.starts_with('-') &&
+         (config::find_flag(flag, config::kAnyCommand) ||
+          !config::older_flag_message(flag, "", config::kAnyCommand).empty() ||
+          not_taken({word}, config::kInfer) == 0);
+}
+
+// The command that is typed after its options, else the one that takes the most of them.
+[[noreturn]] void option_before_command(std::vector<std::string> words) {
+  const std::string first = words.front();
+  const auto typed = std::find_if(words.begin(), words.end(), [](const auto& w) { return find_command(w); });
+  std::string name = typed == words.end() ? "" : *typed;
+  if (typed != words.end()) words.erase(typed);
+  if (name.empty()) {
+    constexpr std::array kOrder{config::kInfer, config::kTrain,  config::kRun,      config::kReport,
+                                config::kBuild, config::kExport, config::kValidate, config::kSchema};
+    const auto best = std::min_element(kOrder.begin(), kOrder.end(), [&](unsigned a, unsigned b) {
+      return not_taken(words, a) < not_taken(words, b);
+    });
+    name = config::command_name(*best);
+  }
+  constexpr std::size_t kLongest = 300;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("'{}' stands before the command; write: paceline {} {}", shown_value(first), name,
+                          shown_value(join(words, " "), kLongest)));
+}
+
+// The table of formats, for the help of the command that writes them.
+std::string formats_help() {
+  std::string text = "\nFormats:\n";
+  for (const auto& format : report::formats())
+    text += fmt::format("  {:<12}{} ({})\n", format.name, format.description, format.file);
+  return text;
 }
 
 bool asks_for_help(const std::vector<std::string>& arguments) {
@@ -117,7 +163,8 @@ std::string command_help(const Command& command) {
   std::string text =
       fmt::format("usage: paceline {} {}\n\n{}\n", command.name, command.usage, command.summary);
   if (!command.alias.empty()) text += fmt::format("(paceline {} is the same)\n", command.alias);
-  return command.flags == 0 ? text : text + "\n" + config::render_help(command.flags);
+  if (command.flags != 0) text += "\n" + config::render_help(command.flags);
+  return command.run == report_command ? text + formats_help() : text;
 }
 
 std::string commands_markdown() {
@@ -151,7 +198,7 @@ ExitCode dispatch(const std::vector<std::string>& typed) {
     return ExitCode::kOk;
   }
   const Command* command = find_command(name);
-  if (!command && is_option(name)) unknown_leading_option(name);
+  if (!command && is_option(name)) option_before_command(arguments);
   if (!command) unknown_command(name);
   Context context{name, {arguments.begin() + 1, arguments.end()}, "paceline " + join(typed, " ")};
   if (!command->summary.empty() && asks_for_help(context.arguments)) {

@@ -55,13 +55,20 @@ std::vector<std::string> source_paths(const config::FlagSet& flags, const config
   return paths;
 }
 
+// A name without an extension, or with a slash behind it, is a folder, made where there is none.
+fs::path file_in(const fs::path& output, const report::Format& format) {
+  const bool folder_name = output.filename().empty() || !output.has_extension();
+  if (!fs::is_directory(output) && (fs::exists(output) || !folder_name)) return output;
+  make_directories(output);
+  return output / format.file;
+}
+
 // html goes beside the (first) run, the others to standard output, unless --output names a place.
 void deliver(const report::Format& format, const std::string& document, const config::Settings& options,
              const fs::path& folder, const Console& console) {
   fs::path file;
   if (options.has("output")) {
-    file = options.text("output");
-    if (fs::is_directory(file)) file /= format.file;
+    file = file_in(options.text("output"), format);
   } else if (format.name == "html") {
     file = folder / format.file;
   }

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What people type who know other tools."""
+
+import unittest
+
+import paceline_cli as cli
+
+
+class ForeignWords(cli.CliTest):
+    def expect(self, arguments, *words):
+        self.assert_error(self.run_cli(*arguments), 2, *words)
+        self.assert_nothing_ran()
+
+    def test_a_flag_of_another_tool_is_answered_with_ours(self):
+        for flag, value, words in (("-nireq", "4", "(benchmark_app); here: --scenario closed_loop --concurrency N"),
+                                   ("--concurrency-range", "1:4", "(perf_analyzer); here: --scenario closed_loop --concurrency 1,2,3,4"),
+                                   ("--saveEngine", "m.plan", "(trtexec); here: paceline build --engine tensorrt")):
+            self.expect(["infer", "--model", "tiny_cnn", flag, value], f"{flag}: unknown option", words)
+
+    def test_a_flag_before_the_command(self):
+        self.expect(["--onnx=m.onnx"], "'--onnx=m.onnx' stands before the command; write: paceline infer --onnx=m.onnx")
+        self.expect(["-m", "m.onnx"], "write: paceline infer -m m.onnx")
+        self.expect(["--batch", "8", "infer", "-m", "x.onnx"], "write: paceline infer --batch 8 -m x.onnx")
+        self.expect(["--ranks", "2"], "write: paceline train --ranks 2")
+        self.expect(["-s", "results/x"], "write: paceline report -s results/x")
+        self.expect(["-nireq", "4"], "write: paceline infer -nireq 4")
+
+    def test_commands_of_other_tools(self):
+        self.expect(["profile", "-g", "4"], "unknown command 'profile'", "paceline train --profiling.enabled", "paceline infer --layer-profile")
+        self.expect(["plan.yaml"], "here: paceline run plan.yaml")
+        self.expect(["m.onnx"], "here: paceline infer --model m.onnx")
+        self.expect(["validate", "-c", "p.yaml"], "paceline run --dry-run PLAN.yaml")
+        self.expect(["report", "-s", ".", "-f", "pdf"], "format 'pdf' is not available", "a browser prints")
+
+    def test_values_of_other_tools(self):
+        self.expect(["infer", "--model", "tiny_cnn", "--engine", "ort"], "engine 'ort' is none of", "here it is onnxruntime")
+        self.expect(["infer", "--model", "tiny_cnn", "--engine", "CPU"], "here it is onnxruntime")
+        self.expect(["infer", "--model", "tiny_cnn", "--device", "GPU"], "did you mean 'cuda'?")
+        self.expect(["infer", "--model", "tiny_cnn", "--scenario", "closed_loop", "--concurrency", "1:4"], "a list is written 1,2,3,4")
+
+    def test_case_does_not_matter(self):
+        result = self.infer("--device", "CPU", "--precision", "FP32", "--scenario", "Sync")
+        self.assert_code(result, 0)
+        self.assertEqual(self.summary()["cases"][0]["benchmark"]["precision"], "fp32")
+
+    def test_aliases_run(self):
+        self.assert_code(self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "-m", "x.spin", "--shapes", "input:{batch}x4",
+                                      "-niter", "7", "-d", "cpu", "-b", "2", "-nthreads", "1", *cli.QUICK), 0)
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["benchmark"]["params"]["batch"], "2")
+        self.assertEqual(len((self.only_run() / "samples.csv").read_text().splitlines()), 8)
+
+    def test_advice_is_in_the_form_of_what_was_typed(self):
+        self.expect(["infer", "--model", "tiny_cnn", "--slo", "p99=50ms"], "add --scenario server")
+        self.expect(["train", "--checkpoint.resume"], "add --checkpoint.dir checkpoints")
+        plan = self.write("p.yaml", "kind: inference\nmodels: [tiny_cnn]\nslo: p99=50ms\n")
+        self.expect(["run", plan], "add scenario: server")
+
+
+class ReportFolders(cli.CliTest):
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.infer(), 0)
+
+    def test_a_name_without_an_extension_is_a_folder(self):
+        for output in ("study", "slash.d/"):
+            self.assert_code(self.run_cli("report", "-s", self.only_run(), "--format", "study,csv", "--output", output), 0)
+            self.assertEqual(sorted(p.name for p in (self.folder / output).iterdir()), ["benchmark_results.csv", "report.csv"])
+
+    def test_a_name_with_one_and_an_existing_file_are_files(self):
+        self.write("plain", "")
+        for output in ("table.csv", "plain"):
+            self.assert_code(self.run_cli("report", "-s", self.only_run(), "--format", "csv", "--output", output), 0)
+            self.assertIn("p50", (self.folder / output).read_text())
+
+    def test_help_lists_every_format(self):
+        text = self.run_cli("report", "--help").out
+        for name in ("html", "markdown", "csv", "study", "json", "text"):
+            self.assertRegex(text, rf"(?m)^  {name} +\S")
+
+
+if __name__ == "__main__":
+    cli.main()
