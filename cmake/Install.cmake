@@ -31,6 +31,23 @@ foreach(module IN LISTS modules)
   install(TARGETS ${module} LIBRARY DESTINATION ${PACELINE_PLUGIN_DESTINATION})
 endforeach()
 
+# Completion of shells and the manual page: the tool prints them from its own tables.
+set(shell_files)
+function(paceline_printed file destination)
+  set(path ${PROJECT_BINARY_DIR}/share/${file})
+  add_custom_command(OUTPUT ${path} COMMAND paceline ${ARGN} > ${path} DEPENDS paceline VERBATIM)
+  set(shell_files ${shell_files} ${path} PARENT_SCOPE)
+  get_filename_component(folder ${path} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  install(FILES ${path} DESTINATION share/${destination})
+endfunction()
+paceline_printed(completions/paceline bash-completion/completions completion bash)
+paceline_printed(completions/_paceline zsh/site-functions completion zsh)
+paceline_printed(completions/paceline.fish fish/vendor_completions.d completion fish)
+paceline_printed(paceline.1 man/man1 schema man)
+add_custom_target(shell_files ALL DEPENDS ${shell_files})
+add_dependencies(tool shell_files)
+
 # Manifests too of plug-ins that were not built: they say why.
 get_property(manifests GLOBAL PROPERTY PACELINE_MANIFESTS)
 install(FILES ${manifests} DESTINATION ${PACELINE_PLUGIN_DESTINATION})

@@ -42,10 +42,13 @@ constexpr std::array kCommands{
             "render a stored run, or several side by side, as a page, a table or data", config::kReport,
             report_command},
     Command{"schema", "",
-            "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes] "
+            "[options | older-flags | metrics | plan | engine-config | result | commands | exit-codes | man] "
             "[options]",
             "print options, metrics and file formats from the tables the code uses", config::kSchema,
             schema_command},
+    Command{"completion", "", "bash | zsh | fish",
+            "print a script that completes commands, options and their values in a shell", 0,
+            completion_command},
     Command{"worker", "", "", "", 0, worker_command},
 };
 

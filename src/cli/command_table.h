@@ -26,7 +26,8 @@ std::span<const Command> commands();
 ExitCode dispatch(const std::vector<std::string>& arguments);
 
 std::string command_help(const Command& command);
-std::string commands_markdown();  // docs/reference/commands.md
+std::string commands_markdown();           // docs/reference/commands.md
+std::vector<std::string> schema_topics();  // of the command schema
 
 // One file each.
 ExitCode run_command(const Context& context);  // run, benchmark
@@ -37,6 +38,7 @@ ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);
 ExitCode export_command(const Context& context);
 ExitCode build_command(const Context& context);
+ExitCode completion_command(const Context& context);
 ExitCode worker_command(const Context& context);  // internal
 
 }  // namespace paceline::cli

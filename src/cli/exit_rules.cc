@@ -12,26 +12,23 @@
 namespace paceline::cli {
 namespace {
 
-struct ExitRow {
-  ExitCode code;
-  std::string_view meaning;
-};
 constexpr std::array kRows{
-    ExitRow{ExitCode::kOk, "everything asked for was done and every gate was met"},
-    ExitRow{ExitCode::kGateFailed,
-            "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
-    ExitRow{ExitCode::kUsage,
-            "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
-    ExitRow{
+    ExitMeaning{ExitCode::kOk, "everything asked for was done and every gate was met"},
+    ExitMeaning{ExitCode::kGateFailed,
+                "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
+    ExitMeaning{ExitCode::kUsage,
+                "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
+    ExitMeaning{
         ExitCode::kInconclusive,
         "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, a case "
         "did not converge before its cap; or a `--cross-check` could not run"},
-    ExitRow{ExitCode::kEnvironmentInvalid,
-            "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of "
-            "`validate`"},
-    ExitRow{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
-    ExitRow{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
-    ExitRow{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
+    ExitMeaning{
+        ExitCode::kEnvironmentInvalid,
+        "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of "
+        "`validate`"},
+    ExitMeaning{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
+    ExitMeaning{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
+    ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
 };
 
 // It was asked for, and there is no ratio.
@@ -78,6 +75,10 @@ ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) 
     if (g.verdict == "cannot_say") code = worse(code, ExitCode::kInconclusive);
   }
   return code;
+}
+
+std::span<const ExitMeaning> exit_meanings() {
+  return kRows;
 }
 
 std::string exit_codes_markdown() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/exit_code.h"
@@ -22,6 +24,11 @@ struct ExitOptions {
 // Precedence 2 > 5 > 4 > 1 > 3 > 0; 77 when nothing ran (docs/reference/exit-codes.md).
 ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options);
 
+struct ExitMeaning {
+  ExitCode code;
+  std::string_view meaning;
+};
+std::span<const ExitMeaning> exit_meanings();
 std::string exit_codes_markdown();
 
 }  // namespace paceline::cli

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
+#include "cli/man_page.h"
 #include "config/engine_config.h"
 #include "config/flags.h"
 #include "config/older_flags.h"
@@ -44,6 +45,7 @@ constexpr std::array kDocuments{
     Document{"older-flags", "older-flags.md", "markdown", config::older_flags_markdown},
     Document{"metrics", "metrics.md", "markdown", metrics_markdown},
     Document{"exit-codes", "exit-codes.md", "markdown", exit_codes_markdown},
+    Document{"man", "paceline.1", "roff", man_page},
     Document{"plan", "plan.schema.json", "json",
              [] { return result::json_text(config::plan_json_schema()); }},
     Document{"engine-config", "engine_config.schema.json", "json",
@@ -63,7 +65,8 @@ const Document& find_document(const std::string& topic) {
 
 void write_all(const fs::path& folder) {
   make_directories(folder);
-  for (const auto& d : kDocuments) write_file_atomic(folder / d.file, d.make());
+  for (const auto& d : kDocuments)
+    if (d.format != "roff") write_file_atomic(folder / d.file, d.make());
 }
 
 // The Markdown documents one after the other, or the schemas as one object by topic.
@@ -73,13 +76,19 @@ std::string everything(bool as_json) {
   for (const auto& d : kDocuments) {
     if (d.format == "json")
       schemas[std::string(d.topic)] = nlohmann::json::parse(d.make());
-    else
+    else if (d.format == "markdown")
       text += d.make() + "\n";
   }
   return as_json ? result::json_text(schemas) : text;
 }
 
 }  // namespace
+
+std::vector<std::string> schema_topics() {
+  std::vector<std::string> topics;
+  for (const auto& d : kDocuments) topics.emplace_back(d.topic);
+  return topics;
+}
 
 // Documents that were asked for by name: printed, or one into a file, or each into a folder.
 void deliver_topics(const std::vector<std::string>& topics, const config::Settings& options) {

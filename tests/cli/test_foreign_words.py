@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What people type who know other tools."""
+"""What people type who know other tools, and completion in shells."""
 
+import os
+import shutil
+import subprocess
 import unittest
+from pathlib import Path
 
 import paceline_cli as cli
+
+SHELLS = ("bash", "zsh", "fish")
 
 
 class ForeignWords(cli.CliTest):
@@ -77,6 +83,69 @@ class ReportFolders(cli.CliTest):
         text = self.run_cli("report", "--help").out
         for name in ("html", "markdown", "csv", "study", "json", "text"):
             self.assertRegex(text, rf"(?m)^  {name} +\S")
+
+
+class Completion(cli.CliTest):
+    def script(self, shell):
+        result = self.run_cli("completion", shell)
+        self.assert_code(result, 0)
+        return str(self.write(f"paceline.{shell}", result.out))
+
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        quoted = " ".join(f"'{w}'" for w in words)
+        code = (f"source {self.script('bash')}; COMP_WORDS=(paceline {quoted}); COMP_CWORD={len(words)}; "
+                "_paceline; printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p paceline >&2")
+        done = subprocess.run(["bash", "--norc", "-c", code], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "complete -o default -F _paceline paceline\n")
+        return done.stdout.split()
+
+    def test_bash_completes_commands_flags_and_values(self):
+        self.assertEqual(self.complete("in"), ["infer"])
+        self.assertIn("benchmark", self.complete(""))
+        self.assertEqual(self.complete("infer", "--scen"), ["--scenario"])
+        self.assertEqual(self.complete("--quiet", "infer", "--scen"), ["--scenario"])
+        self.assertEqual(self.complete("infer", "--scenario", ""), ["sync", "closed_loop", "server", "offline"])
+        self.assertEqual(self.complete("infer", "--engine", "o"), ["openvino", "onnxruntime"])
+        self.assertEqual(self.complete("infer", "--engine", "eager,onn"), ["eager,onnxruntime"])
+        self.assertEqual(self.complete("infer", "--engine", "=", "onn"), ["onnxruntime"])
+        self.assertEqual(self.complete("infer", "--engine", "="), ["eager", "torchscript", "aotinductor", "openvino", "onnxruntime", "tensorrt"])
+        self.assertIn("amp", self.complete("train", "--precision", ""))
+        self.assertNotIn("int8", self.complete("train", "--precision", ""))
+        self.assertEqual(self.complete("infer", "-m", "res"), ["resnet50"])
+        self.assertEqual(self.complete("completion", ""), list(SHELLS))
+        self.assertIn("exit-codes", self.complete("schema", ""))
+        self.assertEqual(self.complete("run", ""), [], "files are left to readline")
+
+    def test_every_script_has_every_command(self):
+        for shell in SHELLS:
+            text = Path(self.script(shell)).read_text()
+            for command in ("run", "benchmark", "infer", "train", "export", "build", "validate", "report", "schema", "completion"):
+                self.assertRegex(text, rf"\b{command}\b", shell)
+            self.assertNotIn("worker", [word for line in text.splitlines() for word in line.split()[:1]])
+
+    def test_the_scripts_are_of_the_shell(self):
+        for shell in SHELLS:
+            if program := shutil.which(shell):
+                done = subprocess.run([program, "-n", self.script(shell)], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+    def test_another_shell_or_none(self):
+        self.assert_error(self.run_cli("completion", "tcsh"), 2, "'tcsh'", "bash, zsh, fish")
+        self.assert_error(self.run_cli("completion"), 2, "paceline completion bash | zsh | fish")
+
+
+class ManPage(cli.CliTest):
+    def test_it_renders_without_a_warning(self):
+        groff = shutil.which("groff")
+        if not groff:
+            self.skipTest("groff is not installed")
+        page = self.write("paceline.1", self.run_cli("schema", "man").out)
+        done = subprocess.run([groff, "-ww", "-man", "-Tascii", "-P-cbou", str(page)], capture_output=True, text=True, check=True,
+                              env={**os.environ, "LC_ALL": "C"})
+        self.assertEqual(done.stderr, "")
+        for words in ("paceline infer", "--batch-sizes", "EXIT STATUS", "interrupted"):
+            self.assertIn(words, done.stdout.replace("\N{HYPHEN}", "-"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+namespace paceline::cli {
+
+// paceline.1 in the macros of man(7), from the tables of commands, options and exit codes.
+std::string man_page();
+
+}  // namespace paceline::cli

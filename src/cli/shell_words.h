@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/option_table.h"
+
+// What a shell can complete, from the tables of commands and options.
+namespace paceline::cli {
+
+struct FlagWords {
+  std::vector<std::string> spellings;  // every one: --engine, --engines
+  std::vector<std::string> values;     // names that the flag takes; empty: a number, a text or a file
+  std::string help;                    // a few words, without characters that a shell reads
+  bool takes_value = false;
+  bool takes_list = false;
+};
+
+struct CommandWords {
+  std::vector<std::string> names;  // run, benchmark
+  std::string help;
+  std::vector<FlagWords> flags;
+  std::vector<std::string> words;  // what it takes without a flag; empty: files
+};
+
+std::vector<CommandWords> shell_commands();
+
+// Not those of other tools: lower case, with two dashes or of one letter.
+std::vector<std::string> offered(const FlagWords& flag);
+
+// Names of this tool that the option takes; empty: a number, a text or a file.
+std::vector<std::string> values_of(const config::Option& option);
+
+}  // namespace paceline::cli
