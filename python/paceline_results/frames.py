@@ -9,9 +9,34 @@ import pandas as pd
 SAME_WORK = ["run_id", "kind", "model", "engine", "precision", "layout", "batch", "threads", "params"]
 
 
+# Columns that not every case has.
+NUMBERS = ["base_ranks", "speedup_of_ranks", "efficiency", "efficiency_low", "efficiency_high", "exposed_share", "data_wait_share", "total_s"]
+
+
 def cases(runs):
     """A row a case of the runs: what was measured, its outcome and its figures with their intervals."""
-    return pd.DataFrame([_case_row(run, case) for run in runs for case in run.summary["cases"]])
+    frame = pd.DataFrame([_case_row(run, case) for run in runs for case in run.summary["cases"]])
+    return frame.astype({name: float for name in NUMBERS if name in frame})  # columns without any number have NaN, too
+
+
+def _scaling_doubt(run, case):
+    """Why nobody may claim what more ranks gain; empty where Paceline claims it. As the tool judges: both cases must be of grade A or B, of
+    six processes or more, and the efficiency must have an interval. None of what was not trained."""
+    if not case.get("training"):
+        return None
+    if not case.get("scaling"):
+        return "no case of fewer ranks with the same work a rank"
+    scaled = case["scaling"][0]
+    if scaled.get("ci_low") is None or scaled.get("ci_high") is None:
+        return scaled.get("ci_low_reason") or "it has no interval"
+    base = next((one for one in run.summary["cases"] if one["case_id"] == scaled["base_case_id"]), None)
+    return _obstacle(case) or (_obstacle(base) if base else "")
+
+
+def _obstacle(case):
+    if case["grade"] == "C":
+        return f"{case['label']} is of grade C"
+    return "" if case["headline"]["scope"] == "between_process" else "fewer than six processes"
 
 
 def samples(run, case_id):
@@ -34,21 +59,17 @@ def epochs(run, case_id):
 
 
 def scaling(frame):
-    """Training cases that were measured, by ranks: throughput and, against the fewest ranks with the same work a rank, speed-up and
-    efficiency (throughput over ranks times the throughput a rank there). `efficiency_stored` is the tool's own, from step times, with its
-    interval; the two differ a little."""
-    rows = frame[(frame["kind"] == "training") & frame["throughput_per_s"].notna()].copy()
-    rows = rows.sort_values([*SAME_WORK, "ranks"])
-    base = rows.groupby(SAME_WORK, dropna=False)[["ranks", "throughput_per_s"]].transform("first")
-    rows["base_ranks"] = base["ranks"]
-    rows["speedup_of_throughput"] = rows["throughput_per_s"] / base["throughput_per_s"]
-    rows["efficiency"] = rows["speedup_of_throughput"] * rows["base_ranks"] / rows["ranks"]
-    return rows.reset_index(drop=True)
+    """Training cases that were measured, by ranks, with Paceline's own speed-up and efficiency against the fewest ranks with the same work
+    a rank, from the medians of the step times, and the interval of the efficiency. Where Paceline claims none (a case of grade C, fewer
+    than six processes, no case of fewer ranks), they are NaN, and `no_claim` says why."""
+    rows = frame[(frame["kind"] == "training") & frame["throughput_per_s"].notna()]
+    return rows.sort_values([*SAME_WORK, "ranks"]).reset_index(drop=True)
 
 
 def _case_row(run, case):
     benchmark = case["benchmark"]
-    scaled = next(iter(case.get("scaling") or []), {})
+    doubt = _scaling_doubt(run, case)
+    scaled = next(iter(case.get("scaling") or []), {}) if doubt == "" else {}
     trained = next(iter(case.get("training") or []), {})
     p50, throughput, speedup = case["headline"]["p50_ns"], case["throughput"]["per_s"], case["speedup"]["ratio"]
     return {
@@ -59,8 +80,8 @@ def _case_row(run, case):
         "params": json.dumps(benchmark["params"], sort_keys=True),
         "item": case["throughput"]["item"],
         **_with_interval("p50_ms", p50, 1e-6), **_with_interval("throughput_per_s", throughput), **_with_interval("speedup", speedup),
-        "efficiency_stored": scaled.get("efficiency"), "efficiency_stored_low": scaled.get("ci_low"),
-        "efficiency_stored_high": scaled.get("ci_high"),
+        "base_ranks": scaled.get("base_world"), "speedup_of_ranks": scaled.get("speedup"), "efficiency": scaled.get("efficiency"),
+        "efficiency_low": scaled.get("ci_low"), "efficiency_high": scaled.get("ci_high"), "no_claim": doubt,
         "exposed_share": trained.get("exposed_share"), "data_wait_share": trained.get("data_wait_share"),
         "total_s": _total_seconds(trained),
     }

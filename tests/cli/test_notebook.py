@@ -5,6 +5,7 @@ PACELINE_NOTEBOOK_PACKAGES: the folder with pandas, matplotlib and nbclient; ski
 """
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -42,18 +43,45 @@ class Package(cli.CliTest):
             self.assertEqual(row["throughput_per_s"], case["throughput"]["per_s"]["value"])
             self.assertAlmostEqual(row["total_s"] * 1e9, case["training"][0]["total_ns"], delta=1)
 
-    def test_scaling_by_hand(self):
-        rows = results.scaling(self.stored())
-        one, two = rows["throughput_per_s"]
-        self.assertEqual(list(rows["base_ranks"]), [1, 1])
-        self.assertEqual(rows["efficiency"][0], 1)
-        self.assertAlmostEqual(rows["efficiency"][1], two / one / 2)
-        self.assertTrue(rows["efficiency_stored_low"][1] <= rows["efficiency_stored"][1] <= rows["efficiency_stored_high"][1])
+    def claimed(self):
+        """The stored run as if six quiet processes of each case had measured it."""
+        run = results.read_run(STORED)
+        for case in run.summary["cases"]:
+            case["grade"], case["headline"]["scope"] = "A", "between_process"
+        return run
 
-    def test_cases_with_other_work_are_no_base(self):
-        frame = self.stored()
-        frame.loc[0, "batch"] = 99
-        self.assertEqual(list(results.scaling(frame)["efficiency"]), [1, 1])
+    def test_scaling_is_the_tools_own(self):
+        run = self.claimed()
+        stored = run.summary["cases"][1]["scaling"][0]
+        rows = results.scaling(results.cases([run]))
+        two = rows.iloc[1]
+        self.assertEqual((two["efficiency"], two["efficiency_low"], two["efficiency_high"]), (stored["efficiency"], stored["ci_low"], stored["ci_high"]))
+        self.assertEqual((two["speedup_of_ranks"], two["base_ranks"], two["no_claim"]), (stored["speedup"], 1, ""))
+
+    def test_the_fewest_ranks_have_no_efficiency(self):
+        """There is nothing that one rank, or two ranks alone, could be compared with."""
+        row = results.scaling(results.cases([self.claimed()])).iloc[0]
+        self.assertTrue(math.isnan(row["efficiency"]))
+        self.assertIn("no case of fewer ranks", row["no_claim"])
+        alone = self.claimed()
+        alone.summary["cases"][1]["scaling"] = []
+        del alone.summary["cases"][0]
+        rows = results.scaling(results.cases([alone]))
+        self.assertEqual(list(rows["ranks"]), [2])
+        self.assertTrue(rows["efficiency"].isna().all())
+
+    def test_what_the_tool_does_not_claim_is_no_number(self):
+        self.assertTrue(results.scaling(self.stored())["efficiency"].isna().all())
+        self.assertIn("grade C", results.scaling(self.stored())["no_claim"][1])
+        for at in (0, 1):  # the base counts as well
+            run = self.claimed()
+            run.summary["cases"][at]["headline"]["scope"] = "within_process"
+            row = results.scaling(results.cases([run])).iloc[1]
+            self.assertTrue(math.isnan(row["efficiency"]))
+            self.assertEqual(row["no_claim"], "fewer than six processes")
+        run = self.claimed()
+        run.summary["cases"][1]["scaling"][0].update(ci_low=None, ci_high=None, ci_low_reason="not run in turns")
+        self.assertEqual(results.scaling(results.cases([run]))["no_claim"][1], "not run in turns")
 
     def test_samples_steps_and_epochs(self):
         run = results.read_run(STORED)
@@ -103,7 +131,9 @@ class Notebook(cli.CliTest):
         return "\n".join(output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs), pictures
 
     def test_it_is_stored_without_outputs(self):
-        for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        cells = json.loads(NOTEBOOK.read_text())["cells"]
+        self.assertTrue(any('scaling[["case_id", "grade"' in "".join(cell["source"]) for cell in cells))
+        for cell in cells:
             self.assertFalse(cell.get("outputs"))
             self.assertIsNone(cell.get("execution_count"))
 
@@ -111,6 +141,7 @@ class Notebook(cli.CliTest):
         text, pictures = self.execute(STORED)
         self.assertIn("1 runs, 2 cases", text)
         self.assertIn("tiny_cnn-train-fp32-b8-r2-cpu", text)
+        self.assertIn("is of grade C", text)  # why there is no efficiency
         self.assertEqual(pictures, 3, text)
 
     def test_inference_beside_training(self):
