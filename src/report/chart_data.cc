@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/case_query.h"
 #include "base/units.h"
@@ -162,18 +163,29 @@ json scaling_json(const result::RunResult& run, const CaseResult& one) {
           {"doubt", doubt}};
 }
 
+// Means of a step's parts: shares of the mean step, so that a bar of them is no longer than it. Medians in
+// results of versions that stored no shares.
+json parts_json(const CaseResult& one) {
+  const auto& training = one.training.front();
+  const auto& p = training.parts;
+  const auto& s = training.shares;
+  const bool means = result::has_shares(training) && one.stats.mean_ns;
+  json parts = json::array();
+  for (const auto& [share, median] :
+       {std::pair(&s.data_wait, &p.data_wait_ns), std::pair(&s.input, &p.input_ns),
+        std::pair(&s.forward, &p.forward_ns), std::pair(&s.backward, &p.backward_ns),
+        std::pair(&s.exposed, &p.exposed_ns), std::pair(&s.optimizer, &p.optimizer_ns)})
+    parts.push_back(means ? rounded(*share, *one.stats.mean_ns * kToMs) : rounded(*median, kToMs));
+  return parts;
+}
+
 // Where the time of a step goes, and how it scales; null for what did not train.
 json training_json(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (one.training.empty()) return nullptr;
-  const auto& p = one.training.front().parts;
-  json parts = json::array();
-  for (const result::Number* part :
-       {&p.data_wait_ns, &p.input_ns, &p.forward_ns, &p.backward_ns, &p.exposed_ns, &p.optimizer_ns})
-    parts.push_back(rounded(*part, kToMs));
   return {{"world", one.benchmark.world_size},
           {"case", one.case_id},
-          {"parts", parts},
+          {"parts", parts_json(one)},
           {"epochs", epochs_json(one.training.front())},
           {"scaling", scaling_json(entry.run->result, one)}};
 }

@@ -52,12 +52,16 @@ std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
   return doubt_of(run, one).empty() ? fmt::format("{:.2f}", *one.scaling.front().speedup) : kNoClaim;
 }
 
-// Shares of the step by part, in the order of the step.
+// Shares of the time of the steps by part, in the order of the step.
 std::vector<std::string> part_shares(const Training& t) {
-  const auto& p = t.parts;
   const auto percent = [](const Number& of_step) { return of_step ? format_percent(*of_step) : kNone; };
-  return {percent(t.data_wait_share), share(p.forward_ns, p.step_ns), share(p.backward_ns, p.step_ns),
-          t.ddp ? percent(t.exposed_share) : kNone, share(p.optimizer_ns, p.step_ns)};
+  const auto& p = t.parts;
+  if (!result::has_shares(t))
+    return {percent(t.data_wait_share), share(p.forward_ns, p.step_ns), share(p.backward_ns, p.step_ns),
+            t.ddp ? percent(t.exposed_share) : kNone, share(p.optimizer_ns, p.step_ns)};
+  const auto& s = t.shares;
+  return {percent(s.data_wait), percent(s.forward), percent(s.backward), percent(s.exposed),
+          percent(s.optimizer)};
 }
 
 SimpleTable terminal_table_of(const result::RunResult& run) {
@@ -132,6 +136,9 @@ std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
   };
   for (const ReportCase& entry : cases) {
     for (const auto& note : entry.one->training.front().notes) add(note);
+    if (!result::has_shares(entry.one->training.front()))
+      add("a result of an earlier version: its parts of a step are medians, and shares of them need not add "
+          "up");
     if (const auto doubt = doubt_of(entry.run->result, *entry.one); !doubt.empty())
       add("what more ranks gain is not claimed: " + doubt);
   }
@@ -310,8 +317,9 @@ std::string training_html(std::span<const ReportRun> runs) {
   out += html_of(scaling_table(cases));
   out += chart(
       "parts", "Where the time of a step goes",
-      "Medians over steps of the mean over ranks; exposed communication is what the backward pass did not "
-      "hide, waiting for slower ranks included.",
+      "Means over the timed steps and ranks; exposed communication is what the backward pass did not hide, "
+      "waiting for slower ranks included. The parts add up to the mean step, less what the slowest rank "
+      "took longer than the others.",
       "exposed_share");
   out += html_of(part_table(cases));
   out += chart("loss", "Loss over epochs", loss_reading(cases), "loss");

@@ -205,6 +205,11 @@ void fields(A& a, StepParts& t) {
   a("backward_ns", t.backward_ns), a("exposed_ns", t.exposed_ns), a("optimizer_ns", t.optimizer_ns);
 }
 template <class A>
+void fields(A& a, StepShares& t) {
+  a("data_wait", t.data_wait), a("input", t.input), a("forward", t.forward), a("backward", t.backward);
+  a("exposed", t.exposed), a("optimizer", t.optimizer);
+}
+template <class A>
 void fields(A& a, RankFigures& t) {
   a("rank", t.rank), a("host", t.host), a("process_id", t.process_id), a("cpus", t.cpus),
       a("threads", t.threads);
@@ -236,7 +241,8 @@ template <class A>
 void fields(A& a, Training& t) {
   a("backend", t.backend), a("launcher", t.launcher), a("ddp", t.ddp), a("ranks", t.ranks),
       a("epochs", t.epochs);
-  a("parts", t.parts), a("first_loss", t.first_loss), a("last_loss", t.last_loss), a("steps", t.steps);
+  a("parts", t.parts), a("shares", t.shares);
+  a("first_loss", t.first_loss), a("last_loss", t.last_loss), a("steps", t.steps);
   a("skipped_steps", t.skipped_steps), a("loss_scale", t.loss_scale), a("total_ns", t.total_ns);
   a("parameters", t.parameters), a("parameter_tensors", t.parameter_tensors),
       a("bucket_bytes", t.bucket_bytes);

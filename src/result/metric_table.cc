@@ -227,15 +227,17 @@ constexpr std::array kMetrics{
         "efficiency", "efficiency", "1", kHigh,
         "Training: median step time of the smallest world over that of this one, with the same work a rank.",
         "scaling-efficiency", efficiency},
-    Metric{"exposed_share", "exposed", "1", kLow,
-           "Training with DDP: share of a step that waits for communication which the backward pass did not "
-           "hide.",
-           "parts-of-a-step", training_number<&Training::exposed_share>},
+    Metric{
+        "exposed_share", "exposed", "1", kLow,
+        "Training with DDP: share of the time of the steps that waits for communication which the backward "
+        "pass did not hide.",
+        "parts-of-a-step", training_number<&Training::exposed_share>},
     Metric{"overlap_ratio", "overlap", "1", kHigh,
            "Training with DDP: share of the exchange of gradients that the backward pass hid.",
            "parts-of-a-step", training_number<&Training::overlap_ratio>},
-    Metric{"data_wait_share", "data wait", "1", kLow, "Training: share of a step that waits for its data.",
-           "parts-of-a-step", training_number<&Training::data_wait_share>},
+    Metric{"data_wait_share", "data wait", "1", kLow,
+           "Training: share of the time of the steps that waits for data.", "parts-of-a-step",
+           training_number<&Training::data_wait_share>},
     Metric{"straggler_index", "straggler", "1", kLow,
            "Training: longest compute time of a rank over the median rank's, median over steps.",
            "stragglers", training_number<&Training::straggler_index>},

@@ -29,6 +29,17 @@ constexpr std::array<Part, 7> kParts{{{&StepRow::step_ns, &StepParts::step_ns},
                                       {&StepRow::exposed_ns, &StepParts::exposed_ns},
                                       {&StepRow::optimizer_ns, &StepParts::optimizer_ns}}};
 
+struct SharedPart {
+  std::int64_t StepRow::*row;
+  Number StepShares::*share;
+};
+constexpr std::array<SharedPart, 6> kShares{{{&StepRow::data_wait_ns, &StepShares::data_wait},
+                                             {&StepRow::input_ns, &StepShares::input},
+                                             {&StepRow::forward_ns, &StepShares::forward},
+                                             {&StepRow::backward_ns, &StepShares::backward},
+                                             {&StepRow::exposed_ns, &StepShares::exposed},
+                                             {&StepRow::optimizer_ns, &StepShares::optimizer}}};
+
 std::int64_t compute_of(const StepRow& row) {
   return row.compute_ns();
 }
@@ -75,11 +86,22 @@ Count persistent_straggler(const std::vector<RankFigures>& ranks, std::int64_t s
   return late ? Count(most.rank) : Count::missing("no rank is persistently late");
 }
 
-Number share_of_step(const std::vector<StepAcross>& timed, std::int64_t StepRow::*part) {
-  return median_over(timed, [&](const StepAcross& step) {
-    return mean_over_ranks(step, [&](const StepRow& row) { return row.*part; }) /
-           static_cast<double>(step_time(step));
-  });
+// Of the time of all steps: times are added up, quotients are not averaged. So the shares add up to at
+// most 1.
+Number share_of_steps(const std::vector<StepAcross>& timed, std::int64_t StepRow::*part) {
+  double of_part = 0, of_steps = 0;
+  for (const auto& step : timed) {
+    of_part += mean_over_ranks(step, [&](const StepRow& row) { return row.*part; });
+    of_steps += static_cast<double>(step_time(step));
+  }
+  return of_steps > 0 ? Number(of_part / of_steps) : Number::missing("no timed steps");
+}
+
+StepShares shares_of(const Training& t, const std::vector<StepAcross>& timed) {
+  StepShares shares;
+  for (const auto& part : kShares) shares.*part.share = share_of_steps(timed, part.row);
+  if (!t.ddp) shares.exposed = Number::missing("one rank without DDP");
+  return shares;
 }
 
 Number variation_of_exposed(const std::vector<StepAcross>& timed) {
@@ -104,7 +126,6 @@ void fill_communication(Training& t, const std::vector<StepAcross>& timed) {
   const auto alone = Number::missing(t.ddp ? "one rank" : "one rank without DDP");
   const bool several = t.ranks.size() > 1;
   if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_a_step(timed);
-  t.exposed_share = t.ddp ? share_of_step(timed, &StepRow::exposed_ns) : alone;
   t.overlap_ratio = t.ddp ? overlap_ratio(timed) : alone;
   t.sync_variation = several ? variation_of_exposed(timed) : alone;
   t.straggler_index = several ? median_over(timed, lateness) : alone;
@@ -143,10 +164,8 @@ Number loader_rate(const std::vector<RankSteps>& ranks) {
 }
 
 // Figures of speed: over repetitions their median stands.
-constexpr std::array kSpeedFigures{&Training::total_ns,        &Training::exposed_share,
-                                   &Training::data_wait_share, &Training::straggler_index,
-                                   &Training::sync_variation,  &Training::loader_samples_per_s,
-                                   &Training::overlap_ratio};
+constexpr std::array kSpeedFigures{&Training::total_ns, &Training::straggler_index, &Training::sync_variation,
+                                   &Training::loader_samples_per_s, &Training::overlap_ratio};
 
 template <typename Struct, typename Get>
 void set_median(Number Struct::*field, Struct& into, const std::vector<const Training*>& all, Get get) {
@@ -154,6 +173,34 @@ void set_median(Number Struct::*field, Struct& into, const std::vector<const Tra
   for (const Training* one : all)
     if (const Number& value = get(*one).*field) values.push_back(*value);
   if (!values.empty()) into.*field = stats::median(values);
+}
+
+void set_shares(Training& into, const StepShares& shares) {
+  into.shares = shares;
+  into.exposed_share = shares.exposed;
+  into.data_wait_share = shares.data_wait;
+}
+
+// Of all repetitions, each once.
+std::vector<std::string> notes_of(const std::vector<const Training*>& all) {
+  std::vector<std::string> notes;
+  for (const Training* one : all)
+    for (const auto& note : one->notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return notes;
+}
+
+// Mean over repetitions: medians of shares could add up to more than 1.
+StepShares mean_shares(const std::vector<const Training*>& all) {
+  StepShares mean = all.back()->shares;
+  for (const auto& part : kShares) {
+    double sum = 0;
+    std::size_t n = 0;
+    for (const Training* one : all)
+      if (const Number& share = one->shares.*part.share) sum += *share, ++n;
+    if (n > 0) mean.*part.share = sum / static_cast<double>(n);
+  }
+  return mean;
 }
 
 }  // namespace
@@ -165,7 +212,7 @@ void summarize_training(Training& training, std::vector<RankSteps> ranks, std::i
   training.ranks.clear();
   for (std::size_t i = 0; i < ranks.size(); ++i) training.ranks.push_back(figures_of(ranks[i], i, timed));
   training.parts = mean_parts(timed);
-  training.data_wait_share = share_of_step(timed, &StepRow::data_wait_ns);
+  set_shares(training, shares_of(training, timed));
   training.buckets = bucket_figures(timed);
   training.straggler_rank = persistent_straggler(training.ranks, static_cast<std::int64_t>(timed.size()));
   training.loader_samples_per_s = loader_rate(ranks);
@@ -184,6 +231,7 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
     combined.restarts.insert(combined.restarts.end(), one->restarts.begin(), one->restarts.end());
   for (const auto field : kSpeedFigures)
     set_median(field, combined, all, [](const Training& t) -> const Training& { return t; });
+  set_shares(combined, mean_shares(all));
   for (const auto& part : kParts)
     set_median(part.figure, combined.parts, all,
                [](const Training& t) -> const StepParts& { return t.parts; });

@@ -17,6 +17,13 @@ struct StepParts {
   Number optimizer_ns;
 };
 
+// Where the time of all timed steps went: shares of the sum of their times, which add up to at most 1.
+struct StepShares {
+  Number data_wait, input, forward, backward;
+  Number exposed;  // communication that backward did not hide
+  Number optimizer;
+};
+
 // One rank: where it sat and what it took.
 struct RankFigures {
   std::int64_t rank = 0;
@@ -74,7 +81,8 @@ struct Training {
   bool ddp = false;
   std::vector<RankFigures> ranks;
   std::vector<EpochFigures> epochs;
-  StepParts parts;  // medians over steps of the mean over ranks
+  StepParts parts;    // medians over steps of the mean over ranks
+  StepShares shares;  // none in results of versions that did not have them
   Number first_loss, last_loss;
   Count steps;          // of the optimizer, untimed ones included
   Count skipped_steps;  // by the GradScaler
@@ -96,6 +104,11 @@ struct Training {
   std::vector<RestartFigures> restarts;
   std::vector<std::string> notes;  // what a reader of the figures must know
 };
+
+// False: a result of a version that did not store shares of all parts.
+inline bool has_shares(const Training& t) {
+  return t.shares.forward || t.shares.backward;
+}
 
 // Against the smallest world of the plan with the same work a rank (methodology: scaling efficiency).
 struct Scaling {

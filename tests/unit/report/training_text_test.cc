@@ -102,6 +102,30 @@ TEST(TrainingText, MarkdownHasScalingAndParts) {
   EXPECT_EQ(text.find("node-a"), std::string::npos);
 }
 
+// Results of versions without shares have medians of the parts only.
+TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
+  auto run = testing::training_run({{.ranks = 1}});
+  EXPECT_EQ(training_terminal(run, 98).find("earlier version"), std::string::npos);
+  auto& t = run.cases[0].training.front();
+  t.shares = {};
+  t.parts.step_ns = *t.parts.forward_ns;
+  expect_has(training_terminal(run, 98), "100.0 %");
+  expect_has(training_terminal(run, 200),
+             "a result of an earlier version: its parts of a step are medians, and shares of them need not");
+}
+
+TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
+  auto run = testing::training_run({{.ranks = 1}});
+  auto& t = run.cases[0].training.front();
+  t.parts.forward_ns = *t.parts.step_ns;  // a median that does not fit beside the others
+  const ReportRun trained{run, {}};
+  const auto one = chart_data(std::span(&trained, 1), {}).at("cases").at(0);
+  double sum = 0;
+  for (const auto& part : one.at("training").at("parts"))
+    if (part.is_number()) sum += part.get<double>();
+  EXPECT_NEAR(sum, *run.cases[0].stats.mean_ns * 1e-6, 0.01);
+}
+
 TEST(TrainingText, RestartsAndCheckpointsAreTold) {
   auto run = testing::training_run({{.ranks = 2, .ddp = true}});
   auto& t = run.cases[0].training.front();

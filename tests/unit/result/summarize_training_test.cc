@@ -143,6 +143,50 @@ TEST(SummarizeTraining, PartsAreMediansOfTheMeanOverRanks) {
   EXPECT_DOUBLE_EQ(*t.buckets[1].launched_ns, 70.0 * kMs);
 }
 
+double sum_of(const StepShares& s) {
+  double sum = 0;
+  for (const Number* share : {&s.data_wait, &s.input, &s.forward, &s.backward, &s.exposed, &s.optimizer})
+    sum += share->value().value_or(0);
+  return sum;
+}
+
+// Long forward passes in some steps, long backward passes in others: medians of the parts do not add up.
+RankSteps uneven(std::int64_t rank) {
+  auto t = table(rank);
+  for (auto& r : t.rows) {
+    r.forward_ns = (r.step % 3 == 0 ? 10 : 80) * kMs;
+    r.backward_ns = (r.step % 3 == 1 ? 10 : 80) * kMs;
+    r.step_ns = r.data_wait_ns + r.input_ns + r.forward_ns + r.backward_ns + r.exposed_ns + r.optimizer_ns;
+  }
+  return t;
+}
+
+TEST(SummarizeTraining, SharesOfUnevenStepsAddUpToOne) {
+  const Training t = summarized({uneven(0)});
+  EXPECT_GT((*t.parts.forward_ns + *t.parts.backward_ns) / *t.parts.step_ns, 1.5);
+  EXPECT_NEAR(sum_of(t.shares), 1, 1e-12);
+  // 30 timed steps: each pass is short in 10 of them.
+  EXPECT_NEAR(*t.shares.forward, (20 * 80 + 10 * 10) / (20 * 105. + 10 * 175), 1e-9);
+  EXPECT_EQ(*t.exposed_share, *t.shares.exposed);
+  EXPECT_EQ(*t.data_wait_share, *t.shares.data_wait);
+  EXPECT_LT(sum_of(summarized(one_slow()).shares), 0.95);
+}
+
+TEST(CombinedTraining, SharesAddUpOverRepetitionsToo) {
+  std::vector<Repetition> repetitions(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto ranks = std::vector{table(0)};
+    for (auto& r : ranks[0].rows) {
+      (i == 0 ? r.forward_ns : i == 1 ? r.backward_ns : r.optimizer_ns) += 50 * kMs;
+      r.step_ns += 50 * kMs;
+    }
+    repetitions[i].training = {summarized(ranks)};
+  }
+  const auto all = combined_training(repetitions);
+  EXPECT_NEAR(sum_of(all.at(0).shares), 1, 1e-12);
+  EXPECT_EQ(*all[0].exposed_share, *all[0].shares.exposed);
+}
+
 TEST(SummarizeTraining, EpochsHoldLossAccuracyAndRate) {
   const Training t = summarized({table(0), table(1)});
   ASSERT_EQ(t.epochs.size(), 4U);
@@ -219,7 +263,7 @@ TEST(CombinedTraining, SpeedIsTheMedianOverRepetitions) {
   const double shares[] = {0.1, 0.3, 0.2};
   for (std::size_t i = 0; i < 3; ++i) {
     Training t = summarized(one_slow());
-    t.exposed_share = shares[i];
+    t.shares.exposed = shares[i];
     t.last_loss = static_cast<double>(i);
     if (i == 1) t.straggler_rank = 0;
     repetitions[i].training = {t};
