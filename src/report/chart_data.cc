@@ -143,12 +143,16 @@ std::string accuracy_text(const CaseResult& one) {
                      c.top1_agreement ? fmt::format(", top-1 {}", format_percent(*c.top1_agreement, 1)) : "");
 }
 
-// Loss and accuracy while training, an epoch a point; null for a course of one point.
+// Loss and accuracy while training and on held-out data, an epoch a point; null for a course of one point.
 json epochs_json(const result::Training& t) {
   if (t.epochs.size() < 2) return nullptr;
   json points = json::array();
   for (const auto& e : t.epochs)
-    points.push_back({{"epoch", e.epoch + 1}, {"loss", rounded(e.loss)}, {"accuracy", rounded(e.accuracy)}});
+    points.push_back({{"epoch", e.epoch + 1},
+                      {"loss", rounded(e.loss)},
+                      {"accuracy", rounded(e.accuracy)},
+                      {"held_out_loss", rounded(e.eval_loss)},
+                      {"held_out_accuracy", rounded(e.eval_accuracy)}});
   return points;
 }
 

@@ -100,8 +100,8 @@ bool is_agreement(std::string_view name) {
 // Shares of 1 are read as percent; counts and ratios as they are.
 bool is_share(std::string_view name) {
   return name.starts_with("share_") || name.ends_with("_share") || name == "train_accuracy" ||
-         name.ends_with("_frac") || name.ends_with("_fraction") || name.ends_with("_spread") ||
-         is_agreement(name);
+         name == "eval_accuracy" || name.ends_with("_frac") || name.ends_with("_fraction") ||
+         name.ends_with("_spread") || is_agreement(name);
 }
 
 std::string value_text(const result::Metric& one, double value) {

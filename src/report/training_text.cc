@@ -196,14 +196,24 @@ SimpleTable rank_table(const Training& t) {
   return table;
 }
 
+bool has_held_out(const result::EpochFigures& epoch) {
+  return static_cast<bool>(epoch.eval_samples);
+}
+
+// Figures of held-out data only where there are any.
 SimpleTable epoch_table(const Training& t) {
   SimpleTable table{
       {"epoch", "steps", "samples", "loss", "accuracy", "learning rate", "seconds", "samples/s"}, 0, {}};
-  for (const auto& e : t.epochs)
+  const bool held_out = std::any_of(t.epochs.begin(), t.epochs.end(), has_held_out);
+  if (held_out) table.heads.insert(table.heads.end(), {"held-out loss", "held-out accuracy"});
+  const auto percent = [](const Number& of_one) { return of_one ? format_percent(*of_one) : kNone; };
+  for (const auto& e : t.epochs) {
     table.rows.push_back({std::to_string(e.epoch + 1), std::to_string(e.steps), std::to_string(e.samples),
-                          significant(e.loss), e.accuracy ? format_percent(*e.accuracy) : kNone,
-                          significant(e.learning_rate), significant(e.seconds),
-                          e.samples_per_s ? format_rate(*e.samples_per_s) : kNone});
+                          significant(e.loss), percent(e.accuracy), significant(e.learning_rate),
+                          significant(e.seconds), e.samples_per_s ? format_rate(*e.samples_per_s) : kNone});
+    if (held_out)
+      table.rows.back().insert(table.rows.back().end(), {significant(e.eval_loss), percent(e.eval_accuracy)});
+  }
   return table;
 }
 
@@ -264,15 +274,24 @@ std::string scaling_reading(const std::vector<ReportCase>& cases) {
                      gain);
 }
 
+// Of the last epoch after which held-out data were looked at.
+std::string held_out_text(const Training& t) {
+  const auto last = std::find_if(t.epochs.rbegin(), t.epochs.rend(), has_held_out);
+  if (last == t.epochs.rend() || !last->eval_loss) return {};
+  const auto right =
+      last->eval_accuracy ? fmt::format(", {} right", format_percent(*last->eval_accuracy)) : std::string();
+  return fmt::format(" (held-out data: loss {}{})", format_significant(*last->eval_loss), right);
+}
+
 // Of the last repetition; empty where no case trained for two epochs.
 std::string loss_reading(const std::vector<ReportCase>& cases) {
   std::string ends;
   for (const ReportCase& entry : cases) {
     const auto& epochs = entry.one->training.front().epochs;
     if (epochs.size() < 2 || !epochs.front().loss || !epochs.back().loss) continue;
-    ends += fmt::format("{}{}: {} to {} in {}", ends.empty() ? "" : "; ", name_of(entry),
+    ends += fmt::format("{}{}: {} to {} in {}{}", ends.empty() ? "" : "; ", name_of(entry),
                         format_significant(*epochs.front().loss), format_significant(*epochs.back().loss),
-                        plural(std::ssize(epochs), "epoch"));
+                        plural(std::ssize(epochs), "epoch"), held_out_text(entry.one->training.front()));
   }
   return ends.empty() ? "" : "Mean over the steps of an epoch, while the weights change. " + ends + ".";
 }

@@ -222,6 +222,8 @@ void fields(A& a, EpochFigures& t) {
   a("accuracy", t.accuracy), a("learning_rate", t.learning_rate), a("seconds", t.seconds),
       a("samples_per_s", t.samples_per_s);
   a("step_p50_ns", t.step_p50_ns);
+  a("eval_samples", t.eval_samples), a("eval_loss", t.eval_loss), a("eval_accuracy", t.eval_accuracy);
+  a("eval_seconds", t.eval_seconds);
 }
 template <class A>
 void fields(A& a, BucketFigures& t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "result/metric_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -81,6 +82,14 @@ MetricValue training_number(const CaseResult& c) {
 }
 MetricValue total_s(const CaseResult& c) {
   return c.training.empty() ? MetricValue{{}, {}, {}, kNoTraining} : plain(c.training.front().total_ns, kToS);
+}
+// Of the last epoch that has one.
+MetricValue eval_accuracy(const CaseResult& c) {
+  if (c.training.empty()) return {{}, {}, {}, kNoTraining};
+  const auto& epochs = c.training.front().epochs;
+  const auto last = std::find_if(epochs.rbegin(), epochs.rend(),
+                                 [](const EpochFigures& e) { return static_cast<bool>(e.eval_samples); });
+  return plain(last == epochs.rend() ? EpochFigures{}.eval_accuracy : last->eval_accuracy);
 }
 // Of the last epoch that has one.
 MetricValue train_accuracy(const CaseResult& c) {
@@ -249,6 +258,11 @@ constexpr std::array kMetrics{
     Metric{"train_accuracy", "train accuracy", "1", kHigh,
            "Training: share of right first answers in the last epoch, while the weights change.",
            "loss-and-accuracy-while-training", train_accuracy},
+    Metric{
+        "eval_accuracy", "held-out accuracy", "1", kHigh,
+        "Training: share of right first answers on data that are not trained on, after the last epoch that "
+        "was followed by a look at them.",
+        "loss-and-accuracy-while-training", eval_accuracy},
     Metric{"total_s", "total", "s", kLow,
            "Training: from the start of the first step to the end of the last.", "training-throughput",
            total_s},

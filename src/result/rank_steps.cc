@@ -46,13 +46,17 @@ RankSteps rank_steps_from_json(const Json& json) {
 
 namespace {
 
+std::string line_of(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 template <typename Row>
 std::string jsonl(const std::vector<Row>& rows, const Json& first) {
   std::string text;
   for (const auto& row : rows) {
     Json line = first;
     line.update(Writer::write(row));
-    text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    text += line_of(line);
   }
   return text;
 }
@@ -65,14 +69,14 @@ std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bo
   return jsonl(table.rows, first);
 }
 
-std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition,
-                         const std::vector<HeldOutFigures>& held_out) {
+std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition) {
   std::string text;
   for (const auto& epoch : epochs) {
-    Json first{{"repetition", repetition}};
-    for (const auto& figures : held_out)
-      if (figures.epoch == epoch.epoch) first.update(Writer::write(figures));
-    text += jsonl(std::vector{epoch}, first);
+    const Json all = Writer::write(epoch);
+    Json line{{"repetition", repetition}};
+    for (const auto& [key, value] : all.items())
+      if (epoch.eval_samples || !key.starts_with("eval_")) line[key] = value;
+    text += line_of(line);
   }
   return text;
 }

@@ -62,7 +62,6 @@ RankSteps rank_steps_from_json(const nlohmann::json& json);
 // One JSON object a line and step. `interrupted`: the repetition was, and each line says so.
 std::string rank_steps_jsonl(const RankSteps& table, std::int64_t repetition, bool interrupted = false);
 // One JSON object a line and epoch, with eval_… where there are figures of held-out data.
-std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition,
-                         const std::vector<HeldOutFigures>& held_out = {});
+std::string epochs_jsonl(const std::vector<EpochFigures>& epochs, std::int64_t repetition);
 
 }  // namespace paceline::result

@@ -154,6 +154,17 @@ std::vector<BucketFigures> bucket_figures(const std::vector<StepAcross>& timed) 
   return figures;
 }
 
+void add_held_out(std::vector<EpochFigures>& epochs, const std::vector<HeldOutFigures>& held_out) {
+  for (auto& epoch : epochs)
+    for (const auto& seen : held_out) {
+      if (seen.epoch != epoch.epoch) continue;
+      epoch.eval_samples = seen.samples;
+      epoch.eval_loss = seen.loss;
+      epoch.eval_accuracy = seen.accuracy;
+      epoch.eval_seconds = seen.seconds;
+    }
+}
+
 Number loader_rate(const std::vector<RankSteps>& ranks) {
   double sum = 0;
   for (const auto& table : ranks) {
@@ -218,6 +229,7 @@ void summarize_training(Training& training, std::vector<RankSteps> ranks, std::i
   training.loader_samples_per_s = loader_rate(ranks);
   fill_communication(training, timed);
   fill_course(training, steps, samples_per_step);
+  add_held_out(training.epochs, ranks.front().held_out);
 }
 
 std::vector<Training> combined_training(const std::vector<Repetition>& repetitions) {

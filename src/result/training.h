@@ -48,6 +48,11 @@ struct EpochFigures {
   Number seconds;
   Number samples_per_s;
   Number step_p50_ns;
+  // After it, on data that are not trained on.
+  Count eval_samples = Count::missing("no held-out data were looked at after this epoch");
+  Number eval_loss = Number::missing("no held-out data were looked at after this epoch");
+  Number eval_accuracy = Number::missing("no held-out data were looked at after this epoch");
+  Number eval_seconds = Number::missing("no held-out data were looked at after this epoch");
 };
 
 // One all-reduce of gradients; times from the start of the step, medians over the timed steps of rank 0.

@@ -71,12 +71,6 @@ bool is_measured(const CaseRun& run, std::int64_t repetition) {
   return std::any_of(all.begin(), all.end(), [&](const auto& r) { return r.index == repetition; });
 }
 
-std::vector<result::HeldOutFigures> held_out_of(const CaseRun& run, std::int64_t repetition) {
-  const auto tables = run.rank_steps.find(repetition);
-  if (tables == run.rank_steps.end() || tables->second.empty()) return {};
-  return tables->second.front().held_out;
-}
-
 void write_rank_files(const CaseRun& run) {
   std::map<std::int64_t, std::string> ranks;
   for (const auto& [repetition, tables] : run.rank_steps)
@@ -87,8 +81,7 @@ void write_rank_files(const CaseRun& run) {
       write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
   std::string epochs;
   for (const auto& r : run.result.repetitions)
-    for (const auto& training : r.training)
-      epochs += result::epochs_jsonl(training.epochs, r.index, held_out_of(run, r.index));
+    for (const auto& training : r.training) epochs += result::epochs_jsonl(training.epochs, r.index);
   write_file_atomic(run.dir / "metrics_epoch.jsonl", epochs);
 }
 

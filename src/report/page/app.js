@@ -248,11 +248,13 @@
     stacked(parent, data.cases.filter((c) => c.training !== null), names, [4, 6, 0, 5, 1, 2], (c, part) => c.training.parts[part], "ms of a step", "Parts of a step");
   }
 
-  // A line a case; at a mark stands the accuracy while training, where there are labels.
+  // A line a case; at a mark stand the accuracy while training, where there are labels, and the figures of held-out data.
   function loss(parent) {
     const cases = data.cases.filter((c) => c.training !== null && c.training.epochs !== null);
     if (cases.length === 0) return;
-    const words = (c, e) => `${escaped(c.label)}<br>epoch ${e.epoch}: loss ${shown(e.loss)}` + (e.accuracy === null ? "" : `, ${(e.accuracy * 100).toFixed(1)} % right`);
+    const right = (share) => (share === null ? "" : `, ${(share * 100).toFixed(1)} % right`);
+    const heldOut = (e) => (e.held_out_loss === null ? "" : `<br>held-out data: loss ${shown(e.held_out_loss)}${right(e.held_out_accuracy)}`);
+    const words = (c, e) => `${escaped(c.label)}<br>epoch ${e.epoch}: loss ${shown(e.loss)}${right(e.accuracy)}${heldOut(e)}`;
     draw(parent, cases.map((c, at) => ({
       type: "scatter", mode: "lines+markers", name: escaped(c.label), x: c.training.epochs.map((e) => e.epoch), y: c.training.epochs.map((e) => e.loss),
       line: { color: palette()[at % palette().length], width: 1.6 }, marker: { color: palette()[at % palette().length], size: 7, symbol: symbols[at % symbols.length] },

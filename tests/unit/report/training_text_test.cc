@@ -90,6 +90,14 @@ TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   const auto points = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
   EXPECT_EQ(points.size(), 2U);
   EXPECT_EQ(points.at(1).at("epoch"), 2);
+  EXPECT_EQ(training_html(std::span(&trained, 1)).find("held-out"), std::string::npos);
+  auto& last = trained.result.cases[0].training.front().epochs.back();
+  last.eval_samples = 40, last.eval_loss = 2.5, last.eval_accuracy = 0.25;
+  expect_has(training_html(std::span(&trained, 1)), "in 2 epochs (held-out data: loss 2.50, 25.0 % right)");
+  expect_has(training_details_html(trained.result.cases[0]), "held-out accuracy");
+  const auto seen = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
+  EXPECT_EQ(seen.at(1).at("held_out_accuracy"), 0.25);
+  EXPECT_TRUE(seen.at(0).at("held_out_loss").is_null());
   for (auto& one : trained.result.cases) one.training.front().epochs.resize(1);  // one point is no course
   EXPECT_EQ(training_html(std::span(&trained, 1)).find("data-chart=\"loss\""), std::string::npos);
 }

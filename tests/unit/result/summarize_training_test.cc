@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "result/aligned_steps.h"
+#include "result/metric_table.h"
 #include "result/result_json.h"
 
 namespace paceline::result {
@@ -233,20 +234,42 @@ TEST(RankStepsText, ComesBackAsItWas) {
 TEST(EpochLines, HoldFiguresOfHeldOutDataWhereThereAreAny) {
   std::vector<EpochFigures> epochs(2);
   epochs[1].epoch = 1;
-  HeldOutFigures seen;
-  seen.epoch = 1, seen.samples = 40, seen.loss = 1.5,
-  seen.accuracy = Number::missing("no labels to judge by");
-  const auto lines = epochs_jsonl(epochs, 3, {seen});
+  epochs[1].eval_samples = 40, epochs[1].eval_loss = 1.5;
+  epochs[1].eval_accuracy = Number::missing("no labels to judge by");
+  const auto lines = epochs_jsonl(epochs, 3);
   const auto end = lines.find('\n');
   const auto first = nlohmann::json::parse(lines.substr(0, end)),
              second = nlohmann::json::parse(lines.substr(end));
   EXPECT_FALSE(first.contains("eval_loss"));
+  EXPECT_FALSE(first.contains("eval_loss_reason"));
   EXPECT_EQ(second.at("epoch"), 1);
   EXPECT_EQ(second.at("repetition"), 3);
   EXPECT_EQ(second.at("eval_loss"), 1.5);
   EXPECT_EQ(second.at("eval_samples"), 40);
   EXPECT_TRUE(second.at("eval_accuracy").is_null());
   EXPECT_EQ(second.at("eval_accuracy_reason"), "no labels to judge by");
+}
+
+// In result.json and among the metrics: of the last epoch that was followed by a look at held-out data.
+TEST(SummarizeTraining, HeldOutFiguresStandWithTheirEpoch) {
+  auto ranks = std::vector{table(0), table(1)};
+  for (const std::int64_t epoch : {0, 2}) {
+    HeldOutFigures& seen = ranks[0].held_out.emplace_back();
+    seen.epoch = epoch, seen.samples = 40, seen.loss = 1.5 - 0.1 * static_cast<double>(epoch);
+    seen.accuracy = 0.25 * static_cast<double>(epoch + 1), seen.seconds = 0.1;
+  }
+  const Training t = summarized(ranks);
+  EXPECT_EQ(t.epochs.at(2).eval_accuracy, Number(0.75));
+  EXPECT_EQ(t.epochs[0].eval_loss, Number(1.5));
+  EXPECT_EQ(t.epochs[1].eval_loss.reason(), "no held-out data were looked at after this epoch");
+  CaseResult one;
+  one.training = {t};
+  EXPECT_EQ(to_json(one).at("training").at(0).at("epochs").at(2).at("eval_accuracy"), 0.75);
+  const auto* metric = find_metric("eval_accuracy");
+  ASSERT_NE(metric, nullptr);
+  EXPECT_EQ(metric->get(one).value, 0.75);
+  one.training = {summarized({table(0)})};
+  EXPECT_FALSE(metric->get(one).value);
 }
 
 TEST(RankStepsText, OneLineAStep) {
