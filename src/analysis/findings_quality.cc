@@ -50,7 +50,10 @@ struct Cure {
   bool again;
 };
 constexpr std::array kCures{
-    Cure{"config", "Change the option, and start a new run.", false},
+    Cure{"config",
+         "Change the option that the reason names, and start a new run; --resume keeps the options as they "
+         "were.",
+         false},
     Cure{"precision", "Ask for a precision that this engine runs in, and start a new run.", false},
     Cure{"threads", "Ask for another number of threads, and start a new run.", false},
     Cure{"data", "Mend the file first, then measure again with: ", true},

@@ -10,15 +10,16 @@ struct DataSource {
   enum class Path { kNone, kFile, kFolder, kEither };
 
   std::string_view name;
-  Path path;                   // what data.path is
-  std::string_view item;       // what one sample is: images, sequences; empty: whatever the model takes
-  std::string_view endings{};  // that its file may have, comma-separated; empty: any
+  Path path;                    // what data.path is
+  std::string_view item;        // what one sample is: images, sequences; empty: whatever the model takes
+  std::string_view endings{};   // that its file may have, comma-separated; empty: any
+  bool folder_a_class = false;  // data.path holds folders, one a class
 };
 
 inline constexpr std::array kDataSources{
     DataSource{"synthetic", DataSource::Path::kNone, ""},
     DataSource{"cifar100", DataSource::Path::kEither, "images"},
-    DataSource{"image_folder", DataSource::Path::kFolder, "images"},
+    DataSource{"image_folder", DataSource::Path::kFolder, "images", "", true},
     DataSource{"token_file", DataSource::Path::kFile, "sequences", ".bin,.u16,.u32"},
     DataSource{"npz", DataSource::Path::kFile, "images"},
 };

@@ -78,6 +78,13 @@ bool ends_as(const std::string& path, std::string_view endings) {
   return std::any_of(all.begin(), all.end(), [&](const auto& ending) { return path.ends_with(ending); });
 }
 
+bool has_folders(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator at(path, error); !error && at != fs::directory_iterator(); at.increment(error))
+    if (std::error_code unknown; at->is_directory(unknown)) return true;
+  return static_cast<bool>(error);  // reading it will say why
+}
+
 // What is wrong with a path that should hold data; empty: nothing that can be seen from outside.
 std::string path_problem(const std::string& path, const DataSource& source) {
   std::error_code error;
@@ -95,6 +102,8 @@ std::string path_problem(const std::string& path, const DataSource& source) {
                        join(split(source.endings, ','), ", "));
   if (::access(path.c_str(), folder ? R_OK | X_OK : R_OK) != 0)
     return "may not be read; check its permissions";
+  if (source.folder_a_class && !has_folders(path))
+    return fmt::format("holds no folders; {} takes one folder a class, pictures in it", source.name);
   return {};
 }
 

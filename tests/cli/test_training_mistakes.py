@@ -41,7 +41,7 @@ class Refused(cli.CliTest):
         (self.folder / "loop").symlink_to("loop")
         for source, path, *words in (
                 ("image_folder", file, "is a file", "takes a folder"), ("npz", folder, "is a folder", "takes a file"),
-                ("token_file", folder, "is a folder"), ("cifar100", "gone", "'gone' does not exist"), ("npz", "/dev/null", "neither"),
+                ("token_file", folder, "is a folder"), ("image_folder", folder, "holds no folders", "one folder a class"), ("cifar100", "gone", "'gone' does not exist"), ("npz", "/dev/null", "neither"),
                 ("npz", self.folder / "loop", "cannot be read"), ("npz", "x" * 5000, "cannot be read")):
             self.refuse([f"--data.source={source}", f"--data.path={path}"], "data.path", *words)
 
@@ -149,6 +149,31 @@ class Damaged(TrainingData):
         case = self.summary()["cases"][0]
         for words in ("train.bin", "30739 bytes are no whole records", "cut off"):
             self.assertIn(words, case["reason"])
+
+    def advice(self, name):
+        """What the findings of a failed run tell to do."""
+        summary = self.summary(self.only_run(name))
+        self.assertEqual(summary["cases"][0]["reason_code"], "config", summary["cases"][0]["reason"])
+        return " ".join(finding["advice"] for finding in summary["findings"])
+
+    def test_a_wrong_option_is_to_be_changed_and_not_measured_again(self):
+        """A batch larger than the data set: --resume could not change it."""
+        folder = self.folder / "img"
+        for name in ("a/1.png", "b/1.png"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(png(40, 40, (1, 2, 3)))
+        self.train("image_folder", folder, "--output-dir", "small", batch=64, code=2)
+        self.assertIn("use a smaller --batch-size", self.summary(self.only_run("small"))["cases"][0]["reason"])
+        self.assertIn("Change the option that the reason names, and start a new run", self.advice("small"))
+        self.assertNotIn("paceline run --resume", self.advice("small"))
+
+    def test_a_checkpoint_of_another_training_is_no_file_to_mend(self):
+        saved = ["--checkpoint.dir", self.folder / "saved"]
+        plain = ["train", "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", *saved]
+        self.assert_code(self.run_cli(*plain, "--output-dir", "first"), 0)
+        self.assert_code(self.run_cli(*plain, "--checkpoint.resume", "--training.optimizer", "adamw", "--output-dir", "other"), 2)
+        self.assertNotIn("Mend the file", self.advice("other"))
+        self.assertIn("start a new run", self.advice("other"))
 
     def test_one_class(self):
         path = self.write_npz(npy_bytes(list(range(80)), (20, 4), "|u1", "B"), npy_bytes([1] * 20, (20,), "<i8", "q"))

@@ -36,8 +36,8 @@ class CheckpointKeeper {
   CheckpointKeeper(const PassSpec& spec, const KeeperParts& parts);
 
   // Takes up the newest good checkpoint where that was asked for. How many steps are done then. A collective.
-  // Throws Error(kConfig): the folder holds another run's, or another writes into it; Error(kData): none
-  // there can be continued.
+  // Throws Error(kConfig): the folder holds another run's, another writes into it, or none there can be
+  // continued.
   std::int64_t open();
   // After `step` steps: writes one when it is due, or now, unless there is one of this step. The same calls
   // on every rank. Throws Error(kInternal) with step and rank where numbers are not finite, and then writes

@@ -356,7 +356,9 @@ TEST(Findings, MeasuringAgainIsAdvisedOnlyWhereItCanHelp) {
   };
   EXPECT_EQ(advice("crash").find("Measure again with: paceline run --resume"), 0U);
   EXPECT_EQ(advice("hung").find("Measure again with: "), 0U);
-  EXPECT_EQ(advice("config"), "Change the option, and start a new run.");
+  EXPECT_EQ(advice("config"),
+            "Change the option that the reason names, and start a new run; --resume keeps the options as "
+            "they were.");
   EXPECT_EQ(advice("threads").find("--resume"), std::string::npos);
   EXPECT_EQ(advice("data").find("Mend the file first, then measure again with: paceline run --resume"), 0U);
 }

@@ -146,7 +146,8 @@ TEST(ImageFolder, AugmentationDependsOnTheDrawsAlone) {
 TEST(ImageFolder, RefusesWhatIsNoSuchFolder) {
   const ScratchFolder folder;
   const auto setup = setup_of("image_folder", folder.path(), image_shape(4));
-  expect_error(ErrorCode::kData, {folder.path().string(), "one folder a class"}, [&] { make_source(setup); });
+  expect_error(ErrorCode::kConfig, {folder.path().string(), "one folder a class"},
+               [&] { make_source(setup); });
   folder.write("empty/readme.txt", "");
   expect_error(ErrorCode::kData, {"empty", ".png"}, [&] { make_source(setup); });
   expect_error(ErrorCode::kIo, {"nowhere"},
@@ -155,7 +156,7 @@ TEST(ImageFolder, RefusesWhatIsNoSuchFolder) {
   folder.write("full/a.png", "x");
   auto small = setup;
   small.classes = 1;
-  expect_error(ErrorCode::kData, {"2 class folders", "1 classes"}, [&] { make_source(small); });
+  expect_error(ErrorCode::kConfig, {"2 class folders", "1 classes"}, [&] { make_source(small); });
 }
 
 TEST(ImageFolder, LinksThatLeadNowhereAreNamedAndLoopsEnd) {

@@ -179,7 +179,7 @@ TEST(Loader, RefusesWhatCannotBe) {
   refused(ErrorCode::kConfig, {"token_file", "sequences"}, [](auto& s) { s.data.source = "token_file"; });
   refused(ErrorCode::kConfig, {"data.workers is -1"}, [](auto& s) { s.data.workers = -1; });
   refused(ErrorCode::kConfig, {"data.prefetch is 0"}, [](auto& s) { s.data.prefetch = 0; });
-  refused(ErrorCode::kData, {"5 samples", "takes 8"}, [](auto& s) { s.data.synthetic_samples = 5; });
+  refused(ErrorCode::kConfig, {"5 samples", "takes 8"}, [](auto& s) { s.data.synthetic_samples = 5; });
   refused(ErrorCode::kConfig, {"input_ids [N, S]", "a float32 [4, 9]"}, [](auto& s) {
     s.specs = {{"a", DType::kFloat32, {4, 9}}};
   });

@@ -93,7 +93,7 @@ TEST(Sampler, AStepOfAllRanksIsTheSameForAnyNumberOfThem) {
 }
 
 TEST(Sampler, ADataSetSmallerThanOneStepIsRefusedWithFigures) {
-  test::expect_error(ErrorCode::kData, {"15 samples", "takes 16", "8 on each of 2 ranks"}, [] {
+  test::expect_error(ErrorCode::kConfig, {"15 samples", "takes 16", "8 on each of 2 ranks"}, [] {
     Sampler({15, 8, 0, 2, true, 1});
   });
   EXPECT_EQ(Sampler({16, 8, 0, 2, true, 1}).steps_per_epoch(), 1);

@@ -121,13 +121,13 @@ class ImageFolderSource : public Source {
 
   static void check_classes(std::int64_t have, const SourceSetup& setup) {
     if (have == 0)
-      throw Error(ErrorCode::kData, fmt::format("data.path '{}' holds no folders; image_folder takes one "
-                                                "folder a class, pictures in it",
-                                                setup.data.path));
+      throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' holds no folders; image_folder takes one "
+                                                  "folder a class, pictures in it",
+                                                  setup.data.path));
     if (setup.classes > 0 && have > setup.classes)
-      throw Error(ErrorCode::kData, fmt::format("data.path '{}' holds {} class folders, the model tells {} "
-                                                "classes apart",
-                                                setup.data.path, have, setup.classes));
+      throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' holds {} class folders, the model tells {} "
+                                                  "classes apart; name another folder or --model",
+                                                  setup.data.path, have, setup.classes));
   }
 
   std::string root_;

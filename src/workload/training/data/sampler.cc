@@ -43,9 +43,9 @@ Sampler::Sampler(const Sharding& sharding)
     : sharding_(sharding), steps_per_epoch_(sharding.samples / samples_a_step_of_all()) {
   if (steps_per_epoch_ == 0)
     throw Error(
-        ErrorCode::kData,
+        ErrorCode::kConfig,
         fmt::format("the data set holds {} samples, one step takes {} ({} on each of {} ranks); use a "
-                    "smaller batch, fewer ranks or more data",
+                    "smaller --batch-size, fewer --ranks, or more data in data.path",
                     sharding.samples, samples_a_step_of_all(), sharding.samples_a_step, sharding.world));
 }
 

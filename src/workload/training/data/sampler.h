@@ -34,7 +34,7 @@ struct Sharding {
 // is seen twice in an epoch, by nobody. The rest that fills no step of all ranks is left out of the epoch.
 class Sampler {
  public:
-  // Throws Error(kData) when the data set is smaller than one step of all ranks.
+  // Throws Error(kConfig) when the data set is smaller than one step of all ranks.
   explicit Sampler(const Sharding& sharding);
   [[nodiscard]] std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   [[nodiscard]] std::int64_t samples_a_step_of_all() const;
