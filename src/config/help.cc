@@ -28,20 +28,43 @@ std::string_view placeholder(const Option& option) {
   }
 }
 
+bool is_of_this_house(const std::string& flag) {
+  return flag.starts_with("--") &&
+         std::none_of(flag.begin(), flag.end(), [](unsigned char c) { return std::isupper(c) != 0; });
+}
+
+// Of the spellings that start with two dashes the one in the first column.
+std::string shown_flag(const Option& option, unsigned command) {
+  const auto names = flag_names(option, command);
+  // A word of this house: those of other tools are known, and stand in the reference.
+  const auto familiar = std::find_if(names.begin() + 1, names.end(), is_of_this_house);
+  return (option.is_axis() || command == kTrain) && familiar != names.end() ? *familiar : names.front();
+}
+
+// Words of training scripts that mean the same; the key of the plan is not among them.
+std::string other_flags(const Option& option, unsigned command) {
+  if (command != kTrain) return {};
+  const auto names = flag_names(option, command);
+  const auto shown = shown_flag(option, command);
+  std::vector<std::string> others;
+  for (auto name = names.begin() + 1; name < names.end(); ++name)
+    if (is_of_this_house(*name) && *name != shown) others.push_back(*name);
+  for (const auto& row : shorthands())
+    if (row.option == option.name && row.when == "true" && row.key.starts_with("--") &&
+        std::any_of(option.choices.begin(), option.choices.end(),
+                    [&](const Choice& c) { return c.available && c.name == row.value; }))
+      others.push_back(fmt::format("{} ({})", row.key, row.value));
+  return others.empty() ? "" : fmt::format(" Also: {}.", join(others, ", "));
+}
+
 std::string flag_column(const Option& option, unsigned command) {
-  std::string shorts, longs;
+  std::string shorts;
   const auto names = flag_names(option, command);
   for (const auto& name : names) {
     if (name.size() == 2) shorts += name + ", ";
   }
-  // A word of this house: those of other tools are known, and stand in the reference.
-  const auto familiar = std::find_if(names.begin() + 1, names.end(), [](const auto& n) {
-    return n.starts_with("--") &&
-           std::none_of(n.begin(), n.end(), [](unsigned char c) { return std::isupper(c) != 0; });
-  });
-  longs = (option.is_axis() || command == kTrain) && familiar != names.end() ? *familiar : names.front();
   const auto value = placeholder(option);
-  std::string column = "  " + shorts + longs;
+  std::string column = "  " + shorts + shown_flag(option, command);
   if (!value.empty()) column += fmt::format(" {}{}", value, option.form == OptionForm::kAxis ? ",…" : "");
   return column;
 }
@@ -97,7 +120,7 @@ std::string render_help(unsigned command) {
     std::string lines;
     for (const auto& option : group.options)
       if (listed_in_help(option, command))
-        lines += wrapped(flag_column(option, command), description(option));
+        lines += wrapped(flag_column(option, command), description(option) + other_flags(option, command));
     if (!lines.empty()) out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", group.title, lines);
   }
   if (command == kRun)

@@ -174,7 +174,9 @@ TEST(Help, ListsWhatACommandTakesWithin100Columns) {
   EXPECT_NE(run.find("--section.key=VALUE"), std::string::npos);
   EXPECT_EQ(run.find("--batch N"), std::string::npos);
   EXPECT_NE(render_help(kReport).find("-s, --source"), std::string::npos);
-  for (const std::string& text : {infer, run}) {
+  for (const char* words : {"Also: --batch-size.", "--amp (amp)", "Also: --steps.", "Also: --num-workers."})
+    EXPECT_NE(render_help(kTrain).find(words), std::string::npos) << words;
+  for (const std::string& text : {infer, run, render_help(kTrain)}) {
     std::size_t width = 0, widest = 0;
     for (const char c : text) {
       width = c == '\n' ? 0 : width + ((c & 0xC0) != 0x80 ? 1U : 0U);
