@@ -241,6 +241,7 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
   combined.restarts.clear();
   for (const auto* one : all)
     combined.restarts.insert(combined.restarts.end(), one->restarts.begin(), one->restarts.end());
+  combined.notes = notes_of(all);
   for (const auto field : kSpeedFigures)
     set_median(field, combined, all, [](const Training& t) -> const Training& { return t; });
   set_shares(combined, mean_shares(all));

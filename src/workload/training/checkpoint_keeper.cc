@@ -80,11 +80,14 @@ std::int64_t CheckpointKeeper::choose_step() {
     parts_.sink.emit(notice_record("checkpoint refused: " + refused));
   if (search.found) return search.found->state.step;
   if (!search.refused.empty())
-    throw Error(ErrorCode::kData,
-                fmt::format("no checkpoint in '{}' can be continued: {}; name another folder, or leave "
-                            "checkpoint.resume out",
-                            spec_.dir, search.refused.front()));
-  parts_.sink.emit(notice_record(fmt::format("no checkpoint in '{}': training begins at step 0", spec_.dir)));
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format("no checkpoint in '{}' can be continued: {}; name another checkpoint.dir, or leave "
+                    "checkpoint.resume out",
+                    spec_.dir, search.refused.front()));
+  remark_ =
+      fmt::format("checkpoint.resume found no checkpoint in '{}', so training began at step 0", spec_.dir);
+  parts_.sink.emit(notice_record(remark_));
   return -1;
 }
 

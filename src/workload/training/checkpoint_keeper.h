@@ -49,6 +49,8 @@ class CheckpointKeeper {
 
   [[nodiscard]] bool enabled() const { return !spec_.dir.empty(); }
   [[nodiscard]] const std::string& folder() const { return spec_.dir; }
+  // What a reader of the figures must know, in words; empty: nothing.
+  [[nodiscard]] const std::string& remark() const { return remark_; }
   // Times of this rank, bytes of all. A collective.
   [[nodiscard]] result::CheckpointFigures figures() const;
 
@@ -70,6 +72,7 @@ class CheckpointKeeper {
   std::optional<CheckpointWriter> writer_;
   std::vector<CheckpointCost> written_;
   std::int64_t saved_step_ = -1;
+  std::string remark_;
   result::CheckpointFigures figures_;  // of reading
 };
 

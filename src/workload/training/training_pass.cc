@@ -250,6 +250,7 @@ void TrainingPass::report() {
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = {known_here(rank_)};
   if (checkpoints_->enabled()) r.training.front().checkpoints = checkpoints;
+  if (!checkpoints_->remark().empty()) r.training.front().notes.push_back(checkpoints_->remark());
   r.noise = host::noise_over(snapshots_);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   sink_.emit(repetition_record(r));

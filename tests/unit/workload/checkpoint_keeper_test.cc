@@ -127,6 +127,13 @@ TEST_F(Keeper, RepetitionsHaveFoldersOfTheirOwn) {
   EXPECT_EQ(rank.keeper->folder(), (dir() / "repetition2").string());
 }
 
+TEST_F(Keeper, AFolderWithoutACheckpointIsRemarkedOn) {
+  Rank rank(spec(1, true), 0);
+  EXPECT_EQ(rank.keeper->open(), 0);
+  EXPECT_EQ(rank.keeper->remark(),
+            "checkpoint.resume found no checkpoint in '" + dir().string() + "', so training began at step 0");
+}
+
 TEST_F(Keeper, GoesOnFromTheNewestThatTheTrainerTakesUp) {
   write({10, 20});
   Rank rank(spec(1, true), 0);
