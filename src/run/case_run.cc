@@ -21,8 +21,8 @@
 namespace paceline::run {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSkipCodes{"unsupported", "unavailable", "not_available_yet",
-                                                     "interrupted", result::kNotMeasured};
+constexpr std::array<std::string_view, 6> kSkipCodes{"unsupported", "unavailable",        "not_available_yet",
+                                                     "interrupted", result::kNotMeasured, result::kTrained};
 constexpr std::size_t kLogTailBytes = 2000;
 
 std::string arithmetic_of(const std::string& precision) {
@@ -168,7 +168,7 @@ void grade(CaseRun& run) {
 // Complete, unless what the repetition brought is not worth keeping.
 void conclude_repetition(CaseRun& run, const workload::PassReport& report) {
   const auto& repetitions = run.result.repetitions;
-  run.result.complete = static_cast<std::int64_t>(repetitions.size()) >= run.result.repetitions_planned;
+  run.result.complete = run.all_there();
   run.ended = run.result.complete;
   if (report.correctness.checked && !report.correctness.passed)
     end_case(run, "accuracy", fmt::format("accuracy: after the timed loop: {}", report.correctness.detail));
@@ -176,7 +176,19 @@ void conclude_repetition(CaseRun& run, const workload::PassReport& report) {
     end_case(run, "instance", died);
 }
 
+// Nothing is measured of what was trained before; what other repetitions measured stands.
+void apply_trained(CaseRun& run, const workload::PassReport& report) {
+  run.trained.insert(report.repetition.index);
+  if (!run.all_there()) return;
+  if (run.result.repetitions.empty()) return end_case(run, result::kTrained, report.trained);
+  run.ended = run.result.complete = true;
+}
+
 }  // namespace
+
+bool CaseRun::all_there() const {
+  return static_cast<std::int64_t>(result.repetitions.size() + trained.size()) >= result.repetitions_planned;
+}
 
 std::filesystem::path CaseRun::record_file(workload::PassKind kind, std::int64_t repetition) const {
   const auto passes = dir / "passes";
@@ -240,6 +252,7 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
 }
 
 void apply_repetition(CaseRun& run, const workload::PassReport& report) {
+  if (!report.trained.empty()) return apply_trained(run, report);
   result::Repetition repetition = report.repetition;
   auto samples = report.samples;
   try {

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,14 @@ struct CaseRun {
   result::CaseResult result;
   std::vector<result::Sample> samples;
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
+  std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model
   std::string interrupted;  // what was kept of a repetition that was interrupted
   bool selected = true;     // of --only
   bool ended = false;       // skipped, failed, or every repetition is there
 
+  // Every repetition is measured, or was trained to its end before.
+  [[nodiscard]] bool all_there() const;
   [[nodiscard]] bool trains() const { return definition.kind == config::WorkloadKind::kTraining; }
   [[nodiscard]] std::filesystem::path record_file(workload::PassKind kind, std::int64_t repetition) const;
   [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }

@@ -16,7 +16,7 @@ using workload::PassKind;
 
 bool still_to_do(const CaseRun& c, const TimedSlot& slot) {
   const auto& have = c.result.repetitions;
-  return !c.ended &&
+  return !c.ended && !c.trained.contains(slot.repetition) &&
          std::none_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
 }
 

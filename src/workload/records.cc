@@ -174,6 +174,11 @@ const std::map<std::string, Apply>& appliers() {
          r.interrupted = true;
          r.asked_to_end = j.value("asked", false);
        }},
+      {"trained",
+       [](PassReport& r, const json& j) {
+         read(j, "why", r.trained);
+         r.repetition.index = j.value("repetition", std::int64_t{0});
+       }},
       {"restarts",
        [](PassReport& r, const json& j) {
          if (r.repetition.training.empty())
@@ -308,6 +313,9 @@ json rank_steps_record(const std::vector<std::string>& tables) {
 }
 json operators_record(const result::ProfiledSteps& steps) {
   return record("operators", "steps", Writer::write(steps));
+}
+json trained_record(const std::string& why) {
+  return record("trained", "why", why);
 }
 json interrupted_record(bool asked) {
   return {{"type", "interrupted"}, {"asked", asked}};

@@ -43,9 +43,10 @@ struct PreparedFile {
 
 // Everything one pass reported, put together from its records.
 struct PassReport {
-  bool done = false;            // the worker said so itself
-  bool interrupted = false;     // train: ranks were asked to end; rank_steps holds the steps until then
-  bool asked_to_end = false;    // train: it was this rank that was asked, by a signal
+  bool done = false;          // the worker said so itself
+  bool interrupted = false;   // train: ranks were asked to end; rank_steps holds the steps until then
+  bool asked_to_end = false;  // train: it was this rank that was asked, by a signal
+  std::string trained;  // train: why nothing was measured, of training that was done before; empty: it was
   std::string phase = "start";  // the last one it entered
   std::string error_code;       // of a failure it reported: unsupported, data, …
   std::string error;
@@ -108,6 +109,8 @@ nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const 
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 nlohmann::json operators_record(const result::ProfiledSteps& steps);
 nlohmann::json interrupted_record(bool asked);  // whether it was this rank that was asked to end
+// In place of a repetition: training that is resumed has no step left that could be timed.
+nlohmann::json trained_record(const std::string& why);
 // Stands after the record of the repetition it belongs to.
 nlohmann::json restarts_record(const std::vector<result::RestartFigures>& restarts);
 nlohmann::json failed_record(const std::string& code, const std::string& message);

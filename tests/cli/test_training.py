@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import shutil
 import unittest
 
 from paceline_cli import CliTest, case_dir, case_of, main, read_csv
@@ -132,6 +133,42 @@ class Checkpoints(Training):
         self.assertEqual(min(second), max(first) + 1, str(result))
         joined = {**first, **second}
         self.assertEqual({step: joined[step] for step in whole}, whole)
+
+    def test_finished_training_is_not_trained_on(self):
+        """Also on another number of ranks: no step, no checkpoint, no figure, and exit code 0."""
+        saved = self.folder / "saved"
+        lines = ("training: {epochs: 2}", "data: {synthetic_samples: 80}")
+        self.train(f"checkpoint: {{dir: {saved}, every_steps: 5}}", *lines, ranks="[1]", arguments=("--output-dir", "first"))
+        before = sorted(path.name for path in saved.glob("step_*"))
+        self.assertEqual(before, ["step_35", "step_40"])
+        for ranks in (1, 2):
+            name = f"again{ranks}"
+            result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", *lines, ranks=f"[{ranks}]", arguments=("--output-dir", name))
+            self.assertIn("has done 40 steps, and nothing is left to do", result.out + result.err)
+            case = self.summary(self.only_run(name))["cases"][0]
+            self.assertEqual((case["outcome"], case["reason_code"], case["training"]), ("skipped", "trained", []))
+            self.assertIsNone(case["throughput"]["per_s"]["value"])
+            self.assertEqual(sorted(path.name for path in saved.glob("step_*")), before)
+        self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {epochs: 3}", lines[1], ranks="[1]", arguments=("--output-dir", "more"))
+        self.assertIn("step_60", [path.name for path in saved.glob("step_*")])
+
+    def test_a_single_step_that_is_left_is_made_and_not_timed(self):
+        saved = self.folder / "saved"
+        lines = ("training: {epochs: 1}", "data: {synthetic_samples: 40}")
+        self.train(f"checkpoint: {{dir: {saved}, every_steps: 9}}", *lines, ranks="[1]", arguments=("--output-dir", "first"))
+        shutil.rmtree(saved / "step_10")
+        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", *lines, ranks="[1]", arguments=("--output-dir", "second"))
+        self.assertIn("has done 9 steps, and the one that was left is made", result.out + result.err)
+        self.assertEqual(self.summary(self.only_run("second"))["cases"][0]["reason_code"], "trained")
+        self.assertIn("step_10", [path.name for path in saved.glob("step_*")])
+
+    def test_resuming_from_an_empty_folder_is_noted_in_the_result(self):
+        self.train(f"checkpoint: {{dir: {self.folder / 'nothere'}, resume: true}}", "repetitions: 2", ranks="[1]")
+        notes = self.summary()["cases"][0]["training"][0]["notes"]
+        found = [note for note in notes if "found no checkpoint in" in note]
+        self.assertEqual(len(found), 2, notes)  # each repetition has a folder of its own
+        self.assertIn("training began at step 0", found[0])
+        self.assertIn("training began at step 0", (self.only_run() / "report.html").read_text(encoding="utf-8"))
 
     def test_a_damaged_checkpoint_is_refused_and_the_one_before_used(self):
         saved = self.folder / "saved"

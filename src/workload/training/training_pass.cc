@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "host/noise.h"
 #include "measure/timed_loop.h"
 #include "workload/pass_records.h"
@@ -37,6 +38,8 @@ class TrainingPass {
   void work();
   void open();
   void tell_progress(const measure::Progress& p);
+  // Of training that goes on from a checkpoint: fewer steps are left than can be timed. True: it is over.
+  bool ends_without_measuring();
   void measure();
   void tell_epoch(std::int64_t elapsed_ns);
   void finish_epochs();
@@ -65,6 +68,7 @@ class TrainingPass {
 void TrainingPass::work() {
   end_.emplace(interrupt_, rank_.group());
   open();
+  if (ends_without_measuring()) return;
   measure();
   finish_epochs();
   evaluate_when_due();
@@ -126,11 +130,12 @@ void TrainingPass::tell_progress(const measure::Progress& p) {
 
 constexpr const char* kStopEpochs = "epochs_done";  // as many steps as the epochs have
 
-// Steps that are left of the epochs that were asked for; none were: no limit. The loop times one step at
-// least.
+constexpr std::int64_t kFewestSteps = 2;  // the loop times one step at least, and never the first
+
+// Steps that are left of the epochs that were asked for; none were: no limit.
 std::optional<std::int64_t> steps_left(const PassSpec& spec, const Loader& loader) {
   if (spec.train.epochs <= 0) return std::nullopt;
-  return std::max<std::int64_t>(2, spec.train.epochs * loader.steps_per_epoch() - loader.step());
+  return spec.train.epochs * loader.steps_per_epoch() - loader.step();
 }
 
 // Warm-up and measurement end with the last epoch; the first step is none of either. True: fewer steps than
@@ -146,12 +151,34 @@ bool end_with_epochs(measure::LoopConfig& config, std::int64_t left) {
   return fewer;
 }
 
+bool TrainingPass::ends_without_measuring() {
+  const auto left = steps_left(spec_, rank_.loader());
+  const auto done = rank_.next_step();
+  if (!left || *left >= kFewestSteps || done == 0) return false;
+  const char* rest =
+      *left <= 0 ? "and nothing is left to do"
+                 : "and the one that was left is made; nothing was timed, because the first step never is";
+  if (*left > 0) {
+    phase_ = result::StepPhase::kAfter;
+    finish_epochs();
+    evaluate_when_due();
+    close_checkpoints();
+    compare_parameters();
+  }
+  if (rank_.leads())
+    sink_.emit(trained_record(
+        fmt::format("training.epochs: {}: the training in '{}' has done {}, {}; raise --epochs to train on",
+                    spec_.train.epochs, checkpoints_->folder(), plural(done, "step"), rest)));
+  return true;
+}
+
 void TrainingPass::measure() {
   sink_.phase("measure");
   auto config = spec_.loop;
   config.batch = 1;
   count_first_step(config.warmup);
-  const auto left = steps_left(spec_, rank_.loader());
+  auto left = steps_left(spec_, rank_.loader());
+  if (left) left = std::max(kFewestSteps, *left);
   if (left && end_with_epochs(config, *left) && rank_.leads())
     sink_.emit(
         notice_record(fmt::format("training.epochs: {} leaves {} steps to measure, fewer than "
