@@ -83,7 +83,7 @@ class BeforeTheCommand(cli.CliTest):
         self.assert_code(self.run_cli("--verbose", "--no-color", "schema", "metrics"), 0)
 
     def test_another_option_is_told_where_to_stand(self):
-        self.assert_error(self.run_cli("--batch", "8", "infer"), 2, "'--batch'", "COMMAND --batch")
+        self.assert_error(self.run_cli("--batch", "8", "infer"), 2, "'--batch'", "write: paceline infer --batch 8")
 
 
 class NotIgnored(cli.CliTest):
@@ -194,7 +194,7 @@ class Reading(cli.CliTest):
     def test_options_of_images_need_images(self):
         for option, value in (("--mean", "127.5"), ("--scale", "127.5"), ("--reverse-channels", "true")):
             with self.subTest(option=option):
-                self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", option, value), 2, "add image_dir or calib_images")
+                self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", option, value), 2, "add --image-dir or --calib-images")
         self.assert_error(self.run_cli("infer", "--model", "tiny_cnn", "--image-dir", ".", "--mean", "1,2"), 2, "one value, or three")
 
     def test_a_reference_that_is_neither_engine_nor_file(self):
