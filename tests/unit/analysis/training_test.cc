@@ -76,7 +76,7 @@ TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   auto run = training_run();
   EXPECT_TRUE(of_kind(run, "exposed_communication").empty());  // a straggler is named: it is the cause
   for (auto& one : run.cases) one.training.front().straggler_rank = result::Count::missing("none");
-  expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 12");
+  expect_says(only_text(run, "exposed_communication"), "resnet50 train fp32 b8 r4: 13.6");
   expect_says(only_text(run, "data_bound"), "r4: 6");
   expect_says(of_kind(run, "data_bound").front().evidence, "loaders could deliver 1600 images/s");
   expect_says(of_kind(run, "data_bound").front().advice, "share the CPUs");
