@@ -185,7 +185,7 @@ class Labels(Accuracy):
             self.assert_failed(self.check("--labels", file), 2, "data", *words)
 
     def test_labels_of_generated_inputs(self):
-        self.assert_error(self.infer("--labels", "l.txt"), 2, "load_inputs or image_dir")
+        self.assert_error(self.infer("--labels", "l.txt"), 2, "--load-inputs or --image-dir")
 
 
 class References(Accuracy):
