@@ -29,7 +29,6 @@ std::string arithmetic_of(const std::string& precision) {
   return precision.starts_with("amp_") ? precision.substr(4) : precision;
 }
 
-// What most of the work ran in; empty when the engine cannot tell.
 result::NoiseProfile noise_profile(const CaseRun& run) {
   return run.definition.settings.text("profile") == "quiet" ? result::NoiseProfile::kQuiet
                                                             : result::NoiseProfile::kShared;
