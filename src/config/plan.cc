@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
+#include <string_view>
 
 #include "base/text.h"
 #include "config/plan_reader.h"
@@ -173,21 +175,50 @@ FlagSet with_training_model(FlagSet flags) {
   return flags;
 }
 
-// `infer` without anything about its length is a first look: it ends sooner than a case of a plan.
-FlagSet with_first_look(FlagSet flags) {
-  constexpr std::string_view kSeconds = "8";
-  constexpr std::array<std::string_view, 8> kLengths{
-      "stop.t_max_s", "stop.t_min_s",           "stop.n_min",    "stop.n_max", "iterations",
-      "repetitions",  "stop.rel_halfwidth_p50", "stop.quantiles"};
-  const auto says_how_long = [&](const RawSetting& s) {
-    return std::find(kLengths.begin(), kLengths.end(), s.name) != kLengths.end();
-  };
-  if (std::any_of(flags.settings.begin(), flags.settings.end(), says_how_long)) return flags;
-  RawSetting limit;
-  limit.name = limit.written = "stop.t_max_s";
-  limit.on_command_line = true;
-  limit.values = {{std::string(kSeconds), limit.place, false}};
-  flags.settings.push_back(std::move(limit));
+// What `infer` takes where nothing that was typed asks for more.
+struct FirstLook {
+  std::string_view name, value;
+  std::span<const std::string_view> unless;
+};
+
+constexpr std::array<std::string_view, 8> kLengths{
+    "stop.t_max_s", "stop.t_min_s",           "stop.n_min",    "stop.n_max", "iterations",
+    "repetitions",  "stop.rel_halfwidth_p50", "stop.quantiles"};
+// Claims, lower precisions, labels and own inputs need all the inputs that there are.
+constexpr std::array<std::string_view, 7> kEvidence{
+    "accuracy.samples", "accuracy.max_top1_change", "precisions", "labels", "image_dir", "load_inputs",
+    "repetitions"};
+constexpr std::array<FirstLook, 2> kFirstLook{
+    {{"stop.t_max_s", "3", kLengths}, {"accuracy.samples", "16", kEvidence}}};
+
+bool names_one_of(const FlagSet& flags, std::span<const std::string_view> names) {
+  return std::any_of(flags.settings.begin(), flags.settings.end(), [&](const RawSetting& s) {
+    return std::find(names.begin(), names.end(), s.name) != names.end();
+  });
+}
+
+// The check after the timed loop needs inputs of a second batch.
+bool batches_fit_twice(const FlagSet& flags, long long samples) {
+  return std::all_of(flags.settings.begin(), flags.settings.end(), [&](const RawSetting& s) {
+    return s.name != "batch_sizes" || std::all_of(s.values.begin(), s.values.end(), [&](const RawValue& v) {
+             const auto batch = parse_int(v.text);
+             return batch && 2 * *batch <= samples;
+           });
+  });
+}
+
+// `infer` alone is a first look: it ends sooner than a case of a plan, and checks fewer inputs.
+FlagSet with_first_look(const FlagSet& typed) {
+  FlagSet flags = typed;
+  for (const auto& row : kFirstLook) {
+    if (names_one_of(typed, row.unless)) continue;
+    if (row.name == "accuracy.samples" && !batches_fit_twice(typed, *parse_int(row.value))) continue;
+    RawSetting setting;
+    setting.name = setting.written = row.name;
+    setting.on_command_line = true;
+    setting.values = {{std::string(row.value), setting.place, false}};
+    flags.settings.push_back(std::move(setting));
+  }
   return flags;
 }
 

@@ -20,7 +20,7 @@ namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kWarmup = 3, kFewest = 8, kTimeNs = 1'000'000'000;  // of one probe
+constexpr std::int64_t kWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  // of one probe
 constexpr double kQuietFrac = 0.05;  // beside busier neighbours a peak is a lower bound
 constexpr const char* kModels[] = {"peak_conv", "peak_gemm"};
 

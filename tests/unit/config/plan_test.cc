@@ -122,11 +122,26 @@ TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
     more.insert(more.begin(), {"--model", "resnet50"});
     return plan_from_flags(infer_flags(more)).workloads.at(0).settings.number("stop.t_max_s");
   };
-  EXPECT_EQ(limit({}), 8);
-  EXPECT_EQ(limit({"--batch", "1,8"}), 8);
+  EXPECT_EQ(limit({}), 3);
+  EXPECT_EQ(limit({"--batch", "1,8"}), 3);
   EXPECT_EQ(limit({"--repetitions", "6"}), 60);
   EXPECT_EQ(limit({"--stop.t_min_s", "20"}), 60);
   EXPECT_EQ(limit({"--stop.t_max_s", "5"}), 5);
+}
+
+// Two fp32 engines need few inputs; a claim, a lower precision, labels or larger batches need all of them.
+TEST(Plan, AFirstLookChecksFewerInputs) {
+  const auto samples = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--model", "resnet50"});
+    return plan_from_flags(infer_flags(more)).workloads.at(0).settings.integer("accuracy.samples");
+  };
+  EXPECT_EQ(samples({}), 16);
+  EXPECT_EQ(samples({"--batch", "1,8"}), 16);
+  EXPECT_EQ(samples({"--batch", "1,16"}), 64);
+  EXPECT_EQ(samples({"--precision", "int8"}), 64);
+  EXPECT_EQ(samples({"--accuracy-claim", "0.005"}), 64);
+  EXPECT_EQ(samples({"--repetitions", "6"}), 64);
+  EXPECT_EQ(samples({"--accuracy-samples", "5"}), 5);
 }
 
 TEST(Plan, TrainWithoutAModelTakesResNet50OnSyntheticData) {
