@@ -169,6 +169,10 @@ class DirectSink : public workload::RecordSink {
 std::map<std::string, std::string> worker_environment(const WorkerRequest& request) {
   const auto threads = fmt::format("{}", request.spec.settings.threads);
   std::map<std::string, std::string> env{{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}};
+  // What nobody times gives way to busy neighbours: waiting threads of OpenMP sleep instead of spinning.
+  using workload::PassKind;
+  if (request.spec.kind == PassKind::kReference || request.spec.kind == PassKind::kExport)
+    env["OMP_WAIT_POLICY"] = "passive";
   for (const auto& [name, value] : request.env) env[name] = value;
   // The size of the environment block shifts the stack: vary it, so that no process start is special.
   env["PACELINE_PAD"] = std::string(static_cast<std::size_t>(SteadyClock{}.now_ns() / 1000 % 1024), 'x');
