@@ -21,6 +21,10 @@ constexpr TypePair kTypePairs[] = {
     {DType::kInt32, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32},
     {DType::kInt64, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64},
     {DType::kBool, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL},
+    {DType::kInt16, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16},
+    {DType::kUInt16, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16},
+    {DType::kUInt32, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32},
+    {DType::kUInt64, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64},
 };
 static_assert(std::size(kTypePairs) == std::size(kDTypes));
 

@@ -19,7 +19,9 @@ constexpr TypePair kTypePairs[] = {
     {DType::kBFloat16, ov::element::Type_t::bf16}, {DType::kFloat64, ov::element::Type_t::f64},
     {DType::kInt8, ov::element::Type_t::i8},       {DType::kUInt8, ov::element::Type_t::u8},
     {DType::kInt32, ov::element::Type_t::i32},     {DType::kInt64, ov::element::Type_t::i64},
-    {DType::kBool, ov::element::Type_t::boolean},
+    {DType::kBool, ov::element::Type_t::boolean},  {DType::kInt16, ov::element::Type_t::i16},
+    {DType::kUInt16, ov::element::Type_t::u16},    {DType::kUInt32, ov::element::Type_t::u32},
+    {DType::kUInt64, ov::element::Type_t::u64},
 };
 static_assert(std::size(kTypePairs) == std::size(kDTypes));
 

@@ -22,6 +22,8 @@ constexpr TypePair kTypePairs[] = {
     {DType::kFloat32, at::kFloat},  {DType::kFloat16, at::kHalf}, {DType::kBFloat16, at::kBFloat16},
     {DType::kFloat64, at::kDouble}, {DType::kInt8, at::kChar},    {DType::kUInt8, at::kByte},
     {DType::kInt32, at::kInt},      {DType::kInt64, at::kLong},   {DType::kBool, at::kBool},
+    {DType::kInt16, at::kShort},    {DType::kUInt16, at::kUInt16}, {DType::kUInt32, at::kUInt32},
+    {DType::kUInt64, at::kUInt64},
 };
 
 bool same_but_batch(const Shape& a, const Shape& b) {

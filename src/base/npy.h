@@ -9,7 +9,7 @@
 
 namespace paceline {
 
-// NumPy's .npy format 1.0-3.0, little-endian, C order; float16/32/64, int8/32/64, uint8, bool.
+// NumPy's .npy format 1.0-3.0, little-endian, C order; float16/32/64, int8/16/32/64, uint8/16/32/64, bool.
 // Throws Error(kData) for anything else, naming the file.
 Tensor read_npy(const std::filesystem::path& path);
 // Samples first … first + count - 1 (dimension 0), without reading the others. Throws Error(kData) where

@@ -21,7 +21,11 @@ enum class DType : std::uint8_t {
   kUInt8,
   kInt32,
   kInt64,
-  kBool
+  kBool,
+  kInt16,
+  kUInt16,
+  kUInt32,
+  kUInt64
 };
 
 struct DTypeRow {
@@ -33,6 +37,8 @@ inline constexpr DTypeRow kDTypes[] = {
     {DType::kFloat32, "float32", 4}, {DType::kFloat16, "float16", 2}, {DType::kBFloat16, "bfloat16", 2},
     {DType::kFloat64, "float64", 8}, {DType::kInt8, "int8", 1},       {DType::kUInt8, "uint8", 1},
     {DType::kInt32, "int32", 4},     {DType::kInt64, "int64", 8},     {DType::kBool, "bool", 1},
+    {DType::kInt16, "int16", 2},     {DType::kUInt16, "uint16", 2},   {DType::kUInt32, "uint32", 4},
+    {DType::kUInt64, "uint64", 8},
 };
 constexpr const DTypeRow& dtype_row(DType dtype) {
   return kDTypes[static_cast<std::size_t>(dtype)];

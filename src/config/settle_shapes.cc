@@ -195,7 +195,8 @@ class Settler {
   [[nodiscard]] std::vector<Said> fronts() const {
     std::vector<Said> fronts;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (!inputs_[i].shape.empty()) fronts.push_back({i, 0, inputs_[i].shape.front()});
+      if (!inputs_[i].shape.empty() && inputs_[i].shape.front() != 0)
+        fronts.push_back({i, 0, inputs_[i].shape.front()});
     return fronts;
   }
 

@@ -22,7 +22,9 @@ constexpr TypeRow kTypes[] = {
     {DType::kBFloat16, proto::TensorProto::BFLOAT16}, {DType::kFloat64, proto::TensorProto::DOUBLE},
     {DType::kInt8, proto::TensorProto::INT8},         {DType::kUInt8, proto::TensorProto::UINT8},
     {DType::kInt32, proto::TensorProto::INT32},       {DType::kInt64, proto::TensorProto::INT64},
-    {DType::kBool, proto::TensorProto::BOOL},
+    {DType::kBool, proto::TensorProto::BOOL},         {DType::kInt16, proto::TensorProto::INT16},
+    {DType::kUInt16, proto::TensorProto::UINT16},     {DType::kUInt32, proto::TensorProto::UINT32},
+    {DType::kUInt64, proto::TensorProto::UINT64},
 };
 
 proto::AttributeProto& fresh_attribute(proto::NodeProto& node, const std::string& name,

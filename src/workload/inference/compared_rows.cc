@@ -42,6 +42,14 @@ float element(const std::byte* data, DType dtype, std::int64_t i) {
       return static_cast<float>(load<std::uint8_t>(data, i));
     case DType::kInt8:
       return static_cast<float>(load<std::int8_t>(data, i));
+    case DType::kInt16:
+      return load<std::int16_t>(data, i);
+    case DType::kUInt16:
+      return load<std::uint16_t>(data, i);
+    case DType::kUInt32:
+      return static_cast<float>(load<std::uint32_t>(data, i));
+    case DType::kUInt64:
+      return static_cast<float>(load<std::uint64_t>(data, i));
     case DType::kBool:
       return load<std::uint8_t>(data, i) ? 1.0F : 0.0F;
   }

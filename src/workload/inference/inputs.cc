@@ -56,6 +56,18 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
       fill(tensor.as<std::int8_t>(),
            [&](std::uint64_t i) { return static_cast<std::int64_t>(rng.below(i, 256)) - 128; });
       break;
+    case DType::kInt16:
+      fill(tensor.as<std::int16_t>(), integer);
+      break;
+    case DType::kUInt16:
+      fill(tensor.as<std::uint16_t>(), integer);
+      break;
+    case DType::kUInt32:
+      fill(tensor.as<std::uint32_t>(), integer);
+      break;
+    case DType::kUInt64:
+      fill(tensor.as<std::uint64_t>(), integer);
+      break;
     case DType::kFloat16:
       fill(tensor.as<std::uint16_t>(),
            [&](std::uint64_t i) { return float_to_half(static_cast<float>(rng.normal(i))); });
