@@ -13,7 +13,7 @@ namespace paceline::stats {
 namespace {
 
 constexpr std::size_t kBatch = 5;
-constexpr std::size_t kFewestBatches = 10;  // with two, the criterion finds a cut in every series
+constexpr std::size_t kFewestToCut = 10;  // with two, the criterion finds a cut in every series
 constexpr double kWinsorSigmas = 8;
 constexpr double kResidualFrac = 0.01;
 
@@ -48,7 +48,7 @@ std::size_t best_cut(std::span<const double> z) {
 }  // namespace
 
 std::optional<MserCut> mser5(std::span<const double> x) {
-  if (x.size() < kFewestBatches * kBatch) return std::nullopt;
+  if (x.size() < kFewestToCut * kBatch) return std::nullopt;
   const std::size_t cut = best_cut(winsorised_batch_means(x)) * kBatch;
   MserCut result;
   result.cut = static_cast<std::int64_t>(cut);

@@ -6,15 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "base/error.h"
 #include "stats/autocorrelation.h"
+#include "stats/require_samples.h"
 
 namespace paceline::stats {
 namespace {
-
-void require_samples(std::span<const double> x) {
-  if (x.empty()) throw Error(ErrorCode::kInternal, "a quantile of no samples was asked for");
-}
 
 double element(std::span<const double> x, std::int64_t rank) {
   return x[static_cast<std::size_t>(rank - 1)];
@@ -41,19 +37,19 @@ std::vector<double> sorted_copy(std::span<const double> x) {
 }
 
 double nearest_rank(std::span<const double> sorted, std::uint32_t ppm) {
-  require_samples(sorted);
+  require_samples(sorted, "a quantile");
   const auto rank = (std::uint64_t{sorted.size()} * ppm + kPpmOne - 1) / kPpmOne;
   return element(sorted, std::max<std::int64_t>(static_cast<std::int64_t>(rank), 1));
 }
 
 double median_sorted(std::span<const double> sorted) {
-  require_samples(sorted);
+  require_samples(sorted, "a quantile");
   const auto half = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[half] : std::midpoint(sorted[half - 1], sorted[half]);
 }
 
 double median(std::span<const double> x) {
-  require_samples(x);
+  require_samples(x, "a quantile");
   std::vector<double> copy(x.begin(), x.end());
   const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
   std::nth_element(copy.begin(), middle, copy.end());

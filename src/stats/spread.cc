@@ -5,15 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
 #include "stats/quantile.h"
+#include "stats/require_samples.h"
 
 namespace paceline::stats {
 namespace {
-
-void require_samples(std::span<const double> x) {
-  if (x.empty()) throw Error(ErrorCode::kInternal, "the spread of no samples was asked for");
-}
 
 template <class Keep>
 double median_distance(std::span<const double> x, double centre, Keep keep) {
@@ -28,7 +24,7 @@ double median_distance(std::span<const double> x, double centre, Keep keep) {
 
 // Kahan's summation: a sum over 1e5 samples of 1e9 ns keeps its last digits.
 double mean(std::span<const double> x) {
-  require_samples(x);
+  require_samples(x, "the spread");
   double sum = 0;
   double lost = 0;
   for (double v : x) {
@@ -53,12 +49,12 @@ double mad(std::span<const double> x) {
 }
 
 double minimum(std::span<const double> x) {
-  require_samples(x);
+  require_samples(x, "the spread");
   return *std::min_element(x.begin(), x.end());
 }
 
 double maximum(std::span<const double> x) {
-  require_samples(x);
+  require_samples(x, "the spread");
   return *std::max_element(x.begin(), x.end());
 }
 
