@@ -17,7 +17,7 @@ namespace paceline::cluster {
 namespace {
 
 constexpr std::chrono::milliseconds kAnswerEvery{50};
-constexpr Pauses kPauses{std::chrono::milliseconds(10), std::chrono::milliseconds(200)};
+constexpr Pauses kWelcomePauses{std::chrono::milliseconds(10), std::chrono::milliseconds(200)};
 
 std::string hello_key(int rank) {
   return fmt::format("hello/{}", rank);
@@ -85,7 +85,7 @@ Generation join_generation(plugin::Store& store, int rank, double timeout_s,
   const auto word = fresh_word();
   store.set(hello_key(rank), word);
   std::optional<Generation> found;
-  ask_until(deadline_in(timeout_s), kPauses, [&] {
+  ask_until(deadline_in(timeout_s), kWelcomePauses, [&] {
     const auto text = store.get(welcome_key(rank));
     if (text) found = read_welcome(*text, word);
     return found.has_value() || (interrupt && *interrupt);

@@ -13,7 +13,7 @@ namespace paceline::cluster {
 namespace {
 
 constexpr double kTwinS = 3;
-constexpr Pauses kPauses{std::chrono::milliseconds(20), std::chrono::milliseconds(200)};
+constexpr Pauses kTwinPauses{std::chrono::milliseconds(20), std::chrono::milliseconds(200)};
 
 bool all_here(const std::vector<Member>& roster) {
   return std::all_of(roster.begin(), roster.end(),
@@ -34,7 +34,7 @@ std::shared_ptr<plugin::Store> store_of_a_twin(const plugin::BackendEntry& backe
   try {
     auto store = backend.connect(where);
     const bool twin =
-        ask_until(deadline_in(kTwinS), kPauses, [&] { return registered(*store, 0).has_value(); });
+        ask_until(deadline_in(kTwinS), kTwinPauses, [&] { return registered(*store, 0).has_value(); });
     return twin ? store : nullptr;
   } catch (const Error&) {
     return nullptr;

@@ -15,7 +15,7 @@ namespace paceline::cluster {
 namespace {
 
 constexpr double kNameS = 2;
-constexpr Pauses kPauses{std::chrono::milliseconds(500), std::chrono::milliseconds(500)};
+constexpr Pauses kNamePauses{std::chrono::milliseconds(500), std::chrono::milliseconds(500)};
 
 bool in_a_pod() {
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
@@ -24,7 +24,7 @@ bool in_a_pod() {
 
 void check_name(const LaunchPlace& place, double timeout_s, const std::atomic<bool>& interrupt) {
   std::string problem;
-  const bool known = ask_until(deadline_in(timeout_s), kPauses, [&] {
+  const bool known = ask_until(deadline_in(timeout_s), kNamePauses, [&] {
     return interrupt || resolve(place.address, place.port, SOCK_STREAM, problem) != nullptr;
   });
   if (known) return;

@@ -13,7 +13,7 @@
 namespace paceline::cluster {
 namespace {
 
-constexpr Pauses kPauses{std::chrono::milliseconds(1), std::chrono::milliseconds(50)};
+constexpr Pauses kBarrierPauses{std::chrono::milliseconds(1), std::chrono::milliseconds(50)};
 constexpr std::chrono::milliseconds kLookForFailure{500};
 
 }  // namespace
@@ -42,7 +42,7 @@ void PatientBarrier::wait_for(const std::string& key, int who, const std::string
     if (const auto told = told_failure(*store_, 0); !told.empty()) throw Error(ErrorCode::kUnavailable, told);
     return false;
   };
-  if (!ask_until(deadline_in(limit_s_), kPauses, here))
+  if (!ask_until(deadline_in(limit_s_), kBarrierPauses, here))
     throw Error(ErrorCode::kUnavailable,
                 fmt::format("rank {} has not finished {} within {} = {:g} s", who, what, limit_, limit_s_));
 }

@@ -15,7 +15,7 @@ namespace paceline::cluster {
 namespace {
 
 constexpr std::string_view kKey = "failed";
-constexpr Pauses kPauses{std::chrono::milliseconds(50), std::chrono::milliseconds(50)};
+constexpr Pauses kFailurePauses{std::chrono::milliseconds(50), std::chrono::milliseconds(50)};
 constexpr double kPatienceS = 1;  // for the culprit to say it first
 constexpr std::chrono::seconds kStoreAnswers{3};
 
@@ -42,7 +42,7 @@ void tell_failure(plugin::Store& store, const std::string& sentence, const std::
 std::string told_failure(plugin::Store& store, double patience_s) noexcept {
   std::string told;
   try {
-    ask_until(deadline_in(patience_s), kPauses, [&] {
+    ask_until(deadline_in(patience_s), kFailurePauses, [&] {
       told = store.get(std::string(kKey)).value_or("");
       return !told.empty();
     });

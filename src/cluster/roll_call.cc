@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Pauses kPauses{milliseconds(2), milliseconds(200)};
+constexpr Pauses kRollPauses{milliseconds(2), milliseconds(200)};
 constexpr double kHearingS = 2;  // how long who serves the store waits until a refusal was read
 constexpr std::string_view kRefusedKey = "roll/refused";
 
@@ -95,7 +95,7 @@ class RollCall {
 
   std::vector<Member> run() {
     register_self();
-    ask_until(deadline_in(timeout_s_), kPauses, [&] { return interrupted() || look() || refused(); });
+    ask_until(deadline_in(timeout_s_), kRollPauses, [&] { return interrupted() || look() || refused(); });
     if (interrupted()) throw Error(ErrorCode::kUnavailable, "interrupted");
     if (!refusal_.sentence.empty()) refuse(refusal_);
     if (!complete()) refuse({ErrorCode::kTimeout, missing()});
@@ -175,8 +175,8 @@ class RollCall {
 
   // The store may end with this process; who is registered gets time to read, and a twin of one of them.
   void wait_until_heard() {
-    std::this_thread::sleep_for(kPauses.longest * 2);
-    ask_until(deadline_in(kHearingS), kPauses, [&] {
+    std::this_thread::sleep_for(kRollPauses.longest * 2);
+    ask_until(deadline_in(kHearingS), kRollPauses, [&] {
       for (int rank = 1; rank < self_.world; ++rank)
         if (store_.get(member_key(rank)) && !store_.get(heard_key(rank))) return false;
       return true;

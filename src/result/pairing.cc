@@ -7,17 +7,17 @@ namespace paceline::result {
 namespace {
 
 // Starts are UTC in one format, so their order is that of their text.
-struct Span {
+struct UtcSpan {
   std::string from, to;
 };
 
-bool another_began_within(const CaseResult& one, std::int64_t index, const Span& span) {
+bool another_began_within(const CaseResult& one, std::int64_t index, const UtcSpan& span) {
   return std::any_of(one.repetitions.begin(), one.repetitions.end(), [&](const Repetition& r) {
     return r.index != index && span.from < r.started_utc && r.started_utc < span.to;
   });
 }
 
-bool resumed_within(const std::vector<std::string>& resumed_utc, const Span& span) {
+bool resumed_within(const std::vector<std::string>& resumed_utc, const UtcSpan& span) {
   return std::any_of(resumed_utc.begin(), resumed_utc.end(),
                      [&](const std::string& time) { return span.from < time && time <= span.to; });
 }
@@ -32,7 +32,7 @@ Pairing pair_repetitions(const CaseResult& a, const CaseResult& b,
                                      [&](const Repetition& r) { return r.index == mine.index; });
     if (theirs == b.repetitions.end()) continue;
     const auto [from, to] = std::minmax(mine.started_utc, theirs->started_utc);
-    const Span span{from, to};
+    const UtcSpan span{from, to};
     const bool apart =
         !from.empty() && (another_began_within(a, mine.index, span) ||
                           another_began_within(b, mine.index, span) || resumed_within(resumed_utc, span));
