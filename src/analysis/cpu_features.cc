@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 struct PrecisionFeature {
   std::string_view precision, feature, missing;
@@ -25,16 +25,16 @@ constexpr std::array<PrecisionFeature, 6> kFeatures{{
     {"int8", "amx_int8", "this CPU has no AMX"},
 }};
 
-bool lists_word(const json& list, std::string_view word) {
+bool lists_word(const Json& list, std::string_view word) {
   if (list.is_array())
-    return std::any_of(list.begin(), list.end(), [&](const json& item) { return item == word; });
+    return std::any_of(list.begin(), list.end(), [&](const Json& item) { return item == word; });
   const std::vector<std::string> words = split(list.get<std::string>(), ' ');
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace
 
-std::optional<bool> cpu_has(const json& environment, std::string_view feature) {
+std::optional<bool> cpu_has(const Json& environment, std::string_view feature) {
   const auto cpu = environment.find("cpu");
   if (cpu == environment.end() || !cpu->is_object()) return std::nullopt;
   std::optional<bool> known;
@@ -46,7 +46,7 @@ std::optional<bool> cpu_has(const json& environment, std::string_view feature) {
   return known;
 }
 
-std::string missing_precision_support(const json& environment, std::string_view precision) {
+std::string missing_precision_support(const Json& environment, std::string_view precision) {
   if (precision.starts_with("amp_")) precision.remove_prefix(4);
   for (const PrecisionFeature& row : kFeatures)
     if (row.precision == precision && cpu_has(environment, row.feature) == false)

@@ -16,7 +16,7 @@
 namespace paceline::config {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // An option that a file of settings may hold: not the file itself, nor how the command prints.
 bool belongs(const Option& option) {
@@ -42,7 +42,7 @@ bool takes_shapes(const Option& option) {
 }
 
 // {"input": [1, 3]} -> "input:1x3"; other shapes of JSON become what the parser of shapes refuses.
-std::string map_text(const json& map) {
+std::string map_text(const Json& map) {
   std::vector<std::string> items;
   for (const auto& [name, dims] : map.items()) {
     std::vector<std::string> extents;
@@ -52,11 +52,11 @@ std::string map_text(const json& map) {
   return join(items, ",");
 }
 
-std::string scalar_text(const json& value) {
+std::string scalar_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string profiles_text(const json& value) {
+std::string profiles_text(const Json& value) {
   if (value.is_object()) return map_text(value);
   if (!value.is_array()) return scalar_text(value);
   std::vector<std::string> profiles;
@@ -68,7 +68,7 @@ class Reader {
  public:
   Reader(FlagSet& into, std::string file) : into_(into), file_(std::move(file)) {}
 
-  void read(const std::string& prefix, const json& object) {
+  void read(const std::string& prefix, const Json& object) {
     for (const auto& [key, value] : object.items()) read_entry(prefix + key, value);
   }
 
@@ -77,14 +77,14 @@ class Reader {
     into_.problems.push_back(diagnostic({fmt::format("{}: '{}'", file_, key), 0, 0}, std::move(message)));
   }
 
-  void read_entry(const std::string& key, const json& value) {
+  void read_entry(const std::string& key, const Json& value) {
     const auto translated = translated_entry(key, value);
     if (!translated) return read_option(key, key, value);
     for (const auto& [option, meant] : *translated) read_option(option, key, meant);
   }
 
   // `name` is the option's, `key` what the file says.
-  void read_option(const std::string& name, const std::string& key, const json& value) {
+  void read_option(const std::string& name, const std::string& key, const Json& value) {
     const Option* option = find_key(name);
     if (!option && value.is_object()) return read(key + ".", value);
     if (!option) return report_unknown(key);
@@ -95,13 +95,13 @@ class Reader {
     store(*option, key, {scalar_text(value)}, false);
   }
 
-  void read_shapes(const Option& option, const std::string& key, const json& value) {
+  void read_shapes(const Option& option, const std::string& key, const Json& value) {
     if (value.is_array() && !value.empty() && value.front().is_number())
       return report(key, fmt::format("does not name its input; write {{\"input\": {}}}", value.dump()));
     store(option, key, {profiles_text(value)}, false);
   }
 
-  void store_list(const Option& option, const std::string& key, const json& values) {
+  void store_list(const Option& option, const std::string& key, const Json& values) {
     std::vector<std::string> texts;
     for (const auto& value : values) texts.push_back(scalar_text(value));
     store(option, key, std::move(texts), true);
@@ -131,8 +131,8 @@ class Reader {
   std::string file_;
 };
 
-json shapes_schema(const std::string& help) {
-  const json map = {{"type", "object"},
+Json shapes_schema(const std::string& help) {
+  const Json map = {{"type", "object"},
                     {"additionalProperties",
                      {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 1}}}, {"minItems", 1}}}};
   return {{"anyOf", {{{"type", "string"}}, map, {{"type", "array"}, {"items", map}, {"minItems", 1}}}},
@@ -140,8 +140,8 @@ json shapes_schema(const std::string& help) {
 }
 
 // null is an option that is not set.
-json or_null(json one) {
-  json description = one.at("description");
+Json or_null(Json one) {
+  Json description = one.at("description");
   one.erase("description");
   return {{"anyOf", {std::move(one), {{"type", "null"}}}}, {"description", std::move(description)}};
 }
@@ -149,10 +149,10 @@ json or_null(json one) {
 }  // namespace
 
 FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file) {
-  json root;
+  Json root;
   try {
-    root = json::parse(json_text);
-  } catch (const json::exception& e) {
+    root = Json::parse(json_text);
+  } catch (const Json::exception& e) {
     throw Error(ErrorCode::kConfig, fmt::format("engine config '{}' is no JSON: {}", file, plain_reason(e)));
   }
   if (!root.is_object())
@@ -169,8 +169,8 @@ FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, con
   return merged;
 }
 
-json engine_config_schema() {
-  json properties = json::object();
+Json engine_config_schema() {
+  Json properties = Json::object();
   for (const auto& group : option_groups())
     for (const auto& option : group.options) {
       if (!belongs(option)) continue;

@@ -7,7 +7,7 @@
 namespace paceline::config {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using Entries = std::vector<EngineConfigEntry>;
 
 struct Word {
@@ -66,20 +66,20 @@ bool is_one_of(std::string_view key, const std::array<std::string_view, N>& keys
 }
 
 // {"min": …, "opt": …, "max": …}, with whatever part of it.
-bool has_bounds(const json& value) {
+bool has_bounds(const Json& value) {
   if (!value.is_object() || value.empty()) return false;
   for (const auto& [key, ignored] : value.items())
     if (!is_one_of(key, kBounds)) return false;
   return true;
 }
 
-bool every_value_has_bounds(const json& value) {
+bool every_value_has_bounds(const Json& value) {
   return value.is_object() && !value.empty() && std::all_of(value.begin(), value.end(), has_bounds);
 }
 
 // {"input": {"min": […], "max": […]}} and {"min": {"input": […]}} alike.
-std::optional<Entries> shapes_of(const json& value) {
-  json bounds = json::object();
+std::optional<Entries> shapes_of(const Json& value) {
+  Json bounds = Json::object();
   if (has_bounds(value)) {
     bounds = value;
   } else if (every_value_has_bounds(value)) {
@@ -93,19 +93,19 @@ std::optional<Entries> shapes_of(const json& value) {
   return entries;
 }
 
-bool asks_for_nothing(std::string_view key, const json& value) {
+bool asks_for_nothing(std::string_view key, const Json& value) {
   if (value.is_null()) return true;
   return is_one_of(key, kDlaKeys) && value.is_number_integer() && value == -1;
 }
 
-json with_suffix(const json& value, std::string_view suffix) {
+Json with_suffix(const Json& value, std::string_view suffix) {
   if (suffix.empty() || !value.is_number_integer()) return value;
   return value.dump() + std::string(suffix);
 }
 
 }  // namespace
 
-std::optional<Entries> translated_entry(std::string_view key, const json& value) {
+std::optional<Entries> translated_entry(std::string_view key, const Json& value) {
   if (asks_for_nothing(key, value)) return Entries{};
   if (is_one_of(key, kPrecisionSwitches) && value.is_boolean())
     return value.get<bool>() ? Entries{{"precision", std::string(key)}} : Entries{};

@@ -14,7 +14,7 @@
 namespace paceline::config {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 std::string type_text(const Option& option) {
   std::string text = expected_text(option);
@@ -100,8 +100,8 @@ std::string tolerance_table() {
   return out;
 }
 
-json scalar_schema(const Option& option) {
-  json schema = json::object();
+Json scalar_schema(const Option& option) {
+  Json schema = Json::object();
   if (option.type == OptionType::kBoolean) schema["type"] = "boolean";
   if (option.type == OptionType::kInteger) schema["type"] = "integer";
   if (option.type == OptionType::kNumber) schema["type"] = "number";
@@ -116,19 +116,19 @@ json scalar_schema(const Option& option) {
   return schema;
 }
 
-json or_list(const json& one, bool unique) {
+Json or_list(const Json& one, bool unique) {
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", unique}}}}};
 }
 
-json section_schema() {
-  return {{"type", "object"}, {"additionalProperties", false}, {"properties", json::object()}};
+Json section_schema() {
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}};
 }
 
 }  // namespace
 
-json option_schema(const Option& option) {
-  const json one = scalar_schema(option);
-  json schema = one;
+Json option_schema(const Option& option) {
+  const Json one = scalar_schema(option);
+  Json schema = one;
   if (option.form == OptionForm::kAxis || option.form == OptionForm::kList)
     schema = or_list(one, !counts_by_place(option));
   if (option.is_map())
@@ -142,7 +142,7 @@ namespace {
 
 // The section in a slot; beside what stands there already where a plain key has the same name (model:
 // resnet50, model: {name: resnet50}).
-json& section_in(json& slot) {
+Json& section_in(Json& slot) {
   if (slot.is_null()) return slot = section_schema();
   if (slot.contains("properties")) return slot;
   const bool has_section = slot.contains("anyOf") && slot["anyOf"].back().contains("properties");
@@ -151,16 +151,16 @@ json& section_in(json& slot) {
 }
 
 // "stop.t_max_s" goes into the object of "stop".
-void insert(json& properties, std::string_view key, const json& schema) {
+void insert(Json& properties, std::string_view key, const Json& schema) {
   const std::size_t dot = key.find('.');
-  json& slot = properties[std::string(key.substr(0, dot))];
+  Json& slot = properties[std::string(key.substr(0, dot))];
   if (dot != std::string_view::npos)
     return insert(section_in(slot)["properties"], key.substr(dot + 1), schema);
-  slot = slot.is_null() ? schema : json{{"anyOf", {schema, slot}}};
+  slot = slot.is_null() ? schema : Json{{"anyOf", {schema, slot}}};
 }
 
-json properties_of(unsigned kinds) {
-  json properties = json::object();
+Json properties_of(unsigned kinds) {
+  Json properties = Json::object();
   for (const auto& group : option_groups())
     for (const auto& option : group.options) {
       if ((option.kinds & kinds) == 0) continue;
@@ -173,8 +173,8 @@ json properties_of(unsigned kinds) {
   return properties;
 }
 
-json workload_schema(WorkloadKind kind, unsigned more) {
-  json schema = {{"type", "object"},
+Json workload_schema(WorkloadKind kind, unsigned more) {
+  Json schema = {{"type", "object"},
                  {"additionalProperties", false},
                  {"properties", properties_of(kind_bit(kind) | more)}};
   schema["properties"]["kind"] = {{"const", kind_name(kind)}};
@@ -182,8 +182,8 @@ json workload_schema(WorkloadKind kind, unsigned more) {
   return schema;
 }
 
-json any_workload(unsigned more) {
-  json schema = {{"anyOf", json::array()}};
+Json any_workload(unsigned more) {
+  Json schema = {{"anyOf", Json::array()}};
   for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
     schema["anyOf"].push_back(workload_schema(kind, more));
   return schema;
@@ -206,13 +206,13 @@ std::string options_markdown() {
          tolerance_table();
 }
 
-json plan_json_schema() {
-  json list = {{"type", "object"},
+Json plan_json_schema() {
+  Json list = {{"type", "object"},
                {"additionalProperties", false},
                {"required", {"workloads"}},
                {"properties", properties_of(kPlanLevel)}};
   list["properties"]["workloads"] = {{"type", "array"}, {"minItems", 1}, {"items", any_workload(0)}};
-  json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Paceline plan"}};
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Paceline plan"}};
   schema["anyOf"] = any_workload(kPlanLevel)["anyOf"];
   schema["anyOf"].push_back(list);
   return schema;

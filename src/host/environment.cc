@@ -16,7 +16,7 @@
 namespace paceline::host {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using result::Maybe;
 using Text = Maybe<std::string>;
 
@@ -68,7 +68,7 @@ constexpr std::array<std::string_view, 45> kVariables{"OMP_NUM_THREADS",
                                                       "CUDA_VISIBLE_DEVICES"};
 
 template <typename T>
-void put(json& object, const std::string& key, const Maybe<T>& value) {
+void put(Json& object, const std::string& key, const Maybe<T>& value) {
   if (value) {
     object[key] = *value;
   } else {
@@ -137,8 +137,8 @@ Maybe<std::int64_t> namespace_inode(const SystemFiles& files, const std::string&
   return {inode ? std::optional<std::int64_t>(*inode) : std::nullopt, "the kernel has no such namespace"};
 }
 
-json os_json(const SystemFiles& files, const CpuInfo& cpu) {
-  json os;
+Json os_json(const SystemFiles& files, const CpuInfo& cpu) {
+  Json os;
   put(os, "kernel", line_of(files, "proc/sys/kernel/osrelease"));
   put(os, "kernel_version", line_of(files, "proc/sys/kernel/version"));
   put(os, "distribution", distribution(files));
@@ -150,18 +150,18 @@ json os_json(const SystemFiles& files, const CpuInfo& cpu) {
   return os;
 }
 
-json clock_json(const SystemFiles& files) {
+Json clock_json(const SystemFiles& files) {
   const std::string folder = "sys/devices/system/clocksource/clocksource0/";
-  json clock;
+  Json clock;
   put(clock, "source", line_of(files, folder + "current_clocksource"));
   clock["available"] = words_of(files.read(folder + "available_clocksource").value_or(""));
   put(clock, "time_namespace", namespace_inode(files, "time"));
   return clock;
 }
 
-json load_json(const SystemFiles& files) {
+Json load_json(const SystemFiles& files) {
   const auto words = words_of(files.read("proc/loadavg").value_or(""));
-  json load;
+  Json load;
   const std::array<const char*, 3> keys{"average_1m", "average_5m", "average_15m"};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     put(load, keys[i],
@@ -170,8 +170,8 @@ json load_json(const SystemFiles& files) {
   return load;
 }
 
-json variables_json(const EnvironmentSource& source) {
-  json variables = json::object();
+Json variables_json(const EnvironmentSource& source) {
+  Json variables = Json::object();
   for (const auto name : kVariables) {
     if (const auto value = source.variable(std::string(name))) variables[std::string(name)] = *value;
   }
@@ -200,8 +200,8 @@ std::optional<std::string> from_getenv(const std::string& name) {
 
 }  // namespace
 
-json to_json(const CpuInfo& cpu) {
-  json out;
+Json to_json(const CpuInfo& cpu) {
+  Json out;
   put(out, "model", cpu.model), put(out, "vendor", cpu.vendor), put(out, "microcode", cpu.microcode);
   put(out, "family", cpu.family), put(out, "model_number", cpu.model_number),
       put(out, "stepping", cpu.stepping);
@@ -221,8 +221,8 @@ json to_json(const CpuInfo& cpu) {
   return out;
 }
 
-json to_json(const MemoryInfo& memory) {
-  json out;
+Json to_json(const MemoryInfo& memory) {
+  Json out;
   put(out, "total_bytes", memory.total_bytes), put(out, "available_bytes", memory.available_bytes);
   put(out, "cgroup_limit_bytes", memory.cgroup_limit_bytes);
   put(out, "swap_total_bytes", memory.swap_total_bytes), put(out, "swap_free_bytes", memory.swap_free_bytes);
@@ -233,12 +233,12 @@ json to_json(const MemoryInfo& memory) {
   return out;
 }
 
-json to_json(const NvidiaDriver& driver) {
-  json out;
+Json to_json(const NvidiaDriver& driver) {
+  Json out;
   put(out, "driver_version", driver.version), put(out, "newest_cuda", driver.cuda_version);
-  out["gpus"] = json::array();
+  out["gpus"] = Json::array();
   for (const auto& gpu : driver.gpus) {
-    json one;
+    Json one;
     put(one, "name", gpu.name), put(one, "uuid", gpu.uuid), put(one, "pci_bus_id", gpu.pci_bus_id);
     put(one, "memory_bytes", gpu.memory_bytes);
     out["gpus"].push_back(one);
@@ -250,12 +250,12 @@ std::span<const std::string_view> recorded_variables() {
   return kVariables;
 }
 
-json capture_environment(const std::string& command_line, const EnvironmentSource& given) {
+Json capture_environment(const std::string& command_line, const EnvironmentSource& given) {
   EnvironmentSource source = given;
   if (!source.variable) source.variable = from_getenv;
   if (source.affinity.empty()) source.affinity = current_affinity();
   const CpuInfo cpu = read_cpu(source.files, source.affinity);
-  json environment;
+  Json environment;
   environment["cpu"] = to_json(cpu);
   environment["memory"] = to_json(read_memory(source.files));
   environment["nvidia"] = to_json(nvidia_driver(source));
@@ -268,12 +268,12 @@ json capture_environment(const std::string& command_line, const EnvironmentSourc
   return environment;
 }
 
-std::string machine_fingerprint(const json& environment) {
+std::string machine_fingerprint(const Json& environment) {
   std::string facts;
   for (const char* path : {"/cpu/model", "/cpu/family", "/cpu/model_number", "/cpu/stepping",
                            "/cpu/microcode", "/cpu/cores_online", "/cpu/cores_allowed", "/memory/total_bytes",
                            "/os/kernel", "/os/host_sha256_16"}) {
-    const json::json_pointer at(path);
+    const Json::json_pointer at(path);
     facts += environment.contains(at) ? environment.at(at).dump() : "null";
     facts += '\n';
   }

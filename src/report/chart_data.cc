@@ -18,23 +18,23 @@
 namespace paceline::report {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using result::CaseResult;
 using result::Sample;
 
 constexpr double kToMs = 1e-6;
 
 // Six digits are more than a picture can show.
-json rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return value == 0 ? json(0) : json(nullptr);
+Json rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return value == 0 ? Json(0) : Json(nullptr);
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
   return std::round(value * scale) / scale;
 }
-json rounded(const result::Number& number, double scale = 1) {
-  return number ? rounded(*number * scale) : json(nullptr);
+Json rounded(const result::Number& number, double scale = 1) {
+  return number ? rounded(*number * scale) : Json(nullptr);
 }
 
-json interval(const result::Estimate& e, double scale = 1) {
+Json interval(const result::Estimate& e, double scale = 1) {
   return {rounded(e.value, scale), rounded(e.ci_low, scale), rounded(e.ci_high, scale)};
 }
 
@@ -58,7 +58,7 @@ std::string series_name(const ReportCase& entry) {
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 
-json speedup_json(const result::RunResult& run, const CaseResult& one) {
+Json speedup_json(const result::RunResult& run, const CaseResult& one) {
   const auto& s = one.speedup;
   if (s.baseline_case_id.empty() || s.baseline_case_id == one.case_id || !s.ratio.value ||
       !analysis::no_claim_reason(one).empty())
@@ -86,9 +86,9 @@ std::vector<double> durations_ms(const std::vector<Sample>& samples) {
   return values;
 }
 
-json series_json(const std::vector<Sample>& samples, const std::vector<double>& values,
+Json series_json(const std::vector<Sample>& samples, const std::vector<double>& values,
                  std::size_t max_points) {
-  json series = {{"index", json::array()}, {"ms", json::array()}, {"repetition", json::array()}};
+  Json series = {{"index", Json::array()}, {"ms", Json::array()}, {"repetition", Json::array()}};
   for (const std::size_t at : decimate(values, max_points)) {
     series["index"].push_back(at + 1);
     series["ms"].push_back(rounded(values[at]));
@@ -97,14 +97,14 @@ json series_json(const std::vector<Sample>& samples, const std::vector<double>& 
   return series;
 }
 
-json histogram_json(const std::vector<double>& values) {
+Json histogram_json(const std::vector<double>& values) {
   const Histogram h = histogram(values);
   return {{"low", h.low}, {"bin_width", h.bin_width}, {"counts", h.counts}, {"beyond", h.beyond}};
 }
 
 // Where each repetition starts and ends in the series, its median, and why it may be disturbed.
-json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples) {
-  json list = json::array();
+Json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples) {
+  Json list = Json::array();
   for (const auto& repetition : one.repetitions) {
     std::size_t first = samples.size(), last = 0;
     for (std::size_t at = 0; at < samples.size(); ++at)
@@ -119,15 +119,15 @@ json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples)
   return list;
 }
 
-json samples_json(const ReportCase& entry, const RenderOptions& options) {
+Json samples_json(const ReportCase& entry, const RenderOptions& options) {
   const auto found = entry.run->samples.find(entry.one->case_id);
   if (found == entry.run->samples.end()) return nullptr;
   const std::vector<Sample> samples = shown_samples(found->second);
   if (samples.empty()) return nullptr;
   const std::vector<double> values = durations_ms(samples);
-  const json p99 = p99_reason(*entry.one).empty()
+  const Json p99 = p99_reason(*entry.one).empty()
                        ? rounded(*result::find_metric("p99_ms")->get(*entry.one).value)
-                       : json(nullptr);
+                       : Json(nullptr);
   return {{"series", series_json(samples, values, options.max_points)},
           {"histogram", histogram_json(values)},
           {"repetitions", repetitions_json(*entry.one, samples)},
@@ -144,9 +144,9 @@ std::string accuracy_text(const CaseResult& one) {
 }
 
 // Loss and accuracy while training and on held-out data, an epoch a point; null for a course of one point.
-json epochs_json(const result::Training& t) {
+Json epochs_json(const result::Training& t) {
   if (t.epochs.size() < 2) return nullptr;
-  json points = json::array();
+  Json points = Json::array();
   for (const auto& e : t.epochs)
     points.push_back({{"epoch", e.epoch + 1},
                       {"loss", rounded(e.loss)},
@@ -157,24 +157,24 @@ json epochs_json(const result::Training& t) {
 }
 
 // The efficiency, or in words why nobody may claim one; null where no case of fewer ranks is beside it.
-json scaling_json(const result::RunResult& run, const CaseResult& one) {
+Json scaling_json(const result::RunResult& run, const CaseResult& one) {
   if (one.scaling.empty()) return nullptr;
   const auto& s = one.scaling.front();
   const std::string doubt = result::scaling_doubt(one, analysis::find_case(run, s.base_case_id));
   return {{"base", s.base_case_id},
           {"base_world", s.base_world},
-          {"efficiency", doubt.empty() ? interval(result::efficiency_of(one)) : json(nullptr)},
+          {"efficiency", doubt.empty() ? interval(result::efficiency_of(one)) : Json(nullptr)},
           {"doubt", doubt}};
 }
 
 // Means of a step's parts: shares of the mean step, so that a bar of them is no longer than it. Medians in
 // results of versions that stored no shares.
-json parts_json(const CaseResult& one) {
+Json parts_json(const CaseResult& one) {
   const auto& training = one.training.front();
   const auto& p = training.parts;
   const auto& s = training.shares;
   const bool means = result::has_shares(training) && one.stats.mean_ns;
-  json parts = json::array();
+  Json parts = Json::array();
   for (const auto& [share, median] :
        {std::pair(&s.data_wait, &p.data_wait_ns), std::pair(&s.input, &p.input_ns),
         std::pair(&s.forward, &p.forward_ns), std::pair(&s.backward, &p.backward_ns),
@@ -184,7 +184,7 @@ json parts_json(const CaseResult& one) {
 }
 
 // Where the time of a step goes, and how it scales; null for what did not train.
-json training_json(const ReportCase& entry) {
+Json training_json(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (one.training.empty()) return nullptr;
   return {{"world", one.benchmark.world_size},
@@ -195,10 +195,10 @@ json training_json(const ReportCase& entry) {
 }
 
 // Means of a request's stages; null for what is no server.
-json stages_json(const CaseResult& one) {
+Json stages_json(const CaseResult& one) {
   if (one.benchmark.scenario != "server" || one.load.empty() || one.load.front().stages.empty())
     return nullptr;
-  json stages = json::array();
+  Json stages = Json::array();
   for (const auto& stage : one.load.front().stages)
     stages.push_back({{"name", stage.name}, {"ms", rounded(stage.mean_ns, kToMs)}});
   return stages;
@@ -209,7 +209,7 @@ bool on_front(const ReportCase& entry) {
   return std::find(front.begin(), front.end(), entry.one) != front.end();
 }
 
-json case_json(const ReportCase& entry, const RenderOptions& options) {
+Json case_json(const ReportCase& entry, const RenderOptions& options) {
   const CaseResult& one = *entry.one;
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   return {{"id", case_anchor(entry)},
@@ -221,7 +221,7 @@ json case_json(const ReportCase& entry, const RenderOptions& options) {
           {"rate", interval(one.throughput.per_s)},
           {"item", one.throughput.item},
           {"speedup", speedup_json(entry.run->result, one)},
-          {"memory", memory ? rounded(static_cast<double>(*memory) * 1e-6) : json(nullptr)},
+          {"memory", memory ? rounded(static_cast<double>(*memory) * 1e-6) : Json(nullptr)},
           {"peak", rounded(one.flops.share_of_measured_peak)},
           {"accuracy", accuracy_text(one)},
           {"front", on_front(entry)},
@@ -237,8 +237,8 @@ std::string case_anchor(const ReportCase& entry) {
   return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
 }
 
-json chart_data(std::span<const ReportRun> runs, const RenderOptions& options) {
-  json data = {{"unit", throughput_head(runs.front().result)}, {"cases", json::array()}};
+Json chart_data(std::span<const ReportRun> runs, const RenderOptions& options) {
+  Json data = {{"unit", throughput_head(runs.front().result)}, {"cases", Json::array()}};
   for (const ReportCase& entry : side_by_side(runs))
     if (analysis::is_ok(*entry.one)) data["cases"].push_back(case_json(entry, options));
   return data;

@@ -18,13 +18,13 @@
 
 namespace paceline::run {
 namespace fs = std::filesystem;
-using nlohmann::json;
+using Json = nlohmann::json;
 namespace {
 
-json read_report(const fs::path& file) {
+Json read_report(const fs::path& file) {
   if (!fs::exists(file))
     throw Error(ErrorCode::kData, fmt::format("it wrote no {}", file.filename().string()));
-  auto report = json::parse(read_file(file), nullptr, false);
+  auto report = Json::parse(read_file(file), nullptr, false);
   if (!report.is_object())
     throw Error(ErrorCode::kData, fmt::format("its {} is no JSON object", file.filename().string()));
   return report;
@@ -131,7 +131,7 @@ std::string after(const std::string& output, std::string_view key) {
 // Its report has hundredths of a millisecond; what it prints for less than one is finer.
 ToolFigures read_benchmark_app(const ToolOrder& order, const std::string& output) {
   const auto report = read_report(order.folder / kBenchmarkReport);
-  const auto text = report.value(json::json_pointer("/execution_results/latency (ms)"), json());
+  const auto text = report.value(Json::json_pointer("/execution_results/latency (ms)"), Json());
   const auto ms = text.is_string() ? parse_double(text.get<std::string>()) : std::nullopt;
   if (!ms) throw Error(ErrorCode::kData, fmt::format("its {} has no 'latency (ms)'", kBenchmarkReport));
   ToolFigures figures{*ms * 1e6, kHundredthMs / 2, after(output, "Build ")};
@@ -155,10 +155,10 @@ std::vector<std::string> ask_onnxruntime() {
 }
 
 std::vector<std::string> loop_arguments(const ToolOrder& order) {
-  json inputs = json::object();
+  Json inputs = Json::object();
   for (std::size_t i = 0; i < order.inputs.size(); ++i)
     inputs[order.inputs[i].name] = order.input_files.at(i).string();
-  const json text = {{"file", order.model_file.string()},
+  const Json text = {{"file", order.model_file.string()},
                      {"inputs", inputs},
                      {"threads", order.settings.threads},
                      {"options", order.settings.options},
@@ -172,7 +172,7 @@ std::vector<std::string> loop_arguments(const ToolOrder& order) {
 
 ToolFigures read_loop(const ToolOrder& order, const std::string&) {
   const auto report = read_report(order.folder / kLoopReport);
-  const auto samples = report.value("samples_ns", json());
+  const auto samples = report.value("samples_ns", Json());
   std::vector<double> values;
   if (samples.is_array())
     for (const auto& sample : samples)

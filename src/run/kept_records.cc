@@ -12,25 +12,25 @@
 
 namespace paceline::run {
 namespace fs = std::filesystem;
-using nlohmann::json;
+using Json = nlohmann::json;
 namespace {
 
 struct Parts {
   std::string_view records;  // with the end of their last line
-  json seal;                 // null where there is none
+  Json seal;                 // null where there is none
 };
 
 Parts parts_of(std::string_view text) {
   if (!text.ends_with('\n')) return {text, nullptr};
   const auto end = text.rfind('\n', text.size() - 2);
   const auto begin = end == std::string_view::npos ? 0 : end + 1;
-  auto seal = json::parse(text.substr(begin), nullptr, false);
-  if (!seal.is_object() || seal.value("type", json()) != "seal") return {text, nullptr};
+  auto seal = Json::parse(text.substr(begin), nullptr, false);
+  if (!seal.is_object() || seal.value("type", Json()) != "seal") return {text, nullptr};
   return {text.substr(0, begin), std::move(seal)};
 }
 
 std::string sealed(const std::string& records, const fs::path& file, const std::string& case_id) {
-  const json seal = {{"type", "seal"},
+  const Json seal = {{"type", "seal"},
                      {"case_id", case_id},
                      {"pass", file.stem().string()},
                      {"sha256", sha256_hex(records)}};
@@ -40,17 +40,17 @@ std::string sealed(const std::string& records, const fs::path& file, const std::
 // Empty: it is the file that was written under this name.
 std::string problem_of(const Parts& parts, const fs::path& file, const std::string& case_id) {
   if (parts.seal.is_null()) return "it is cut short, or an older version wrote it";
-  if (parts.seal.value("sha256", json()) != sha256_hex(parts.records))
+  if (parts.seal.value("sha256", Json()) != sha256_hex(parts.records))
     return "it was changed after it was written";
-  if (parts.seal.value("case_id", json()) != case_id) return "it belongs to another case";
-  if (parts.seal.value("pass", json()) != file.stem().string()) return "it belongs to another pass";
+  if (parts.seal.value("case_id", Json()) != case_id) return "it belongs to another case";
+  if (parts.seal.value("pass", Json()) != file.stem().string()) return "it belongs to another pass";
   return {};
 }
 
 workload::PassReport report_of(std::string_view records) {
   workload::PassReport report;
   for (const auto& line : split(std::string(records), '\n'))
-    if (!line.empty()) workload::apply_record(report, json::parse(line, nullptr, false));
+    if (!line.empty()) workload::apply_record(report, Json::parse(line, nullptr, false));
   if (!report.done) throw Error(ErrorCode::kData, "the pass did not end");
   return report;
 }
@@ -69,7 +69,7 @@ void keep_records(const fs::path& file, const std::string& records, const std::s
   write_file_atomic(file, sealed(records, file, case_id));
 }
 
-void add_kept_record(const fs::path& file, const json& record, const std::string& case_id) {
+void add_kept_record(const fs::path& file, const Json& record, const std::string& case_id) {
   const auto text = read_file(file);
   write_file_atomic(file, sealed(std::string(parts_of(text).records) + record.dump() + "\n", file, case_id));
 }

@@ -21,26 +21,26 @@
 namespace paceline::run {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr std::size_t kMaxMessage = 1 << 16;
 constexpr int kPollMs = 200;
 constexpr double kAnswerS = 30;  // an answer takes microseconds, or the network is down
 constexpr const char* kMute = "the store does not answer: its host or the network is down";
 
-bool send_message(int socket, const json& message) {
+bool send_message(int socket, const Json& message) {
   const auto text = message.dump();
   return ::send(socket, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
 // Waits; nullopt when the other end is closed.
-std::optional<json> receive_message(int socket) {
+std::optional<Json> receive_message(int socket) {
   std::string text(kMaxMessage, '\0');
   ssize_t size = 0;
   while ((size = ::recv(socket, text.data(), text.size(), 0)) < 0 && errno == EINTR) {
   }
   if (size <= 0) return std::nullopt;
-  return json::parse(text.substr(0, static_cast<std::size_t>(size)));
+  return Json::parse(text.substr(0, static_cast<std::size_t>(size)));
 }
 
 workload::PassSpec store_pass(const StoreRequest& request) {
@@ -53,28 +53,28 @@ workload::PassSpec store_pass(const StoreRequest& request) {
 }
 
 // One function a question.
-using Answer = std::function<json(plugin::Store&, const json&)>;
+using Answer = std::function<Json(plugin::Store&, const Json&)>;
 const std::map<std::string, Answer>& answers() {
   static const std::map<std::string, Answer> kAnswers{
       {"set",
-       [](plugin::Store& store, const json& q) {
+       [](plugin::Store& store, const Json& q) {
          store.set(q.at("key"), q.at("value"));
-         return json::object();
+         return Json::object();
        }},
       {"get",
-       [](plugin::Store& store, const json& q) {
+       [](plugin::Store& store, const Json& q) {
          const auto value = store.get(q.at("key"));
-         return value ? json{{"value", *value}} : json::object();
+         return value ? Json{{"value", *value}} : Json::object();
        }},
       {"set_if_absent",
-       [](plugin::Store& store, const json& q) {
-         return json{{"value", store.set_if_absent(q.at("key"), q.at("value"))}};
+       [](plugin::Store& store, const Json& q) {
+         return Json{{"value", store.set_if_absent(q.at("key"), q.at("value"))}};
        }},
   };
   return kAnswers;
 }
 
-json answer_to(plugin::Store& store, const json& question) {
+Json answer_to(plugin::Store& store, const Json& question) {
   try {
     return answers().at(question.at("ask").get<std::string>())(store, question);
   } catch (const std::exception& e) {
@@ -110,7 +110,7 @@ StoreProcess::StoreProcess(const StoreRequest& request, const std::atomic<bool>&
   port_ = opened->at("port");
 }
 
-std::optional<json> StoreProcess::answer(double timeout_s) {
+std::optional<Json> StoreProcess::answer(double timeout_s) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     pollfd waiting{sockets_.ours.get(), POLLIN, 0};
@@ -136,7 +136,7 @@ Error StoreProcess::last_words() {
   }
 }
 
-json StoreProcess::ask(const json& question) {
+Json StoreProcess::ask(const Json& question) {
   const std::lock_guard lock(mutex_);
   if (mute_) throw Error(ErrorCode::kUnavailable, kMute);
   const auto reply = send_message(sockets_.ours.get(), question) ? answer(kAnswerS) : std::nullopt;

@@ -13,7 +13,7 @@
 #include "result/case_fields.h"
 
 namespace paceline::workload {
-using nlohmann::json;
+using Json = nlohmann::json;
 using result::Reader;
 using result::Writer;
 
@@ -32,12 +32,12 @@ void fields(A& a, PreparedFile& t) {
 
 namespace {
 
-json record(const char* type, const char* key, json value) {
+Json record(const char* type, const char* key, Json value) {
   return {{"type", type}, {key, std::move(value)}};
 }
 
 template <typename T>
-void read(const json& from, const char* key, T& into) {
+void read(const Json& from, const char* key, T& into) {
   if (!from.contains(key))
     throw Error(ErrorCode::kData, fmt::format("a '{}' record lacks '{}'", from.value("type", "?"), key));
   Reader::read(from.at(key), key, into);
@@ -57,9 +57,9 @@ constexpr std::array<OptionalColumn, 8> kOptionalColumns{{{"device_ns", &result:
                                                           {"batch", &result::Sample::batch},
                                                           {"instance", &result::Sample::instance}}};
 
-void read_column(const json& from, const OptionalColumn& column, std::span<result::Sample> samples) {
+void read_column(const Json& from, const OptionalColumn& column, std::span<result::Sample> samples) {
   if (!from.contains(column.name)) return;
-  const json& values = from.at(column.name);
+  const Json& values = from.at(column.name);
   if (!values.is_array() || values.size() != samples.size())
     throw Error(ErrorCode::kData,
                 fmt::format("column '{}' of a 'samples' record has another length", column.name));
@@ -67,23 +67,23 @@ void read_column(const json& from, const OptionalColumn& column, std::span<resul
     if (!values[i].is_null()) samples[i].*column.field = values[i].get<std::int64_t>();
 }
 
-void add_column(json& record, const OptionalColumn& column, const std::vector<result::Sample>& samples) {
-  json values = json::array();
+void add_column(Json& record, const OptionalColumn& column, const std::vector<result::Sample>& samples) {
+  Json values = Json::array();
   bool any = false;
   for (const auto& s : samples) {
     const auto& value = s.*column.field;
-    values.push_back(value ? json(*value) : json(nullptr));
+    values.push_back(value ? Json(*value) : Json(nullptr));
     any |= value.has_value();
   }
   if (any) record[column.name] = std::move(values);
 }
 
 // Keeps what is there, and so its reason, where the record has no number.
-void read_count(const json& from, const char* key, result::Count& into) {
+void read_count(const Json& from, const char* key, result::Count& into) {
   if (from.contains(key) && !from.at(key).is_null()) into = from.at(key).get<std::int64_t>();
 }
 
-void read_samples(PassReport& report, const json& from) {
+void read_samples(PassReport& report, const Json& from) {
   std::vector<std::int64_t> starts, durations, flags;
   read(from, "start_ns", starts);
   read(from, "host_ns", durations);
@@ -105,7 +105,7 @@ void read_samples(PassReport& report, const json& from) {
     read_column(from, column, std::span(report.samples).subspan(first));
 }
 
-DeclaredInput declared_input(const json& from) {
+DeclaredInput declared_input(const Json& from) {
   DeclaredInput input;
   input.name = from.at("name").get<std::string>();
   input.dtype = parse_dtype(from.at("dtype").get<std::string>());
@@ -114,84 +114,84 @@ DeclaredInput declared_input(const json& from) {
   return input;
 }
 
-using Apply = void (*)(PassReport&, const json&);
+using Apply = void (*)(PassReport&, const Json&);
 const std::map<std::string, Apply>& appliers() {
   static const std::map<std::string, Apply> kTable{
-      {"phase", [](PassReport& r, const json& j) { read(j, "phase", r.phase); }},
+      {"phase", [](PassReport& r, const Json& j) { read(j, "phase", r.phase); }},
       {"loaded",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          r.versions = j.at("versions").get<decltype(r.versions)>();
          for (const auto& [key, value] :
               j.at("settings").get<std::vector<std::pair<std::string, std::string>>>())
            r.effective_settings[key] = value;
        }},
       {"check",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          read(j, "correctness", r.correctness);
          read(j, "precision", r.precision);
          read_count(j, "tensor_peak_bytes", r.tensor_peak_bytes);
          read_count(j, "reserved_peak_bytes", r.reserved_peak_bytes);
          if (!j.at("flops_per_item").is_null()) r.flops_per_item = j.at("flops_per_item").get<double>();
        }},
-      {"correctness", [](PassReport& r, const json& j) { read(j, "correctness", r.correctness); }},
+      {"correctness", [](PassReport& r, const Json& j) { read(j, "correctness", r.correctness); }},
       {"samples", read_samples},
-      {"repetition", [](PassReport& r, const json& j) { read(j, "summary", r.repetition); }},
+      {"repetition", [](PassReport& r, const Json& j) { read(j, "summary", r.repetition); }},
       {"describe",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          read(j, "engines", r.engines);
          r.first_op_ns = j.at("first_op_ns").is_null()
                              ? result::Number::missing(j.value("first_op_ns_reason", "not_measured"))
                              : result::Number(j.at("first_op_ns").get<double>());
        }},
       {"file_inputs",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          for (const auto& input : j.at("inputs")) r.file_inputs.push_back(declared_input(input));
        }},
-      {"inputs", [](PassReport& r, const json& j) { read(j, "samples_given", r.samples_given); }},
+      {"inputs", [](PassReport& r, const Json& j) { read(j, "samples_given", r.samples_given); }},
       {"prepared",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          r.prepared.emplace();
          read(j, "prepared", *r.prepared);
        }},
       {"layers",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          read(j, "layers", r.layers);
          read(j, "source", r.layers_source);
          read(j, "inferences", r.layers_inferences);
        }},
       {"rank_steps",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          r.rank_steps.clear();
          for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
        }},
       {"operators",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          r.profiled_steps.emplace();
          read(j, "steps", *r.profiled_steps);
        }},
       {"interrupted",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          r.interrupted = true;
          r.asked_to_end = j.value("asked", false);
        }},
       {"trained",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          read(j, "why", r.trained);
          r.repetition.index = j.value("repetition", std::int64_t{0});
        }},
       {"restarts",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          if (r.repetition.training.empty())
            throw Error(ErrorCode::kData, "a 'restarts' record without a repetition");
          read(j, "restarts", r.repetition.training.front().restarts);
        }},
       {"failed",
-       [](PassReport& r, const json& j) {
+       [](PassReport& r, const Json& j) {
          read(j, "code", r.error_code);
          read(j, "message", r.error);
        }},
       {"done",
-       [](PassReport& r, const json&) {
+       [](PassReport& r, const Json&) {
          r.done = true;
          r.phase = "exit";
        }},
@@ -201,8 +201,8 @@ const std::map<std::string, Apply>& appliers() {
 
 }  // namespace
 
-void PipeSink::emit(const json& record) {
-  std::string line = record.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+void PipeSink::emit(const Json& record) {
+  std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t n = ::write(fd_, rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
@@ -211,7 +211,7 @@ void PipeSink::emit(const json& record) {
   }
 }
 
-std::optional<ProgressRecord> apply_record(PassReport& report, const json& record) {
+std::optional<ProgressRecord> apply_record(PassReport& report, const Json& record) {
   if (!record.is_object() || !record.contains("type") || !record["type"].is_string())
     throw Error(ErrorCode::kData, "a line that is no record");
   const std::string type = record["type"];
@@ -225,108 +225,108 @@ std::optional<ProgressRecord> apply_record(PassReport& report, const json& recor
     if (it == appliers().end())
       throw Error(ErrorCode::kData, fmt::format("an unknown record type '{}'", type));
     it->second(report, record);
-  } catch (const json::exception& e) {
+  } catch (const Json::exception& e) {
     throw Error(ErrorCode::kData, fmt::format("a damaged '{}' record ({})", type, plain_reason(e)));
   }
   return std::nullopt;
 }
 
-json phase_record(const std::string& phase) {
+Json phase_record(const std::string& phase) {
   return record("phase", "phase", phase);
 }
-json progress_record(const ProgressRecord& progress) {
+Json progress_record(const ProgressRecord& progress) {
   return record("progress", "progress", Writer::write(progress));
 }
-json notice_record(const std::string& words) {
+Json notice_record(const std::string& words) {
   ProgressRecord progress;
   progress.notice = words;
   return progress_record(progress);
 }
-json fault_record(const std::string& words) {
+Json fault_record(const std::string& words) {
   ProgressRecord progress;
   progress.notice = words;
   progress.fault = true;
   return progress_record(progress);
 }
-json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
+Json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
                    const std::vector<std::pair<std::string, std::string>>& settings) {
   return {{"type", "loaded"}, {"versions", versions}, {"settings", settings}};
 }
-json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision,
+Json check_record(const result::Correctness& correctness, const result::PrecisionReadBack& precision,
                   const result::Count& tensor_peak_bytes, const result::Count& reserved_peak_bytes,
                   const result::Number& flops_per_item) {
   return {{"type", "check"},
           {"correctness", Writer::write(correctness)},
           {"precision", Writer::write(precision)},
-          {"tensor_peak_bytes", tensor_peak_bytes ? json(*tensor_peak_bytes) : json(nullptr)},
-          {"reserved_peak_bytes", reserved_peak_bytes ? json(*reserved_peak_bytes) : json(nullptr)},
-          {"flops_per_item", flops_per_item ? json(*flops_per_item) : json(nullptr)}};
+          {"tensor_peak_bytes", tensor_peak_bytes ? Json(*tensor_peak_bytes) : Json(nullptr)},
+          {"reserved_peak_bytes", reserved_peak_bytes ? Json(*reserved_peak_bytes) : Json(nullptr)},
+          {"flops_per_item", flops_per_item ? Json(*flops_per_item) : Json(nullptr)}};
 }
-json correctness_record(const result::Correctness& correctness) {
+Json correctness_record(const result::Correctness& correctness) {
   return record("correctness", "correctness", Writer::write(correctness));
 }
-json samples_record(const std::vector<result::Sample>& samples) {
-  json starts = json::array(), durations = json::array(), flags = json::array();
+Json samples_record(const std::vector<result::Sample>& samples) {
+  Json starts = Json::array(), durations = Json::array(), flags = Json::array();
   for (const auto& s : samples) {
     starts.push_back(s.start_ns);
     durations.push_back(s.host_ns);
     flags.push_back(s.flags);
   }
-  json made = {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
+  Json made = {{"type", "samples"}, {"start_ns", starts}, {"host_ns", durations}, {"flags", flags}};
   for (const auto& column : kOptionalColumns) add_column(made, column, samples);
   return made;
 }
-json repetition_record(const result::Repetition& repetition) {
+Json repetition_record(const result::Repetition& repetition) {
   return record("repetition", "summary", Writer::write(repetition));
 }
-json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
+Json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns) {
   return {{"type", "describe"},
           {"engines", engines},
-          {"first_op_ns", first_op_ns ? json(*first_op_ns) : json(nullptr)},
+          {"first_op_ns", first_op_ns ? Json(*first_op_ns) : Json(nullptr)},
           {"first_op_ns_reason", first_op_ns.reason()}};
 }
-json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
-  json list = json::array();
+Json file_inputs_record(const std::vector<DeclaredInput>& inputs) {
+  Json list = Json::array();
   for (const auto& input : inputs)
     list.push_back({{"name", input.name},
                     {"dtype", input.dtype ? dtype_name(*input.dtype) : ""},
-                    {"shape", input.shape ? json(*input.shape) : json(nullptr)},
+                    {"shape", input.shape ? Json(*input.shape) : Json(nullptr)},
                     {"symbols", input.symbols}});
   return {{"type", "file_inputs"}, {"inputs", list}};
 }
-json inputs_record(std::int64_t samples_given) {
+Json inputs_record(std::int64_t samples_given) {
   return {{"type", "inputs"}, {"samples_given", samples_given}};
 }
 
-json prepared_record(const PreparedFile& prepared) {
+Json prepared_record(const PreparedFile& prepared) {
   return record("prepared", "prepared", Writer::write(prepared));
 }
-json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
+Json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
                    std::int64_t inferences) {
   return {
       {"type", "layers"}, {"layers", Writer::write(layers)}, {"source", source}, {"inferences", inferences}};
 }
-json rank_steps_record(const std::vector<std::string>& tables) {
-  json all = json::array();
-  for (const auto& text : tables) all.push_back(json::parse(text));
+Json rank_steps_record(const std::vector<std::string>& tables) {
+  Json all = Json::array();
+  for (const auto& text : tables) all.push_back(Json::parse(text));
   return record("rank_steps", "tables", std::move(all));
 }
-json operators_record(const result::ProfiledSteps& steps) {
+Json operators_record(const result::ProfiledSteps& steps) {
   return record("operators", "steps", Writer::write(steps));
 }
-json trained_record(const std::string& why) {
+Json trained_record(const std::string& why) {
   return record("trained", "why", why);
 }
-json interrupted_record(bool asked) {
+Json interrupted_record(bool asked) {
   return {{"type", "interrupted"}, {"asked", asked}};
 }
-json restarts_record(const std::vector<result::RestartFigures>& restarts) {
+Json restarts_record(const std::vector<result::RestartFigures>& restarts) {
   return record("restarts", "restarts", Writer::write(restarts));
 }
-json failed_record(const std::string& code, const std::string& message) {
+Json failed_record(const std::string& code, const std::string& message) {
   return {{"type", "failed"}, {"code", code}, {"message", message}};
 }
-json done_record() {
+Json done_record() {
   return {{"type", "done"}};
 }
 
