@@ -166,6 +166,26 @@ std::string format_range_of(const result::Estimate& estimate) {
   return format_range(*estimate.ci_low, *estimate.ci_high);
 }
 
+result::Estimate rate_of(const CaseResult& one) {
+  if (one.benchmark.scenario != "server") return one.throughput.per_s;
+  result::Estimate e;
+  if (!one.load.empty()) e.value = one.load.front().saturation_per_s;
+  return e;
+}
+
+std::string rate_words(const CaseResult& one) {
+  const result::Estimate rate = rate_of(one);
+  const bool server = one.benchmark.scenario == "server";
+  const std::string range = format_range_of(rate);
+  return fmt::format("{} {}/s{}{}", format_rate(*rate.value), server ? "requests" : one.throughput.item,
+                     server ? " at saturation" : "", range.empty() ? "" : " (" + range + ")");
+}
+
+std::string p50_words(const CaseResult& one) {
+  const auto& p50 = one.headline.p50_ns.value;
+  return p50 ? "p50 " + format_duration_ns(*p50) : "p50 unknown";
+}
+
 std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t shown) {
   std::vector<std::string> labels;
   for (const CaseResult* one : cases)

@@ -62,6 +62,13 @@ std::string unfinished_text(const result::RunResult& run);
 
 std::string format_range(double low, double high, int digits = 3);  // "1.99–2.11"
 std::string format_range_of(const result::Estimate& estimate);      // empty without an interval
+
+// What the case can do: its throughput; of a server, whose own rate is what was offered, its saturation.
+result::Estimate rate_of(const result::CaseResult& one);
+std::string rate_words(
+    const result::CaseResult& one);  // "512 inputs/s (505–519)"; only where there is a rate
+std::string p50_words(const result::CaseResult& one);  // "p50 1.95 ms"
+
 std::string list_labels(const std::vector<const result::CaseResult*>& cases, std::size_t shown = 3);
 
 // Where the run is: as the command got it, else where it was written by default.

@@ -55,7 +55,7 @@ double kept_of(const CaseResult& one) {
 
 // Of the one in the lower precision, against fp32 of the same model; of two in fp32, of the one that kept
 // less (the other may be the reference itself). Empty where answers were not compared.
-std::string answers_text(const CaseResult& subject, const CaseResult& other) {
+std::string same_answers_text(const CaseResult& subject, const CaseResult& other) {
   const bool against_fp32 = subject.benchmark.precision == "fp32" || other.benchmark.precision == "fp32";
   if (!against_fp32 || subject.benchmark.model != other.benchmark.model) return {};
   const bool kept_less = subject.benchmark.precision == other.benchmark.precision
@@ -91,13 +91,14 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
         s.pairs_apart == 0 && s.pairs < needed ? fmt::format(" (--repetitions {} makes enough)", needed)
                                                : "");
   const double low = *s.ratio.ci_low, high = *s.ratio.ci_high, value = *s.ratio.value;
-  if (s.verdict == "faster") return faster_text(names, value, low, high, answers_text(one, base));
+  if (s.verdict == "faster") return faster_text(names, value, low, high, same_answers_text(one, base));
   if (s.verdict == "slower")
-    return faster_text({names.second, names.first}, 1 / value, 1 / high, 1 / low, answers_text(base, one));
+    return faster_text({names.second, names.first}, 1 / value, 1 / high, 1 / low,
+                       same_answers_text(base, one));
   if (s.verdict == "equivalent")
     return fmt::format("{} and {} are equally fast within {} (ratio {:.2f}–{:.2f}){}.", names.first,
                        names.second, format_percent(result::smallest_difference(result::profile_of(one)), 0),
-                       low, high, answers_text(one, base));
+                       low, high, same_answers_text(one, base));
   return fmt::format("Which of {} and {} is faster cannot be said (ratio {:.2f}–{:.2f}).", names.first,
                      names.second, low, high);
 }

@@ -33,7 +33,7 @@ Finding about(const CaseResult& one, std::string text, std::string advice = {}) 
           {one.case_id}};
 }
 
-std::string answers_text(const CaseResult& one) {
+std::string changed_answers_text(const CaseResult& one) {
   const Correctness& c = one.correctness;
   const bool tokens = c.answers == "tokens";
   const Estimate& same = tokens ? c.next_token : c.top1;
@@ -120,7 +120,7 @@ Findings find_accuracy_change(const RunResult& run) {
   for (const CaseResult& one : run.cases) {
     if (is_ok(one) && one.correctness.labelled.change.ci_low && worth_telling(one))
       found.push_back(about(one, labels_text(one)));
-    if (answers_judged(one) && worth_telling(one)) found.push_back(about(one, answers_text(one)));
+    if (answers_judged(one) && worth_telling(one)) found.push_back(about(one, changed_answers_text(one)));
   }
   return found;
 }

@@ -25,7 +25,7 @@ using result::Finding;
 using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
-constexpr double kSpreadFloor = 0.01;  // between builds; less is not worth a warning
+constexpr double kBuildSpreadFloor = 0.01;  // between builds; less is not worth a warning
 
 std::vector<double> process_medians(const CaseResult& one) {
   std::vector<double> medians;
@@ -35,7 +35,7 @@ std::vector<double> process_medians(const CaseResult& one) {
 }
 
 // What builds that are compared have in common.
-std::string subject_of(const CaseResult& one) {
+std::string words_without_build(const CaseResult& one) {
   result::Benchmark alike = one.benchmark;
   alike.model = first_build(alike.model);
   return fmt::format("{} with {} threads{}", describe_without(alike, ""), alike.threads,
@@ -59,7 +59,7 @@ std::vector<BuildGroup> build_groups(const RunResult& run) {
   std::map<std::string, Cases> by_subject;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.grade == result::Grade::kC || !one.headline.p50_ns.value) continue;
-    by_subject[subject_of(one)].push_back(&one);
+    by_subject[words_without_build(one)].push_back(&one);
   }
   std::vector<BuildGroup> groups;
   for (auto& [subject, builds] : by_subject) {
@@ -140,7 +140,8 @@ Finding not_different(const RunResult& run, const BuildGroup& group) {
 }
 
 bool matters(const RunResult& run, const BuildGroup& group) {
-  return group.variance.differ() && group.variance.between_frac >= kSpreadFloor && all_in_turns(run, group);
+  return group.variance.differ() && group.variance.between_frac >= kBuildSpreadFloor &&
+         all_in_turns(run, group);
 }
 
 Findings with(const RunResult& run, bool that_matter, Finding (*say)(const RunResult&, const BuildGroup&)) {

@@ -31,7 +31,7 @@ Layout layout_of(const CaseResult& one) {
   return {found == one.benchmark.params.end() ? 1 : std::stoll(found->second), one.benchmark.threads};
 }
 
-std::string subject_of(const CaseResult& one) {
+std::string words_without_layout(const CaseResult& one) {
   result::Benchmark b = one.benchmark;
   b.params.erase("instances");
   b.params.erase("threads_per_instance");
@@ -39,36 +39,16 @@ std::string subject_of(const CaseResult& one) {
   return describe_without(b, "threads");
 }
 
-// A server's own rate is what was offered: what it can do is its saturation.
-Estimate rate_of(const CaseResult& one) {
-  if (one.benchmark.scenario != "server") return one.throughput.per_s;
-  Estimate e;
-  if (!one.load.empty()) e.value = one.load.front().saturation_per_s;
-  return e;
-}
-
 // Measured cases whose plan names instances and that are alike but for the layout.
 std::vector<Cases> layout_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
     if (is_ok(one) && one.benchmark.params.contains("instances") && rate_of(one).value)
-      groups[subject_of(one)].push_back(&one);
+      groups[words_without_layout(one)].push_back(&one);
   std::vector<Cases> found;
   for (auto& [subject, group] : groups)
     if (group.size() > 1) found.push_back(std::move(group));
   return found;
-}
-
-std::string rate_words(const CaseResult& one) {
-  const Estimate rate = rate_of(one);
-  const bool server = one.benchmark.scenario == "server";
-  const std::string range = format_range_of(rate);
-  return fmt::format("{} {}/s{}{}", format_rate(*rate.value), server ? "requests" : one.throughput.item,
-                     server ? " at saturation" : "", range.empty() ? "" : " (" + range + ")");
-}
-
-std::string latency_words(const CaseResult& one) {
-  return one.headline.p50_ns.value ? "p50 " + format_duration_ns(*one.headline.p50_ns.value) : "p50 unknown";
 }
 
 // "Best" needs valid cases over processes that ran in turns and whose intervals do not overlap; else it is
@@ -106,16 +86,16 @@ Finding layout_finding(const RunResult& run, const Cases& group) {
   for (const CaseResult* one : group)
     if (one != &best)
       others += fmt::format("{}{}: {}, {}", others.empty() ? "" : "; ", layout_of(*one).words(),
-                            rate_words(*one), latency_words(*one));
+                            rate_words(*one), p50_words(*one));
   Finding finding;
   finding.text =
       fmt::format("{}: of the layouts (instances × threads), {} has the highest throughput{}: {}, {}. {}{}.",
-                  subject_of(best), layout_of(best).words(),
+                  words_without_layout(best), layout_of(best).words(),
                   certain(run, best, group) ? ""
                                             : " measured here (no claim: too few processes, overlapping "
                                               "intervals, cases of grade C or measured "
                                               "at different times)",
-                  rate_words(best), latency_words(best), others, efficiency_words(run, group));
+                  rate_words(best), p50_words(best), others, efficiency_words(run, group));
   finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
   finding.case_ids = {best.case_id};
   for (const CaseResult* one : group)

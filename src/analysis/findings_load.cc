@@ -27,7 +27,7 @@ std::int64_t concurrency_of(const CaseResult& one) {
 }
 
 // Everything but the concurrency, in words.
-std::string subject_of(const CaseResult& one) {
+std::string words_without_concurrency(const CaseResult& one) {
   result::Benchmark b = one.benchmark;
   b.params.erase("concurrency");
   return describe_without(b, "");
@@ -37,7 +37,7 @@ std::vector<Cases> sweeps(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
     if (is_ok(one) && one.benchmark.scenario == "closed_loop" && one.throughput.per_s.value)
-      groups[subject_of(one)].push_back(&one);
+      groups[words_without_concurrency(one)].push_back(&one);
   std::vector<Cases> found;
   for (auto& [subject, group] : groups) {
     std::sort(group.begin(), group.end(),
@@ -45,20 +45,6 @@ std::vector<Cases> sweeps(const RunResult& run) {
     if (group.size() > 1) found.push_back(std::move(group));
   }
   return found;
-}
-
-double rate_of(const CaseResult& one) {
-  return *one.throughput.per_s.value;
-}
-
-std::string rate_words(const CaseResult& one) {
-  const std::string range = format_range_of(one.throughput.per_s);
-  return fmt::format("{} {}/s{}", format_rate(rate_of(one)), one.throughput.item,
-                     range.empty() ? "" : " (" + range + ")");
-}
-
-std::string latency_words(const CaseResult& one) {
-  return one.headline.p50_ns.value ? format_duration_ns(*one.headline.p50_ns.value) : "unknown";
 }
 
 // The knee has 95 % of the highest throughput, and every smaller concurrency has less, with whole intervals.
@@ -73,23 +59,24 @@ bool certain(const RunResult& run, const CaseResult& knee, const CaseResult& bes
 }
 
 Finding knee_of(const RunResult& run, const Cases& sweep) {
-  const CaseResult& best = **std::max_element(
-      sweep.begin(), sweep.end(), [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
+  const CaseResult& best = **std::max_element(sweep.begin(), sweep.end(), [](const auto* a, const auto* b) {
+    return *rate_of(*a).value < *rate_of(*b).value;
+  });
   const CaseResult& knee = **std::find_if(sweep.begin(), sweep.end(), [&](const auto* one) {
-    return rate_of(*one) >= kKneeShare * rate_of(best);
+    return *rate_of(*one).value >= kKneeShare * *rate_of(best).value;
   });
   Finding finding;
   finding.text =
-      fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at p50 {}",
-                  subject_of(knee), concurrency_of(knee),
+      fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at {}",
+                  words_without_concurrency(knee), concurrency_of(knee),
                   certain(run, knee, best, sweep)
                       ? ""
                       : " by the figures measured here (no claim: the intervals, the grades or the number of "
                         "processes do not carry it)",
-                  rate_words(knee), latency_words(knee));
+                  rate_words(knee), p50_words(knee));
   if (&best != &knee)
-    finding.text += fmt::format("; the highest is {} at concurrency {} and p50 {}", rate_words(best),
-                                concurrency_of(best), latency_words(best));
+    finding.text += fmt::format("; the highest is {} at concurrency {} and {}", rate_words(best),
+                                concurrency_of(best), p50_words(best));
   finding.text += ". The latencies are those of a closed loop, not of a rate of arrivals.";
   finding.evidence = fmt::format("{} closed loops, concurrency {} to {}", sweep.size(),
                                  concurrency_of(*sweep.front()), concurrency_of(*sweep.back()));

@@ -16,19 +16,19 @@ using result::OperatorProfile;
 
 constexpr double kMuchOfAStep = 0.20;
 
-const OperatorProfile* profile_of(const CaseResult& one) {
+const OperatorProfile* operator_profile_of(const CaseResult& one) {
   const auto& all = one.operator_profile;
   return is_ok(one) && !all.empty() && all.front().steps && !all.front().top.empty() ? &all.front() : nullptr;
 }
 
 double largest_share(const CaseResult& one) {
-  const auto* profile = profile_of(one);
+  const auto* profile = operator_profile_of(one);
   return profile ? profile->top.front().share.value().value_or(0) : 0;
 }
 
 // A profiler stretches steps, so the share is one of profiled steps.
 result::Finding top_operator_of(const CaseResult& one) {
-  const auto& profile = *profile_of(one);
+  const auto& profile = *operator_profile_of(one);
   const auto& row = profile.top.front();
   const auto steps = static_cast<double>(*profile.steps);
   result::Finding finding;

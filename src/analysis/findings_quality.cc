@@ -20,9 +20,9 @@ using result::Outcome;
 using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
-constexpr double kExpectedShare = 0.9;  // of the FLOPs in the precision asked for
-constexpr double kSpreadFactor = 2;     // between processes against within one
-constexpr double kSpreadFloor = 0.02;   // smaller differences are not worth a warning
+constexpr double kExpectedShare = 0.9;        // of the FLOPs in the precision asked for
+constexpr double kSpreadFactor = 2;           // between processes against within one
+constexpr double kProcessSpreadFloor = 0.02;  // smaller differences are not worth a warning
 
 template <typename Predicate>
 Cases cases_where(const RunResult& run, Predicate predicate) {
@@ -114,7 +114,8 @@ double share_as_asked(const CaseResult& one) {
 
 bool spreads(const CaseResult& one) {
   const auto& [scope, p50, within, between] = one.headline;
-  return is_ok(one) && within && between && *between > kSpreadFloor && *between > kSpreadFactor * *within;
+  return is_ok(one) && within && between && *between > kProcessSpreadFloor &&
+         *between > kSpreadFactor * *within;
 }
 
 }  // namespace

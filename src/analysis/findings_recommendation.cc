@@ -32,7 +32,7 @@ double memory_bytes(const CaseResult& one) {
 }
 
 // Smallest and largest peak over the processes.
-std::pair<double, double> memory_range(const CaseResult& one) {
+std::pair<double, double> memory_score_range(const CaseResult& one) {
   double low = memory_bytes(one);
   for (const auto& repetition : one.repetitions)
     if (repetition.memory.rss_peak_above_load_bytes)
@@ -53,7 +53,7 @@ constexpr std::array<Goal, 3> kGoals{{
        return fmt::format("{} {}/s ({})", format_rate(*c.throughput.per_s.value), c.throughput.item,
                           format_range_of(c.throughput.per_s));
      }},
-    {"Smallest", memory_bytes, memory_range,
+    {"Smallest", memory_bytes, memory_score_range,
      [](const CaseResult& c) {
        const auto& size = c.model_file.size_bytes;
        return fmt::format("{} in memory{}", format_bytes(memory_bytes(c)),
@@ -104,7 +104,7 @@ Cases not_told_apart(const Cases& cases, const CaseResult& winner, const Goal& g
 }
 
 // What the answers cost: the caveat of every precision below FP32.
-std::string answers_text(const CaseResult& one) {
+std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.checked) return "; its answers were compared with nothing";
   if (one.benchmark.precision == "fp32" || !c.centred_cosine) return {};
@@ -144,7 +144,7 @@ Finding recommend(const RunResult& run, const std::string& model, const Field& f
       "{} for {}: {}, {}{}{}{}{}{}.", goal.words, model, describe_without(winner.benchmark, "model"),
       goal.figure(winner),
       rivals.empty() ? "" : fmt::format(" (not told apart from {})", list_labels(rivals, 1)),
-      answers_text(winner), exact_text(cases, winner, goal), left_out_text(field.left_out), doubt);
+      answers_cost_text(winner), exact_text(cases, winner, goal), left_out_text(field.left_out), doubt);
   finding.evidence = fmt::format("{} measured configurations of grade A or B", cases.size());
   finding.case_ids = {winner.case_id};
   return finding;

@@ -33,6 +33,19 @@ TEST(CaseQuery, BaselinesAreThoseOthersPointTo) {
   EXPECT_FALSE(is_baseline(run, run.cases[1]));
 }
 
+TEST(CaseQuery, ARateIsWhatTheCaseCanDo) {
+  auto one = sample_run().cases[0];
+  one.throughput.item = "images";
+  EXPECT_EQ(rate_words(one), "18.5 images/s (18.1–18.9)");
+  EXPECT_EQ(p50_words(one), "p50 54.1 ms");
+  one.benchmark.scenario = "server";  // its throughput is what was offered
+  EXPECT_FALSE(rate_of(one).value);
+  one.load.emplace_back().saturation_per_s = 120;
+  EXPECT_EQ(rate_words(one), "120 requests/s at saturation");
+  one.headline.p50_ns.value = result::Number::missing("not measured");
+  EXPECT_EQ(p50_words(one), "p50 unknown");
+}
+
 TEST(CaseQuery, ListsAFewLabels) {
   const auto run = sample_run();
   EXPECT_EQ(list_labels({&run.cases[0], &run.cases[1], &run.cases[2]}, 2),
