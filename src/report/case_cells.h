@@ -44,6 +44,7 @@ std::string outcome_text(const result::CaseResult& one);
 // else "54.1 (53.0–58.9)".
 std::string with_interval(const result::Estimate& estimate, double scale = 1);
 
+inline constexpr std::size_t kReasonsShown = 2;  // in a table; the page and result.json have all
 // "B  reason, reason, and 3 more": the grade with its first reasons.
 std::string grade_text(const result::CaseResult& one, std::size_t shown);
 

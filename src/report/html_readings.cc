@@ -18,10 +18,6 @@ namespace {
 using result::CaseResult;
 using Cases = std::vector<ReportCase>;
 
-std::string name_of(const ReportCase& entry) {
-  return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
-}
-
 Cases having(std::span<const ReportRun> runs, const std::function<bool(const CaseResult&)>& figure) {
   Cases cases = side_by_side(runs);
   std::erase_if(cases, [&](const ReportCase& e) { return !analysis::is_ok(*e.one) || !figure(*e.one); });

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "report/escape.h"
+#include "report/simple_table.h"
 #include "report/text_layout.h"
 
 namespace paceline::report {
@@ -20,31 +21,31 @@ using result::LayerRow;
 constexpr std::array<std::string_view, 6> kHeads{"layer",         "type", "precision",
                                                  "model's layer", "ms",   "share"};
 constexpr std::size_t kNumbersFrom = 4;
-constexpr std::size_t kMaxName = 26, kMaxType = 18, kMaxModel = 21;  // on a terminal of 100 columns
+constexpr std::size_t kMaxLayer = 26, kMaxType = 18, kMaxModel = 21;  // on a terminal of 100 columns
 
-using Cells = std::array<std::string, kHeads.size()>;
+using LayerCells = std::array<std::string, kHeads.size()>;
 
 std::string or_dash(const std::string& text) {
-  return text.empty() ? "–" : text;
+  return text.empty() ? kNone : text;
 }
 
-Cells cells_of(const LayerRow& row) {
+LayerCells layer_cells(const LayerRow& row) {
   return {or_dash(row.name),
           or_dash(row.type),
           or_dash(row.precision),
           or_dash(row.model_layer),
-          row.time_ns ? format_ms(*row.time_ns) : "–",
-          row.share ? format_percent(*row.share) : "–"};
+          row.time_ns ? format_ms(*row.time_ns) : kNone,
+          row.share ? format_percent(*row.share) : kNone};
 }
 
-std::vector<Cells> terminal_rows(const LayerProfile& profile) {
-  Cells heads;
+std::vector<LayerCells> terminal_rows(const LayerProfile& profile) {
+  LayerCells heads;
   for (std::size_t i = 0; i < kHeads.size(); ++i) heads[i] = kHeads[i];
-  std::vector<Cells> rows{heads};
+  std::vector<LayerCells> rows{heads};
   for (const auto& row : profile.top) {
-    rows.push_back(cells_of(row));
+    rows.push_back(layer_cells(row));
     auto& cells = rows.back();
-    cells[0] = truncate_middle(printable(cells[0]), kMaxName);
+    cells[0] = truncate_middle(printable(cells[0]), kMaxLayer);
     cells[1] = truncate_middle(printable(cells[1]), kMaxType);
     cells[3] = truncate_middle(printable(cells[3]), kMaxModel);
   }
@@ -67,23 +68,17 @@ std::string terminal_table_of(const LayerProfile& profile, std::size_t width) {
   return out;
 }
 
-std::string markdown_row(const Cells& cells) {
-  std::string row = "|";
-  for (const auto& cell : cells) row += " " + escape_markdown(cell) + " |";
-  return row + "\n";
-}
-
 std::string markdown_table_of(const LayerProfile& profile) {
   if (profile.top.empty()) return {};
   std::string out = "|";
   for (const auto head : kHeads) out += fmt::format(" {} |", head);
   out += "\n|:--|:--|:--|:--|--:|--:|\n";
-  for (const auto& row : profile.top) out += markdown_row(cells_of(row));
+  for (const auto& row : profile.top) out += markdown_row(layer_cells(row));
   return out + "\n";
 }
 
-std::string html_row(const LayerRow& row) {
-  const auto cells = cells_of(row);
+std::string layer_html_row(const LayerRow& row) {
+  const auto cells = layer_cells(row);
   std::string out = "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i)
     out += fmt::format("<td{}>{}</td>", i < kNumbersFrom ? "" : " class=\"number\"", escape_html(cells[i]));
@@ -96,7 +91,7 @@ std::string html_table_of(const LayerProfile& profile) {
   for (std::size_t i = 0; i < kHeads.size(); ++i)
     out += fmt::format("<th{}>{}</th>", i < kNumbersFrom ? "" : " class=\"number\"", kHeads[i]);
   out += "</tr></thead><tbody>\n";
-  for (const auto& row : profile.top) out += html_row(row);
+  for (const auto& row : profile.top) out += layer_html_row(row);
   return out + "</tbody></table></div>\n";
 }
 

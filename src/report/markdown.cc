@@ -22,8 +22,6 @@ namespace {
 
 using result::RunResult;
 
-constexpr std::size_t kReasonsShown = 2;  // the page has all
-
 // Inside backticks nothing is markup, but a terminal may show the document.
 std::string code_span(std::string text) {
   std::replace_if(
@@ -48,16 +46,17 @@ std::string head_text(std::span<const ReportRun> runs) {
   return out;
 }
 
-std::string or_dash(const std::string& cell) {
-  return cell.empty() ? "–" : escape_markdown(cell);
+std::string escaped_or_dash(const std::string& cell) {
+  return cell.empty() ? kNone : escape_markdown(cell);
 }
 
 std::string numbers_row(const ReportCase& entry, bool kept) {
   const CaseCells cells = cells_of(entry.run->result, *entry.one);
-  return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", or_dash(cells.p50_ms), or_dash(cells.p99_ms),
-                     or_dash(cells.throughput), cells.no_claim.empty() ? or_dash(cells.speedup) : "no claim",
-                     kept ? " " + or_dash(cells.kept) + " |" : "", or_dash(cells.memory),
-                     or_dash(cells.foreign), or_dash(grade_text(*entry.one, kReasonsShown)));
+  return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", escaped_or_dash(cells.p50_ms),
+                     escaped_or_dash(cells.p99_ms), escaped_or_dash(cells.throughput),
+                     cells.no_claim.empty() ? escaped_or_dash(cells.speedup) : "no claim",
+                     kept ? " " + escaped_or_dash(cells.kept) + " |" : "", escaped_or_dash(cells.memory),
+                     escaped_or_dash(cells.foreign), escaped_or_dash(grade_text(*entry.one, kReasonsShown)));
 }
 
 std::string case_row(const ReportCase& entry, bool kept) {

@@ -19,8 +19,7 @@ using result::Number;
 using result::OperatorProfile;
 using result::OperatorRow;
 
-constexpr std::size_t kMaxName = 52;  // on a terminal of 100 columns
-constexpr const char* kNone = "–";
+constexpr std::size_t kMaxOperator = 52;  // on a terminal of 100 columns
 
 std::string ms(const Number& ns, double steps) {
   return ns ? format_ms(*ns / steps) : kNone;
@@ -29,7 +28,7 @@ std::string share(const Number& value) {
   return value ? format_percent(*value) : kNone;
 }
 
-std::vector<std::string> cells_of(const OperatorRow& row, double steps) {
+std::vector<std::string> operator_cells(const OperatorRow& row, double steps) {
   return {row.name, format_count(static_cast<double>(row.calls) / steps), ms(row.self_ns, steps),
           ms(row.total_ns, steps), share(row.share)};
 }
@@ -39,11 +38,11 @@ SimpleTable table_of(const OperatorProfile& profile) {
   SimpleTable table{{"operator", "calls a step", "self ms", "total ms", "share"}, 1, {}};
   if (!profile.steps) return table;
   const auto steps = static_cast<double>(*profile.steps);
-  for (const auto& row : profile.top) table.rows.push_back(cells_of(row, steps));
+  for (const auto& row : profile.top) table.rows.push_back(operator_cells(row, steps));
   auto rest = profile.rest;
   const auto others = *profile.operators - static_cast<std::int64_t>(profile.top.size());
   rest.name = "(" + plural(others, "other") + ")";
-  if (others > 0) table.rows.push_back(cells_of(rest, steps));
+  if (others > 0) table.rows.push_back(operator_cells(rest, steps));
   table.rows.push_back(
       {"(in no operator)", kNone, ms(profile.outside_ns, steps), kNone, share(profile.outside_share)});
   return table;
@@ -97,7 +96,7 @@ std::string operators_terminal(const result::RunResult& run, std::size_t width) 
     out += "\nprofile of " + printable(one.label) + "\n";
     auto table = table_of(one.operator_profile.front());
     any |= !table.rows.empty();
-    for (auto& row : table.rows) row[0] = truncate_middle(printable(row[0]), kMaxName);
+    for (auto& row : table.rows) row[0] = truncate_middle(printable(row[0]), kMaxOperator);
     out += terminal_of(table, width);
     for (const auto& line : wrap(printable(text), width)) out += "  " + line + "\n";
   }

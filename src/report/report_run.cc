@@ -18,6 +18,10 @@ std::string run_letter(std::size_t index) {
   return index < 26 ? std::string(1, static_cast<char>('A' + index)) : "R" + std::to_string(index + 1);
 }
 
+std::string name_of(const ReportCase& entry) {
+  return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
+}
+
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs) {
   std::vector<std::string> order;
   for (const ReportRun& run : runs)

@@ -22,6 +22,7 @@ struct ReportCase {
   const result::CaseResult* one = nullptr;
   std::string letter;
 };
+std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; of several runs "A: resnet50 …"
 
 // All cases in the order of the first run that has them, so that equal cases of several runs stand side by
 // side.

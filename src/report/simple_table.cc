@@ -48,13 +48,13 @@ std::string html_row(const Cells& cells, std::size_t numbers_from, const char* t
   return out + "</tr>\n";
 }
 
-std::string markdown_row(const Cells& cells) {
+}  // namespace
+
+std::string markdown_row(std::span<const std::string> cells) {
   std::string row = "|";
   for (const auto& cell : cells) row += " " + escape_markdown(cell) + " |";
   return row + "\n";
 }
-
-}  // namespace
 
 std::string terminal_of(const SimpleTable& table, std::size_t width) {
   if (table.rows.empty()) return {};

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 // A table of texts in the forms that reports have. Cells are plain text; each form escapes what it must.
 namespace paceline::report {
+
+inline constexpr const char* kNone = "–";  // a cell without a figure
 
 struct SimpleTable {
   std::vector<std::string> heads;
@@ -18,5 +21,6 @@ struct SimpleTable {
 std::string terminal_of(const SimpleTable& table, std::size_t width);
 std::string markdown_of(const SimpleTable& table);
 std::string html_of(const SimpleTable& table);
+std::string markdown_row(std::span<const std::string> cells);  // one line
 
 }  // namespace paceline::report

@@ -23,7 +23,6 @@ namespace {
 using result::CaseResult;
 using result::RunResult;
 
-constexpr std::size_t kReasonsShown = 2;  // the report and result.json hold all
 constexpr std::size_t kMaxWidth = 100;
 constexpr std::size_t kMaxLabel = 36;
 constexpr std::size_t kColumnsKept = 2;  // case and p50

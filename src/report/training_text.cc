@@ -22,8 +22,7 @@ using result::CaseResult;
 using result::Number;
 using result::Training;
 
-constexpr std::size_t kMaxLabel = 35;  // on a terminal of 100 columns
-constexpr const char* kNone = "–";
+constexpr std::size_t kMaxTrainingLabel = 35;  // on a terminal of 100 columns
 constexpr const char* kNoClaim = "no claim";
 
 std::string share(const Number& part, const Number& whole) {
@@ -69,7 +68,7 @@ SimpleTable terminal_table_of(const result::RunResult& run) {
   std::vector<std::string> labels;
   for (const CaseResult& one : run.cases)
     if (is_training(one)) labels.push_back(printable(one.label));
-  labels = short_labels(labels, kMaxLabel);
+  labels = short_labels(labels, kMaxTrainingLabel);
   for (const CaseResult& one : run.cases) {
     if (!is_training(one)) continue;
     const Training& t = one.training.front();
@@ -79,10 +78,6 @@ SimpleTable terminal_table_of(const result::RunResult& run) {
     table.rows.push_back(std::move(row));
   }
   return table;
-}
-
-std::string name_of(const ReportCase& entry) {
-  return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
 }
 
 // What all of them count, else items.

@@ -49,6 +49,13 @@ TEST(CaseCells, AMissingValueIsNoText) {
   EXPECT_EQ(with_interval(result::Estimate{}, 1e-6), "");
 }
 
+TEST(ReportCases, AreNamedWithTheirRunWhereThereAreSeveral) {
+  const ReportRun run{testing::sample_run(), {}};
+  const std::vector<ReportRun> twice{run, run};
+  EXPECT_EQ(name_of(side_by_side(std::span(&run, 1)).front()), "resnet50 eager fp32 b1");
+  EXPECT_EQ(name_of(side_by_side(twice)[1]), "B: resnet50 eager fp32 b1");
+}
+
 TEST(CaseCells, BatchesAreDescribed) {
   result::CaseResult one;
   EXPECT_EQ(batching_text(one), "");
