@@ -25,10 +25,6 @@ constexpr std::array<std::string_view, 6> kSkipCodes{"unsupported", "unavailable
                                                      "interrupted", result::kNotMeasured, result::kTrained};
 constexpr std::size_t kLogTailBytes = 2000;
 
-std::string arithmetic_of(const std::string& precision) {
-  return precision.starts_with("amp_") ? precision.substr(4) : precision;
-}
-
 result::NoiseProfile noise_profile(const CaseRun& run) {
   return run.definition.settings.text("profile") == "quiet" ? result::NoiseProfile::kQuiet
                                                             : result::NoiseProfile::kShared;

@@ -23,7 +23,7 @@ namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kWarmup = 5;  // where the case's own is not a fixed number
+constexpr std::int64_t kToolWarmup = 5;  // where the case's own is not a fixed number
 constexpr std::int64_t kMostIterations = 10'000;
 constexpr double kStartS = 1.5;  // of a process, beside loading the model
 constexpr double kProbeTimeoutS = 120;
@@ -40,7 +40,7 @@ std::int64_t iterations_of(const CaseRun& run) {
 
 std::int64_t warmup_of(const CaseRun& run) {
   const auto& settings = run.definition.settings;
-  return settings.has("warmup_iterations") ? settings.integer("warmup_iterations") : kWarmup;
+  return settings.has("warmup_iterations") ? settings.integer("warmup_iterations") : kToolWarmup;
 }
 
 // One run's exchange of processes; a failure ends it with an Error.

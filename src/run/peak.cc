@@ -44,15 +44,15 @@ Peak to_peak(const nlohmann::json& entry) {
   return peak;
 }
 
-std::string arithmetic_of(const std::string& precision) {
-  return precision.starts_with("amp_") ? precision.substr(4) : precision;
-}
-
 std::string gflops(double flops_per_s) {
   return fmt::format("{:.0f} GFLOP/s", flops_per_s * 1e-9);
 }
 
 }  // namespace
+
+std::string arithmetic_of(const std::string& precision) {
+  return precision.starts_with("amp_") ? precision.substr(4) : precision;
+}
 
 std::filesystem::path PeakTable::file() {
   return cache_dir() / "peaks.json";

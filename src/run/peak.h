@@ -16,6 +16,9 @@ struct Peak {
   std::string source;     // which probe, how many threads, when
 };
 
+// What is computed in: "bf16" of amp_bf16.
+std::string arithmetic_of(const std::string& precision);
+
 // Runs the probes of one precision on so many threads.
 using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
 

@@ -20,7 +20,7 @@ namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  // of one probe
+constexpr std::int64_t kProbeWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  // of one probe
 constexpr double kQuietFrac = 0.05;  // beside busier neighbours a peak is a lower bound
 constexpr const char* kModels[] = {"peak_conv", "peak_gemm"};
 
@@ -56,7 +56,7 @@ workload::PassSpec probe_pass(const config::Model& model, const std::string& pre
   pass.settings.precision = precision;
   pass.settings.threads = threads;
   pass.loop.warmup.mode = stats::WarmupMode::kFixed;
-  pass.loop.warmup.fixed_iterations = kWarmup;
+  pass.loop.warmup.fixed_iterations = kProbeWarmup;
   pass.loop.stop.quantiles_ppm = {};
   pass.loop.stop.n_min = kFewest;
   pass.loop.stop.t_min_ns = kTimeNs;

@@ -30,9 +30,8 @@ namespace paceline::run {
 namespace {
 
 constexpr int kEndingPollMs = 20;
-constexpr int kQuietPollMs = 500;                 // polling would disturb what is measured
 constexpr std::int64_t kPeersNs = 1'900'000'000;  // for the others to say what they saw; then they are killed
-constexpr std::int64_t kGraceNs = 10'000'000'000;  // to end at one step, and to tell what was measured
+constexpr std::int64_t kStepGraceNs = 10'000'000'000;  // to end at one step, and to tell what was measured
 constexpr std::int64_t kCheckpointGraceNs = 30'000'000'000;
 
 // A socket that listens on a free port of this host.
@@ -112,7 +111,7 @@ class Ranks {
         world_(request.spec.world_size),
         group_timeout_s_(request.spec.train.group_timeout_s),
         checkpoint_timeout_s_(request.spec.train.checkpoint.timeout_s),
-        grace_ns_(request.spec.train.checkpoint.dir.empty() ? kGraceNs : kCheckpointGraceNs),
+        grace_ns_(request.spec.train.checkpoint.dir.empty() ? kStepGraceNs : kCheckpointGraceNs),
         oom_before_(host::read_oom_counters()) {
     Listener listener;
     if (request.spec.train.rendezvous.port == 0) listener = listen_here();

@@ -15,6 +15,10 @@ inline constexpr int kSpecFd = 3;  // in the child
 inline constexpr int kRecordFd = 4;
 inline constexpr int kExtraFd = 5;  // an instance's queue, the socket of the rank that serves the store
 
+// How long to poll at a time while something is measured: a record, an end and a signal end the wait at once,
+// and waking up would disturb it.
+inline constexpr int kQuietPollMs = 500;
+
 struct SpawnRequest {
   std::vector<std::string> argv;           // argv[0] is the path of the executable
   std::map<std::string, std::string> env;  // on top of this process's

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMaxMessage = 1 << 16;
-constexpr int kPollMs = 200;
+constexpr int kAnswerPollMs = 200;
 constexpr double kAnswerS = 30;  // an answer takes microseconds, or the network is down
 constexpr const char* kMute = "the store does not answer: its host or the network is down";
 
@@ -114,7 +114,7 @@ std::optional<Json> StoreProcess::answer(double timeout_s) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     pollfd waiting{sockets_.ours.get(), POLLIN, 0};
-    if (::poll(&waiting, 1, kPollMs) > 0) return receive_message(sockets_.ours.get());
+    if (::poll(&waiting, 1, kAnswerPollMs) > 0) return receive_message(sockets_.ours.get());
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
     if (interrupt_ || waited.count() > timeout_s) return std::nullopt;
   }

@@ -22,8 +22,7 @@ namespace paceline::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kQuietPollMs = 500;  // its end wakes us earlier; polling would disturb what it measures
-constexpr int kPollMs = 20;        // where it closed what would tell us of its end
+constexpr int kClosedOutputPollMs = 20;  // where it closed what would tell us of its end
 
 std::string end_in_words(int status) {
   if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
@@ -54,7 +53,7 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
   const auto deadline = clock.now_ns() + static_cast<std::int64_t>(process.timeout_s * 1e9);
   for (bool open = true; !child.ended();) {
     pollfd waiting{alive.get(), POLLIN, 0};
-    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? kQuietPollMs : kPollMs);
+    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? kQuietPollMs : kClosedOutputPollMs);
     if (waiting.revents != 0) open = false;
     if (interrupt) return "interrupted";
     if (clock.now_ns() > deadline) return fmt::format("no end within timeout_s = {:g} s", process.timeout_s);

@@ -117,7 +117,7 @@ workload::CheckpointSpec checkpoint_spec(const Settings& s) {
 }
 
 // A fixed warm-up; then steps, seconds, or the stop rule.
-measure::LoopConfig loop_config(const Settings& s) {
+measure::LoopConfig step_loop_config(const Settings& s) {
   measure::LoopConfig loop;
   loop.warmup.fixed_iterations = s.integer("benchmark.warmup_steps");
   loop.warmup.mode = loop.warmup.fixed_iterations > 0 ? stats::WarmupMode::kFixed : stats::WarmupMode::kNone;
@@ -175,7 +175,7 @@ workload::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   pass.settings.precision = pass.train.settings.precision;
   pass.settings.layout = pass.train.settings.layout;
   pass.settings.threads = pass.train.settings.threads;
-  pass.loop = loop_config(s);
+  pass.loop = step_loop_config(s);
   return pass;
 }
 

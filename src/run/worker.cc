@@ -31,10 +31,8 @@ namespace fs = std::filesystem;
 using workload::PassReport;
 namespace {
 
-constexpr int kPollMs = 50;  // while a child is being stopped
-// While it measures: a record, its end or a signal wakes us; polling would disturb it.
-constexpr int kQuietPollMs = 500;
-constexpr std::int64_t kGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
+constexpr int kStoppingPollMs = 50;                      // while a child is being stopped
+constexpr std::int64_t kSigtermGraceNs = 2'000'000'000;  // between SIGTERM and SIGKILL
 
 // By SIGTERM or SIGHUP, which end a worker at once unless it has something to save.
 std::atomic<bool> asked_to_end{false};
@@ -61,11 +59,11 @@ std::optional<Verdict> watch(ChildProcess& child, int record_fd, RecordReader& r
   const auto stop = [&](int signal, Verdict why) {
     verdict = std::move(why);
     child.signal_group(signal);
-    kill_at = clock.now_ns() + kGraceNs;
+    kill_at = clock.now_ns() + kSigtermGraceNs;
   };
   for (bool open = true; open || !child.ended();) {
     pollfd waiting{record_fd, POLLIN, 0};
-    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open && !verdict ? kQuietPollMs : kPollMs);
+    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open && !verdict ? kQuietPollMs : kStoppingPollMs);
     try {
       if (open) open = reader.drain(record_fd);
     } catch (const Error& e) {
