@@ -106,9 +106,9 @@ void check_model(config::Settings& options) {
 }
 
 // The ONNX file to compile, in the precision asked for. What had to be written for it goes when this does.
-class Source {
+class OnnxSource {
  public:
-  Source(const config::Settings& options, const fs::path& output, const Console& console) {
+  OnnxSource(const config::Settings& options, const fs::path& output, const Console& console) {
     file_ = options.text("model");
     const bool own = is_onnx_file(options);
     if (own && !run::needs_quantising(options, file_)) return;
@@ -121,13 +121,13 @@ class Source {
     file_ = float_->model().file;
     if (run::needs_quantising(options, file_)) quantise(options, output, console);
   }
-  ~Source() {
+  ~OnnxSource() {
     std::error_code ignored;
     for (const char* end : {"", ".data"})
       if (!written_.empty()) fs::remove(written_ + end, ignored);
   }
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
+  OnnxSource(const OnnxSource&) = delete;
+  OnnxSource& operator=(const OnnxSource&) = delete;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const result::Quantisation& quantisation() const { return quantisation_; }
 
@@ -144,7 +144,7 @@ class Source {
   result::Quantisation quantisation_;
 };
 
-run::BuildOrder order_of(const config::Settings& options, const Source& source, const fs::path& output) {
+run::BuildOrder order_of(const config::Settings& options, const OnnxSource& source, const fs::path& output) {
   run::BuildOrder order;
   order.engine = options.text("engine");
   order.precision = options.text("precision");
@@ -249,7 +249,7 @@ ExitCode build_command(const Context& context) {
   (void)config::shape_profiles(options);  // says what is wrong before anything is written
   check_engine(options.text("engine"));
   const auto output = output_of(options);
-  const Source source(options, output, console);
+  const OnnxSource source(options, output, console);
   const auto order = order_of(options, source, output);
   warn_of_shared_times(options, console);
   nlohmann::json builds = nlohmann::json::array();

@@ -17,16 +17,16 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Source {
+struct ReportSource {
   fs::path folder;
   report::ReportRun run;
 };
 
-Source read_source(const std::string& path, const Console& console) {
+ReportSource read_source(const std::string& path, const Console& console) {
   if (!fs::exists(path))
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
   const auto stored = result::read_run(path);
-  Source source{stored.folder, {stored.run, {}}};
+  ReportSource source{stored.folder, {stored.run, {}}};
   std::map<std::string, std::int64_t> lacking;  // cases by what they lack
   for (const auto& c : stored.run.cases) {
     auto read = result::read_case_samples(stored, c);
