@@ -21,7 +21,6 @@ namespace {
 using I64 = std::int64_t;
 
 constexpr I64 kDefaultTokens = 128;
-constexpr std::array<I64, 1> kTokens{kSequence};
 
 // A row of the vocabulary with everything that it points to.
 struct FolderModel {
@@ -112,16 +111,14 @@ const FolderModel& read(const std::string& folder) {
   return *folders().all.back();
 }
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kUsage, message);
-}
-
 void check_weights_of(const std::string& name) {
   const auto* model = find_folder_model(name);
   std::error_code error;
   if (model && !fs::exists(fs::path(model->folder) / kPretrainedWeights, error))
-    refuse(fmt::format("model '{}' has no {}; write it with save_pretrained, or give another file as weights",
-                       name, kPretrainedWeights));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("model '{}' has no {}; write it with save_pretrained, or give another file as weights",
+                    name, kPretrainedWeights));
 }
 
 }  // namespace
@@ -143,7 +140,8 @@ std::string folder_of_weights(const std::string& model, const std::string& weigh
   const std::string folder = parent.empty() ? "." : parent.string();
   if (weights.empty() || !is_pretrained_folder(folder)) {
     if (find_model(model)) return {};
-    refuse(
+    throw Error(
+        ErrorCode::kUsage,
         fmt::format("model '{0}' has the sizes of the config.json beside its weights{1}; give weights: "
                     "FOLDER/{2}, or FOLDER as the model",
                     model, weights.empty() ? "" : fmt::format(", and '{}' has none beside it", weights),
@@ -151,8 +149,9 @@ std::string folder_of_weights(const std::string& model, const std::string& weigh
   }
   const auto found = read(folder).pretrained.family;
   if (found != *family)
-    refuse(fmt::format("model '{}': the config.json beside '{}' is that of a {}; give model: {}", model,
-                       weights, family_name(found), family_name(found)));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("model '{}': the config.json beside '{}' is that of a {}; give model: {}", model,
+                            weights, family_name(found), family_name(found)));
   return folder;
 }
 

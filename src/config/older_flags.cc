@@ -16,7 +16,7 @@ namespace {
 using enum Standing;
 
 constexpr std::string_view kBenchmarkApp = "benchmark_app", kPerfTest = "onnxruntime_perf_test",
-                           kAnalyzer = "perf_analyzer", kTrtexec = "trtexec", kDdp = "DDP scripts",
+                           kAnalyzer = "perf_analyzer", kTrtexec = "trtexec", kDdpScripts = "DDP scripts",
                            kBench = "bench suites";
 constexpr std::string_view kAlwaysThere = "nothing; p50, p90, p95 and p99 are in every result";
 constexpr std::string_view kOwnProcess =
@@ -150,34 +150,36 @@ constexpr std::array kFlags{
     OlderFlag{kTrtexec, "--useDLACore", "--dla N", kBuild, kTaken},
     OlderFlag{kTrtexec, "--calib", "--calib-cache FILE", kBuild, kTaken},
 
-    OlderFlag{kDdp, "--learning-rate", "--lr X", kTrain, kTaken},
-    OlderFlag{kDdp, "--arch", "--model NAME", kTrain, kTaken},
-    OlderFlag{kDdp, "-a", "--model NAME", kTrain, kTaken},
-    OlderFlag{kDdp, "-j", "--workers N", kTrain, kTaken},
-    OlderFlag{kDdp, "--dist-backend", "--backend gloo", kTrain, kTaken},
-    OlderFlag{kDdp, "-b", "`--batch-size N`, the batch of one rank", kTrain},
-    OlderFlag{kDdp, "--data-dir", "--data.source image_folder --data.path FOLDER", kTrain},
-    OlderFlag{kDdp, "--data-path", "--data.source image_folder --data.path FOLDER", kTrain},
-    OlderFlag{kDdp, "--dataset", "--data.source cifar100", kTrain},
-    OlderFlag{kDdp, "--use-env", "nothing; LOCAL_RANK and its like are always read from the environment",
-              kTrain},
-    OlderFlag{kDdp, "--local-rank", "nothing; LOCAL_RANK and its like are always read from the environment",
-              kTrain},
-    OlderFlag{kDdp, "--resume",
+    OlderFlag{kDdpScripts, "--learning-rate", "--lr X", kTrain, kTaken},
+    OlderFlag{kDdpScripts, "--arch", "--model NAME", kTrain, kTaken},
+    OlderFlag{kDdpScripts, "-a", "--model NAME", kTrain, kTaken},
+    OlderFlag{kDdpScripts, "-j", "--workers N", kTrain, kTaken},
+    OlderFlag{kDdpScripts, "--dist-backend", "--backend gloo", kTrain, kTaken},
+    OlderFlag{kDdpScripts, "-b", "`--batch-size N`, the batch of one rank", kTrain},
+    OlderFlag{kDdpScripts, "--data-dir", "--data.source image_folder --data.path FOLDER", kTrain},
+    OlderFlag{kDdpScripts, "--data-path", "--data.source image_folder --data.path FOLDER", kTrain},
+    OlderFlag{kDdpScripts, "--dataset", "--data.source cifar100", kTrain},
+    OlderFlag{kDdpScripts, "--use-env",
+              "nothing; LOCAL_RANK and its like are always read from the environment", kTrain},
+    OlderFlag{kDdpScripts, "--local-rank",
+              "nothing; LOCAL_RANK and its like are always read from the environment", kTrain},
+    OlderFlag{kDdpScripts, "--resume",
               "`--checkpoint.dir FOLDER --checkpoint.resume`; `--resume DIR` finishes a measured run here",
               kTrain, kOther},
-    OlderFlag{kDdp, "--save-dir", "--checkpoint.dir FOLDER", kTrain},
-    OlderFlag{kDdp, "--master-addr", "--rdzv-endpoint HOST:PORT", kTrain},
-    OlderFlag{kDdp, "--master-port", "--rdzv-endpoint HOST:PORT", kTrain},
-    OlderFlag{kDdp, "--dist-url", "--rdzv-endpoint HOST:PORT", kTrain},
-    OlderFlag{kDdp, "--multiprocessing-distributed", "--ranks N", kTrain},
-    OlderFlag{kDdp, "--num-gpus", "--ranks N", kTrain},
-    OlderFlag{kDdp, "--pretrained", "--weights FILE.safetensors", kTrain},
-    OlderFlag{kDdp, "--lr-scheduler", "--training.schedule cosine --training.lr_total_steps N", kTrain},
-    OlderFlag{kDdp, "--gradient-accumulation-steps", "--accumulation-steps N", kTrain},
-    OlderFlag{kDdp, "--clip-grad-norm", "--training.clip_norm X", kTrain},
-    OlderFlag{kDdp, "--bucket-cap-mb", "--ddp.bucket_cap_mb N", kTrain},
-    OlderFlag{kDdp, "--print-freq", "nothing; progress is shown, and every step is in samples.csv", kTrain},
+    OlderFlag{kDdpScripts, "--save-dir", "--checkpoint.dir FOLDER", kTrain},
+    OlderFlag{kDdpScripts, "--master-addr", "--rdzv-endpoint HOST:PORT", kTrain},
+    OlderFlag{kDdpScripts, "--master-port", "--rdzv-endpoint HOST:PORT", kTrain},
+    OlderFlag{kDdpScripts, "--dist-url", "--rdzv-endpoint HOST:PORT", kTrain},
+    OlderFlag{kDdpScripts, "--multiprocessing-distributed", "--ranks N", kTrain},
+    OlderFlag{kDdpScripts, "--num-gpus", "--ranks N", kTrain},
+    OlderFlag{kDdpScripts, "--pretrained", "--weights FILE.safetensors", kTrain},
+    OlderFlag{kDdpScripts, "--lr-scheduler", "--training.schedule cosine --training.lr_total_steps N",
+              kTrain},
+    OlderFlag{kDdpScripts, "--gradient-accumulation-steps", "--accumulation-steps N", kTrain},
+    OlderFlag{kDdpScripts, "--clip-grad-norm", "--training.clip_norm X", kTrain},
+    OlderFlag{kDdpScripts, "--bucket-cap-mb", "--ddp.bucket_cap_mb N", kTrain},
+    OlderFlag{kDdpScripts, "--print-freq", "nothing; progress is shown, and every step is in samples.csv",
+              kTrain},
 
     OlderFlag{kBench, "--gate", "--expect 'p50_ms < 60'", kInfer | kTrain | kRun},
     OlderFlag{kBench, "-g", "--ranks N", kTrain, kTaken},
@@ -185,7 +187,7 @@ constexpr std::array kFlags{
     OlderFlag{kBench, "--config", "`paceline run --dry-run PLAN.yaml`, which checks the plan", kValidate},
 };
 
-constexpr std::array kCommands{
+constexpr std::array kOlderCommands{
     OlderCommand{"profile",
                  "`paceline train --profiling.enabled` (PyTorch's profiler), or `paceline infer "
                  "--layer-profile` (times of layers)"},
@@ -279,7 +281,7 @@ std::span<const OlderFlag> older_flags() {
   return kFlags;
 }
 std::span<const OlderCommand> older_commands() {
-  return kCommands;
+  return kOlderCommands;
 }
 
 std::string_view command_name(unsigned command) {
@@ -329,9 +331,9 @@ std::string list_of_range(std::string_view text) {
 }
 
 std::string older_command_message(std::string_view name) {
-  const auto row =
-      std::find_if(kCommands.begin(), kCommands.end(), [&](const OlderCommand& c) { return c.name == name; });
-  return row == kCommands.end() ? "" : plain(in_code(row->here));
+  const auto row = std::find_if(kOlderCommands.begin(), kOlderCommands.end(),
+                                [&](const OlderCommand& c) { return c.name == name; });
+  return row == kOlderCommands.end() ? "" : plain(in_code(row->here));
 }
 
 std::string older_flags_markdown() {
@@ -350,7 +352,7 @@ std::string older_flags_markdown() {
                         in_table(marked(row, "", 0)));
   }
   text += "\n## Commands\n\n| typed there | write here |\n|---|---|\n";
-  for (const auto& row : kCommands)
+  for (const auto& row : kOlderCommands)
     text += fmt::format("| `paceline {}` | {} |\n", row.name, in_table(in_code(row.here)));
   text += "\n## Values\n\n| option | typed there | write here |\n|---|---|---|\n";
   for (const auto& row : kValues)

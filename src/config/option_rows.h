@@ -17,6 +17,8 @@ constexpr std::array<Choice, N> choices_of(const std::array<Row, N>& rows) {
   return choices;
 }
 
+inline constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};  // of memory
+
 std::span<const Option> workload_rows();      // what runs
 std::span<const Option> quantisation_rows();  // how a model becomes int8
 std::span<const Option> load_rows();          // how work arrives

@@ -8,13 +8,13 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::array<Choice, 2> kEngines{{{"openvino"}, {"tensorrt"}}};
+constexpr std::array<Choice, 2> kBuildEngines{{{"openvino"}, {"tensorrt"}}};
 
-constexpr std::array kRows{
+constexpr std::array kBuildRows{
     Option{.name = "engine",
            .type = kChoice,
            .fallback = "openvino",
-           .choices = kEngines,
+           .choices = kBuildEngines,
            .kinds = kCommandLine,
            .commands = kBuild,
            .help = "The engine that loads the file: openvino (.blob), tensorrt (.plan)."},
@@ -97,7 +97,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> build_rows() {
-  return kRows;
+  return kBuildRows;
 }
 
 }  // namespace paceline::config

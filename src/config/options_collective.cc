@@ -15,7 +15,7 @@ constexpr std::array<Choice, 6> kDtypes{
     {{"float"}, {"half"}, {"bfloat16"}, {"double"}, {"int32"}, {"int64"}}};
 constexpr std::array<Choice, 5> kReductions{{{"sum"}, {"prod"}, {"min"}, {"max"}, {"avg"}}};
 
-constexpr std::array kRows{
+constexpr std::array kCollectiveRows{
     Option{.name = "collectives",
            .aliases = "collective",
            .flags = "--collective",
@@ -85,7 +85,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> collective_rows() {
-  return kRows;
+  return kCollectiveRows;
 }
 
 }  // namespace paceline::config

@@ -10,15 +10,15 @@ using enum OptionType;
 using enum OptionForm;
 
 constexpr unsigned kRuns = kRun | kInfer | kTrain;
-constexpr std::array<Choice, 9> kFormats{{{"html"},
-                                          {"markdown"},
-                                          {"csv"},
-                                          {"study"},
-                                          {"json"},
-                                          {"text"},
-                                          {"pdf", false},
-                                          {"png", false},
-                                          {"svg", false}}};
+constexpr std::array<Choice, 9> kReportFormats{{{"html"},
+                                                {"markdown"},
+                                                {"csv"},
+                                                {"study"},
+                                                {"json"},
+                                                {"text"},
+                                                {"pdf", false},
+                                                {"png", false},
+                                                {"svg", false}}};
 
 constexpr std::array kPlanRows{
     Option{.name = "experiment_name",
@@ -103,7 +103,7 @@ constexpr std::array kCommandRows{
            .type = kChoice,
            .form = kList,
            .fallback = "html",
-           .choices = kFormats,
+           .choices = kReportFormats,
            .kinds = kCommandLine,
            .commands = kReport,
            .help = "What to write."},

@@ -8,11 +8,11 @@ namespace {
 
 using enum OptionType;
 
-constexpr std::array<Choice, 2> kFormats{{{"onnx"}, {"torchscript"}}};
+constexpr std::array<Choice, 2> kExportFormats{{{"onnx"}, {"torchscript"}}};
 
-constexpr std::array<Choice, 5> kPrecisions{{{"fp32"}, {"tf32"}, {"fp16"}, {"bf16"}, {"int8"}}};
+constexpr std::array<Choice, 5> kExportPrecisions{{{"fp32"}, {"tf32"}, {"fp16"}, {"bf16"}, {"int8"}}};
 
-constexpr std::array kRows{
+constexpr std::array kExportRows{
     Option{.name = "model",
            .flags = "-m,--onnx",
            .type = kModel,
@@ -22,7 +22,7 @@ constexpr std::array kRows{
     Option{.name = "precision",
            .type = kChoice,
            .fallback = "fp32",
-           .choices = kPrecisions,
+           .choices = kExportPrecisions,
            .kinds = kCommandLine,
            .commands = kExport | kBuild,
            .help = "Of what is written: as the model is, cast to float16, or quantised; bf16 and tf32 for "
@@ -31,7 +31,7 @@ constexpr std::array kRows{
            .flags = "--format,-f",
            .type = kChoice,
            .fallback = "onnx",
-           .choices = kFormats,
+           .choices = kExportFormats,
            .kinds = kCommandLine,
            .commands = kExport,
            .help = "What to write."},
@@ -93,7 +93,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> export_rows() {
-  return kRows;
+  return kExportRows;
 }
 
 }  // namespace paceline::config

@@ -13,7 +13,7 @@ using enum OptionForm;
 constexpr std::array<Choice, 4> kScenarios{{{"sync"}, {"closed_loop"}, {"server"}, {"offline"}}};
 constexpr std::array<Choice, 2> kArrivals{{{"poisson"}, {"constant"}}};
 
-constexpr std::array kRows{
+constexpr std::array kLoadRows{
     Option{.name = "scenario",
            .type = kChoice,
            .fallback = "sync",
@@ -131,7 +131,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> load_rows() {
-  return kRows;
+  return kLoadRows;
 }
 
 }  // namespace paceline::config

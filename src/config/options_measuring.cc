@@ -17,7 +17,7 @@ constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
 constexpr unsigned kBoth = kInference | kTraining;
 constexpr unsigned kTimed = kInference | kCollective;
 
-constexpr std::array kRows{
+constexpr std::array kMeasuringRows{
     Option{.name = "repetitions",
            .flags = "--reps,-r",
            .type = kInteger,
@@ -235,7 +235,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> measuring_rows() {
-  return kRows;
+  return kMeasuringRows;
 }
 
 }  // namespace paceline::config

@@ -11,7 +11,6 @@ using enum OptionType;
 using enum OptionForm;
 
 constexpr auto kPrecisionWords = choices_of(kTrainingPrecisions);
-constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
 constexpr std::array<Choice, 4> kCommHooks{
     {{"none"}, {"fp16_compress"}, {"bf16_compress"}, {"powersgd", false}}};
 constexpr std::array<Choice, 3> kDdp{{{"auto"}, {"true"}, {"false"}}};
@@ -22,7 +21,7 @@ constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys"}, {"ncu"}}};
 constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual"}}};
 constexpr unsigned kRanked = kTraining | kCollective;
 
-constexpr std::array kRows{
+constexpr std::array kTrainingRows{
     Option{.name = "models",
            .aliases = "model,model.name",
            .flags = "--model,-m",
@@ -354,7 +353,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> training_rows() {
-  return kRows;
+  return kTrainingRows;
 }
 
 }  // namespace paceline::config

@@ -16,17 +16,16 @@ constexpr auto kPrecisionChoices = [] {
     choices[i] = {kPrecisions[i].name, kPrecisions[i].available};
   return choices;
 }();
-constexpr std::array<Choice, 3> kKinds{{{"inference"}, {"training"}, {"collective", false}}};
-constexpr std::array<Choice, 2> kLayouts{{{"contiguous"}, {"channels_last"}}};
+constexpr std::array<Choice, 3> kWorkloadKinds{{{"inference"}, {"training"}, {"collective", false}}};
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 7> kAnswers{
     {{"auto"}, {"classes"}, {"tokens"}, {"dense"}, {"embedding"}, {"boxes"}, {"none"}}};
 constexpr std::array<Choice, 4> kIo{{{"device"}, {"pinned"}, {"pageable"}, {"none"}}};
 
-constexpr std::array kRows{
+constexpr std::array kWorkloadRows{
     Option{.name = "kind",
            .type = kChoice,
-           .choices = kKinds,
+           .choices = kWorkloadKinds,
            .kinds = kAnyKind,
            .commands = 0,
            .help = "What the workload is; training where it is absent and training, ddp or gpu_counts stands "
@@ -308,7 +307,7 @@ constexpr std::array kRows{
 }  // namespace
 
 std::span<const Option> workload_rows() {
-  return kRows;
+  return kWorkloadRows;
 }
 
 }  // namespace paceline::config

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "config/shapes.h"
 
@@ -16,13 +16,8 @@ constexpr std::int64_t kOpen = -2;  // a dimension without a size, in shapes whi
   throw Error(ErrorCode::kConfig, message);
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 bool names_the_batch(const std::string& symbol) {
-  const auto word = lower(symbol);
+  const auto word = lower_case(symbol);
   return word == "n" || word == "b" || word == "bs" || word.starts_with("batch");
 }
 
@@ -52,7 +47,7 @@ std::optional<std::size_t> declared_batch(const DeclaredInput& input, const std:
 
 // A size to show for an open dimension; the user puts the right one there.
 std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
-  const auto name = dimension < input.symbols.size() ? lower(input.symbols[dimension]) : std::string();
+  const auto name = dimension < input.symbols.size() ? lower_case(input.symbols[dimension]) : std::string();
   for (const auto* word : {"seq", "len", "token", "time"})
     if (name.find(word) != std::string::npos) return 128;
   const bool picture = input.shape->size() == 4 && dimension > 0;

@@ -17,10 +17,6 @@ constexpr const char* kMin = "min_shapes";
 constexpr const char* kOpt = "opt_shapes";
 constexpr const char* kMax = "max_shapes";
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kUsage, message);
-}
-
 using Shapes = std::vector<TensorSpec>;
 
 // One list of shapes a profile.
@@ -39,20 +35,24 @@ const Shape* shape_of(const Shapes& shapes, const std::string& input) {
 void check_names(const char* name, const Shapes& shapes, const Shapes& opt) {
   for (const auto& spec : shapes)
     if (!shape_of(opt, spec.name))
-      refuse(fmt::format("{} names '{}', and opt_shapes does not; give its opt shape too", name, spec.name));
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("{} names '{}', and opt_shapes does not; give its opt shape too", name, spec.name));
 }
 
 void check_order(const ShapeRange& r) {
   const bool ranks = r.min.size() == r.opt.size() && r.opt.size() == r.max.size();
   for (std::size_t i = 0; ranks && i < r.opt.size(); ++i)
     if (r.min[i] > r.opt[i] || r.opt[i] > r.max[i])
-      refuse(
+      throw Error(
+          ErrorCode::kUsage,
           fmt::format("shapes of '{}': dimension {} is {} in min, {} in opt and {} in max; they must not "
                       "fall",
                       r.input, i, r.min[i], r.opt[i], r.max[i]));
   if (!ranks)
-    refuse(fmt::format("shapes of '{}' have {}, {} and {} dimensions in min, opt and max", r.input,
-                       r.min.size(), r.opt.size(), r.max.size()));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("shapes of '{}' have {}, {} and {} dimensions in min, opt and max", r.input,
+                            r.min.size(), r.opt.size(), r.max.size()));
 }
 
 ShapeProfile profile_of(const Shapes& min, const Shapes& opt, const Shapes& max) {
@@ -72,8 +72,9 @@ Shape with_batch(const TensorSpec& input, std::int64_t batch) {
   Shape shape = input.shape;
   if (!shape.empty() && shape.front() < 0) shape.front() = batch;
   if (std::any_of(shape.begin(), shape.end(), [](auto extent) { return extent < 0; }))
-    refuse(fmt::format("input '{}' [{}] has a free dimension besides the batch; give --opt-shapes {}:…",
-                       input.name, shape_text(input.shape), input.name));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("input '{}' [{}] has a free dimension besides the batch; give --opt-shapes {}:…",
+                            input.name, shape_text(input.shape), input.name));
   return shape;
 }
 
@@ -86,8 +87,8 @@ void check_fits(const ShapeRange& range, const TensorSpec& input) {
   };
   for (const auto& [name, shape] : {std::pair{kMin, &range.min}, {kOpt, &range.opt}, {kMax, &range.max}})
     if (!fits(*shape))
-      refuse(fmt::format("{} of '{}' is {}, and the model's input is [{}]", name, input.name,
-                         shape_text(*shape), shape_text(input.shape)));
+      throw Error(ErrorCode::kUsage, fmt::format("{} of '{}' is {}, and the model's input is [{}]", name,
+                                                 input.name, shape_text(*shape), shape_text(input.shape)));
 }
 
 ShapeProfile complete(const ShapeProfile& given, std::span<const TensorSpec> inputs, std::int64_t batch) {
@@ -111,7 +112,8 @@ void check_inputs_exist(const ShapeProfile& given, std::span<const TensorSpec> i
   for (const auto& input : inputs) names.push_back(input.name);
   for (const auto& range : given)
     if (std::find(names.begin(), names.end(), range.input) == names.end())
-      refuse(fmt::format("the model has no input '{}'; its inputs are: {}", range.input, join(names, ", ")));
+      throw Error(ErrorCode::kUsage, fmt::format("the model has no input '{}'; its inputs are: {}",
+                                                 range.input, join(names, ", ")));
 }
 
 }  // namespace
@@ -119,10 +121,12 @@ void check_inputs_exist(const ShapeProfile& given, std::span<const TensorSpec> i
 std::vector<ShapeProfile> shape_profiles(const Settings& s) try {
   const auto min = lists_of(s, kMin), opt = lists_of(s, kOpt), max = lists_of(s, kMax);
   if (opt.empty() && !(min.empty() && max.empty()))
-    refuse("min_shapes and max_shapes need opt_shapes, the shapes the engine is tuned for");
+    throw Error(ErrorCode::kUsage,
+                "min_shapes and max_shapes need opt_shapes, the shapes the engine is tuned for");
   for (const auto& [name, lists] : {std::pair{kMin, &min}, {kMax, &max}})
     if (!lists->empty() && lists->size() != opt.size())
-      refuse(fmt::format("{} has {} profiles and opt_shapes has {}", name, lists->size(), opt.size()));
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} has {} profiles and opt_shapes has {}", name, lists->size(), opt.size()));
   std::vector<ShapeProfile> profiles;
   for (std::size_t i = 0; i < opt.size(); ++i)
     profiles.push_back(profile_of(min.empty() ? Shapes{} : min[i], opt[i], max.empty() ? Shapes{} : max[i]));

@@ -97,40 +97,40 @@ bool fault_of_another_world(const Where& w) {
 }
 
 // Options, when they change nothing, and what is said then.
-struct Row {
+struct IdleRow {
   std::string_view options;  // comma-separated
   bool (*idle)(const Where&);
   std::string_view why;
 };
-constexpr std::array kRows{
-    Row{"training.momentum,training.nesterov", uses_adamw, "adamw has none"},
-    Row{"training.betas,training.eps", uses_sgd, "sgd has none"},
-    Row{"training.lr_total_steps,training.lr_final", no_cosine, "for training.schedule: cosine"},
-    Row{"training.lr_step_size,training.lr_gamma", no_steps, "for training.schedule: step"},
-    Row{"training.dropout", no_dropout, "the model has none"},
-    Row{"training.cudnn_benchmark", on_cpu, "the case runs on the CPU"},
-    Row{"benchmark.sync_cuda", on_cpu, "on the CPU a step is over when it returns"},
-    Row{"training.drift_check_every", one_rank, "one rank has nothing to drift from"},
-    Row{"layouts", no_images, "the model takes no images"},
-    Row{"data.path", synthetic, "synthetic data have no files"},
-    Row{"data.workers,data.prefetch,data.shuffle", one_batch,
-        "synthetic data are one batch; data.synthetic_fresh: true makes every batch anew"},
-    Row{"data.prefetch", no_workers, "with data.workers: 0 batches are made in the step itself"},
-    Row{"data.synthetic_samples,data.synthetic_fresh", not_synthetic, "for data.source: synthetic"},
-    Row{"data.augment,eval.every_epochs", as_they_are, "for data.source: cifar100 and image_folder"},
-    Row{"ddp.bucket_cap_mb,ddp.gradient_as_bucket_view,ddp.static_graph,ddp.find_unused_parameters,"
-        "ddp.broadcast_buffers,ddp.comm_hook",
-        no_ddp, "the case runs without DDP"},
-    Row{"ddp.broadcast_buffers", no_statistics, "the model has no running statistics"},
-    Row{"backend,rdzv_timeout_s,group_timeout_s", no_group, "one rank meets nobody"},
-    Row{"checkpoint.keep,checkpoint.timeout_s", no_checkpoints, "no checkpoint.dir"},
-    Row{"stop.n_max", fixed_steps, "the number of steps is fixed"},
-    Row{"stop.n_min,stop.t_min_s,stop.t_max_s,stop.quantiles,stop.rel_halfwidth_p50,"
-        "stop.rel_halfwidth_p90,stop.rel_halfwidth_p99,stop.check_growth",
-        fixed_length, "how long is measured is fixed"},
-    Row{"profiling.steps,profiling.tool,profiling.trigger", not_profiled, "for profiling.enabled: true"},
-    Row{"profiling.steps", no_profile, "no profiling.enabled"},
-    Row{"inject", fault_of_another_world, "the case has no such rank"},
+constexpr std::array kIdleRows{
+    IdleRow{"training.momentum,training.nesterov", uses_adamw, "adamw has none"},
+    IdleRow{"training.betas,training.eps", uses_sgd, "sgd has none"},
+    IdleRow{"training.lr_total_steps,training.lr_final", no_cosine, "for training.schedule: cosine"},
+    IdleRow{"training.lr_step_size,training.lr_gamma", no_steps, "for training.schedule: step"},
+    IdleRow{"training.dropout", no_dropout, "the model has none"},
+    IdleRow{"training.cudnn_benchmark", on_cpu, "the case runs on the CPU"},
+    IdleRow{"benchmark.sync_cuda", on_cpu, "on the CPU a step is over when it returns"},
+    IdleRow{"training.drift_check_every", one_rank, "one rank has nothing to drift from"},
+    IdleRow{"layouts", no_images, "the model takes no images"},
+    IdleRow{"data.path", synthetic, "synthetic data have no files"},
+    IdleRow{"data.workers,data.prefetch,data.shuffle", one_batch,
+            "synthetic data are one batch; data.synthetic_fresh: true makes every batch anew"},
+    IdleRow{"data.prefetch", no_workers, "with data.workers: 0 batches are made in the step itself"},
+    IdleRow{"data.synthetic_samples,data.synthetic_fresh", not_synthetic, "for data.source: synthetic"},
+    IdleRow{"data.augment,eval.every_epochs", as_they_are, "for data.source: cifar100 and image_folder"},
+    IdleRow{"ddp.bucket_cap_mb,ddp.gradient_as_bucket_view,ddp.static_graph,ddp.find_unused_parameters,"
+            "ddp.broadcast_buffers,ddp.comm_hook",
+            no_ddp, "the case runs without DDP"},
+    IdleRow{"ddp.broadcast_buffers", no_statistics, "the model has no running statistics"},
+    IdleRow{"backend,rdzv_timeout_s,group_timeout_s", no_group, "one rank meets nobody"},
+    IdleRow{"checkpoint.keep,checkpoint.timeout_s", no_checkpoints, "no checkpoint.dir"},
+    IdleRow{"stop.n_max", fixed_steps, "the number of steps is fixed"},
+    IdleRow{"stop.n_min,stop.t_min_s,stop.t_max_s,stop.quantiles,stop.rel_halfwidth_p50,"
+            "stop.rel_halfwidth_p90,stop.rel_halfwidth_p99,stop.check_growth",
+            fixed_length, "how long is measured is fixed"},
+    IdleRow{"profiling.steps,profiling.tool,profiling.trigger", not_profiled, "for profiling.enabled: true"},
+    IdleRow{"profiling.steps", no_profile, "no profiling.enabled"},
+    IdleRow{"inject", fault_of_another_world, "the case has no such rank"},
 };
 
 // As values are shown: 1e-8 is 1e-08.
@@ -156,7 +156,7 @@ struct Idle {
 
 std::vector<Idle> idle_options(const Case& item, std::string_view auto_device) {
   std::vector<Idle> idle;
-  for (const Row& row : kRows)
+  for (const IdleRow& row : kIdleRows)
     for (auto& name : split(row.options, ',')) {
       const bool told =
           std::any_of(idle.begin(), idle.end(), [&](const Idle& i) { return i.option == name; });

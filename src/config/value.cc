@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/display_text.h"
+#include "base/lower_case.h"
 #include "base/pretrained_model.h"
 #include "base/text.h"
 #include "config/engine_of_model.h"
@@ -139,16 +140,10 @@ Converted convert_boolean(const Option& option, const RawValue& raw) {
   return fail(option, raw, "is neither true nor false");
 }
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 // Upper and lower case are the same in names of this tool.
 std::optional<std::string> same_name(std::string_view text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) != names.end()) return std::string(text);
-  const auto lower = lower_case(text);
+  const auto lower = lower_case(std::string(text));
   const auto found =
       std::find_if(names.begin(), names.end(), [&](const auto& name) { return lower_case(name) == lower; });
   return found == names.end() ? std::nullopt : std::optional(*found);
@@ -157,9 +152,9 @@ std::optional<std::string> same_name(std::string_view text, const std::vector<st
 // "; did you mean 'onnxruntime'?" of another tool's word, or of a misspelt one.
 std::string meant(const Option& option, std::string_view text, const std::vector<std::string>& names) {
   const auto older =
-      older_value(option.type == OptionType::kEngine ? "engine" : option.name, lower_case(text));
+      older_value(option.type == OptionType::kEngine ? "engine" : option.name, lower_case(std::string(text)));
   if (!older.empty()) return fmt::format("; here it is {}", older);
-  return suggestion(lower_case(text), names);
+  return suggestion(lower_case(std::string(text)), names);
 }
 
 // A plan may hold a choice that is not available yet; a command refuses it.

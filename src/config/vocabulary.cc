@@ -13,7 +13,7 @@ namespace {
 using I64 = std::int64_t;
 
 constexpr std::array<I64, 3> kImage224{3, 224, 224}, kImage32{3, 32, 32}, kFeatureMap{128, 56, 56};
-constexpr std::array<I64, 1> kTokens{kSequence}, kRow2048{2048};
+constexpr std::array<I64, 1> kRow2048{2048};
 
 constexpr std::array kImageInput{ModelInput{"input", DType::kFloat32, kImage224}};
 constexpr std::array kTinyInput{ModelInput{"input", DType::kFloat32, kImage32}};

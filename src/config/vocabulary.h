@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@ namespace paceline::config {
 enum class Task { kCnn, kTransformer };
 
 inline constexpr std::int64_t kSequence = -1;  // stands for the sequence length in ModelInput::shape
+inline constexpr std::array<std::int64_t, 1> kTokens{kSequence};
 
 struct ModelInput {
   std::string_view name;

@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
+
+#include "base/lower_case.h"
 
 namespace paceline::host {
 namespace {
@@ -99,8 +99,7 @@ Text bus_id_of(const Library& nvml, Device device) {
   PciInfo info{};
   const auto reason = nvml.call<Code(Device, PciInfo*)>("nvmlDeviceGetPciInfo_v3", device, &info);
   if (!reason.empty()) return Text::missing(reason);
-  std::string id(info.bus_id.data(), ::strnlen(info.bus_id.data(), info.bus_id.size()));
-  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto id = lower_case({info.bus_id.data(), ::strnlen(info.bus_id.data(), info.bus_id.size())});
   return id.starts_with("0000") && id.find(':') == 8 ? id.substr(4) : id;
 }
 

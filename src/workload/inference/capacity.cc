@@ -24,7 +24,7 @@ constexpr std::int64_t kShortestProbes =
     60;  // of the search's requests no short run takes more than 1 in so many
 constexpr std::int64_t kConfirmShare = 2;  // 1 in so many are left for the long runs
 constexpr double kCountedShare = 0.9;
-constexpr double kConfidence = 0.99;                           // that a rate misses
+constexpr double kMissConfidence = 0.99;                       // that a rate misses
 constexpr double kTypicalShortRuns = 10, kTypicalShare = 0.7;  // a limit further down is confirmed sooner
 
 class Search {
@@ -94,7 +94,7 @@ class Search {
     used_ += requests;
     found_.trials.push_back({rate, requests, slo.over, long_run, outcome.issued_late, slo.verdict});
     const auto test =
-        stats::slo_test(requests, slo.over, static_cast<double>(slo.n_eff), limits_.p, kConfidence);
+        stats::slo_test(requests, slo.over, static_cast<double>(slo.n_eff), limits_.p, kMissConfidence);
     if (test.verdict == stats::SloVerdict::kMissed && !outcome.issued_late) ++clear_misses_[rate];
     return found_.trials.back();
   }

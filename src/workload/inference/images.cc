@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 #include "workload/inference/inputs.h"
 #include "workload/memory_budget.h"
 #include "workload/rgb_image.h"
@@ -31,9 +31,7 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    std::string suffix = entry.path().extension().string();
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto suffix = lower_case(entry.path().extension().string());
     if (suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png") files.push_back(entry.path());
   }
   if (error)

@@ -9,8 +9,6 @@ namespace {
 
 using Values = std::span<const float>;
 
-constexpr std::size_t kCoordinates = 4;
-
 // Standard deviation of all elements, at least a thousandth of the largest: what is constant has a scale too.
 double scale_of(Values values) {
   const auto n = static_cast<double>(values.size());

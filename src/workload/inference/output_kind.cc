@@ -5,20 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 
 namespace paceline::workload {
 namespace {
 
 constexpr std::int64_t kMostBoxes = 2000;  // more are proposals before any selection: a map
-constexpr std::int64_t kCoordinates = 4;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(),
@@ -34,17 +28,17 @@ bool can_be_boxes(const ComparedRows& rows) {
 }
 
 bool named_boxes(const ComparedRows& rows) {
-  return contains_any(lower(rows.name), {"box"}) && can_be_boxes(rows) && rows.length == kCoordinates &&
+  return contains_any(lower_case(rows.name), {"box"}) && can_be_boxes(rows) && rows.length == kCoordinates &&
          rows.positions <= kMostBoxes;
 }
 
 bool named_vectors(const ComparedRows& rows) {
-  return contains_any(lower(rows.name), {"embed", "hidden", "pooler", "feature"}) && rows.length > 1 &&
+  return contains_any(lower_case(rows.name), {"embed", "hidden", "pooler", "feature"}) && rows.length > 1 &&
          rows.sample_shape.size() <= 2;
 }
 
 bool named_token_scores(const ComparedRows& rows) {
-  return contains_any(lower(rows.name), {"logit"}) && rows.sample_shape.size() == 2 && rows.length > 1;
+  return contains_any(lower_case(rows.name), {"logit"}) && rows.sample_shape.size() == 2 && rows.length > 1;
 }
 
 bool one_row(const ComparedRows& rows) {

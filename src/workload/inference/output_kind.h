@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "workload/inference/compared_rows.h"
@@ -15,6 +16,7 @@ inline constexpr const char* kEmbedding = "embedding";  // vectors whose directi
 inline constexpr const char* kBoxes = "boxes";          // rows that begin with four coordinates, in any order
 inline constexpr const char* kIntegers = "integers";    // ids, counts, flags: equal or not
 inline constexpr const char* kNoKind = "none";          // none of those
+inline constexpr std::int64_t kCoordinates = 4;         // a box has
 
 struct OutputKind {
   std::string kind;

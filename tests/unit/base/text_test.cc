@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/lower_case.h"
+
 namespace paceline {
 namespace {
 
@@ -19,6 +21,12 @@ TEST(Text, NearestNameIsSilentWhenNothingIsClose) {
   EXPECT_EQ(nearest_name("vit-b-16", names), "vit_b_16");
   EXPECT_EQ(nearest_name("bert", names), "bert-large");
   EXPECT_EQ(nearest_name("yolo", names), std::nullopt);
+}
+
+TEST(LowerCase, ChangesLettersOnly) {
+  EXPECT_EQ(lower_case("ResNet-50_V1.JPG"), "resnet-50_v1.jpg");
+  EXPECT_EQ(lower_case("Größe"), "größe");  // bytes beyond ASCII stay
+  EXPECT_EQ(lower_case(""), "");
 }
 
 TEST(Text, NumbersAreWholeOrNothing) {

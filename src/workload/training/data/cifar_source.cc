@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSide = CifarRecords::kSide;
 constexpr int kPadding = 4;  // black, around the picture before a random crop
-constexpr std::int64_t kClasses = 100;
+constexpr std::int64_t kCifarClasses = 100;
 
 using Pixels = std::array<unsigned char, std::size_t{3} * kSide * kSide>;
 
@@ -59,11 +59,11 @@ class CifarSource : public Source {
 }  // namespace
 
 std::unique_ptr<Source> make_cifar100(const SourceSetup& setup) {
-  if (setup.classes > 0 && setup.classes < kClasses)
+  if (setup.classes > 0 && setup.classes < kCifarClasses)
     throw Error(ErrorCode::kConfig,
                 fmt::format("data.source cifar100 has {} classes, the model tells {} apart; train a model "
                             "with more, such as resnet50",
-                            kClasses, setup.classes));
+                            kCifarClasses, setup.classes));
   const std::filesystem::path path = setup.data.path.empty()
                                          ? cached_cifar100(cache_dir() / "data", kCifar100)
                                          : std::filesystem::path(setup.data.path);

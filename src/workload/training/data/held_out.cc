@@ -36,18 +36,18 @@ bool cifar_has_it(const DataSpec& data) {
   return has_cifar100(data.path, CifarPart::kTest);
 }
 
-struct Row {
+struct HoldsOut {
   std::string_view source;
   bool (*has)(const DataSpec&);
 };
-constexpr std::array kRows{Row{"cifar100", cifar_has_it}, Row{"image_folder", folder_has_it}};
+constexpr std::array kHoldsOut{HoldsOut{"cifar100", cifar_has_it}, HoldsOut{"image_folder", folder_has_it}};
 
 }  // namespace
 
 bool has_held_out(const DataSpec& data) {
-  const auto* row =
-      std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.source == data.source; });
-  return row != kRows.end() && row->has(data);
+  const auto* row = std::find_if(kHoldsOut.begin(), kHoldsOut.end(),
+                                 [&](const HoldsOut& r) { return r.source == data.source; });
+  return row != kHoldsOut.end() && row->has(data);
 }
 
 fs::path image_folder_of(const DataSpec& data) {

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 #include "workload/rgb_image.h"
 #include "workload/training/data/augment.h"
 #include "workload/training/data/held_out.h"
@@ -17,9 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_picture(const fs::path& file) {
-  std::string suffix = file.extension().string();
-  std::transform(suffix.begin(), suffix.end(), suffix.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto suffix = lower_case(file.extension().string());
   return suffix == ".jpg" || suffix == ".jpeg" || suffix == ".png";
 }
 
@@ -29,7 +27,7 @@ bool is_picture(const fs::path& file) {
 }
 
 // What `entry` says may throw where a link leads nowhere.
-bool is_folder(const fs::directory_entry& entry) {
+bool is_folder_entry(const fs::directory_entry& entry) {
   std::error_code error;
   return entry.is_directory(error);
 }
@@ -37,7 +35,7 @@ bool is_folder(const fs::directory_entry& entry) {
 // A link that leads nowhere counts, so that reading names it; pipes and devices do not.
 bool is_picture_file(const fs::directory_entry& entry) {
   std::error_code error;
-  return is_picture(entry.path()) && !is_folder(entry) && !entry.is_other(error);
+  return is_picture(entry.path()) && !is_folder_entry(entry) && !entry.is_other(error);
 }
 
 // Every entry of the iterator that `keep` likes, in the order of names.
@@ -53,7 +51,7 @@ std::vector<fs::path> listed(const fs::path& folder, Keep keep) {
 }
 
 std::vector<fs::path> folders_of(const fs::path& root) {
-  return listed<fs::directory_iterator>(root, is_folder);
+  return listed<fs::directory_iterator>(root, is_folder_entry);
 }
 
 std::vector<fs::path> pictures_below(const fs::path& folder) {
