@@ -6,6 +6,7 @@
 #include "analysis/finding_table.h"
 #include "result/summarize.h"
 #include "support/sample_runs.h"
+#include "unit/analysis/findings_of.h"
 
 namespace paceline::analysis {
 namespace {
@@ -14,12 +15,6 @@ using ::paceline::testing::case_of;
 using ::paceline::testing::sample_run;
 using result::Finding;
 using result::RunResult;
-
-std::vector<Finding> of_kind(const RunResult& run, const std::string& id) {
-  std::vector<Finding> found = find_all(run);
-  std::erase_if(found, [&](const Finding& finding) { return finding.id != id; });
-  return found;
-}
 
 bool says(const Finding& finding, const std::string& words) {
   return finding.text.find(words) != std::string::npos;

@@ -7,6 +7,7 @@
 #include "analysis/finding_table.h"
 #include "analysis/gates.h"
 #include "support/training_run.h"
+#include "unit/analysis/findings_of.h"
 
 namespace paceline::analysis {
 namespace {
@@ -15,12 +16,6 @@ using ::paceline::testing::training_run;
 using ::paceline::testing::WorldSpec;
 using result::Finding;
 using result::RunResult;
-
-std::vector<Finding> of_kind(const RunResult& run, const std::string& id) {
-  std::vector<Finding> found = find_all(run);
-  std::erase_if(found, [&](const Finding& finding) { return finding.id != id; });
-  return found;
-}
 
 std::string only_text(const RunResult& run, const std::string& id) {
   const auto found = of_kind(run, id);

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "support/words.h"
 
 namespace paceline::cluster {
 namespace {
+
+using test::expect_words;
 
 std::string error_of(const Environment& environment) {
   try {
@@ -16,10 +19,6 @@ std::string error_of(const Environment& environment) {
     return e.what();
   }
   return "no error";
-}
-
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const auto* word : words) EXPECT_NE(text.find(word), std::string::npos) << text << "\nlacks: " << word;
 }
 
 Environment with(Environment base, const Environment& more) {

@@ -6,9 +6,12 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "support/words.h"
 
 namespace paceline::cluster {
 namespace {
+
+using test::expect_words;
 
 const std::atomic<bool> kNever{false};
 constexpr const char* kPod = "KUBERNETES_SERVICE_HOST";
@@ -26,10 +29,6 @@ std::string refusal(const LaunchPlace& place) {
     return e.what();
   }
   return "";
-}
-
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const auto* word : words) EXPECT_NE(text.find(word), std::string::npos) << text << "\nlacks: " << word;
 }
 
 class MeetingPoint : public testing::Test {

@@ -37,20 +37,20 @@ class TwoNodes : public ::testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
-const Cpus kFirst{0, 1, 2, 3}, kSecond{4, 5, 6, 7};
+const Cpus kFirstNode{0, 1, 2, 3}, kSecondNode{4, 5, 6, 7};
 
 TEST_F(TwoNodes, EachDeviceHasItsCpus) {
-  EXPECT_EQ(near(0), kFirst);
-  EXPECT_EQ(near(1), kSecond);
+  EXPECT_EQ(near(0), kFirstNode);
+  EXPECT_EQ(near(1), kSecondNode);
   EXPECT_EQ(near(2), Cpus());
 }
 
 TEST_F(TwoNodes, DevicesAreCountedAsCudaCountsThem) {
-  EXPECT_EQ(near(0, "1"), kSecond);
+  EXPECT_EQ(near(0, "1"), kSecondNode);
   EXPECT_EQ(near(1, "1"), Cpus());
-  EXPECT_EQ(near(0, "1,0"), kSecond);
-  EXPECT_EQ(near(1, "1,0"), kFirst);
-  EXPECT_EQ(near(0, "GPU-bb"), kSecond);
+  EXPECT_EQ(near(0, "1,0"), kSecondNode);
+  EXPECT_EQ(near(1, "1,0"), kFirstNode);
+  EXPECT_EQ(near(0, "GPU-bb"), kSecondNode);
   EXPECT_EQ(near(0, "MIG-bb2"), Cpus());
 }
 
@@ -58,7 +58,7 @@ TEST_F(TwoNodes, UnlikeDevicesMayBeInAnotherOrder) {
   places_.driver.gpus[1].name = std::string("NVIDIA T4");
   EXPECT_EQ(near(0), Cpus());
   variables_["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
-  EXPECT_EQ(near(0), kFirst);
+  EXPECT_EQ(near(0), kFirstNode);
 }
 
 TEST_F(TwoNodes, AreCountedAsFarAsTheyAreVisible) {
@@ -73,10 +73,10 @@ TEST_F(TwoNodes, AreCountedAsFarAsTheyAreVisible) {
 }
 
 TEST_F(TwoNodes, RanksTakeTheDevicesInTurn) {
-  EXPECT_EQ(cpus_near_rank(places_, 1), kSecond);
-  EXPECT_EQ(cpus_near_rank(places_, 2), kFirst);
+  EXPECT_EQ(cpus_near_rank(places_, 1), kSecondNode);
+  EXPECT_EQ(cpus_near_rank(places_, 2), kFirstNode);
   variables_["CUDA_VISIBLE_DEVICES"] = "1";  // srun --gpus-per-task=1
-  EXPECT_EQ(cpus_near_rank(places_, 3), kSecond);
+  EXPECT_EQ(cpus_near_rank(places_, 3), kSecondNode);
   places_.driver.gpus.clear();
   variables_.clear();
   EXPECT_EQ(cpus_near_rank(places_, 0), Cpus());
@@ -84,9 +84,9 @@ TEST_F(TwoNodes, RanksTakeTheDevicesInTurn) {
 
 TEST(TakeNear, NearCpusComeFirstAndTheRestInItsOrder) {
   Cpus pool{0, 4, 1, 5, 2, 6};
-  EXPECT_EQ(take_near(pool, kSecond, 2), (Cpus{4, 5}));
+  EXPECT_EQ(take_near(pool, kSecondNode, 2), (Cpus{4, 5}));
   EXPECT_EQ(pool, (Cpus{0, 1, 2, 6}));
-  EXPECT_EQ(take_near(pool, kSecond, 2), (Cpus{6, 0}));
+  EXPECT_EQ(take_near(pool, kSecondNode, 2), (Cpus{6, 0}));
   EXPECT_EQ(take_near(pool, {}, 5), (Cpus{1, 2}));
   EXPECT_TRUE(pool.empty());
 }

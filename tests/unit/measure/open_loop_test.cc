@@ -12,14 +12,15 @@
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 #include "support/fake_clock.h"
+#include "support/times.h"
 
 // The open loop in virtual time against what queueing theory and the methodology say.
 namespace paceline::measure {
 namespace {
 
 using support::FakeClock;
-
-constexpr std::int64_t kMs = 1'000'000, kS = 1'000'000'000;
+using test::kMs;
+using test::kS;
 
 TEST(Arrivals, TheSameSeedGivesTheSameSchedule) {
   const auto one = schedule_arrivals(ArrivalKind::kPoisson, 100, 1000, 7);

@@ -12,14 +12,15 @@
 
 #include "measure/arrivals.h"
 #include "support/fake_clock.h"
+#include "support/times.h"
 
 // The queue that several processes share: in virtual time, and with real processes that are killed.
 namespace paceline::measure {
 namespace {
 
 using support::FakeClock;
-
-constexpr std::int64_t kMs = 1'000'000, kS = 1'000'000'000;
+using test::kMs;
+using test::kS;
 
 FileDescriptor copy_of(int fd) {
   return FileDescriptor(::dup(fd));

@@ -7,15 +7,16 @@
 
 #include "base/random.h"
 #include "support/fake_clock.h"
+#include "support/times.h"
+#include "unit/measure/timer_cost.h"
 
 namespace paceline::measure {
 namespace {
 
 using support::FakeClock;
+using test::kMs;
 
-constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSecond = 1'000 * kMs;
-const TimerCost kTimer{20, 22, 25, 150};
 
 LoopConfig without_warmup() {
   LoopConfig config;

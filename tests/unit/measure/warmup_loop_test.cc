@@ -6,12 +6,12 @@
 #include "base/random.h"
 #include "measure/timed_loop.h"
 #include "support/fake_clock.h"
+#include "unit/measure/timer_cost.h"
 
 namespace paceline::measure {
 namespace {
 
 constexpr double kBaseNs = 8e6;
-const TimerCost kTimer{20, 22, 25, 150};
 
 // 8 ms times `shape(i)`, with 1 % half-normal noise. Call 0 is the first call.
 template <class Shape>

@@ -7,22 +7,15 @@
 
 #include "base/error.h"
 #include "model_builder.h"
+#include "support/words.h"
 
 namespace paceline::onnx {
 namespace {
 
+using test::reason;
+
 TensorView view(const std::string& name, Floats& values) {
   return {name, values.data(), DType::kFloat32, {static_cast<std::int64_t>(values.size())}, {}, {}};
-}
-
-template <typename F>
-std::string reason(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 Calibration example() {

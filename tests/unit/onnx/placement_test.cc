@@ -5,9 +5,12 @@
 
 #include "base/error.h"
 #include "model_builder.h"
+#include "support/words.h"
 
 namespace paceline::onnx {
 namespace {
+
+using test::reason;
 
 using Values = std::set<std::string>;
 
@@ -15,16 +18,6 @@ Names layer_names(const Placement& p) {
   Names names;
   for (const auto& layer : p.layers) names.push_back(layer.name);
   return names;
-}
-
-template <typename F>
-std::string reason(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 // The end of a residual network: stem, pool, block with shortcut, head.

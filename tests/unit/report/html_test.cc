@@ -22,7 +22,7 @@ ReportRun sample_report(int per_repetition = 60) {
   return run;
 }
 
-std::string html_of(const std::vector<ReportRun>& runs) {
+std::string page_of(const std::vector<ReportRun>& runs) {
   return find_format("html").render(runs, {});
 }
 
@@ -34,7 +34,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 // The page without the embedded scripts.
 std::string markup(const std::vector<ReportRun>& runs) {
-  const std::string page = html_of(runs);
+  const std::string page = page_of(runs);
   return page.substr(0, page.find("<script type=\"application/json\""));
 }
 
@@ -134,7 +134,7 @@ TEST(Html, AServerShowsItsRequestsFirst) {
   EXPECT_LT(requests, stages);
   EXPECT_LT(stages, page.find("data-chart=\"throughput\""));
   EXPECT_NE(page.find("Longest queue: 3.00 ms of resnet50 eager fp32 b1."), std::string::npos);
-  const auto data = data_of(html_of({run}));
+  const auto data = data_of(page_of({run}));
   EXPECT_EQ(data["cases"][0]["stages"][1]["ms"], 50.0);
   EXPECT_TRUE(data["cases"][1]["stages"].is_null());
   EXPECT_EQ(data["cases"][0]["series"], "eager fp32 OMP_PROC_BIND=true max batch 4");
@@ -161,7 +161,7 @@ TEST(Html, MissingIsADashAndNeverZero) {
     one.memory = {};
     one.flops = {};
   }
-  const auto data = data_of(html_of({run}));
+  const auto data = data_of(page_of({run}));
   for (const auto& one : data["cases"]) {
     EXPECT_TRUE(one["memory"].is_null());
     EXPECT_TRUE(one["peak"].is_null());
@@ -180,7 +180,7 @@ TEST(Html, WhatUsersNameIsEscapedEverywhere) {
     one.grade_reasons = {attack};
     one.effective_settings[attack] = attack;
   }
-  const std::string page = html_of({run});
+  const std::string page = page_of({run});
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
   EXPECT_EQ(page.find("<img"), std::string::npos);
   EXPECT_EQ(data_of(page)["cases"][0]["label"], attack);
@@ -189,7 +189,7 @@ TEST(Html, WhatUsersNameIsEscapedEverywhere) {
 TEST(Html, InvalidUtf8IsReplaced) {
   auto run = sample_report();
   run.result.cases[0].label = "bad \xff name";
-  EXPECT_NE(html_of({run}).find("bad \xEF\xBF\xBD name"), std::string::npos);
+  EXPECT_NE(page_of({run}).find("bad \xEF\xBF\xBD name"), std::string::npos);
 }
 
 TEST(Html, SeveralRunsStandSideBySide) {
@@ -205,7 +205,7 @@ TEST(Html, SeveralRunsStandSideBySide) {
 }
 
 TEST(Html, ChartDataHoldsIntervalsInShownUnits) {
-  const auto data = data_of(html_of({sample_report()}));
+  const auto data = data_of(page_of({sample_report()}));
   ASSERT_EQ(data["cases"].size(), 8U);
   const auto& first = data["cases"][0];
   EXPECT_DOUBLE_EQ(first["p50"][0], 54.1);
@@ -218,7 +218,7 @@ TEST(Html, ChartDataHoldsIntervalsInShownUnits) {
 
 TEST(Html, LongSeriesAreThinnedButKeepExtremesAndCountEverything) {
   const auto run = sample_report(5000);
-  const auto data = data_of(html_of({run}));
+  const auto data = data_of(page_of({run}));
   const auto& samples = data["cases"][0]["samples"];
   EXPECT_EQ(samples["total"], 30000);
   const std::vector<double> drawn = samples["series"]["ms"];

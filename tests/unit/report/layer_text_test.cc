@@ -11,7 +11,7 @@
 namespace paceline::report {
 namespace {
 
-ReportRun profiled_run() {
+ReportRun run_with_layers() {
   ReportRun run{testing::sample_run(), {}};
   auto& one = run.result.cases[0];
   std::vector<result::LayerRow> rows{
@@ -26,7 +26,7 @@ ReportRun profiled_run() {
 }
 
 TEST(LayerText, TheSumIsComparedWithTheMeasuredLatency) {
-  const auto run = profiled_run();
+  const auto run = run_with_layers();
   EXPECT_EQ(
       layer_sum_text(run.result.cases[0]),
       "3 layers, together 54.1 ms, 100 % of the measured 54.1 ms (medians of 20 inferences; its profiler)");
@@ -38,7 +38,7 @@ TEST(LayerText, TheSumIsComparedWithTheMeasuredLatency) {
 }
 
 TEST(LayerText, TheTerminalsTableKeepsItsWidth) {
-  const auto text = layers_terminal(profiled_run().result, 98);
+  const auto text = layers_terminal(run_with_layers().result, 98);
   EXPECT_NE(text.find("layers of resnet50 eager fp32 b1"), std::string::npos);
   EXPECT_NE(text.find("layer1.0.conv1"), std::string::npos);
   EXPECT_NE(text.find("73.9 %"), std::string::npos) << text;
@@ -47,7 +47,7 @@ TEST(LayerText, TheTerminalsTableKeepsItsWidth) {
 }
 
 TEST(LayerText, EveryReportHasItOnlyWhereItWasAsked) {
-  const ReportRun plain{testing::sample_run(), {}}, profiled = profiled_run();
+  const ReportRun plain{testing::sample_run(), {}}, profiled = run_with_layers();
   for (const char* format : {"html", "markdown", "text"}) {
     EXPECT_EQ(find_format(format).render(std::span(&plain, 1), {}).find("layers.csv"), std::string::npos);
     const auto text = find_format(format).render(std::span(&profiled, 1), {});

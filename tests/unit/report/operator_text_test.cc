@@ -7,16 +7,15 @@
 #include "report/format_table.h"
 #include "report/text_layout.h"
 #include "support/training_run.h"
+#include "support/words.h"
 
 namespace paceline::report {
 namespace {
 
-void expect_has(const std::string& text, const std::string& words) {
-  EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text.substr(0, 4000);
-}
+using test::expect_words;
 
 // The first case, two profiled steps of 120 ms.
-result::RunResult profiled_run() {
+result::RunResult run_with_operators() {
   auto run = testing::training_run({{.ranks = 1}});
   result::ProfiledSteps steps;
   const auto missing = result::Number::missing("no sum yet");
@@ -39,12 +38,13 @@ result::RunResult profiled_run() {
 }
 
 TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
-  const auto run = profiled_run();
+  const auto run = run_with_operators();
   const auto text = profile_text(run.cases[0]);
-  expect_has(text, "2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 120 ms a step, ");
-  expect_has(text, " times the timed ");
-  expect_has(text, "A step's parts: forward 40.0 ms, backward 80.0 ms.");
-  expect_has(text, "trace_rank0.json (1.50 MB) opens in ui.perfetto.dev.");
+  expect_words(text,
+               {"2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 120 ms a step, "});
+  expect_words(text, {" times the timed "});
+  expect_words(text, {"A step's parts: forward 40.0 ms, backward 80.0 ms."});
+  expect_words(text, {"trace_rank0.json (1.50 MB) opens in ui.perfetto.dev."});
   EXPECT_EQ(profile_text({}), "");
 }
 
@@ -56,26 +56,26 @@ TEST(OperatorText, NoProfileIsExplained) {
 }
 
 TEST(OperatorText, TheTableHasAllOfAStep) {
-  const auto text = operators_terminal(profiled_run(), 98);
-  expect_has(text, "aten::mkldnn_convolution");
-  expect_has(text, "50.0 %");
-  expect_has(text, "(5 others)");
-  expect_has(text, "(in no operator)");
-  expect_has(text, "operators.csv");
+  const auto text = operators_terminal(run_with_operators(), 98);
+  expect_words(text, {"aten::mkldnn_convolution"});
+  expect_words(text, {"50.0 %"});
+  expect_words(text, {"(5 others)"});
+  expect_words(text, {"(in no operator)"});
+  expect_words(text, {"operators.csv"});
   for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 100U) << line;
   EXPECT_EQ(operators_terminal(testing::training_run(), 98), "");
 }
 
 TEST(OperatorText, EveryReportHasItOnlyWhereItWasAsked) {
-  const ReportRun plain{testing::training_run(), {}}, profiled{profiled_run(), {}};
+  const ReportRun plain{testing::training_run(), {}}, profiled{run_with_operators(), {}};
   for (const char* format : {"html", "markdown", "text"}) {
     const auto render = find_format(format).render;
     EXPECT_EQ(render(std::span(&plain, 1), {}).find("operators.csv"), std::string::npos) << format;
     const auto text = render(std::span(&profiled, 1), {});
-    expect_has(text, "convolution");
-    expect_has(text, "operators.csv");
+    expect_words(text, {"convolution"});
+    expect_words(text, {"operators.csv"});
   }
-  expect_has(find_format("html").render(std::span(&profiled, 1), {}), "&lt;Backward0&gt;");
+  expect_words(find_format("html").render(std::span(&profiled, 1), {}), {"&lt;Backward0&gt;"});
 }
 
 }  // namespace

@@ -10,13 +10,12 @@
 #include "report/text_layout.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
+#include "support/words.h"
 
 namespace paceline::report {
 namespace {
 
-void expect_has(const std::string& text, const std::string& words) {
-  EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text.substr(0, 4000);
-}
+using test::expect_words;
 
 TEST(SimpleTables, HaveThreeForms) {
   const SimpleTable table{{"name", "ms"}, 1, {{"a<b|c", "1.5"}, {"long name", "10"}}};
@@ -24,17 +23,17 @@ TEST(SimpleTables, HaveThreeForms) {
   EXPECT_EQ(terminal_of(table, 14), "  name\n  a<b|c\n  long name\n");
   EXPECT_EQ(terminal_of(table, 8), "  name\n  a<b|c\n  long …\n");
   EXPECT_EQ(markdown_of(table).substr(0, 28), "| name | ms |\n|:--|--:|\n| a&");
-  expect_has(html_of(table), "<td>a&lt;b|c</td><td class=\"number\">1.5</td>");
+  expect_words(html_of(table), {"<td>a&lt;b|c</td><td class=\"number\">1.5</td>"});
   EXPECT_EQ(terminal_of({{"name"}, 1, {}}, 40) + markdown_of({{"name"}, 1, {}}) + html_of({{"name"}, 1, {}}),
             "");
 }
 
 TEST(TrainingText, TheTerminalShowsScalingAndParts) {
   const auto text = training_terminal(testing::training_run(), 98);
-  expect_has(text, "efficiency");
-  expect_has(text, "resnet50 train fp32 b8 r2");
-  expect_has(text, "0.960 ±0");
-  expect_has(text, "do not speak for GPUs");
+  expect_words(text, {"efficiency"});
+  expect_words(text, {"resnet50 train fp32 b8 r2"});
+  expect_words(text, {"0.960 ±0"});
+  expect_words(text, {"do not speak for GPUs"});
   for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 98U) << line;
   EXPECT_EQ(training_terminal(testing::sample_run(), 98), "");
 }
@@ -45,11 +44,11 @@ TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
   for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;
   const auto terminal = training_terminal(run, 98);
   EXPECT_EQ(terminal.find("0.96"), std::string::npos) << terminal;
-  expect_has(terminal, "no claim");
-  expect_has(terminal, "what more ranks gain is not claimed: fewer than six processes");
+  expect_words(terminal, {"no claim"});
+  expect_words(terminal, {"what more ranks gain is not claimed: fewer than six processes"});
   const ReportRun trained{run, {}};
   const auto page = training_html(std::span(&trained, 1));
-  expect_has(page, "r4: what it gains over 1 rank is not claimed: fewer than six processes.");
+  expect_words(page, {"r4: what it gains over 1 rank is not claimed: fewer than six processes."});
   EXPECT_EQ(page.find("times the throughput of"), std::string::npos);
   const auto scaling = chart_data(std::span(&trained, 1), {}).at("cases").at(2).at("training").at("scaling");
   EXPECT_TRUE(scaling.at("efficiency").is_null());
@@ -60,7 +59,7 @@ TEST(TrainingText, AnAsymmetricEfficiencyHasBothEnds) {
   auto run = testing::training_run();
   run.cases[2].scaling.front().ci_low = 0.6;
   run.cases[2].scaling.front().ci_high = 0.97;
-  expect_has(training_terminal(run, 98), "(0.600–0.970)");
+  expect_words(training_terminal(run, 98), {"(0.600–0.970)"});
 }
 
 TEST(TrainingText, EveryReportHasItOnlyWhereSomethingTrained) {
@@ -68,7 +67,7 @@ TEST(TrainingText, EveryReportHasItOnlyWhereSomethingTrained) {
   for (const char* format : {"html", "markdown", "text"}) {
     const auto render = find_format(format).render;
     EXPECT_EQ(render(std::span(&plain, 1), {}).find("speak for GPUs"), std::string::npos) << format;
-    expect_has(render(std::span(&trained, 1), {}), "speak for GPUs");
+    expect_words(render(std::span(&trained, 1), {}), {"speak for GPUs"});
   }
 }
 
@@ -79,22 +78,24 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
        {"<section id=\"training\">", "data-chart=\"scaling\"", "data-chart=\"parts\"", "<h4>Ranks</h4>",
         "<h4>Epochs</h4>", "Buckets of gradients", "without buckets there would be 161",
         "rank 3 is persistently late", "The loaders could deliver", "those of the last repetition"})
-    expect_has(page, words);
+    expect_words(page, {words});
 }
 
 // Ranks, epochs and buckets stand in the page.
 TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   ReportRun trained{testing::training_run(), {}};
-  expect_has(training_html(std::span(&trained, 1)), "data-chart=\"loss\"");
-  expect_has(training_html(std::span(&trained, 1)), "resnet50 train fp32 b8 r1: 6.53 to 5.53 in 2 epochs");
+  expect_words(training_html(std::span(&trained, 1)), {"data-chart=\"loss\""});
+  expect_words(training_html(std::span(&trained, 1)),
+               {"resnet50 train fp32 b8 r1: 6.53 to 5.53 in 2 epochs"});
   const auto points = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
   EXPECT_EQ(points.size(), 2U);
   EXPECT_EQ(points.at(1).at("epoch"), 2);
   EXPECT_EQ(training_html(std::span(&trained, 1)).find("held-out"), std::string::npos);
   auto& last = trained.result.cases[0].training.front().epochs.back();
   last.eval_samples = 40, last.eval_loss = 2.5, last.eval_accuracy = 0.25;
-  expect_has(training_html(std::span(&trained, 1)), "in 2 epochs (held-out data: loss 2.50, 25.0 % right)");
-  expect_has(training_details_html(trained.result.cases[0]), "held-out accuracy");
+  expect_words(training_html(std::span(&trained, 1)),
+               {"in 2 epochs (held-out data: loss 2.50, 25.0 % right)"});
+  expect_words(training_details_html(trained.result.cases[0]), {"held-out accuracy"});
   const auto seen = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
   EXPECT_EQ(seen.at(1).at("held_out_accuracy"), 0.25);
   EXPECT_TRUE(seen.at(0).at("held_out_loss").is_null());
@@ -105,8 +106,8 @@ TEST(TrainingText, TheLossIsDrawnOverEpochs) {
 TEST(TrainingText, MarkdownHasScalingAndParts) {
   const ReportRun trained{testing::training_run(), {}};
   const auto text = training_markdown(std::span(&trained, 1));
-  expect_has(text, "## Training");
-  expect_has(text, "| share of a step |");
+  expect_words(text, {"## Training"});
+  expect_words(text, {"| share of a step |"});
   EXPECT_EQ(text.find("node-a"), std::string::npos);
 }
 
@@ -117,9 +118,10 @@ TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
   auto& t = run.cases[0].training.front();
   t.shares = {};
   t.parts.step_ns = *t.parts.forward_ns;
-  expect_has(training_terminal(run, 98), "100.0 %");
-  expect_has(training_terminal(run, 200),
-             "a result of an earlier version: its parts of a step are medians, and shares of them need not");
+  expect_words(training_terminal(run, 98), {"100.0 %"});
+  expect_words(
+      training_terminal(run, 200),
+      {"a result of an earlier version: its parts of a step are medians, and shares of them need not"});
 }
 
 TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
@@ -142,9 +144,9 @@ TEST(TrainingText, RestartsAndCheckpointsAreTold) {
   t.checkpoints.bytes = 204'000'000;
   t.checkpoints.write_ns = 0.8e9;
   const auto html = training_details_html(run.cases[0]);
-  expect_has(html, "<td>rank 1 was killed</td>");
-  expect_has(html, "2 → 2");
-  expect_has(html, "3 checkpoints written, 204 MB each, on the disk after 800 ms");
+  expect_words(html, {"<td>rank 1 was killed</td>"});
+  expect_words(html, {"2 → 2"});
+  expect_words(html, {"3 checkpoints written, 204 MB each, on the disk after 800 ms"});
 }
 
 TEST(TrainingText, ChartsGetPartsAndScaling) {

@@ -7,11 +7,12 @@
 
 #include "base/random.h"
 #include "result/summarize.h"
+#include "support/times.h"
 
 namespace paceline::result {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+using test::kMs;
 
 // A queue with exponential gaps and services, one server: 1 ms of service on average.
 std::vector<Sample> queue(double load, std::int64_t n, std::uint64_t seed = 1) {

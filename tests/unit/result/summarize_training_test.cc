@@ -9,11 +9,12 @@
 #include "result/aligned_steps.h"
 #include "result/metric_table.h"
 #include "result/result_json.h"
+#include "support/times.h"
 
 namespace paceline::result {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+using test::kMs;
 
 // A step of 100 ms: wait 2, input 1, forward 30, backward 55, exposed 7, optimizer 5; a little different from
 // step to step, and `factor` times as long in its forward pass.

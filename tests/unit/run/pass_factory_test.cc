@@ -16,12 +16,12 @@
 namespace paceline::run {
 namespace {
 
-std::vector<config::Case> cases(const std::string& extra) {
+std::vector<config::Case> inference_cases(const std::string& extra) {
   return config::expand(config::load_plan_text("kind: inference\nmodels: [resnet50]\n" + extra, "test.yaml"));
 }
 
 TEST(PassFactory, SettingsReachTheLoop) {
-  const auto c = cases("warmup_iterations: 7\niterations: 11\nbatch_sizes: [3]\n").at(0);
+  const auto c = inference_cases("warmup_iterations: 7\niterations: 11\nbatch_sizes: [3]\n").at(0);
   const auto pass = base_pass(c, 2);
   EXPECT_EQ(pass.loop.warmup.mode, stats::WarmupMode::kFixed);
   EXPECT_EQ(pass.loop.warmup.fixed_iterations, 7);
@@ -34,37 +34,37 @@ TEST(PassFactory, SettingsReachTheLoop) {
 
 TEST(PassFactory, OptionsOfItsOwnEngineReachTheEngine) {
   const auto all =
-      cases("engines: [onnxruntime, openvino]\nopenvino: {num_streams: 2, cpu_pinning: false}\n");
+      inference_cases("engines: [onnxruntime, openvino]\nopenvino: {num_streams: 2, cpu_pinning: false}\n");
   EXPECT_TRUE(base_pass(all.at(0), 1).settings.options.empty());
   EXPECT_EQ(base_pass(all.at(1), 1).settings.options,
             (std::map<std::string, std::string>{{"num_streams", "2"}, {"cpu_pinning", "false"}}));
 }
 
 TEST(PassFactory, TheDeviceAndItsOptionsReachTheEngine) {
-  const auto pass = base_pass(cases("device: cuda\ncuda: {cudnn_benchmark: true}\n").at(0), 1);
+  const auto pass = base_pass(inference_cases("device: cuda\ncuda: {cudnn_benchmark: true}\n").at(0), 1);
   EXPECT_EQ(pass.settings.options,
             (std::map<std::string, std::string>{{"device", "cuda:0"}, {"cudnn_benchmark", "true"}}));
   EXPECT_TRUE(reference_pass(pass, "eager").settings.options.empty());  // made on the CPU
-  const auto graphs = cases("device: cuda\ncuda_graphs: [false, true]\n");
+  const auto graphs = inference_cases("device: cuda\ncuda_graphs: [false, true]\n");
   EXPECT_FALSE(base_pass(graphs.at(0), 1).settings.options.contains("cuda_graph"));
   EXPECT_EQ(base_pass(graphs.at(1), 1).settings.options.at("cuda_graph"), "true");
   EXPECT_EQ(new_case_result(graphs.at(1), "run").benchmark.params.at("cuda_graph"), "true");
-  const auto cold = cases("device: cuda\ncache_mode: cold\n");
+  const auto cold = inference_cases("device: cuda\ncache_mode: cold\n");
   EXPECT_EQ(base_pass(cold.at(0), 1).cache_mode, "cold");
   EXPECT_EQ(base_pass(cold.at(0), 1).loop.batch, 1);
   EXPECT_EQ(new_case_result(cold.at(0), "run").benchmark.cache_mode, "cold");
-  const auto pinned = cases("device: cuda\nio: pinned\n").at(0);
+  const auto pinned = inference_cases("device: cuda\nio: pinned\n").at(0);
   EXPECT_EQ(base_pass(pinned, 1).settings.options.at("io"), "pinned");
   EXPECT_EQ(new_case_result(pinned, "run").benchmark.params.at("io"), "pinned");
-  EXPECT_TRUE(base_pass(cases("device: cpu\n").at(0), 1).settings.options.empty());
-  const auto second = cases("device: cuda:1\n").at(0);
+  EXPECT_TRUE(base_pass(inference_cases("device: cpu\n").at(0), 1).settings.options.empty());
+  const auto second = inference_cases("device: cuda:1\n").at(0);
   EXPECT_EQ(base_pass(second, 1).settings.options.at("device"), "cuda:1");
   EXPECT_EQ(new_case_result(second, "run").benchmark.params.at("device"), "cuda:1");
 }
 
 TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
   const auto per_device = [](const std::string& extra) {
-    return base_pass(cases("scenario: closed_loop\n" + extra).at(0), 1).load.instances_per_device;
+    return base_pass(inference_cases("scenario: closed_loop\n" + extra).at(0), 1).load.instances_per_device;
   };
   EXPECT_EQ(per_device("device: cuda\ninstances: [2]\n"), 1);
   EXPECT_EQ(per_device("device: cuda\ninstances: [4]\ninstances_per_device: 2\n"), 2);
@@ -72,7 +72,7 @@ TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
   EXPECT_EQ(per_device("instances: [2]\n"), 0);
   EXPECT_EQ(per_device("device: cuda\n"), 0);
   const auto device = [](const std::string& extra) {
-    return new_case_result(cases("scenario: closed_loop\ninstances: [2]\n" + extra).at(0), "run")
+    return new_case_result(inference_cases("scenario: closed_loop\ninstances: [2]\n" + extra).at(0), "run")
         .benchmark.params.at("device");
   };
   EXPECT_EQ(device("device: cuda\n"), "cuda");  // several
@@ -103,7 +103,7 @@ TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
 }
 
 TEST(PassFactory, DefaultsAreTheMethodologys) {
-  const auto pass = base_pass(cases("").at(0), 1);
+  const auto pass = base_pass(inference_cases("").at(0), 1);
   EXPECT_EQ(pass.loop.warmup.mode, stats::WarmupMode::kAuto);
   EXPECT_EQ(pass.loop.warmup.floor_ns, 500'000'000);
   EXPECT_EQ(pass.loop.stop.n_min, 30);
@@ -115,7 +115,7 @@ TEST(PassFactory, DefaultsAreTheMethodologys) {
 
 TEST(PassFactory, AGpuWarmsUpForLonger) {
   const auto floor_ns = [](const std::string& lines) {
-    return base_pass(cases(lines).at(0), 1).loop.warmup.floor_ns;
+    return base_pass(inference_cases(lines).at(0), 1).loop.warmup.floor_ns;
   };
   EXPECT_EQ(floor_ns("device: cuda\n"), 1'000'000'000);
   EXPECT_EQ(floor_ns("device: cuda\nwarmup: {min_time_s: 0.2}\n"), 200'000'000);
@@ -123,17 +123,19 @@ TEST(PassFactory, AGpuWarmsUpForLonger) {
 }
 
 TEST(PassFactory, LanesShareTheCoresUnlessThreadsAreGiven) {
-  const auto swept = cases("scenario: closed_loop\nconcurrency: [1, 2, 16]\n");
+  const auto swept = inference_cases("scenario: closed_loop\nconcurrency: [1, 2, 16]\n");
   EXPECT_EQ(base_pass(swept.at(0), 8).settings.threads, 8);
   EXPECT_EQ(base_pass(swept.at(1), 8).settings.threads, 4);
   EXPECT_EQ(base_pass(swept.at(2), 8).settings.threads, 1);
-  const auto given = cases("scenario: closed_loop\nconcurrency: 4\nthreads: [8]\n");
+  const auto given = inference_cases("scenario: closed_loop\nconcurrency: 4\nthreads: [8]\n");
   EXPECT_EQ(base_pass(given.at(0), 8).settings.threads, 8);
 }
 
 TEST(PassFactory, AServersSettingsReachItsPass) {
   const auto c =
-      cases("scenario: server\nserver: {load: 0.5, arrival: constant, timeout_s: 2}\nslo: p99=50ms\n").at(0);
+      inference_cases(
+          "scenario: server\nserver: {load: 0.5, arrival: constant, timeout_s: 2}\nslo: p99=50ms\n")
+          .at(0);
   const auto pass = base_pass(c, 2);
   const auto back = workload::pass_from_json(workload::to_json(pass)).load;
   EXPECT_EQ(back.scenario, "server");
@@ -147,7 +149,7 @@ TEST(PassFactory, AServersSettingsReachItsPass) {
 }
 
 TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
-  auto pass = base_pass(cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
+  auto pass = base_pass(inference_cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
   pass.input_files = {"a.npy"};
   pass.pin_cpus = {1, 3};
   const auto json = workload::to_json(pass);
@@ -166,7 +168,8 @@ TEST(PassFactory, AModelOfAPluginIsANameAndNoFile) {
 }
 
 TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
-  const auto c = cases("engines: [torchscript]\nprecisions: [bf16]\nlayouts: [channels_last]\n").at(0);
+  const auto c =
+      inference_cases("engines: [torchscript]\nprecisions: [bf16]\nlayouts: [channels_last]\n").at(0);
   const auto reference = reference_pass(base_pass(c, 2));
   EXPECT_EQ(reference.engine, "eager");
   EXPECT_EQ(reference.settings.precision, "fp32");
@@ -175,13 +178,14 @@ TEST(PassFactory, TheReferenceIsFp32EagerOnTheSameInputs) {
 }
 
 TEST(PassFactory, TheReferenceIsAnEngineOrAFile) {
-  EXPECT_EQ(reference_choice(cases("").at(0)).engine, "eager");
-  EXPECT_EQ(reference_choice(cases("accuracy: {reference: onnxruntime}\n").at(0)).engine, "onnxruntime");
-  const auto file = reference_choice(cases("accuracy: {reference: 'logits:out.npz'}\n").at(0));
+  EXPECT_EQ(reference_choice(inference_cases("").at(0)).engine, "eager");
+  EXPECT_EQ(reference_choice(inference_cases("accuracy: {reference: onnxruntime}\n").at(0)).engine,
+            "onnxruntime");
+  const auto file = reference_choice(inference_cases("accuracy: {reference: 'logits:out.npz'}\n").at(0));
   EXPECT_EQ(file.engine, "");
   EXPECT_EQ(file.file, "logits:out.npz");
   EXPECT_EQ(file.model_file, "");
-  const auto base = base_pass(cases("").at(0), 1);
+  const auto base = base_pass(inference_cases("").at(0), 1);
   EXPECT_NE(reference_key(reference_pass(base, "eager")), reference_key(reference_pass(base, "onnxruntime")));
 }
 
@@ -189,7 +193,8 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
   const auto name = std::filesystem::temp_directory_path() / "paceline_float.onnx";
   write_file_atomic(name, "");
   const auto c =
-      cases(fmt::format("accuracy: {{reference: '{}'}}\nprecisions: [bf16]\n", name.string())).at(0);
+      inference_cases(fmt::format("accuracy: {{reference: '{}'}}\nprecisions: [bf16]\n", name.string()))
+          .at(0);
   std::filesystem::remove(name);
   const auto choice = reference_choice(c);
   EXPECT_EQ(choice.engine + choice.file, "");
@@ -209,11 +214,12 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
   EXPECT_EQ(reader_of(engines, "f.pt"), "eager");
   EXPECT_EQ(reader_of(engines, "f.pt2"), "aotinductor");
   EXPECT_EQ(reader_of(EngineDirectory({}, {}), "f.onnx"), "onnxruntime");
-  EXPECT_THROW(cases("accuracy: {reference: gone.onnx}\n"), Error);
+  EXPECT_THROW(inference_cases("accuracy: {reference: gone.onnx}\n"), Error);
 }
 
 TEST(PassFactory, ServersGetTheirBatches) {
-  const auto c = cases("scenario: server\nserver: {load: 0.5, max_batch: 8, batch_timeout_ms: 2.5}\n").at(0);
+  const auto c =
+      inference_cases("scenario: server\nserver: {load: 0.5, max_batch: 8, batch_timeout_ms: 2.5}\n").at(0);
   const auto load = workload::pass_from_json(workload::to_json(base_pass(c, 1))).load;
   EXPECT_EQ(load.max_batch, 8);
   EXPECT_DOUBLE_EQ(load.batch_timeout_s, 0.0025);
@@ -227,15 +233,15 @@ TEST(PassFactory, ServersGetTheirBatches) {
 }
 
 TEST(PassFactory, WhatIsAskedAboutAccuracy) {
-  const auto question = base_pass(cases("precisions: [bf16]\n").at(0), 1).accuracy;
+  const auto question = base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).accuracy;
   EXPECT_FALSE(question.trained);
   EXPECT_FALSE(question.outputs_decide_too);
   EXPECT_EQ(question.answers, "classes");
   EXPECT_EQ(question.claim, 0);
   EXPECT_DOUBLE_EQ(question.max_changed, 0.05);
   EXPECT_EQ(question.inputs, "random, seed 1");
-  const auto written =
-      base_pass(cases("accuracy: {max_top1_change: 0.005, max_changed: 0.01, max_rel_err: 0.1}\n").at(0), 1);
+  const auto written = base_pass(
+      inference_cases("accuracy: {max_top1_change: 0.005, max_changed: 0.01, max_rel_err: 0.1}\n").at(0), 1);
   EXPECT_DOUBLE_EQ(written.accuracy.claim, 0.005);
   EXPECT_DOUBLE_EQ(written.accuracy.max_changed, 0.01);
   EXPECT_TRUE(written.accuracy.outputs_decide_too);
@@ -280,17 +286,17 @@ TEST(PassFactory, AResultOfAnEarlierVersionHasNoOutputs) {
 
 TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
   const auto decides = [](const std::string& plan) {
-    return base_pass(cases(plan).at(0), 1).tolerance.max_decides;
+    return base_pass(inference_cases(plan).at(0), 1).tolerance.max_decides;
   };
   EXPECT_TRUE(decides("precisions: [fp32]\n"));
   EXPECT_FALSE(decides("precisions: [fp32]\naccuracy: {quantile_err: 0.01}\n"));
   EXPECT_FALSE(decides("precisions: [bf16]\n"));
   EXPECT_TRUE(decides("precisions: [bf16]\naccuracy: {max_rel_err: 0.1}\n"));
-  EXPECT_DOUBLE_EQ(base_pass(cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
+  EXPECT_DOUBLE_EQ(base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
 }
 
 TEST(PassFactory, CasesShareInputsWhenTheySayTheSame) {
-  const auto all = cases("engines: [eager, torchscript]\nbatch_sizes: [1, 8, 24]\n");
+  const auto all = inference_cases("engines: [eager, torchscript]\nbatch_sizes: [1, 8, 24]\n");
   const auto key = [](const config::Case& c) { return input_key(c, base_pass(c, 1)); };
   EXPECT_EQ(key(all[0]), key(all[3]));  // other engine
   EXPECT_EQ(key(all[0]), key(all[1]));  // 64 samples either way

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/run/training_cases.h"
+
 namespace paceline::run {
 namespace {
-
-config::Case one_case(const std::string& lines) {
-  return config::expand(config::load_plan_text("kind: training\n" + lines, "test.yaml")).at(0);
-}
 
 // In bytes.
 host::MemoryInfo machine(std::int64_t total, std::int64_t available) {
@@ -24,28 +22,30 @@ constexpr std::int64_t kGb = 1'000'000'000;
 
 TEST(RankMemory, HoldsParametersGradientsOptimizerAndBuckets) {
   const double resnet = 25'557'032 * 4;
-  EXPECT_EQ(least_memory(one_case("model: resnet50\n")).state, 3 * resnet);
-  EXPECT_EQ(least_memory(one_case("model: resnet50\ntraining: {momentum: 0}\n")).state, 2 * resnet);
-  EXPECT_EQ(least_memory(one_case("model: resnet50\ntraining: {optimizer: adamw}\n")).state, 4 * resnet);
-  EXPECT_EQ(least_memory(one_case("model: resnet50\nranks: 2\n")).state, 4 * resnet);
-  EXPECT_EQ(least_memory(one_case("model: resnet50\nranks: 2\nddp: {gradient_as_bucket_view: true}\n")).state,
-            3 * resnet);
-  EXPECT_GT(least_memory(one_case("model: tiny_cnn\n")).process, 0);
+  EXPECT_EQ(least_memory(training_case("model: resnet50\n")).state, 3 * resnet);
+  EXPECT_EQ(least_memory(training_case("model: resnet50\ntraining: {momentum: 0}\n")).state, 2 * resnet);
+  EXPECT_EQ(least_memory(training_case("model: resnet50\ntraining: {optimizer: adamw}\n")).state, 4 * resnet);
+  EXPECT_EQ(least_memory(training_case("model: resnet50\nranks: 2\n")).state, 4 * resnet);
+  EXPECT_EQ(
+      least_memory(training_case("model: resnet50\nranks: 2\nddp: {gradient_as_bucket_view: true}\n")).state,
+      3 * resnet);
+  EXPECT_GT(least_memory(training_case("model: tiny_cnn\n")).process, 0);
 }
 
 TEST(RankMemory, HoldsTheBatchesOfItsLoader) {
   const double batch = 8.0 * 3 * 32 * 32 * 4;
-  EXPECT_EQ(least_memory(one_case("model: tiny_cnn\nbatch: 8\n")).data, batch);
-  EXPECT_EQ(least_memory(one_case("model: tiny_cnn\nbatch: 8\ntraining: {accumulation_steps: 3}\n")).data,
-            3 * batch);
+  EXPECT_EQ(least_memory(training_case("model: tiny_cnn\nbatch: 8\n")).data, batch);
   EXPECT_EQ(
-      least_memory(one_case("model: tiny_cnn\nbatch: 8\ndata: {fresh: true, workers: 4, prefetch: 2}\n"))
+      least_memory(training_case("model: tiny_cnn\nbatch: 8\ntraining: {accumulation_steps: 3}\n")).data,
+      3 * batch);
+  EXPECT_EQ(
+      least_memory(training_case("model: tiny_cnn\nbatch: 8\ndata: {fresh: true, workers: 4, prefetch: 2}\n"))
           .data,
       9 * batch);
 }
 
 TEST(RankMemory, MoreThanTheMachineHasIsRefused) {
-  const auto c = one_case("model: tiny_cnn\nranks: 65536\nbatch: 1\ndata: {synthetic_samples: 65536}\n");
+  const auto c = training_case("model: tiny_cnn\nranks: 65536\nbatch: 1\ndata: {synthetic_samples: 65536}\n");
   const auto verdict = judge_memory(c, 65'536, machine(32 * kGb, 16 * kGb));
   EXPECT_NE(verdict.refusal.find("65536 ranks of tiny_cnn need at least "), std::string::npos)
       << verdict.refusal;
@@ -54,7 +54,7 @@ TEST(RankMemory, MoreThanTheMachineHasIsRefused) {
 }
 
 TEST(RankMemory, MoreThanIsFreeIsWarnedOf) {
-  const auto c = one_case("model: gpt2\nranks: 8\n");  // 8 x (64 MB + 5 x 498 MB)
+  const auto c = training_case("model: gpt2\nranks: 8\n");  // 8 x (64 MB + 5 x 498 MB)
   const auto verdict = judge_memory(c, 8, machine(32 * kGb, 16 * kGb));
   EXPECT_TRUE(verdict.refusal.empty());
   EXPECT_NE(verdict.warning.find("8 ranks of gpt2 need at least 20.4 GB"), std::string::npos)
@@ -63,7 +63,7 @@ TEST(RankMemory, MoreThanIsFreeIsWarnedOf) {
 }
 
 TEST(RankMemory, AControlGroupLimitsAndSwapAdds) {
-  const auto c = one_case("model: gpt2\nranks: 8\n");
+  const auto c = training_case("model: gpt2\nranks: 8\n");
   auto memory = machine(16 * kGb, 8 * kGb);
   EXPECT_FALSE(judge_memory(c, 8, memory).refusal.empty());
   memory.swap_total_bytes = 16 * kGb;
@@ -73,7 +73,7 @@ TEST(RankMemory, AControlGroupLimitsAndSwapAdds) {
 }
 
 TEST(RankMemory, NothingIsSaidWhereTheSystemDoesNotTell) {
-  const auto verdict = judge_memory(one_case("model: gpt2\nranks: 8\n"), 8, host::MemoryInfo{});
+  const auto verdict = judge_memory(training_case("model: gpt2\nranks: 8\n"), 8, host::MemoryInfo{});
   EXPECT_TRUE(verdict.refusal.empty() && verdict.warning.empty());
 }
 

@@ -6,19 +6,13 @@
 #include "run/case_identity.h"
 #include "run/case_run.h"
 #include "run/pass_factory.h"
+#include "unit/run/training_cases.h"
 
 namespace paceline::run {
 namespace {
 
-std::vector<config::Case> cases(const std::string& lines) {
-  return config::expand(config::load_plan_text("kind: training\n" + lines, "test.yaml"));
-}
-config::Case one_case(const std::string& lines) {
-  return cases(lines).at(0);
-}
-
 TEST(TrainFactory, SettingsReachTheRanks) {
-  const auto pass = train_pass(one_case(R"(model: resnet50
+  const auto pass = train_pass(training_case(R"(model: resnet50
 ranks: 2
 batch: 4
 precision: bf16
@@ -69,13 +63,13 @@ benchmark: {warmup_steps: 3, measure_steps: 12}
   EXPECT_EQ(t.inject, "kill:rank=1,step=50");
   EXPECT_DOUBLE_EQ(t.rendezvous.timeout_s, 5);
   EXPECT_DOUBLE_EQ(t.group_timeout_s, 11);
-  EXPECT_EQ(
-      samples_per_step(one_case("model: resnet50\nranks: 2\nbatch: 4\ntraining: {accumulation_steps: 3}\n")),
-      24);
+  EXPECT_EQ(samples_per_step(
+                training_case("model: resnet50\nranks: 2\nbatch: 4\ntraining: {accumulation_steps: 3}\n")),
+            24);
 }
 
 TEST(TrainFactory, ASpecTravelsAsJson) {
-  auto pass = train_pass(one_case("model: gpt2\nranks: 2\nsequence_length: 32\n"), {1, "cpu"});
+  auto pass = train_pass(training_case("model: gpt2\nranks: 2\nsequence_length: 32\n"), {1, "cpu"});
   pass.train.rendezvous.port = 1234;
   const auto json = workload::to_json(pass);
   EXPECT_EQ(workload::to_json(workload::pass_from_json(json)), json);
@@ -83,14 +77,14 @@ TEST(TrainFactory, ASpecTravelsAsJson) {
 }
 
 TEST(TrainFactory, DefaultsSuitOptimizerAndWorld) {
-  const auto sgd = train_pass(one_case("model: resnet50\n"), {1, "cpu"}).train;
+  const auto sgd = train_pass(training_case("model: resnet50\n"), {1, "cpu"}).train;
   EXPECT_FALSE(sgd.settings.ddp.enabled);
   EXPECT_DOUBLE_EQ(sgd.schedule.base, 0.1);
   EXPECT_DOUBLE_EQ(sgd.settings.optimizer.weight_decay, 1e-4);
-  const auto adamw = train_pass(one_case("model: bert-large\n"), {1, "cpu"}).train;
+  const auto adamw = train_pass(training_case("model: bert-large\n"), {1, "cpu"}).train;
   EXPECT_DOUBLE_EQ(adamw.schedule.base, 1e-3);
   EXPECT_TRUE(adamw.settings.options.empty());
-  const auto cuda = train_pass(one_case("model: resnet50\nranks: 2\n"), {1, "cuda"}).train;
+  const auto cuda = train_pass(training_case("model: resnet50\nranks: 2\n"), {1, "cuda"}).train;
   EXPECT_EQ(cuda.backend, "nccl");
   EXPECT_EQ(cuda.settings.options.at("cudnn_benchmark"), "true");
   EXPECT_EQ(cuda.settings.options.at("sync_cuda"), "false");
@@ -98,7 +92,7 @@ TEST(TrainFactory, DefaultsSuitOptimizerAndWorld) {
 
 TEST(TrainFactory, MeasuresStepsSecondsOrByTheRule) {
   const auto loop = [](const std::string& lines) {
-    return train_pass(one_case("model: tiny_cnn\nbenchmark: " + lines + "\n"), {1, "cpu"}).loop;
+    return train_pass(training_case("model: tiny_cnn\nbenchmark: " + lines + "\n"), {1, "cpu"}).loop;
   };
   EXPECT_EQ(loop("{measure_steps: 9}").iterations, 9);
   const auto seconds = loop("{measure_seconds: 2.5}");
@@ -113,7 +107,7 @@ TEST(TrainFactory, MeasuresStepsSecondsOrByTheRule) {
 }
 
 TEST(TrainFactory, CoresOfARankStayTheSameOverASweep) {
-  const auto all = cases("model: tiny_cnn\ngpu_counts: [1, 2, 4]\n");
+  const auto all = training_cases("model: tiny_cnn\ngpu_counts: [1, 2, 4]\n");
   EXPECT_EQ(threads_per_rank(all, 8), 2);
   EXPECT_EQ(threads_per_rank(all, 8, [](std::int64_t ranks) { return (ranks + 1) / 2; }), 4);  // two hosts
   EXPECT_EQ(threads_per_rank(all, 2, [](std::int64_t) { return 1; }), 2);  // each bound to CPUs of its own
@@ -123,13 +117,13 @@ TEST(TrainFactory, CoresOfARankStayTheSameOverASweep) {
 
 TEST(TrainFactory, WhatHasNoEffectIsSaid) {
   const auto c =
-      one_case("model: tiny_cnn\nranks: 2\nbenchmark: {sync_cuda: true}\nprofiling: {enabled: true}\n");
+      training_case("model: tiny_cnn\nranks: 2\nbenchmark: {sync_cuda: true}\nprofiling: {enabled: true}\n");
   const auto notes = training_notes(c, "cpu");
   ASSERT_EQ(notes.size(), 2U);
   EXPECT_NE(notes[0].find("no effect here: benchmark.sync_cuda ("), std::string::npos);
   EXPECT_NE(notes[1].find("do not speak for GPUs"), std::string::npos);
   EXPECT_TRUE(training_notes(c, "cuda").empty());
-  EXPECT_TRUE(training_notes(one_case("model: tiny_cnn\n"), "cpu").empty());
+  EXPECT_TRUE(training_notes(training_case("model: tiny_cnn\n"), "cpu").empty());
 }
 
 TEST(TrainFactory, MoreThreadsThanCoresAreSaid) {
@@ -146,15 +140,17 @@ TEST(TrainFactory, MoreThreadsThanCoresAreSaid) {
 }
 
 TEST(TrainFactory, EqualCasesHaveEqualHashes) {
-  EXPECT_EQ(plan_hash(one_case("model: tiny_cnn\n")), plan_hash(one_case("model: tiny_cnn\n")));
-  EXPECT_NE(plan_hash(one_case("model: tiny_cnn\n")),
-            plan_hash(one_case("model: tiny_cnn\ntraining: {lr: 0.2}\n")));
-  EXPECT_NE(plan_hash(one_case("model: tiny_cnn\n")), plan_hash(one_case("model: tiny_cnn\nenv: {A: b}\n")));
+  EXPECT_EQ(plan_hash(training_case("model: tiny_cnn\n")), plan_hash(training_case("model: tiny_cnn\n")));
+  EXPECT_NE(plan_hash(training_case("model: tiny_cnn\n")),
+            plan_hash(training_case("model: tiny_cnn\ntraining: {lr: 0.2}\n")));
+  EXPECT_NE(plan_hash(training_case("model: tiny_cnn\n")),
+            plan_hash(training_case("model: tiny_cnn\nenv: {A: b}\n")));
 }
 
 TEST(TrainFactory, ResultsSayWhatWasTrained) {
   const auto r = new_case_result(
-      one_case("model: gpt2\nranks: 2\nddp: {comm_hook: bf16_compress}\ntraining: {accumulation_steps: 2}\n"),
+      training_case(
+          "model: gpt2\nranks: 2\nddp: {comm_hook: bf16_compress}\ntraining: {accumulation_steps: 2}\n"),
       "run");
   EXPECT_EQ(r.benchmark.kind, "training");
   EXPECT_EQ(r.benchmark.world_size, 2);
@@ -162,7 +158,7 @@ TEST(TrainFactory, ResultsSayWhatWasTrained) {
   EXPECT_EQ(r.benchmark.params.at("training.accumulation_steps"), "2");
   EXPECT_EQ(r.benchmark.params.at("sequence_length"), "128");
   EXPECT_FALSE(r.benchmark.params.contains("data.source"));
-  EXPECT_DOUBLE_EQ(*new_case_result(one_case("model: resnet50\n"), "run").flops.model_flops_per_item,
+  EXPECT_DOUBLE_EQ(*new_case_result(training_case("model: resnet50\n"), "run").flops.model_flops_per_item,
                    6 * 4'089'184'256.0);
 }
 
@@ -183,7 +179,7 @@ result::RankSteps steps_of(std::int64_t rank, std::int64_t step_ns) {
 
 CaseRun training_run(const std::filesystem::path& dir) {
   CaseRun run;
-  run.definition = one_case("model: tiny_cnn\nranks: 2\nbatch: 8\nbenchmark: {measure_steps: 10}\n");
+  run.definition = training_case("model: tiny_cnn\nranks: 2\nbatch: 8\nbenchmark: {measure_steps: 10}\n");
   run.base = train_pass(run.definition, {1, "cpu"});
   run.dir = dir;
   run.result = new_case_result(run.definition, "run");
@@ -229,7 +225,7 @@ TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
 }
 
 TEST(TooFewDevices, IsToldBeforeRanksAreStarted) {
-  auto pass = train_pass(one_case("model: resnet50\nranks: 2\ndevice: cuda\n"), {1, "cuda"});
+  auto pass = train_pass(training_case("model: resnet50\nranks: 2\ndevice: cuda\n"), {1, "cuda"});
   EXPECT_EQ(pass.train.backend, "nccl");
   EXPECT_EQ(too_few_devices(pass, 1),
             "2 ranks over nccl need a device each, and 1 is visible here; start fewer ranks, or use backend: "
@@ -242,7 +238,7 @@ TEST(TooFewDevices, IsToldBeforeRanksAreStarted) {
 
 result::Benchmark identity_on(const std::string& asked, const std::string& found) {
   auto benchmark =
-      new_case_result(one_case("model: resnet50\nranks: 2\ndevice: " + asked + "\n"), "run").benchmark;
+      new_case_result(training_case("model: resnet50\nranks: 2\ndevice: " + asked + "\n"), "run").benchmark;
   identify_device(benchmark, found);
   return benchmark;
 }

@@ -5,20 +5,20 @@
 
 #include "base/file.h"
 #include "run/train_factory.h"
+#include "unit/run/training_cases.h"
 
 namespace paceline::run {
 namespace {
 namespace fs = std::filesystem;
 
-config::Case one_case(const std::string& lines) {
-  return config::expand(config::load_plan_text("kind: training\nmodel: tiny_cnn\n" + lines, "test.yaml"))
-      .at(0);
+config::Case tiny_case(const std::string& lines) {
+  return training_case("model: tiny_cnn\n" + lines);
 }
 
 // A case whose folder goes with the test.
 struct Profiled {
   explicit Profiled(const std::string& name) {
-    run.definition = one_case("profiling: {enabled: true}\n");
+    run.definition = tiny_case("profiling: {enabled: true}\n");
     run.dir = fs::path(::testing::TempDir()) / name;
     fs::remove_all(run.dir);
     make_directories(run.dir);
@@ -39,7 +39,7 @@ WorkerOutcome two_steps(const std::string& no_trace = "") {
 }
 
 TEST(TrainingProfiles, ThePassLeavesOutWhatCostsOrLeavesTraces) {
-  const auto c = one_case(
+  const auto c = tiny_case(
       "ranks: 2\ncheckpoint: {dir: ck, every_steps: 2, resume: true}\ninject: kill:rank=1,step=1\n"
       "training: {epochs: 2, drift_check_every: 3}\nprofiling: {enabled: true, steps: 5}\n");
   auto base = train_pass(c, {});
@@ -59,10 +59,10 @@ TEST(TrainingProfiles, ThePassLeavesOutWhatCostsOrLeavesTraces) {
 }
 
 TEST(TrainingProfiles, OtherToolsAndTriggersAreExplained) {
-  EXPECT_FALSE(asks_profile(one_case("")));
-  EXPECT_TRUE(asks_profile(one_case("profiling: {enabled: true}\n")));
+  EXPECT_FALSE(asks_profile(tiny_case("")));
+  EXPECT_TRUE(asks_profile(tiny_case("profiling: {enabled: true}\n")));
   const auto reason = [](const std::string& more) {
-    return no_profile_reason(one_case("profiling: {enabled: true" + more + "}\n"));
+    return no_profile_reason(tiny_case("profiling: {enabled: true" + more + "}\n"));
   };
   EXPECT_EQ(reason(""), "");
   EXPECT_NE(reason(", tool: nsys").find("nsys profile paceline train"), std::string::npos);

@@ -36,20 +36,20 @@ struct Rates {
   double regression, improvement, equivalent;
 };
 
-constexpr int kTrials = 4000;
+constexpr int kCompareTrials = 4000;
 
 Rates characteristic(int pairs, double between_sd, double shift) {
   std::map<Verdict, int> count;
-  for (int seed = 1; seed <= kTrials; ++seed) {
+  for (int seed = 1; seed <= kCompareTrials; ++seed) {
     const auto p = make_pairs(pairs, between_sd, shift, static_cast<std::uint64_t>(seed));
     ++count[compare_pairs(p.a, p.b).verdict];
   }
-  const auto rate = [&](Verdict v) { return static_cast<double>(count[v]) / kTrials; };
+  const auto rate = [&](Verdict v) { return static_cast<double>(count[v]) / kCompareTrials; };
   return {rate(Verdict::kRegression), rate(Verdict::kImprovement), rate(Verdict::kEquivalent)};
 }
 
 double slack(double rate) {
-  return std::max(series::tolerance(rate, kTrials), 0.005);
+  return std::max(series::tolerance(rate, kCompareTrials), 0.005);
 }
 
 TEST(Verdict, OperatingCharacteristic) {

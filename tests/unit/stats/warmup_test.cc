@@ -15,7 +15,7 @@ namespace paceline::stats {
 namespace {
 
 constexpr double kBaseNs = 8e6;  // 0.25 s hold 31 iterations: windows of 30
-constexpr int kTrials = 40;
+constexpr int kWarmupTrials = 40;
 
 using Shape = std::function<double(double)>;
 
@@ -54,12 +54,12 @@ Outcome warm_up(const std::vector<double>& x, const WarmupConfig& config = {}) {
 double mean_bias(const Shape& shape, double noise) {
   const double steady = kBaseNs * (1 + noise * 0.6744897501960817) * shape(1e9);
   double sum = 0;
-  for (int seed = 1; seed <= kTrials; ++seed) {
+  for (int seed = 1; seed <= kWarmupTrials; ++seed) {
     const auto x = make_series(shape, noise, static_cast<std::uint64_t>(seed));
     const auto cut = static_cast<std::size_t>(warm_up(x).n);
     sum += median(std::span(x).subspan(cut, 200)) / steady - 1;
   }
-  return sum / kTrials;
+  return sum / kWarmupTrials;
 }
 
 const Shape kFlat = [](double) { return 1.0; };
@@ -83,7 +83,7 @@ TEST(Warmup, SlowStartsLeaveNoBias) {
 
 TEST(Warmup, FlatSeriesCostFourWindowsInTheMiddle) {
   std::vector<double> costs;
-  for (int seed = 1; seed <= kTrials; ++seed) {
+  for (int seed = 1; seed <= kWarmupTrials; ++seed) {
     const auto outcome = warm_up(make_series(kFlat, .01, static_cast<std::uint64_t>(seed)));
     EXPECT_EQ(outcome.window, 30);
     costs.push_back(static_cast<double>(outcome.n));
@@ -172,7 +172,7 @@ TEST(Warmup, AnswersDoNotDependOnHowSamplesArrive) {
 TEST(Mser, FindsTheThermalStep) {
   for (const double noise : {.01, .05}) {
     std::vector<double> cuts;
-    for (int seed = 1; seed <= kTrials; ++seed) {
+    for (int seed = 1; seed <= kWarmupTrials; ++seed) {
       const auto cut = mser5(make_series(kThermalStep, noise, static_cast<std::uint64_t>(seed)));
       cuts.push_back(static_cast<double>(cut->cut));
       EXPECT_TRUE(cut->residual_warmup);
@@ -184,9 +184,9 @@ TEST(Mser, FindsTheThermalStep) {
 
 TEST(Mser, FlatSeriesKeepTheirMedian) {
   int flagged = 0;
-  for (int seed = 1; seed <= kTrials; ++seed)
+  for (int seed = 1; seed <= kWarmupTrials; ++seed)
     flagged += mser5(make_series(kFlat, .01, static_cast<std::uint64_t>(seed)))->residual_warmup;
-  EXPECT_LE(flagged, kTrials / 4);
+  EXPECT_LE(flagged, kWarmupTrials / 4);
   const auto constant = mser5(std::vector<double>(100, 3.0));
   EXPECT_EQ(constant->cut, 0);
   EXPECT_FALSE(constant->residual_warmup);

@@ -6,34 +6,37 @@
 #include <limits>
 
 #include "base/random.h"
+#include "support/words.h"
 
 namespace paceline::workload {
 namespace {
 
-constexpr std::int64_t kClasses = 10;
+using test::says;
+
+constexpr std::int64_t kClassCount = 10;
 const Tolerance kLoose{0.3, 0.95}, kNone{1e9, -1};
 
 // What a trained classifier gives: scores with a clear answer that depends on the input.
 ComparedRows classifier(std::int64_t samples) {
-  ComparedRows rows{samples, 1, kClasses, {}, true};
+  ComparedRows rows{samples, 1, kClassCount, {}, true};
   const CounterRng rng(7, 7);
   for (std::int64_t s = 0; s < samples; ++s)
-    for (std::int64_t i = 0; i < kClasses; ++i)
-      rows.values.push_back(static_cast<float>(rng.normal(static_cast<std::uint64_t>(s * kClasses + i))) +
-                            (s % kClasses == i ? 8.0F : 0.0F));
+    for (std::int64_t i = 0; i < kClassCount; ++i)
+      rows.values.push_back(static_cast<float>(rng.normal(static_cast<std::uint64_t>(s * kClassCount + i))) +
+                            (s % kClassCount == i ? 8.0F : 0.0F));
   return rows;
 }
 
 // The first `count` samples answer something else.
 ComparedRows with_flipped_answers(ComparedRows rows, std::int64_t count) {
   for (std::int64_t s = 0; s < count; ++s)
-    rows.values[static_cast<std::size_t>(s * kClasses + (s + 1) % kClasses)] += 20;
+    rows.values[static_cast<std::size_t>(s * kClassCount + (s + 1) % kClassCount)] += 20;
   return rows;
 }
 
 std::vector<std::int64_t> truth(std::int64_t samples) {
   std::vector<std::int64_t> labels;
-  for (std::int64_t s = 0; s < samples; ++s) labels.push_back(s % kClasses);
+  for (std::int64_t s = 0; s < samples; ++s) labels.push_back(s % kClassCount);
   return labels;
 }
 
@@ -49,10 +52,6 @@ AccuracyQuestion trained(double max_changed = 0.1, double claim = 0) {
 result::Correctness judged(std::int64_t samples, std::int64_t flipped, const AccuracyQuestion& question) {
   const auto reference = classifier(samples);
   return judge_outputs(with_flipped_answers(reference, flipped), &reference, kNone, question);
-}
-
-bool says(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
 }
 
 TEST(AccuracyGate, TrainedWeightsAreJudgedByTheirAnswers) {
@@ -77,7 +76,7 @@ TEST(AccuracyGate, RandomWeightsAreJudgedByTheCentredCosineAndItSaysSo) {
 
 TEST(AccuracyGate, OneAnswerForEveryInputMeansNothing) {
   auto reference = classifier(64);
-  for (std::int64_t s = 0; s < 64; ++s) reference.values[static_cast<std::size_t>(s * kClasses)] += 100;
+  for (std::int64_t s = 0; s < 64; ++s) reference.values[static_cast<std::size_t>(s * kClassCount)] += 100;
   const auto c = judge_outputs(reference, &reference, kLoose, trained(0.1, 0.05));
   EXPECT_EQ(c.judged_by, "outputs");
   EXPECT_TRUE(says(c.judged_because, "same answer to 100 % of the inputs")) << c.judged_because;
@@ -88,8 +87,8 @@ TEST(AccuracyGate, AFileCanHoldRandomWeightsToo) {
   // Two answers, but what differs between inputs is small beside what they share.
   auto reference = classifier(64);
   for (std::int64_t s = 0; s < 64; ++s)
-    for (std::int64_t i = 0; i < kClasses; ++i)
-      reference.values[static_cast<std::size_t>(s * kClasses + i)] += i < 2 ? 500.0F : 0.0F;
+    for (std::int64_t i = 0; i < kClassCount; ++i)
+      reference.values[static_cast<std::size_t>(s * kClassCount + i)] += i < 2 ? 500.0F : 0.0F;
   const auto c = judge_outputs(reference, &reference, kLoose, trained(0.1, 0.05));
   EXPECT_GT(*c.reference_answers, 1);
   EXPECT_EQ(c.judged_by, "outputs");
@@ -186,7 +185,7 @@ TEST(AccuracyClaim, LabelsAskAboutAccuracyAndNotAboutAnswers) {
   auto outputs = classifier(600);
   // Right on those, wrong on the last 30: a tenth of the answers change, the accuracy does not.
   for (std::int64_t s = 570; s < 600; ++s)
-    outputs.values[static_cast<std::size_t>(s * kClasses + (s + 1) % kClasses)] += 20;
+    outputs.values[static_cast<std::size_t>(s * kClassCount + (s + 1) % kClassCount)] += 20;
   const auto c = judge_outputs(outputs, &reference, kNone, question);
   EXPECT_DOUBLE_EQ(*c.labelled.change.value, 0);
   EXPECT_NEAR(*c.top1.value, 0.9, 1e-9);

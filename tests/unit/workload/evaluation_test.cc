@@ -13,7 +13,7 @@
 namespace paceline::workload {
 namespace {
 
-constexpr std::int64_t kBatch = 2;
+constexpr std::int64_t kEvalBatch = 2;
 
 // Records of CIFAR-100, all of one label.
 std::string records(int count, char label) {
@@ -27,16 +27,16 @@ std::string records(int count, char label) {
 class JudgingTrainer : public test::TextTrainer {
  public:
   [[nodiscard]] std::vector<TensorSpec> batch_specs() const override {
-    return {{"input", DType::kFloat32, {kBatch, 3, 32, 32}}, {"labels", DType::kInt64, {kBatch}}};
+    return {{"input", DType::kFloat32, {kEvalBatch, 3, 32, 32}}, {"labels", DType::kInt64, {kEvalBatch}}};
   }
   plugin::StepOutcome evaluate(std::span<const TensorView> batch) override {
     plugin::StepOutcome outcome;
     const auto* labels = static_cast<const std::int64_t*>(batch[1].data);
-    for (std::int64_t i = 0; i < kBatch; ++i) {
+    for (std::int64_t i = 0; i < kEvalBatch; ++i) {
       outcome.loss += static_cast<double>(labels[i]);
       outcome.correct += labels[i] < 7 ? 1 : 0;
     }
-    outcome.judged = kBatch;
+    outcome.judged = kEvalBatch;
     return outcome;
   }
 };

@@ -8,11 +8,14 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "support/words.h"
 #include "workload/inference/accuracy_gate.h"
 #include "workload/inference/output_kind.h"
 
 namespace paceline::workload {
 namespace {
+
+using test::says;
 
 constexpr std::int64_t kSamples = 8, kChannels = 3, kSide = 32;
 const Tolerance kInt8{0.3, 0.95, 0, 0.5, false}, kFp32{1e-4, 0.99999, 0, 1e-4, true};
@@ -53,10 +56,6 @@ result::Correctness judged(const ComparedRows& outputs, const ComparedRows& refe
   question.answers = kind;
   const ComparedOutputs references{{reference, ""}};
   return judge_all({{outputs, ""}}, &references, tolerance, question);
-}
-
-bool says(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
 }
 
 double iou(const ComparedRows& a, const ComparedRows& b) {

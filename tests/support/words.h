@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "base/error.h"
+
+// What texts say.
+namespace paceline::test {
+
+inline bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+inline void expect_words(const std::string& text, std::initializer_list<const char*> words) {
+  for (const auto* word : words) EXPECT_TRUE(says(text, word)) << text.substr(0, 4000) << "\nlacks: " << word;
+}
+
+// The words of the error that `f` throws.
+template <typename F>
+std::string reason(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace paceline::test

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "measure/timed_loop.h"
+
+namespace paceline::measure {
+
+inline const TimerCost kTimer{20, 22, 25, 150};  // a usual one
+
+}  // namespace paceline::measure
