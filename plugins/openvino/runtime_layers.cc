@@ -80,13 +80,13 @@ void add_fused(const ov::Node& node, const FlopsByName& flops, LayerWork& work) 
   }
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPrecisionNames{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kElementTypes{
     {{"f32", "fp32"}, {"f16", "fp16"}, {"f64", "fp64"}, {"i8", "int8"}, {"u8", "int8"}}};
 
 std::string precision_name(const std::string& type) {
-  const auto row = std::find_if(kPrecisionNames.begin(), kPrecisionNames.end(),
+  const auto row = std::find_if(kElementTypes.begin(), kElementTypes.end(),
                                 [&](const auto& pair) { return pair.first == type; });
-  return row == kPrecisionNames.end() ? type : std::string(row->second);
+  return row == kElementTypes.end() ? type : std::string(row->second);
 }
 
 using OperatorsByName = std::map<std::string, const ov::Node*>;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "support/engine_checks.h"
+#include "tensorrt/gpu.h"
 #include "tensorrt/tensors.h"
 
 namespace paceline::tensorrt_plugin {
@@ -20,10 +21,9 @@ using nvinfer1::MemoryPoolType;
 constexpr const char* kWorkspace = "workspace";
 constexpr const char* kDla = "dla";
 constexpr const char* kTimingCache = "timing_cache";
-constexpr const char* kDevice = "device";
-constexpr std::array<std::string_view, 4> kOptions{kWorkspace, kDla, kTimingCache, kDevice};
+constexpr std::array<std::string_view, 4> kBuildOptions{kWorkspace, kDla, kTimingCache, kDeviceOption};
 // Types are those of the file; TF32 is the one precision that is a switch.
-constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "fp16", "int8"};
+constexpr std::array<std::string_view, 4> kBuildPrecisions{"fp32", "tf32", "fp16", "int8"};
 
 std::int64_t number_option(const std::map<std::string, std::string>& options, const char* name,
                            std::int64_t fallback) {
@@ -66,15 +66,15 @@ const char* on_off(bool on) {
 BuildOptions read_build_options(const plugin::BuildSettings& settings) {
   plugin::EngineSettings as_engine;
   as_engine.precision = settings.precision;
-  plugin_support::check_settings(as_engine, "tensorrt", kPrecisions);
-  plugin_support::check_options(settings.options, "tensorrt", kOptions);
+  plugin_support::check_settings(as_engine, "tensorrt", kBuildPrecisions);
+  plugin_support::check_options(settings.options, "tensorrt", kBuildOptions);
   BuildOptions options;
   options.tf32 = settings.precision == "tf32";
   options.workspace_bytes = number_option(settings.options, kWorkspace, options.workspace_bytes);
   options.dla_core = static_cast<int>(number_option(settings.options, kDla, options.dla_core));
   if (const auto it = settings.options.find(kTimingCache); it != settings.options.end())
     options.timing_cache = it->second;
-  if (const auto it = settings.options.find(kDevice); it != settings.options.end())
+  if (const auto it = settings.options.find(kDeviceOption); it != settings.options.end())
     options.device = it->second;
   return options;
 }

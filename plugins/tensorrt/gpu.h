@@ -10,6 +10,8 @@
 
 namespace paceline::tensorrt_plugin {
 
+inline constexpr const char* kDeviceOption = "device";  // of the engine and of the builder: which Gpu
+
 // One device of this process, by its primary context, which stays until the process ends.
 class Gpu {
  public:

@@ -19,13 +19,12 @@
 namespace paceline::tensorrt_plugin {
 namespace {
 
-constexpr const char* kDevice = "device";
 constexpr const char* kIo = "io";
 constexpr const char* kCudaGraph = "cuda_graph";
-constexpr std::array<std::string_view, 3> kOptions{kDevice, kIo, kCudaGraph};
+constexpr std::array<std::string_view, 3> kEngineOptions{kDeviceOption, kIo, kCudaGraph};
 constexpr std::array<std::string_view, 2> kSuffixes{".plan", ".engine"};
 // The plan decides what is computed; which of these it was is read back.
-constexpr std::array<std::string_view, 5> kPrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
+constexpr std::array<std::string_view, 5> kEnginePrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
 
 // The CUDA version of the driver's interface, which is not the driver's own version.
 std::string driver_api_version() {
@@ -139,14 +138,14 @@ std::vector<DeclaredInput> PlanEngine::file_inputs(const std::string& file) {
 
 void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) {
   const auto file = plugin_support::model_file(model, "tensorrt", kSuffixes);
-  plugin_support::check_settings(settings, "tensorrt", kPrecisions);
-  plugin_support::check_options(settings.options, "tensorrt", kOptions);
+  plugin_support::check_settings(settings, "tensorrt", kEnginePrecisions);
+  plugin_support::check_options(settings.options, "tensorrt", kEngineOptions);
   launch_ = launch_of(settings.options);
   const auto bytes = read_file(file);
   check_plan(file, bytes, library());
   close_plan();
   model_ = model;
-  const auto device = settings.options.find(kDevice);
+  const auto device = settings.options.find(kDeviceOption);
   gpu_.emplace(device == settings.options.end() ? "cuda:0" : device->second);
   open_plan(file, bytes);
   plugin_support::check_inputs(file, declared_inputs(*engine_), model_.inputs);
