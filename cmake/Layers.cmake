@@ -1,4 +1,14 @@
 # SPDX-License-Identifier: MIT
+# paceline_compile_together(TARGET): up to 12 of its sources are one compilation, of like numbers of files: headers cost more than code.
+function(paceline_compile_together target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cc$")
+  list(LENGTH sources count)
+  math(EXPR units "(${count} + 11) / 12")
+  math(EXPR size "(${count} + ${units} - 1) / ${units}")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PACELINE_UNITY} UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE ${size})
+endfunction()
+
 # paceline_add_layer(stats SOURCES a.cc DEPENDS base LIBRARIES fmt::fmt): one folder, one target, its only allowed links.
 # tests/layering.py checks the includes of each folder against the same DEPENDS lists.
 function(paceline_add_layer name)
@@ -8,6 +18,7 @@ function(paceline_add_layer name)
   add_library(paceline::${name} ALIAS paceline_${name})
   target_include_directories(paceline_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(paceline_${name} PUBLIC ${layer_DEPENDS} ${layer_LIBRARIES} PRIVATE paceline::warnings)
+  paceline_compile_together(paceline_${name})
 endfunction()
 
 # paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry a case.
@@ -20,6 +31,7 @@ function(paceline_add_test name)
   add_executable(${name} ${test_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${test_DEPENDS} ${test_LIBRARIES} GTest::gtest_main paceline::warnings)
+  paceline_compile_together(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   include(GoogleTest)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES

@@ -347,8 +347,8 @@ std::string older_flags_markdown() {
     if (row.tool != tool)
       text += fmt::format("\n## {}\n\n| typed there | | write here |\n|---|---|---|\n", row.tool);
     tool = row.tool;
-    constexpr std::array<std::string_view, 3> kWords{"", "as typed", "differs"};
-    text += fmt::format("| `{}` | {} | {} |\n", row.flag, kWords[static_cast<std::size_t>(row.standing)],
+    constexpr std::array<std::string_view, 3> kStandings{"", "as typed", "differs"};
+    text += fmt::format("| `{}` | {} | {} |\n", row.flag, kStandings[static_cast<std::size_t>(row.standing)],
                         in_table(marked(row, "", 0)));
   }
   text += "\n## Commands\n\n| typed there | write here |\n|---|---|\n";
