@@ -12,7 +12,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::string_view kBatchWord = "{batch}", kScalarWord = "scalar";
+constexpr std::string_view kBatchWord = "{batch}", kScalarWord = "scalar", kEmptyWord = "0";
 
 [[noreturn]] void bad(std::string_view item, const std::string& why) {
   throw Error(ErrorCode::kConfig,
@@ -36,6 +36,7 @@ std::int64_t parse_dimension(std::string_view part, std::string_view item) {
 Shape parse_dims(std::string_view dims, std::string_view item) {
   Shape shape;
   if (dims == kScalarWord) return shape;
+  if (dims == kEmptyWord) return {0};  // a list that may be empty, as the axes of a reduction
   std::int64_t elements = 1;
   for (const auto& part : split(dims, 'x')) {
     shape.push_back(parse_dimension(part, item));

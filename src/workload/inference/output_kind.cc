@@ -19,8 +19,13 @@ bool contains_any(const std::string& text, std::initializer_list<const char*> wo
                      [&](const char* word) { return text.find(word) != std::string::npos; });
 }
 
+// Those of 8 bits are most often quantised numbers or pictures.
+constexpr std::array kIntegerTypes{DType::kInt64,  DType::kInt32,  DType::kInt16, DType::kUInt64,
+                                   DType::kUInt32, DType::kUInt16, DType::kBool};
+
 bool is_integer(const ComparedRows& rows) {
-  return rows.dtype == DType::kInt64 || rows.dtype == DType::kInt32 || rows.dtype == DType::kBool;
+  return rows.dtype &&
+         std::find(kIntegerTypes.begin(), kIntegerTypes.end(), *rows.dtype) != kIntegerTypes.end();
 }
 
 bool can_be_boxes(const ComparedRows& rows) {

@@ -118,6 +118,13 @@ TEST_F(InputFiles, EveryArrayHasAnInputOfItsOwn) {
   EXPECT_NE(refusal(two, {"x:" + a}).find("no array named 'y'"), std::string::npos);
 }
 
+TEST_F(InputFiles, AnInputMayHaveNoElements) {
+  const auto axes = save("axes", {0});
+  const auto inputs =
+      make_inputs({{{"axes", DType::kFloat32, {1, 0}}}, {}, 1, {"axes:" + axes}, {}, 1, {kNoBatch}});
+  EXPECT_EQ(inputs.at(0).spec().shape, (Shape{1, 0}));
+}
+
 TEST_F(InputFiles, ANameMayHoldColons) {
   const auto file = save("x", {2, 3});
   const std::vector<TensorSpec> specs{{"in:0", DType::kFloat32, {2, 3}}};
