@@ -79,16 +79,25 @@ double server_seconds(const config::Settings& s, double iteration) {
   return kSaturationS + std::clamp(wanted, s.number("server.t_min_s"), s.number("server.t_max_s"));
 }
 
-double by_the_rule(const config::Settings& s, double iteration) {
-  const double wanted =
-      std::max(s.number("stop.t_min_s"), static_cast<double>(s.integer("stop.n_min")) * iteration);
-  return std::min(wanted, std::max(s.number("stop.t_max_s"), iteration));
+// Samples until the interval of a median is as narrow as asked: its half-width is about 2.5 standard deviations
+// over the root of their number, and a machine without neighbours varies by 5 %.
+double samples_wanted(const config::Settings& s) {
+  constexpr double kWidths = 2.5, kVariation = 0.05;
+  const double fewest = static_cast<double>(s.integer("stop.n_min"));
+  if (!s.has("stop.rel_halfwidth_p50")) return fewest;
+  return std::max(fewest, std::pow(kWidths * kVariation / s.number("stop.rel_halfwidth_p50"), 2));
 }
 
-double measure_seconds(const config::Settings& s, double iteration) {
+double by_the_rule(const config::Settings& s, double iteration, Times times) {
+  const double most = std::max(s.number("stop.t_max_s"), iteration);
+  if (times == Times::kUnsteady) return most;
+  return std::min(std::max(s.number("stop.t_min_s"), samples_wanted(s) * iteration), most);
+}
+
+double measure_seconds(const config::Settings& s, double iteration, Times times) {
   if (s.has("scenario") && s.text("scenario") == "server") return server_seconds(s, iteration);
   if (s.has("iterations")) return static_cast<double>(s.integer("iterations")) * iteration;
-  return by_the_rule(s, iteration);
+  return by_the_rule(s, iteration, times);
 }
 
 // The backward pass does twice the work of the forward pass; ranks share the speed that is assumed.
@@ -120,13 +129,13 @@ double training_profile_seconds(const config::Case& c) {
                        step_seconds(c);
 }
 
-double training_pass_seconds(const config::Case& c) {
+double training_pass_seconds(const config::Case& c, Times times) {
   const auto& s = c.settings;
   const double step = step_seconds(c);
   const double measured = s.has("benchmark.measure_steps")
                               ? static_cast<double>(s.integer("benchmark.measure_steps")) * step
                           : s.has("benchmark.measure_seconds") ? s.number("benchmark.measure_seconds")
-                                                               : by_the_rule(s, step);
+                                                               : by_the_rule(s, step, times);
   const double steps = static_cast<double>(s.integer("benchmark.warmup_steps")) * step + measured;
   const double epochs = epochs_seconds(c);
   return kStartS + (epochs > 0 ? epochs : steps);  // they end with the last epoch
@@ -149,48 +158,59 @@ double profile_seconds(const config::Settings& s, double iteration) {
   return kStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
 }
 
+// Both ends where they differ by more than the estimate is good for.
+std::string time_words(double seconds, double unsteady) {
+  constexpr double kSame = 1.5;
+  if (unsteady <= kSame * seconds) return format_time_left(seconds);
+  return fmt::format("{}, up to {} where times are unsteady", format_time_left(seconds),
+                     format_time_left(unsteady));
+}
+
 }  // namespace
 
-double estimated_seconds(const config::Case& c) {
+double estimated_seconds(const config::Case& c, Times times) {
   if (!c.not_available.empty()) return 0;
   const double repetitions =
       c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
   if (c.kind == config::WorkloadKind::kTraining)
-    return repetitions * training_pass_seconds(c) + training_profile_seconds(c);
+    return repetitions * training_pass_seconds(c, times) + training_profile_seconds(c);
   const double iteration = iteration_seconds(c);
   const double pass =
-      kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration);
+      kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration, times);
   return kStartS + check_seconds(c.settings, iteration) + repetitions * pass +
          cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }
 
 nlohmann::json dry_run_json(const std::string& experiment, const std::vector<config::Case>& cases) {
   auto list = nlohmann::json::array();
-  double total = 0;
+  double total = 0, most = 0;
   for (const auto& c : cases) {
-    const double seconds = estimated_seconds(c);
+    const double seconds = estimated_seconds(c), unsteady = estimated_seconds(c, Times::kUnsteady);
     total += seconds;
-    nlohmann::json one{{"number", list.size() + 1}, {"case_id", c.id}, {"estimated_s", seconds}};
+    most += unsteady;
+    nlohmann::json one{
+        {"number", list.size() + 1}, {"case_id", c.id}, {"estimated_s", seconds}, {"estimated_most_s", unsteady}};
     if (!c.not_available.empty()) one["skipped_because"] = c.not_available;
     list.push_back(std::move(one));
   }
-  return {{"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}};
+  return {{"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}, {"estimated_most_s", most}};
 }
 
 std::string dry_run_text(const std::vector<config::Case>& cases) {
   std::string text;
-  double total = 0;
+  double total = 0, most = 0;
   std::size_t number = 0;
   for (const auto& c : cases) {
-    const double seconds = estimated_seconds(c);
+    const double seconds = estimated_seconds(c), unsteady = estimated_seconds(c, Times::kUnsteady);
     total += seconds;
+    most += unsteady;
     text += fmt::format("{:>4}  {:<48} {}\n", ++number, on_one_line(c.id),
-                        c.not_available.empty() ? "about " + format_time_left(seconds)
+                        c.not_available.empty() ? "about " + time_words(seconds, unsteady)
                                                 : "skipped: " + on_one_line(c.not_available));
   }
   return text +
          fmt::format("{}, roughly {} (from the speed of this machine now and the size of the models)\n",
-                     plural(std::ssize(cases), "case"), format_time_left(total));
+                     plural(std::ssize(cases), "case"), time_words(total, most));
 }
 
 }  // namespace paceline::cli
