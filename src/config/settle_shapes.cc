@@ -104,7 +104,7 @@ class Settler {
       inputs_.push_back(mine ? *mine : as_declared(input, role));
       auto& taken = inputs_.back();
       if (!taken.dtype) taken.dtype = input.dtype;
-      if (!mine || marks || !role || *role >= taken.shape.size()) continue;
+      if (!mine || marks || !role || *role >= taken.shape.size() || taken.shape[*role] == 0) continue;
       said_.push_back({inputs_.size() - 1, *role, taken.shape[*role]});
     }
   }

@@ -55,6 +55,8 @@ TEST(InputShapes, AreWrittenAsTheyAreRead) {
 TEST(SettledShapes, AnInputWithoutElementsIsNoBatch) {
   const Declared declared{input("axes", {0}, {}, DType::kInt64), input("x", {3, 2})};
   EXPECT_EQ(text_of("", declared), "axes:0:int64,x:{batch}x2 @ 3");
+  const Declared open{input("x", {3, 2}), input("axes", {-1}, {}, DType::kInt64)};
+  EXPECT_EQ(text_of("axes:0:int64", open), "x:{batch}x2,axes:0:int64 @ 3");
 }
 
 TEST(SettledShapes, SizesThatAreWrittenStay) {
