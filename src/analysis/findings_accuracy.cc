@@ -16,7 +16,8 @@ using result::Outcome;
 using result::RunResult;
 
 std::string percent(double share) {
-  return fmt::format("{:.2g} %", share * 100);
+  const double value = share * 100;
+  return value < 10 ? fmt::format("{:.2g} %", value) : fmt::format("{:.0f} %", value);
 }
 
 std::string case_words(const CaseResult& one) {
