@@ -213,7 +213,10 @@ class FlagParser {
   void report_unknown(const std::string& flag, bool has_value, const std::string& typed_value) {
     const std::string value = has_value ? typed_value : value_of_unknown(has_value);
     const auto older = older_flag_message(flag, value, flags_.command);
-    report(flag, older.empty() ? "unknown option" + suggestion(flag, flags_.command) : older);
+    if (!older.empty()) return report(flag, older);
+    const auto home = command_with(flag);
+    report(flag, home.empty() ? "unknown option" + suggestion(flag, flags_.command)
+                              : fmt::format("unknown option; it is one of paceline {}", home));
   }
 
   void store(const Option& option, std::string name, const std::string& flag, const std::string& typed,

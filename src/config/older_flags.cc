@@ -18,7 +18,7 @@ using enum Standing;
 constexpr std::string_view kBenchmarkApp = "benchmark_app", kPerfTest = "onnxruntime_perf_test",
                            kAnalyzer = "perf_analyzer", kTrtexec = "trtexec", kDdpScripts = "DDP scripts",
                            kBench = "bench suites";
-constexpr std::string_view kAlwaysThere = "nothing; p50, p90, p95 and p99 are in every result";
+constexpr std::string_view kAlwaysThere = "nothing; p50, p90, p95 and p99 are in a result where its samples carry them";
 constexpr std::string_view kOwnProcess =
     "nothing; the model runs in a process of this tool, without a server";
 
@@ -260,7 +260,8 @@ bool same_flag(std::string_view a, std::string_view b) {
   });
 }
 
-// Rows of the flag: those of the command, else all. A plan takes what infer and train take.
+// Rows of the flag: those of the command, else all, unless another command has an option of that name. A plan
+// takes what infer and train take.
 std::vector<const OlderFlag*> rows_of(std::string_view flag, unsigned command) {
   std::vector<const OlderFlag*> own, all;
   for (const auto& row : kFlags) {
@@ -268,6 +269,7 @@ std::vector<const OlderFlag*> rows_of(std::string_view flag, unsigned command) {
     all.push_back(&row);
     if (serves(row, command)) own.push_back(&row);
   }
+  if (own.empty() && !command_with(flag).empty()) return {};
   return own.empty() ? all : own;
 }
 
@@ -282,6 +284,12 @@ std::span<const OlderFlag> older_flags() {
 }
 std::span<const OlderCommand> older_commands() {
   return kOlderCommands;
+}
+
+std::string_view command_with(std::string_view flag) {
+  const auto found = std::find_if(kCommandNames.begin(), kCommandNames.end(),
+                                  [&](const CommandName& row) { return find_flag(flag, row.command) != nullptr; });
+  return found == kCommandNames.end() ? std::string_view{} : found->name;
 }
 
 std::string_view command_name(unsigned command) {

@@ -44,6 +44,9 @@ std::string list_of_range(std::string_view text);
 // The name of a command by its bit: "infer".
 std::string_view command_name(unsigned command);
 
+// The first command that has the option; empty for none.
+std::string_view command_with(std::string_view flag);
+
 std::string older_flags_markdown();
 
 }  // namespace paceline::config

@@ -66,6 +66,7 @@ class Checker {
     check_labels();
     check_images();
     check_reference();
+    check_feedback();
     check_baseline();
     check_load();
     check_cross_check();
@@ -275,6 +276,16 @@ class Checker {
       if (values != 1 && values != 3)
         report(name,
                fmt::format("{} takes one value, or three (red, green, blue); these are {}", name, values));
+    }
+  }
+
+  // Names may hold colons; whether the model has them is known when it is loaded.
+  void check_feedback() {
+    if (!settings_.has("feedback")) return;
+    for (const auto& pair : settings_.texts("feedback")) {
+      const auto colon = pair.find(':', 1);
+      if (colon == std::string::npos || colon + 1 == pair.size())
+        report("feedback", fmt::format("feedback '{}' is no OUTPUT:INPUT, e.g. state_out:state_in", pair));
     }
   }
 

@@ -104,7 +104,7 @@ Converted convert_number(const Option& option, const RawValue& raw) {
     return fail(option, raw, problem);
   if (is_too_large<double>(raw.text)) return out_of_range(option, raw);
   const auto number = parse_double(raw.text);
-  if (!number) return fail(option, raw, no_number(option, "a number"));
+  if (!number) return fail(option, raw, no_number(option, "a number") + range_hint(option, raw.text));
   return in_range(option, raw, *number, *number);
 }
 
@@ -149,10 +149,14 @@ std::optional<std::string> same_name(std::string_view text, const std::vector<st
   return found == names.end() ? std::nullopt : std::optional(*found);
 }
 
+bool names_an_engine(const Option& option) {
+  return option.type == OptionType::kEngine || option.type == OptionType::kReference;
+}
+
 // "; did you mean 'onnxruntime'?" of another tool's word, or of a misspelt one.
 std::string meant(const Option& option, std::string_view text, const std::vector<std::string>& names) {
   const auto older =
-      older_value(option.type == OptionType::kEngine ? "engine" : option.name, lower_case(std::string(text)));
+      older_value(names_an_engine(option) ? "engine" : option.name, lower_case(std::string(text)));
   if (!older.empty()) return fmt::format("; here it is {}", older);
   return suggestion(lower_case(std::string(text)), names);
 }
@@ -210,6 +214,9 @@ Converted convert_folder(const Option& option, const RawValue& raw) try {
 Converted convert_model(const Option& option, const RawValue& raw, const NameSpace& names) {
   const Model* model = find_model(raw.text);
   const bool built_in = model && model->folder.empty();
+  if (built_in && is_pretrained_folder(raw.text))
+    return fail(option, raw, fmt::format("is a built-in model and a folder here; write ./{} for the folder, or work in another "
+                                         "folder for the built-in one", raw.text));
   if (!built_in && is_pretrained_folder(raw.text)) {
     auto folder = convert_folder(option, raw);
     if (folder.value || !names.open) return folder;
@@ -248,6 +255,7 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
 // A file that is not there is said by the checks of the plan, or by the case that reads it.
 Converted convert_reference(const Option& option, const RawValue& raw, const NameSpace& names) {
   const bool outputs = raw.text.ends_with(".npy") || raw.text.ends_with(".npz");
+  if (raw.text == kEngineOfModel) return fail(option, raw, "is no reference; name an engine or a file");
   return outputs || find_file_type(raw.text) ? Converted{raw.text, {}} : convert_engine(option, raw, names);
 }
 

@@ -83,11 +83,21 @@ TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
       said(parse_flags(std::vector<std::string>{"-c", "p.yaml"}, kValidate)),
       "-c: unknown option (bench suites); here: paceline run --dry-run PLAN.yaml, which checks the plan");
   EXPECT_EQ(said(parse_flags(std::vector<std::string>{"-niter", "9"}, kTrain)),
-            "-niter: unknown option (benchmark_app); here: paceline infer --iterations N");
+            "-niter: unknown option; it is one of paceline infer");
   EXPECT_EQ(
       said(parse_flags(std::vector<std::string>{"--local_rank=0"}, kTrain)),
       "--local_rank: unknown option (DDP scripts); here: nothing; LOCAL_RANK and its like are always read "
       "from the environment");
+}
+
+// A flag of this tool that is typed at another of its commands is no other tool's.
+TEST(OlderFlags, AFlagOfAnotherCommandNamesThatCommand) {
+  for (const char* flag : {"--iterations", "--duration", "--shapes"})
+    EXPECT_EQ(said(parse_flags(std::vector<std::string>{flag, "30"}, kTrain)),
+              std::string(flag) + ": unknown option; it is one of paceline infer");
+  EXPECT_EQ(said(parse_flags(std::vector<std::string>{"--threads", "4"}, kValidate)),
+            "--threads: unknown option; it is one of paceline infer");
+  EXPECT_EQ(said(infer_flags({"--epochs", "3"})), "--epochs: unknown option; it is one of paceline train");
 }
 
 TEST(OlderFlags, ARangeIsWrittenAsAList) {

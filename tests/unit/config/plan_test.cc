@@ -127,6 +127,8 @@ TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
   EXPECT_EQ(limit({"--repetitions", "6"}), 60);
   EXPECT_EQ(limit({"--stop.t_min_s", "20"}), 60);
   EXPECT_EQ(limit({"--stop.t_max_s", "5"}), 5);
+  EXPECT_EQ(limit({"--expect", "p50_ms < 60"}), 60);
+  EXPECT_EQ(limit({"--strict"}), 60);
 }
 
 // Two fp32 engines need few inputs; a claim, a lower precision, labels or larger batches need all of them.
