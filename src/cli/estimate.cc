@@ -144,7 +144,8 @@ double training_pass_seconds(const config::Case& c, Times times) {
 // The inputs run twice: for the reference, and for the check.
 double check_seconds(const config::Settings& s, double iteration) {
   const double batch = static_cast<double>(s.integer("batch"));
-  return 2 * std::ceil(static_cast<double>(s.integer("accuracy.samples")) / batch) * iteration;
+  const double batches = std::ceil(static_cast<double>(run::asked_samples(s)) / batch);
+  return 2 * (s.has("accuracy.samples") ? batches : std::max(2.0, batches)) * iteration;
 }
 
 // Of both sides; the engine's tool does what our process does.

@@ -252,11 +252,11 @@ constexpr std::array kWorkloadRows{
     Option{.name = "accuracy.samples",
            .flags = "--accuracy-samples",
            .type = kInteger,
-           .fallback = "64",
            .unit = "inputs",
            .min = 1,
            .max = 10'000,
-           .help = "Inputs that are compared with the reference; load_inputs and image_dir may give fewer."},
+           .help = "Inputs that are compared with the reference; load_inputs and image_dir may give fewer. "
+                   "Unset: 64, and two batches where these are more."},
     Option{
         .name = "accuracy.reference",
         .flags = "--accuracy-reference",

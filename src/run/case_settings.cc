@@ -15,6 +15,8 @@ namespace {
 // With their defaults.
 constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
 
+constexpr std::int64_t kUsualSamples = 64;
+
 constexpr double kFloorS = 0.5;
 constexpr double kFloorOnGpuS = 1.0;  // whose clocks are lower when it has idled
 
@@ -36,6 +38,10 @@ std::map<std::string, std::string> device_options(const config::Settings& s) {
     if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
   }
   return options;
+}
+
+std::int64_t asked_samples(const config::Settings& s) {
+  return s.has("accuracy.samples") ? s.integer("accuracy.samples") : kUsualSamples;
 }
 
 double warmup_floor_s(const config::Settings& s) {

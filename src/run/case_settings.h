@@ -23,6 +23,9 @@ std::map<std::string, std::string> device_options(const config::Settings& s);
 // 0: they are not spread over devices.
 std::int64_t instances_per_device(const config::Settings& s);
 
+// Inputs that are compared with the reference, before they become whole batches: as written, else 64.
+std::int64_t asked_samples(const config::Settings& s);
+
 // Seconds of warm-up at least: as written, else 0.5, and on a GPU 1; never beyond warmup.max_time_s.
 double warmup_floor_s(const config::Settings& s);
 

@@ -157,15 +157,18 @@ class Faults(cli.CliTest):
 
     def test_an_engine_that_keeps_an_answer_for_each_input_is_found_out(self):
         """With few batches the one that was timed would come up again among those that are said to be new."""
-        result = self.infer("--accuracy-reference", "spin", "--batch", "16", engine="fault", shapes=WIDE, env={"SPIN_FAULT": "memo", "SPIN_FAULT_US": "5000"},
-                            iterations=200)
-        self.assert_code(result, 1)
-        self.assertIn("repeats answers instead of computing them", self.summary()["cases"][0]["reason"])
+        for batch in ("16", "64"):  # 64 inputs are one batch of 64: a second one is made
+            result = self.infer("--accuracy-reference", "spin", "--batch", batch, "-o", f"memo{batch}", engine="fault", shapes=WIDE,
+                                env={"SPIN_FAULT": "memo", "SPIN_FAULT_US": "5000"}, iterations=200)
+            self.assert_code(result, 1)
+            self.assertIn("repeats answers instead of computing them", self.summary(self.only_run(f"memo{batch}"))["cases"][0]["reason"])
 
     def test_outputs_that_are_an_input_or_weights_pass(self):
         for fault in ("view", "constant"):
-            result = self.infer("--accuracy-reference", "fault", "-o", fault, engine="fault", env={"SPIN_FAULT": fault}, iterations=20)
-            self.assert_code(result, 0)
+            for batch in ("1", "64"):
+                result = self.infer("--accuracy-reference", "fault", "--batch", batch, "-o", fault + batch, engine="fault", env={"SPIN_FAULT": fault},
+                                    iterations=20)
+                self.assert_code(result, 0)
 
     def test_an_engine_that_computes_passes(self):
         for fault in ("", "nothing"):

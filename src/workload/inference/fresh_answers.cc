@@ -174,7 +174,9 @@ result::Correctness verify_other_inputs(const PassSpec& spec, plugin::Engine& en
                                         const TimedAnswers& timed, bool can_poison) {
   constexpr std::int64_t kRounds = 2;
   const std::int64_t others = spec.samples - spec.batch;
-  const std::int64_t runs = std::clamp<std::int64_t>(others / kRounds, 1, fresh_runs(timed.typical_ns));
+  // A single run accuses nobody, so few inputs make one round of two.
+  const std::int64_t least = std::min<std::int64_t>(2, others);
+  const std::int64_t runs = std::min(std::max(others / kRounds, least), fresh_runs(timed.typical_ns));
   result::Correctness compared;
   double fastest_ns = 0, known_ns = timed.typical_ns;
   for (std::int64_t asked = 0; asked == 0 || (asked + runs <= others && asked < kRounds * runs);

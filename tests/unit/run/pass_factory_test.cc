@@ -113,6 +113,21 @@ TEST(PassFactory, DefaultsAreTheMethodologys) {
   EXPECT_DOUBLE_EQ(pass.tolerance.centred_cosine, 0.99999);
 }
 
+TEST(PassFactory, TwoBatchesAreComparedUnlessTheirNumberIsWritten) {
+  const auto samples = [](const std::string& plan) {
+    return base_pass(inference_cases(plan).at(0), 1).samples;
+  };
+  EXPECT_EQ(samples(""), 64);
+  EXPECT_EQ(samples("batch_sizes: [32]\n"), 64);
+  EXPECT_EQ(samples("batch_sizes: [33]\n"), 66);
+  EXPECT_EQ(samples("batch_sizes: [64]\n"), 128);
+  EXPECT_EQ(samples("batch_sizes: [64]\naccuracy: {samples: 64}\n"), 64);
+  EXPECT_EQ(samples("batch_sizes: [64]\naccuracy: {samples: 65}\n"), 128);
+  EXPECT_EQ(samples("batch_sizes: [2048]\n"), 2048) << "two batches of pictures take 2.3 GiB";
+  EXPECT_EQ(samples("batch_sizes: [64]\naccuracy: {reference: 'y:out.npz'}\n"), 64) << "it has 64 rows";
+  EXPECT_EQ(samples("scenario: server\nserver: {load: 0.5, max_batch: 64}\n"), 64);
+}
+
 TEST(PassFactory, AGpuWarmsUpForLonger) {
   const auto floor_ns = [](const std::string& lines) {
     return base_pass(inference_cases(lines).at(0), 1).loop.warmup.floor_ns;

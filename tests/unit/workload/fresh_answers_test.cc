@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/fresh_answers.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "base/npy.h"
+#include "support/words.h"
+
+namespace paceline::workload {
+namespace {
+
+namespace fs = std::filesystem;
+using test::says;
+
+// Copies its input. One that keeps answers works only on inputs that it has not seen.
+class CopyEngine : public plugin::Engine {
+ public:
+  explicit CopyEngine(bool keeps_answers) : keeps_answers_(keeps_answers) {}
+  [[nodiscard]] plugin::EngineInfo info() const override { return {}; }
+  void load(const plugin::ModelSpec&, const plugin::EngineSettings&) override {}
+  void bind(plugin::Slot, std::span<const TensorView> inputs) override { input_ = inputs.front(); }
+  void enqueue(plugin::Slot) override {
+    const std::string content(static_cast<const char*>(input_.data), input_.size_bytes());
+    if (!keeps_answers_ || seen_.insert(content).second)
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    output_ = Tensor({"y", input_.dtype, input_.shape});
+    std::memcpy(output_.data(), content.data(), content.size());
+    view_ = output_.view();
+  }
+  std::span<const TensorView> synchronize(plugin::Slot) override { return {&view_, 1}; }
+  plugin::ReadBack read_back(plugin::Slot) override { return {}; }
+
+ private:
+  bool keeps_answers_;
+  std::set<std::string> seen_;
+  TensorView input_, view_;
+  Tensor output_;
+};
+
+class FreshAnswers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("fresh_answers-") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string write(const std::string& name, std::int64_t samples, Shape shape) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < 2 * samples; ++i) values.push_back(static_cast<float>(i));
+    write_npy(folder_ / name, {"x", values.data(), DType::kFloat32, std::move(shape), {}, {}});
+    return (folder_ / name).string();
+  }
+  // What is found where the first batch took `typical_ns` in the timed loop.
+  result::Correctness verified(CopyEngine& engine, std::int64_t samples, double typical_ns) {
+    PassSpec spec;
+    spec.samples = samples;
+    spec.input_files = {write("in.npy", samples, {samples, 2})};
+    spec.reference_file = write("ref.npy", samples, {samples, 1, 2});
+    spec.tolerance = {1e-6, -1};
+    const Inputs inputs(spec, 0, 1);
+    const auto batch = inputs.batch(0);
+    return verify_answers(spec, engine, {infer(engine, batch), batch, typical_ns});
+  }
+  fs::path folder_;
+};
+
+constexpr double kRepeatedNs = 1e3, kComputedNs = 3e6;
+
+TEST_F(FreshAnswers, TwoOtherInputsAreEnoughToSeeThatAnswersAreKept) {
+  for (const std::int64_t samples : {3, 4, 5, 9}) {
+    CopyEngine engine(true);
+    const auto c = verified(engine, samples, kRepeatedNs);
+    EXPECT_FALSE(c.passed) << samples;
+    EXPECT_TRUE(says(c.detail, "repeats answers instead of computing them")) << samples << ": " << c.detail;
+  }
+}
+
+TEST_F(FreshAnswers, AnEngineThatComputesPasses) {
+  for (const std::int64_t samples : {1, 2, 3, 9}) {
+    CopyEngine engine(false);
+    const auto c = verified(engine, samples, kComputedNs);
+    EXPECT_TRUE(c.passed) << samples << ": " << c.detail;
+  }
+}
+
+TEST_F(FreshAnswers, ASingleRunAccusesNobody) {
+  CopyEngine engine(true);
+  EXPECT_TRUE(verified(engine, 2, kRepeatedNs).passed);
+}
+
+}  // namespace
+}  // namespace paceline::workload
