@@ -30,8 +30,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOrdered{
     {"training.lr_warmup_steps", "training.lr_total_steps"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kExclusive{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kExclusive{
     {{"load_inputs", "image_dir"},
+     {"accuracy.max_rel_err", "accuracy.quantile_err"},
      {"calib_data", "calib_images"},
      {"arrival_rate_per_s", "server.load"},
      {"benchmark.measure_steps", "benchmark.measure_seconds"}}};

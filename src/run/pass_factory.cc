@@ -83,8 +83,8 @@ workload::Tolerance tolerance_of(const Settings& s, const config::Precision& pre
   if (s.has("accuracy.max_rel_err")) t.max_rel_err = s.number("accuracy.max_rel_err");
   if (s.has("accuracy.centred_cosine")) t.centred_cosine = s.number("accuracy.centred_cosine");
   if (s.has("accuracy.quantile_err")) t.quantile_err = s.number("accuracy.quantile_err");
-  t.max_decides =
-      s.has("accuracy.max_rel_err") || (precision.name == "fp32" && !s.has("accuracy.quantile_err"));
+  t.quantile_written = s.has("accuracy.quantile_err");
+  t.max_decides = s.has("accuracy.max_rel_err") || precision.name == "fp32";
   return t;
 }
 

@@ -104,6 +104,7 @@ template <class A>
 void fields(A& a, Tolerance& t) {
   a("max_rel_err", t.max_rel_err), a("centred_cosine", t.centred_cosine), a("max_abs_err", t.max_abs_err);
   a("quantile_err", t.quantile_err), a("max_decides", t.max_decides), a("scale", t.scale);
+  a("quantile_written", t.quantile_written);
 }
 template <class A>
 void fields(A& a, PrecisionLimits& t) {

@@ -43,8 +43,9 @@ struct Tolerance {
   // Limit of the 0.98 quantile of the errors, over the reference's standard deviation.
   double quantile_err = 0;
   bool max_decides =
-      true;          // fp32, and where the user wrote a limit; else the kind of output says which figure
+      true;          // fp32, and where the user wrote max_rel_err; else the kind of output says which figure
   double scale = 0;  // that standard deviation, where it is known from more samples; 0: of those compared
+  bool quantile_written = false;  // by the user: it decides for maps in fp32, too
 };
 
 // Limits that hold once the precision of a file was read back.

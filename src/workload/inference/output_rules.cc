@@ -124,9 +124,10 @@ constexpr std::array kRules{
 };
 constexpr Rule kUsual{kNoKind, true, "max_error", by_max_error};
 
-const Rule& rule_for(const std::string& kind, bool max_decides) {
+const Rule& rule_for(const std::string& kind, const Tolerance& tolerance) {
+  const bool written = kind == kDense && tolerance.quantile_written;
   const auto* const rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) {
-    return r.kind == kind && (r.in_fp32 || !max_decides);
+    return r.kind == kind && (r.in_fp32 || written || !tolerance.max_decides);
   });
   return rule == kRules.end() ? kUsual : *rule;
 }
@@ -135,7 +136,7 @@ const Rule& rule_for(const std::string& kind, bool max_decides) {
 
 void judge_output(JudgedOutput& judged, const ComparedRows& outputs, const ComparedRows& reference,
                   const Tolerance& tolerance, double max_changed) {
-  const Rule& rule = rule_for(judged.output.kind, tolerance.max_decides);
+  const Rule& rule = rule_for(judged.output.kind, tolerance);
   if (judged.output.judged_by.empty()) judged.output.judged_by = rule.name;
   rule.judge({judged, outputs, reference, tolerance, max_changed});
 }

@@ -105,6 +105,8 @@ TEST(PlanErrors, TwoWaysToSetOneOption) {
             "p.yaml:4:20: warmup_iterations fixes the warm-up, and warmup.mode asks for auto; keep one");
   EXPECT_EQ(mistake_of(with_line("load_inputs: [a.npy]\nimage_dir: d")),
             "p.yaml:3:15: 'load_inputs' and 'image_dir' exclude each other; keep one");
+  EXPECT_EQ(mistake_of(with_line("accuracy: {max_rel_err: 0.1, quantile_err: 0.1}")),
+            "p.yaml:3:25: 'max_rel_err' and 'quantile_err' exclude each other; keep one");
 }
 
 TEST(PlanErrors, KindOfWorkload) {

@@ -11,6 +11,7 @@
 #include "run/case_identity.h"
 #include "run/input_requests.h"
 #include "run/reference_factory.h"
+#include "workload/inference/accuracy_gate.h"
 #include "workload/pass.h"
 
 namespace paceline::run {
@@ -304,10 +305,38 @@ TEST(PassFactory, WhatDecidesForMapsFollowsPrecisionAndWhatIsWritten) {
     return base_pass(inference_cases(plan).at(0), 1).tolerance.max_decides;
   };
   EXPECT_TRUE(decides("precisions: [fp32]\n"));
-  EXPECT_FALSE(decides("precisions: [fp32]\naccuracy: {quantile_err: 0.01}\n"));
+  EXPECT_TRUE(decides("precisions: [fp32]\naccuracy: {quantile_err: 0.01}\n"));
   EXPECT_FALSE(decides("precisions: [bf16]\n"));
   EXPECT_TRUE(decides("precisions: [bf16]\naccuracy: {max_rel_err: 0.1}\n"));
   EXPECT_DOUBLE_EQ(base_pass(inference_cases("precisions: [bf16]\n").at(0), 1).tolerance.quantile_err, 0.4);
+}
+
+// What decides for an output of twice the reference's values.
+result::Correctness doubled(const std::string& name, const Shape& sample_shape, const std::string& plan) {
+  workload::ComparedRows rows{2, 8, 4, {}, true, 0, 8, DType::kFloat32};
+  rows.name = name;
+  rows.sample_shape = sample_shape;
+  for (int i = 0; i < 64; ++i) rows.values.push_back(static_cast<float>((i * 37) % 61));
+  auto outputs = rows;
+  for (auto& v : outputs.values) v *= 2;
+  workload::AccuracyQuestion question;
+  question.answers = "auto";
+  const workload::ComparedOutputs reference{{rows, ""}};
+  const auto tolerance =
+      workload::pass_from_json(workload::to_json(base_pass(inference_cases(plan).at(0), 1))).tolerance;
+  return workload::judge_all({{outputs, ""}}, &reference, tolerance, question);
+}
+
+TEST(PassFactory, AWrittenQuantileDecidesForMapsAloneInFp32) {
+  const std::string plan = "precisions: [fp32]\naccuracy: {quantile_err: 0.0001}\n";
+  for (const auto* name : {"embedding", "boxes"}) {
+    const auto c = doubled(name, {8, 4}, plan);
+    EXPECT_FALSE(c.passed) << name;
+    EXPECT_EQ(c.outputs.front().judged_by, "max_error") << name;
+  }
+  EXPECT_EQ(doubled("map", {8, 4}, plan).outputs.front().judged_by, "quantile_error");
+  EXPECT_EQ(doubled("map", {8, 4}, "precisions: [fp32]\n").outputs.front().judged_by, "max_error");
+  EXPECT_TRUE(doubled("embedding", {8, 4}, "precisions: [bf16]\n").passed) << "their direction is the same";
 }
 
 TEST(PassFactory, CasesShareInputsWhenTheySayTheSame) {
