@@ -274,7 +274,6 @@ AccuracyQuestion about_another(AccuracyQuestion question) {
 // Collects the verdicts on outputs: figures of the first that can be compared, failures of all, by name.
 class Verdicts {
  public:
-  [[nodiscard]] bool is_first() const { return !first_; }
   void leave_out(const ComparedOutput& output, const std::string& why) {
     OutputAgreement left;
     left.name = output.rows.name;
@@ -284,23 +283,25 @@ class Verdicts {
   }
   void add_first(JudgedOne one, const ComparedOutput& output) {
     first_ = one.correctness;
-    if (one.correctness.outputs.empty()) leave_out(output, "there is no reference for it");
-    first_->detail.clear();
-    add(std::move(one));
+    first_.detail.clear();
+    add(std::move(one), output);
   }
-  void add(JudgedOne one) {
+  // One that was compared with nothing, and is finite, is left out.
+  void add(JudgedOne one, const ComparedOutput& output) {
     Correctness& c = one.correctness;
-    for (auto& output : c.outputs) outputs_.push_back(std::move(output));
-    if (!c.detail.empty()) {
-      add_detail(*first_, fmt::format("{} ({}): {}", label_of_last(), outputs_.back().kind, c.detail));
-      first_->checked = true;
-    }
+    if (c.outputs.empty()) leave_out(output, "there is no reference for it");
+    for (auto& judged : c.outputs) outputs_.push_back(std::move(judged));
+    if (!c.detail.empty())
+      failures_ += fmt::format("{}{} ({}): {}", failures_.empty() ? "" : "; ", label_of_last(),
+                               outputs_.back().kind, c.detail);
     if (c.outputs.empty() || one.part_of_limit < part_of_limit_) return;
     part_of_limit_ = one.part_of_limit;
     worst_ = label_of_last();
   }
   Correctness take() {
-    Correctness c = std::move(*first_);
+    Correctness c = std::move(first_);
+    c.detail = failures_;
+    c.checked = c.checked || !failures_.empty();
     c.outputs = std::move(outputs_);
     c.worst_output = worst_;
     c.passed = c.checked && c.detail.empty();
@@ -310,11 +311,21 @@ class Verdicts {
  private:
   [[nodiscard]] std::string label_of_last() const { return label_of(outputs_.back().name, outputs_.size()); }
 
-  std::optional<Correctness> first_;
+  Correctness first_;
   std::vector<OutputAgreement> outputs_;
-  std::string worst_;
+  std::string failures_, worst_;
   double part_of_limit_ = 0;
 };
+
+// The first output that can be compared; where none has a reference, the first that is there.
+std::size_t first_judged(const ComparedOutputs& outputs, const ComparedOutputs* reference) {
+  std::size_t there = outputs.size();
+  for (std::size_t i = outputs.size(); i-- > 0;)
+    if (outputs[i].left_out.empty()) there = i;
+  for (std::size_t i = there; reference && i < outputs.size(); ++i)
+    if (outputs[i].left_out.empty() && reference_of(*reference, outputs, i)) return i;
+  return there;
+}
 
 }  // namespace
 
@@ -356,14 +367,15 @@ Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* refer
 Correctness judge_all(const ComparedOutputs& outputs, const ComparedOutputs* reference,
                       const Tolerance& tolerance, const AccuracyQuestion& question) {
   Verdicts verdicts;
+  const std::size_t first = first_judged(outputs, reference);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ComparedRows* rows = reference ? reference_of(*reference, outputs, i) : nullptr;
     if (!outputs[i].left_out.empty())
       verdicts.leave_out(outputs[i], outputs[i].left_out);
-    else if (verdicts.is_first())
+    else if (i == first)
       verdicts.add_first(judge_one(outputs[i].rows, rows, tolerance, question), outputs[i]);
-    else if (rows)
-      verdicts.add(judge_one(outputs[i].rows, rows, tolerance, about_another(question)));
+    else if (rows || i < first)
+      verdicts.add(judge_one(outputs[i].rows, rows, tolerance, about_another(question)), outputs[i]);
     else
       verdicts.leave_out(outputs[i], "there is no reference for it");
   }

@@ -26,11 +26,13 @@ AccuracyQuestion question_of(const PassSpec& spec, const DistinctSamples& distin
 std::optional<ComparedOutputs> reference_for(const PassSpec& spec, const ComparedOutputs& outputs) {
   if (spec.reference_file.empty()) return std::nullopt;
   auto all = read_reference(spec.reference_file, 0, spec.samples);
-  const auto &rows = outputs.front().rows, &reference = all.front().rows;
-  if (!spec.accuracy.expected_file.empty() && !same_shape(rows, reference))
-    throw Error(ErrorCode::kData,
-                fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
-                            spec.accuracy.expected_file, shape_text(reference), shape_text(rows)));
+  for (std::size_t i = 0; !spec.accuracy.expected_file.empty() && i < outputs.size(); ++i) {
+    const ComparedRows* reference = reference_of(all, outputs, i);
+    if (reference && outputs[i].left_out.empty() && !same_shape(outputs[i].rows, *reference))
+      throw Error(ErrorCode::kData,
+                  fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
+                              spec.accuracy.expected_file, shape_text(*reference), shape_text(outputs[i].rows)));
+  }
   return all;
 }
 

@@ -111,6 +111,22 @@ TEST_F(CheckSamples, ExpectedOutputsOfAnotherShapeAreTheFilesMistake) {
   }
 }
 
+TEST_F(CheckSamples, ExpectedOutputsAreComparedWithTheOutputOfTheirName) {
+  auto spec = pass({0, 1, 2, 3});
+  spec.accuracy.expected_file = "mine.npz";
+  auto scores = to_rows(read_npy(spec.reference_file));
+  scores.name = "scores";
+  ComparedRows aux{4, 1, 2, {1, 2, 3, 4, 5, 6, 7, 8}, true, 0, 1, DType::kFloat32, "aux"};
+  spec.reference_file = (folder_ / "named.npy").string();
+  write_reference(spec.reference_file, {{scores, ""}});
+  EchoEngine engine;
+  auto run = run_samples(spec, engine);
+  run.outputs = {{aux, ""}, {scores, ""}};
+  const auto c = check_samples(spec, run);
+  EXPECT_TRUE(c.checked);
+  EXPECT_TRUE(c.passed) << c.detail;
+}
+
 TEST_F(CheckSamples, ExpectedOutputsMustBeEnough) {
   const auto file = write("out.npy", std::vector<float>(20, 1.0F), {10, 2});
   EXPECT_EQ(read_expected_outputs(file, 10, 10).samples, 10);

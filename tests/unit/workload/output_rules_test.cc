@@ -294,5 +294,39 @@ TEST(SeveralOutputs, OneWithoutAReferenceIsNamed) {
   EXPECT_TRUE(says(c.outputs[1].because, "no reference"));
 }
 
+TEST(SeveralOutputs, FiguresAreThoseOfTheFirstThatHasAReference) {
+  const auto scores = table({4}, {1, 2, 3, 9, 7, 1, 2, 3}, 2, "scores");
+  auto aux = table({2}, {1, 2, 3, 4}, 2, "aux");
+  const ComparedOutputs reference{{scores, ""}};
+  const auto c = judge_all({{aux, ""}, {scores, ""}}, &reference, kFp32, untold());
+  EXPECT_TRUE(c.checked);
+  EXPECT_TRUE(c.passed) << c.detail;
+  EXPECT_EQ(*c.max_rel_err, 0);
+  EXPECT_EQ(*c.top1.value, 1);
+  EXPECT_EQ(c.worst_output, "output 'scores'");
+  ASSERT_EQ(c.outputs.size(), 2U);
+  EXPECT_TRUE(says(c.outputs[0].because, "no reference"));
+  auto wrong = scores;
+  wrong.values[3] = 0;
+  EXPECT_FALSE(judge_all({{aux, ""}, {wrong, ""}}, &reference, kFp32, untold()).passed);
+  aux.finite = false;  // which is looked at without a reference
+  const auto infinite = judge_all({{aux, ""}, {scores, ""}}, &reference, kFp32, untold());
+  EXPECT_FALSE(infinite.passed);
+  EXPECT_TRUE(says(infinite.detail, "output 'aux' (classes): the output holds NaN")) << infinite.detail;
+}
+
+TEST(SeveralOutputs, WithoutAnyReferenceNothingIsChecked) {
+  const auto scores = table({4}, {1, 2, 3, 9, 7, 1, 2, 3}, 2, "scores");
+  const auto ids = table({}, {3, 0}, 2, "id", DType::kInt64);
+  const ComparedOutputs elsewhere{{scores, "its shape changes"}, {ids, "its shape changes"}};
+  for (const auto* reference : {static_cast<const ComparedOutputs*>(nullptr), &elsewhere}) {
+    const auto c = judge_all({{scores, ""}, {ids, ""}}, reference, kFp32, untold());
+    EXPECT_FALSE(c.checked);
+    EXPECT_FALSE(c.passed);
+    ASSERT_EQ(c.outputs.size(), 2U);
+    EXPECT_TRUE(says(c.outputs[0].because, "no reference"));
+  }
+}
+
 }  // namespace
 }  // namespace paceline::workload
