@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 namespace paceline::workload {
 namespace {
@@ -35,23 +37,23 @@ double error_quantile(Values a, Values b) {
   return static_cast<double>(*at);
 }
 
+// What fills more than half of the values, which no other can: the candidate that remains when unlike pairs
+// cancel each other out.
+std::optional<float> filling_value(Values values) {
+  float candidate = 0;
+  std::size_t lead = 0;
+  for (const float v : values) {
+    if (lead == 0) candidate = v;
+    lead = v == candidate ? lead + 1 : lead - 1;
+  }
+  const auto count = std::count(values.begin(), values.end(), candidate);
+  return 2 * static_cast<std::size_t>(count) > values.size() ? std::optional(candidate) : std::nullopt;
+}
+
 bool near_each_other(Values a, Values b, double distance) {
   for (std::size_t i = 0; i < kCoordinates; ++i)
     if (std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) > distance) return false;
   return true;
-}
-
-// Boxes of `a` that have one of `b`, of all samples.
-double boxes_with_counterpart(const ComparedRows& a, const ComparedRows& b, double distance) {
-  std::int64_t found = 0;
-  for (std::int64_t s = 0; s < a.samples; ++s)
-    for (std::int64_t p = 0; p < a.positions; ++p)
-      for (std::int64_t q = 0; q < b.positions; ++q)
-        if (near_each_other(a.row(s, p), b.row(s, q), distance)) {
-          ++found;
-          break;
-        }
-  return static_cast<double>(found) / static_cast<double>(a.samples * a.positions);
 }
 
 double largest_coordinate(const ComparedRows& rows) {
@@ -61,6 +63,78 @@ double largest_coordinate(const ComparedRows& rows) {
       for (const float v : rows.row(s, p).first(kCoordinates))
         largest = std::max(largest, std::abs(static_cast<double>(v)));
   return largest;
+}
+
+// The boxes that fill more than half of the rows all look like this one; empty: none do.
+std::vector<float> padding_of(const ComparedRows& rows) {
+  std::vector<float> box;
+  for (std::size_t column = 0; column < kCoordinates; ++column) {
+    std::vector<float> values;
+    for (std::size_t i = column; i < rows.values.size(); i += static_cast<std::size_t>(rows.length))
+      values.push_back(rows.values[i]);
+    const auto value = filling_value(values);
+    if (!value) return {};
+    box.push_back(*value);
+  }
+  return box;
+}
+
+// How far boxes that are the same may be from each other, column by column.
+struct BoxLimits {
+  double distance = 0;
+  std::vector<double> columns;  // behind the coordinates
+  std::vector<float> padding;
+};
+
+bool is_whole(float value) {
+  return value == std::round(value);
+}
+
+BoxLimits box_limits(const ComparedRows& rows, double max_rel_err) {
+  constexpr double kEqual = 0.5;  // of whole numbers
+  const auto length = static_cast<std::size_t>(rows.length);
+  BoxLimits limits{kBoxDistance * largest_coordinate(rows), {}, padding_of(rows)};
+  std::vector<bool> whole(length, true);
+  double largest = 0;
+  for (std::size_t i = 0; i < rows.values.size(); ++i)
+    whole[i % length] = whole[i % length] && is_whole(rows.values[i]);
+  for (std::size_t i = 0; i < rows.values.size(); ++i)
+    if (i % length >= kCoordinates && !whole[i % length])
+      largest = std::max(largest, std::abs(static_cast<double>(rows.values[i])));
+  for (std::size_t column = kCoordinates; column < length; ++column)
+    limits.columns.push_back(whole[column] ? kEqual : max_rel_err * largest);
+  return limits;
+}
+
+bool is_padding(Values row, const BoxLimits& limits) {
+  return !limits.padding.empty() && near_each_other(row, limits.padding, limits.distance);
+}
+
+bool same_box(Values a, Values b, const BoxLimits& limits) {
+  if (!near_each_other(a, b, limits.distance)) return false;
+  for (std::size_t i = 0; i < limits.columns.size(); ++i) {
+    const double x = static_cast<double>(a[kCoordinates + i]), y = static_cast<double>(b[kCoordinates + i]);
+    if (std::abs(x - y) > limits.columns[i]) return false;
+  }
+  return true;
+}
+
+bool has_counterpart(Values box, const ComparedRows& others, std::int64_t sample, const BoxLimits& limits) {
+  for (std::int64_t p = 0; p < others.positions; ++p)
+    if (same_box(box, others.row(sample, p), limits)) return true;
+  return false;
+}
+
+// Boxes of `a` that have one of `b`, of all samples.
+double boxes_with_counterpart(const ComparedRows& a, const ComparedRows& b, const BoxLimits& limits) {
+  std::int64_t found = 0, looked_at = 0;
+  for (std::int64_t s = 0; s < a.samples; ++s)
+    for (std::int64_t p = 0; p < a.positions; ++p) {
+      if (is_padding(a.row(s, p), limits)) continue;
+      ++looked_at;
+      found += has_counterpart(a.row(s, p), b, s, limits) ? 1 : 0;
+    }
+  return looked_at == 0 ? 1 : static_cast<double>(found) / static_cast<double>(looked_at);
 }
 
 }  // namespace
@@ -77,14 +151,20 @@ void measure_quantile_error(result::OutputAgreement& output, const ComparedRows&
 }
 
 double equal_share(const ComparedRows& a, const ComparedRows& b) {
-  std::size_t equal = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) equal += a.values[i] == b.values[i] ? 1U : 0U;
-  return static_cast<double>(equal) / static_cast<double>(a.values.size());
+  const bool one_value = b.positions * b.length == 1;
+  const auto filling = one_value ? std::nullopt : filling_value(b.values);
+  std::size_t equal = 0, looked_at = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    if (filling && a.values[i] == *filling && b.values[i] == *filling) continue;
+    ++looked_at;
+    equal += a.values[i] == b.values[i] ? 1U : 0U;
+  }
+  return looked_at == 0 ? 1 : static_cast<double>(equal) / static_cast<double>(looked_at);
 }
 
-double found_boxes(const ComparedRows& a, const ComparedRows& b) {
-  const double distance = kBoxDistance * largest_coordinate(b);
-  return std::min(boxes_with_counterpart(a, b, distance), boxes_with_counterpart(b, a, distance));
+double found_boxes(const ComparedRows& a, const ComparedRows& b, double max_rel_err) {
+  const BoxLimits limits = box_limits(b, max_rel_err);
+  return std::min(boxes_with_counterpart(a, b, limits), boxes_with_counterpart(b, a, limits));
 }
 
 }  // namespace paceline::workload

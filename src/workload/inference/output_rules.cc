@@ -103,10 +103,17 @@ void by_equal_values(const Judging& j) {
 }
 
 void by_boxes(const Judging& j) {
-  const double share = 1 - found_boxes(j.outputs, j.reference);
-  judge_share(
-      j, share, share,
-      fmt::format("boxes have no counterpart within {:g} % of the largest coordinate", kBoxDistance * 100));
+  const double limit = j.tolerance.max_rel_err;
+  const double share = 1 - found_boxes(j.outputs, j.reference, limit);
+  const std::string further =
+      j.reference.length > kCoordinates
+          ? fmt::format(", with equal whole numbers behind the coordinates and others within {:g} % of the "
+                        "largest",
+                        limit * 100)
+          : "";
+  judge_share(j, share, share,
+              fmt::format("boxes have no counterpart within {:g} % of the largest coordinate{}",
+                          kBoxDistance * 100, further));
 }
 
 struct Rule {

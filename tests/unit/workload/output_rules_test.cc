@@ -189,6 +189,25 @@ TEST(IntegerOutput, IsJudgedByTheShareOfEqualValues) {
   EXPECT_TRUE(says(c.detail, "output 'ids' (integers): 15 % of its values are not equal")) << c.detail;
 }
 
+TEST(IntegerOutput, PaddingIsNoAgreement) {
+  for (const float padding : {0.0F, -1.0F}) {
+    std::vector<float> ids(1200, padding);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (i % 300 < 10) ids[i] = static_cast<float>(3 + i % 7);
+    const auto reference = table({300}, ids, 4, "ids", DType::kInt64);
+    auto outputs = reference;
+    outputs.values[2] = 99;  // one of forty
+    auto c = judged(outputs, reference, kInt8);
+    EXPECT_TRUE(c.passed) << c.detail;
+    EXPECT_DOUBLE_EQ(*c.outputs.front().equal_share, 0.975);
+    for (auto& v : outputs.values) v = v == padding ? v : v + 1;
+    EXPECT_FALSE(judged(outputs, reference, kInt8).passed);
+    outputs.values.assign(ids.size(), padding);
+    EXPECT_FALSE(judged(outputs, reference, kInt8).passed) << "no id was found";
+    EXPECT_TRUE(judged(outputs, outputs, kInt8).passed) << "none on either side";
+  }
+}
+
 TEST(IntegerOutput, OneIdAnInputMayDifferByChance) {
   std::vector<float> ids(64);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<float>(i);
@@ -219,6 +238,61 @@ TEST(Boxes, CountInAnyOrderAndAreMissedWhereTheyMoved) {
   EXPECT_TRUE(says(c.detail, "boxes have no counterpart")) << c.detail;
   EXPECT_FALSE(judged(boxes(3, true), reference, kFp32).passed);
   EXPECT_THROW(kind_of(table({3}, {1, 2, 3}, 1, "y"), kBoxes, "accuracy.answers says so"), Error);
+}
+
+// Ten boxes a sample of 300 rows, the others are `padding`; each box is moved by `offset`.
+ComparedRows padded_boxes(float padding, double offset, std::int64_t boxes = 10) {
+  std::vector<float> values(std::size_t{2} * 300 * 4, padding);
+  for (int s = 0; s < 2; ++s)
+    for (int k = 0; k < boxes; ++k) {
+      const double at = 50.0 * k + 30 * s + offset;
+      std::size_t i = static_cast<std::size_t>(s * 300 + k) * 4;
+      for (const double v : {at, at + 5, at + 40, at + 60}) values[i++] = static_cast<float>(v);
+    }
+  return table({300, 4}, values, 2, "boxes");
+}
+
+TEST(Boxes, PaddingIsNoAgreement) {
+  const Tolerance bf16{0.2, 0.98, 0, 0.4, false};
+  for (const float padding : {0.0F, -1.0F}) {
+    const auto reference = padded_boxes(padding, 0);
+    EXPECT_TRUE(judged(padded_boxes(padding, 3), reference, bf16).passed);
+    auto wrong = reference;
+    for (auto& v : wrong.values) v = v == padding ? v : -v;
+    const auto c = judged(wrong, reference, bf16);
+    EXPECT_FALSE(c.passed);
+    EXPECT_LT(*c.outputs.front().equal_share, 0.1);
+    EXPECT_FALSE(judged(padded_boxes(padding, 0, 8), reference, bf16).passed) << "two of ten are missing";
+    EXPECT_FALSE(judged(padded_boxes(padding, 0, 12), reference, bf16).passed) << "two are too many";
+    EXPECT_FALSE(judged(padded_boxes(padding, 0, 0), reference, bf16).passed) << "none was found";
+    EXPECT_TRUE(judged(padded_boxes(padding, 0, 0), padded_boxes(padding, 0, 0), bf16).passed);
+  }
+}
+
+// Four coordinates, a score between 0.5 and 0.95, and a class.
+ComparedRows scored_boxes() {
+  std::vector<float> values;
+  for (int k = 0; k < 20; ++k) {
+    const auto at = static_cast<float>(50 * (k % 10) + k / 10 * 30);
+    const float score = 0.5F + 0.05F * static_cast<float>(k % 10);
+    values.insert(values.end(), {at, at + 5, at + 40, at + 60, score, static_cast<float>(k % 3)});
+  }
+  return table({10, 6}, values, 2, "y");
+}
+
+TEST(Boxes, TheNumbersBehindTheCoordinatesAreLookedAt) {
+  const auto reference = scored_boxes();
+  auto outputs = reference;
+  for (std::size_t i = 4; i < outputs.values.size(); i += 6) outputs.values[i] -= 0.1F;
+  EXPECT_TRUE(judged(outputs, reference, kInt8, kBoxes).passed);
+  for (std::size_t i = 4; i < outputs.values.size(); i += 6) outputs.values[i] -= 0.3F;
+  const auto c = judged(outputs, reference, kInt8, kBoxes);
+  EXPECT_FALSE(c.passed) << "their scores are wrong";
+  EXPECT_TRUE(says(c.detail, "with equal whole numbers behind the coordinates and others within 30 %"))
+      << c.detail;
+  outputs = reference;
+  for (std::size_t i = 5; i < outputs.values.size(); i += 6) outputs.values[i] = 2 - outputs.values[i];
+  EXPECT_FALSE(judged(outputs, reference, kInt8, kBoxes).passed) << "their classes are wrong";
 }
 
 TEST(Embedding, OnlyItsDirectionCounts) {
