@@ -13,7 +13,6 @@
 namespace paceline::workload {
 namespace {
 
-constexpr std::int64_t kThinAbove = 1 << 20;  // elements a sample
 constexpr std::int64_t kPositions = 16;
 constexpr std::size_t kMapRank = 4;  // dimensions with the batch, from which on an output is a map
 

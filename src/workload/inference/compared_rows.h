@@ -14,6 +14,9 @@ namespace paceline::workload {
 // Elements of all samples that are kept of one output, 128 MB.
 inline constexpr std::int64_t kKeptElements = 1 << 25;
 
+// Elements of a sample of which more are never kept whole.
+inline constexpr std::int64_t kThinAbove = 1 << 20;
+
 // [samples, positions, length]. Where there is much (logits over long sequences) fewer positions are kept,
 // evenly spaced and ending with the last, on both sides alike: at most 16 (of maps as many as fit) above 2^20
 // elements a sample, and fewer still where all rows would take more than `room`. That depends on

@@ -28,8 +28,12 @@ bool is_integer(const ComparedRows& rows) {
          std::find(kIntegerTypes.begin(), kIntegerTypes.end(), *rows.dtype) != kIntegerTypes.end();
 }
 
+bool has_rows_of_boxes(const ComparedRows& rows) {
+  return rows.sample_shape.size() == 2 && rows.length >= kCoordinates;
+}
+
 bool can_be_boxes(const ComparedRows& rows) {
-  return rows.sample_shape.size() == 2 && rows.length >= kCoordinates && rows.positions == rows.all_positions;
+  return has_rows_of_boxes(rows) && rows.positions == rows.all_positions;
 }
 
 bool named_boxes(const ComparedRows& rows) {
@@ -73,15 +77,28 @@ std::string shape_of(const ComparedRows& rows) {
   return fmt::format("{}", fmt::join(rows.sample_shape, ", "));
 }
 
-}  // namespace
-
-OutputKind kind_of(const ComparedRows& rows, const std::string& asked, const std::string& asked_because) {
-  if (asked == kBoxes && !can_be_boxes(rows))
+// Boxes are looked for in any order, so none may be missing.
+void require_boxes(const ComparedRows& rows) {
+  if (!has_rows_of_boxes(rows))
     throw Error(
         ErrorCode::kConfig,
         fmt::format("accuracy.answers 'boxes' needs rows of at least four numbers; an input of output "
                     "'{}' has [{}]",
                     rows.name, shape_of(rows)));
+  if (can_be_boxes(rows)) return;
+  const bool fewer_help = rows.all_positions * rows.length <= kThinAbove;
+  throw Error(ErrorCode::kConfig,
+              fmt::format("accuracy.answers 'boxes' needs all rows of an input; of output '{}' only {} of {} "
+                          "are kept{}. Write {}--accuracy-answers dense, which judges the rows that are kept",
+                          rows.name, rows.positions, rows.all_positions,
+                          fewer_help ? fmt::format(" for {} inputs", rows.samples) : ", it is so large",
+                          fewer_help ? "a smaller --accuracy-samples, or " : ""));
+}
+
+}  // namespace
+
+OutputKind kind_of(const ComparedRows& rows, const std::string& asked, const std::string& asked_because) {
+  if (asked == kBoxes) require_boxes(rows);
   if (asked != kAutoKind) return {asked, asked_because};
   for (const auto& guess : kGuesses)
     if (guess.holds(rows))

@@ -24,7 +24,8 @@ struct OutputKind {
 };
 
 // By name, element type and shape, where `asked` is auto; else what was asked, `asked_because` whoever said
-// so. Throws Error(kConfig) for boxes whose rows hold fewer than four numbers.
+// so. Throws Error(kConfig) for boxes whose rows hold fewer than four numbers, or
+// of which rows are missing.
 OutputKind kind_of(const ComparedRows& rows, const std::string& asked, const std::string& asked_because);
 
 }  // namespace paceline::workload

@@ -295,6 +295,20 @@ TEST(Boxes, TheNumbersBehindTheCoordinatesAreLookedAt) {
   EXPECT_FALSE(judged(outputs, reference, kInt8, kBoxes).passed) << "their classes are wrong";
 }
 
+TEST(Boxes, AreRefusedWithTheirCause) {
+  const auto refusal = [](const ComparedRows& rows) {
+    return test::reason([&] { kind_of(rows, kBoxes, "accuracy.answers says so"); });
+  };
+  EXPECT_TRUE(says(refusal(table({3}, {1, 2, 3}, 1, "z")), "'z' has [3]"));
+  auto thinned = boxes(0, false);
+  thinned.all_positions = 20'000;
+  EXPECT_TRUE(says(refusal(thinned), "only 10 of 20000 are kept for 2 inputs")) << refusal(thinned);
+  EXPECT_TRUE(says(refusal(thinned), "a smaller --accuracy-samples, or --accuracy-answers dense"));
+  thinned.all_positions = 300'000;  // 1.2 million numbers an input
+  EXPECT_TRUE(says(refusal(thinned), "only 10 of 300000 are kept, it is so large")) << refusal(thinned);
+  EXPECT_FALSE(says(refusal(thinned), "--accuracy-samples")) << refusal(thinned);
+}
+
 TEST(Embedding, OnlyItsDirectionCounts) {
   std::vector<float> values(64);
   const CounterRng rng(1, 1);
