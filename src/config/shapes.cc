@@ -99,6 +99,8 @@ std::vector<TensorSpec> parse_shapes(std::string_view text) {
   std::vector<TensorSpec> specs;
   for (auto& input : parse_input_shapes(text)) {
     if (batch_dimension(input)) bad(input_shapes_text({input}), "has {batch}, and a size belongs here");
+    if (input.shape == Shape{0})
+      bad(input_shapes_text({input}), "has the dimension '0', which is no positive whole number");
     specs.push_back({input.name, input.dtype.value_or(DType::kFloat32), input.shape});
   }
   return specs;

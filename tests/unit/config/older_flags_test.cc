@@ -92,7 +92,7 @@ TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
 
 // A flag of this tool that is typed at another of its commands is no other tool's.
 TEST(OlderFlags, AFlagOfAnotherCommandNamesThatCommand) {
-  for (const char* flag : {"--iterations", "--duration", "--shapes"})
+  for (const char* flag : {"--iterations", "--shapes"})
     EXPECT_EQ(said(parse_flags(std::vector<std::string>{flag, "30"}, kTrain)),
               std::string(flag) + ": unknown option; it is one of paceline infer");
   EXPECT_EQ(said(parse_flags(std::vector<std::string>{"--threads", "4"}, kValidate)),
