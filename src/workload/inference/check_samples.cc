@@ -29,9 +29,10 @@ std::optional<ComparedOutputs> reference_for(const PassSpec& spec, const Compare
   for (std::size_t i = 0; !spec.accuracy.expected_file.empty() && i < outputs.size(); ++i) {
     const ComparedRows* reference = reference_of(all, outputs, i);
     if (reference && outputs[i].left_out.empty() && !same_shape(outputs[i].rows, *reference))
-      throw Error(ErrorCode::kData,
-                  fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
-                              spec.accuracy.expected_file, shape_text(*reference), shape_text(outputs[i].rows)));
+      throw Error(
+          ErrorCode::kData,
+          fmt::format("accuracy_reference '{}' holds {} (inputs, rows, length), the model gives {}",
+                      spec.accuracy.expected_file, shape_text(*reference), shape_text(outputs[i].rows)));
   }
   return all;
 }

@@ -21,8 +21,8 @@ void measure_quantile_error(result::OutputAgreement& output, const ComparedRows&
 double equal_share(const ComparedRows& a, const ComparedRows& b);
 
 // Share of the boxes of either side that have a counterpart on the other, whatever the order; the smaller
-// one. Boxes that fill more than half of the reference `b` are padding and left out. Of the numbers behind the
-// coordinates (scores, classes) a column of whole numbers must be equal, and the others may differ by
+// one. Boxes that fill more than half of the reference `b` are padding and left out. Of the numbers behind
+// the coordinates (scores, classes) a column of whole numbers must be equal, and the others may differ by
 // `max_rel_err` of the largest.
 double found_boxes(const ComparedRows& a, const ComparedRows& b, double max_rel_err);
 

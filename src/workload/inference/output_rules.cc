@@ -107,9 +107,10 @@ void by_boxes(const Judging& j) {
   const double share = 1 - found_boxes(j.outputs, j.reference, limit);
   const std::string further =
       j.reference.length > kCoordinates
-          ? fmt::format(", with equal whole numbers behind the coordinates and others within {:g} % of the "
-                        "largest",
-                        limit * 100)
+          ? fmt::format(
+                ", with equal whole numbers behind the coordinates and others within {:g} % of the "
+                "largest",
+                limit * 100)
           : "";
   judge_share(j, share, share,
               fmt::format("boxes have no counterpart within {:g} % of the largest coordinate{}",

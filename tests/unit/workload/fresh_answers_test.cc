@@ -47,8 +47,9 @@ class CopyEngine : public plugin::Engine {
 class FreshAnswers : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              (std::string("fresh_answers-") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ =
+        fs::path(::testing::TempDir()) /
+        (std::string("fresh_answers-") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
