@@ -233,6 +233,11 @@ std::string rerun_command(const RunResult& run, const std::vector<std::string>& 
   return resume_command(run) + " --only " + case_numbers(run, case_ids);
 }
 
+bool measures_again(const CaseResult& one) {
+  const auto& asked = one.config_effective;
+  return asked.value("checkpoint.resume", nlohmann::json()) != true || !asked.contains("training.epochs");
+}
+
 std::string unfinished_text(const RunResult& run) {
   const bool killed = run.outcome == result::kUnfinished;
   if (!killed && run.outcome != "interrupted") return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 #include "analysis/case_query.h"
@@ -38,8 +39,19 @@ std::vector<std::string> ids_of(const Cases& cases) {
   return ids;
 }
 
+constexpr std::string_view kTrainAnew =
+    "The training that was resumed has done its epochs, so that the same again measures nothing: start a new "
+    "run with another --checkpoint.dir.";
+
+constexpr std::string_view kMeasureAgain = "Measure again with: ";
+
+// The cases that can be measured again; none: what to do instead.
 std::string rerun_advice(const RunResult& run, const Cases& cases) {
-  return "Measure again with: " + rerun_command(run, ids_of(cases));
+  Cases rerun;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(rerun),
+               [](const CaseResult* one) { return measures_again(*one); });
+  if (rerun.empty()) return std::string(kTrainAnew);
+  return std::string(kMeasureAgain) + rerun_command(run, ids_of(rerun));
 }
 
 // What to do about a failed case. Measured again as it was, it fails again as long as its cause is there; and
@@ -70,7 +82,7 @@ std::string cure_of(const RunResult& run, const CaseResult& one) {
   if (repeats_itself(one)) return {};
   const auto* cure = std::find_if(kCures.begin(), kCures.end(),
                                   [&](const Cure& c) { return c.reason_code == one.reason_code; });
-  if (cure == kCures.end()) return rerun_advice(run, {&one});
+  if (cure == kCures.end()) return std::string(kMeasureAgain) + rerun_command(run, {one.case_id});
   return std::string(cure->before) + (cure->again ? rerun_command(run, {one.case_id}) : "");
 }
 

@@ -106,7 +106,7 @@ bool of_invalid_cases(const result::SpeedUp& s) {
 std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseResult*>& cases) {
   const auto& s = cases.front()->speedup;
   const auto needed = pairs_for_claim(s.ratio.confidence);
-  if (s.pairs_apart > 0 && s.pairs < needed) {
+  if (s.pairs_apart > 0 && s.pairs < needed && measures_again(*cases.front())) {
     std::vector<std::string> ids;
     for (const CaseResult* one : cases) ids.insert(ids.end(), {one->case_id, one->speedup.baseline_case_id});
     return "Measure both sides together: " + rerun_command(run, ids);

@@ -164,19 +164,20 @@ void grade(CaseRun& run) {
 void conclude_repetition(CaseRun& run, const workload::PassReport& report) {
   const auto& repetitions = run.result.repetitions;
   run.result.complete = run.all_there();
-  run.ended = run.result.complete;
+  run.ended = run.result.complete && run.again.empty();
   if (report.correctness.checked && !report.correctness.passed)
     end_case(run, "accuracy", fmt::format("accuracy: after the timed loop: {}", report.correctness.detail));
   if (const auto died = instance_death(repetitions, report.repetition.index); !died.empty())
     end_case(run, "instance", died);
 }
 
-// Nothing is measured of what was trained before; what other repetitions measured stands.
+// Nothing is measured of what was trained before; what was measured earlier, or by other repetitions, stands.
 void apply_trained(CaseRun& run, const workload::PassReport& report) {
-  run.trained.insert(report.repetition.index);
+  if (!is_measured(run, report.repetition.index)) run.trained.insert(report.repetition.index);
   if (!run.all_there()) return;
   if (run.result.repetitions.empty()) return end_case(run, result::kTrained, report.trained);
-  run.ended = run.result.complete = true;
+  run.result.complete = true;
+  run.ended = run.again.empty();
 }
 
 }  // namespace
@@ -247,6 +248,7 @@ void apply_check(CaseRun& run, const workload::PassReport& report) {
 }
 
 void apply_repetition(CaseRun& run, const workload::PassReport& report) {
+  run.again.erase(report.repetition.index);
   if (!report.trained.empty()) return apply_trained(run, report);
   result::Repetition repetition = report.repetition;
   auto samples = report.samples;

@@ -24,6 +24,7 @@ struct CaseRun {
   std::vector<result::Sample> samples;
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
+  std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
   std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model
   std::string interrupted;  // what was kept of a repetition that was interrupted
   bool selected = true;     // of --only

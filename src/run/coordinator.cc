@@ -105,7 +105,8 @@ void Coordinator::tell_begin() {
   for (const auto& c : cases_) {
     repetitions = std::max(repetitions, static_cast<std::size_t>(c.result.repetitions_planned));
     if (!c.ended && c.selected)
-      passes += static_cast<std::size_t>(c.result.repetitions_planned) - c.result.repetitions.size();
+      passes += static_cast<std::size_t>(c.result.repetitions_planned) - c.result.repetitions.size() +
+                c.again.size();
   }
   const auto& run = keeper_.run();
   observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes,

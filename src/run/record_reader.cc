@@ -48,7 +48,9 @@ bool RecordReader::drain(int fd) {
 }
 
 void RecordReader::commit() const {
-  if (!file_.empty()) keep_records(file_, kept_, case_id_);
+  // Training that had nothing left to time takes the place of no measurement.
+  const bool measured = report_.trained.empty() || !fs::exists(file_);
+  if (!file_.empty() && measured) keep_records(file_, kept_, case_id_);
   discard();
 }
 

@@ -59,7 +59,8 @@ void keep(const WorkerRequest& request, workload::PassReport& report,
           const std::vector<result::RestartFigures>& restarts) {
   const auto record = workload::restarts_record(restarts);
   workload::apply_record(report, record);
-  if (!request.record_file.empty()) add_kept_record(request.record_file, record, request.spec.case_id);
+  if (!request.record_file.empty() && report.trained.empty())
+    add_kept_record(request.record_file, record, request.spec.case_id);
 }
 
 void tell(const OnProgress& on_progress, int restart, int max_restarts, const std::string& reason) {

@@ -89,11 +89,31 @@ void take_over_extras(const RunSetup& setup, CaseRun& c) {
   }
 }
 
+// Resumed training may have nothing left to time: then there is no newer result than the earlier one.
+bool may_be_trained(const CaseRun& c) {
+  return c.trains() && c.definition.settings.flag("checkpoint.resume");
+}
+
+// The earlier result stands until newer repetitions take the place of its own. False: there is none.
+bool take_over_until_measured(const RunSetup& setup, CaseRun& c, RunObserver& observer) {
+  CaseRun earlier = c;
+  take_over_repetitions(earlier, observer);
+  if (earlier.result.repetitions.empty() || earlier.result.outcome != result::Outcome::kOk) return false;
+  take_over_extras(setup, earlier);
+  earlier.ended = false;
+  for (const auto& r : earlier.result.repetitions) earlier.again.insert(r.index);
+  c = std::move(earlier);
+  return true;
+}
+
 }  // namespace
 
 void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks, RunObserver& observer) {
   if (setup.previous.folder.empty() || c.ended) return;
-  if (asked_again(setup, c) || measured_elsewhere(setup, c)) return set_passes_aside(c);
+  const bool other = measured_elsewhere(setup, c);
+  const bool again = asked_again(setup, c);
+  if (again && !other && may_be_trained(c) && take_over_until_measured(setup, c, observer)) return;
+  if (again || other) return set_passes_aside(c);
   if (!c.trains() && !take_over_check(c, peaks, observer)) return;
   take_over_repetitions(c, observer);
   take_over_extras(setup, c);

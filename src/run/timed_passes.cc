@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/timed_passes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/clock.h"
@@ -16,7 +18,8 @@ using workload::PassKind;
 
 bool still_to_do(const CaseRun& c, const TimedSlot& slot) {
   const auto& have = c.result.repetitions;
-  return !c.ended && !c.trained.contains(slot.repetition) &&
+  if (c.ended || c.again.contains(slot.repetition)) return !c.ended;
+  return !c.trained.contains(slot.repetition) &&
          std::none_of(have.begin(), have.end(), [&](const auto& r) { return r.index == slot.repetition; });
 }
 
@@ -69,7 +72,10 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
   if (outcome.ok) {
     auto report = outcome.report;
     report.repetition.index = repetition;
+    const bool again = c.again.contains(repetition);
     apply_repetition(c, report);
+    if (again && !report.trained.empty())
+      observer_.warning(fmt::format("{}: {}; its earlier result is kept", c.result.label, report.trained));
   } else {
     const auto kept = keep_steps(c, repetition, outcome);
     if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason + (kept.empty() ? "" : "; " + kept));

@@ -152,6 +152,34 @@ class Checkpoints(Training):
         self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {epochs: 3}", lines[1], ranks="[1]", arguments=("--output-dir", "more"))
         self.assertIn("step_60", [path.name for path in saved.glob("step_*")])
 
+    def test_a_finished_training_that_is_measured_again_keeps_its_result(self):
+        """As advice once said: --resume with --only finds nothing left to time, and says so."""
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {epochs: 1}", "data: {synthetic_samples: 80}", ranks="[1]")
+        run = self.only_run()
+        kept = {path.relative_to(run): path.read_bytes() for path in run.rglob("*") if path.suffix in (".jsonl", ".csv")}
+        before = self.summary()["cases"][0]
+        for only in ("1", before["case_id"]):
+            result = self.run_cli("run", "--resume", run, *PLUGIN, "--only", only)
+            self.assert_code(result, 0)
+            self.assertIn("has done 20 steps, and nothing is left to do; raise --epochs to train on; its earlier result is kept", result.out + result.err)
+            case = self.summary()["cases"][0]
+            for key in ("outcome", "complete", "repetitions", "training", "throughput", "samples"):
+                self.assertEqual(case[key], before[key], key)
+            for name, content in kept.items():
+                self.assertEqual((run / name).read_bytes(), content, name)
+        self.assertFalse(list(run.rglob("passes.*")), "records were put aside")
+
+    def test_resumed_training_with_steps_left_is_measured_again(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}, resume: true}}", ranks="[1]")
+        first = self.losses("results")
+        result = self.run_cli("run", "--resume", self.only_run(), *PLUGIN, "--only", "1")
+        self.assert_code(result, 0)
+        self.assertEqual(min(self.losses("results")), max(first) + 1, str(result))
+        records = list(self.only_run().rglob("timed-0.jsonl*"))
+        self.assertEqual(len(records), 2, records)  # the earlier ones lie beside them
+
     def test_a_single_step_that_is_left_is_made_and_not_timed(self):
         saved = self.folder / "saved"
         lines = ("training: {epochs: 1}", "data: {synthetic_samples: 40}")

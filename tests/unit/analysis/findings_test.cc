@@ -380,6 +380,20 @@ TEST(Findings, GradesAreNamedWithTheirReasonAndACommand) {
   EXPECT_TRUE(of_kind(run, "invalid_cases").empty());
 }
 
+TEST(Findings, TrainingThatHasDoneItsEpochsIsNotMeasuredAgain) {
+  RunResult run = quiet_run();
+  for (auto& one : run.cases) one.grade = result::Grade::kC;
+  run.cases[0].config_effective = {{"checkpoint.resume", true}, {"training.epochs", 1}};
+  const auto advice = [&] { return of_kind(run, "invalid_cases").at(0).advice; };
+  EXPECT_TRUE(advice().ends_with(" --only 2")) << advice();
+  run.cases[1].config_effective = run.cases[0].config_effective;
+  EXPECT_EQ(advice(),
+            "The training that was resumed has done its epochs, so that the same again measures nothing: "
+            "start a new run with another --checkpoint.dir.");
+  run.cases[0].config_effective.erase("training.epochs");  // steps alone: there are always more
+  EXPECT_TRUE(advice().ends_with(" --only 1")) << advice();
+}
+
 TEST(Findings, GradeCIsAProblem) {
   RunResult run = quiet_run();
   run.cases[0].grade = result::Grade::kC;

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "run/case_identity.h"
 #include "run/case_run.h"
 #include "run/pass_factory.h"
+#include "run/record_reader.h"
 #include "unit/run/training_cases.h"
 
 namespace paceline::run {
@@ -210,6 +212,44 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
   EXPECT_EQ(run.result.training[0].epochs[0].samples, 192);
   for (const char* file : {"rank0.jsonl", "rank1.jsonl", "metrics_epoch.jsonl"})
     EXPECT_TRUE(std::filesystem::exists(dir / file)) << file;
+  std::filesystem::remove_all(dir);
+}
+
+TEST(TrainingCase, AnEarlierResultStandsWhereNothingIsLeftToTrain) {
+  const auto dir = std::filesystem::path(testing::TempDir()) / "paceline_trained_case";
+  std::filesystem::create_directories(dir);
+  CaseRun run = training_run(dir);
+  workload::PassReport measured;
+  measured.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
+  apply_repetition(run, measured);
+  run.ended = false, run.again = {0};
+  workload::PassReport trained;
+  trained.trained = "nothing is left to do";
+  apply_repetition(run, trained);
+  EXPECT_TRUE(run.ended);
+  EXPECT_TRUE(run.result.complete);
+  EXPECT_EQ(run.result.outcome, result::Outcome::kOk);
+  EXPECT_EQ(run.samples.size(), 10U);
+  std::filesystem::remove_all(dir);
+}
+
+TEST(RecordReader, WhatWasTrainedBeforeTakesThePlaceOfNoMeasurement) {
+  const auto dir = std::filesystem::path(testing::TempDir()) / "paceline_trained_records";
+  std::filesystem::create_directories(dir);
+  const auto file = dir / "timed-0.jsonl";
+  const auto keep = [&](const std::vector<nlohmann::json>& records) {
+    RecordReader reader(file, {}, "case");
+    for (const auto& record : records) reader.add(record.dump() + "\n");
+    reader.commit();
+    return read_file(file);
+  };
+  const auto trained = workload::trained_record("nothing is left to do"), done = workload::done_record();
+  const auto alone = keep({trained, done});
+  EXPECT_NE(alone.find("nothing is left"), std::string::npos);
+  std::filesystem::remove(file);
+  const auto measured = keep({done});
+  EXPECT_EQ(keep({trained, done}), measured);
+  EXPECT_FALSE(std::filesystem::exists(file.string() + ".1"));
   std::filesystem::remove_all(dir);
 }
 
