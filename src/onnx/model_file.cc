@@ -9,7 +9,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -186,14 +185,18 @@ void write_model(proto::ModelProto& model, const fs::path& path, const WriteOpti
   write_file_atomic(path, model.SerializeAsString());
 }
 
-std::int64_t size_on_disk(const fs::path& path) {
+std::set<fs::path> files_on_disk(const fs::path& path) {
   auto model = parse(path);
   std::set<fs::path> files{path};
   for_each_tensor(*model.mutable_graph(), [&](const proto::TensorProto& tensor) {
     if (is_external(tensor)) files.insert(data_file_of(path, tensor, external_of(tensor)));
   });
+  return files;
+}
+
+std::int64_t size_on_disk(const fs::path& path) {
   std::int64_t bytes = 0;
-  for (const auto& file : files) {
+  for (const auto& file : files_on_disk(path)) {
     std::error_code missing;
     const auto size = fs::file_size(file, missing);
     if (!missing) bytes += static_cast<std::int64_t>(size);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <set>
 
 #include "onnx/proto.h"
 
@@ -22,7 +23,9 @@ proto::ModelProto read_model(const std::filesystem::path& path);
 void write_model(proto::ModelProto& model, const std::filesystem::path& path,
                  const WriteOptions& options = {});
 
-// Bytes of the file and of the external data it names.
+// The file, and the files of external data that it names.
+std::set<std::filesystem::path> files_on_disk(const std::filesystem::path& path);
+// Bytes of all of them.
 std::int64_t size_on_disk(const std::filesystem::path& path);
 
 }  // namespace paceline::onnx

@@ -13,6 +13,7 @@
 #include "run/compare_cases.h"
 #include "run/cross_check.h"
 #include "run/launch.h"
+#include "run/model_identity.h"
 #include "run/pass_factory.h"
 #include "run/pass_runner.h"
 #include "run/quiet.h"
@@ -95,6 +96,7 @@ class Coordinator {
 void Coordinator::open(const config::Case& definition) {
   auto c = open_case(setup_, definition, keeper_.run().run_id, directory_);
   take_over(setup_, c, peaks_, observer_);
+  if (c.selected && !c.ended) keep_model_identity(c);
   if (c.ended) observer_.case_ends(c.result);
   cases_.push_back(std::move(c));
   keeper_.keep(cases_.back(), cases_);

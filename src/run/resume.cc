@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "run/kept_records.h"
+#include "run/model_identity.h"
 
 namespace paceline::run {
 namespace {
@@ -89,6 +90,26 @@ void take_over_extras(const RunSetup& setup, CaseRun& c) {
   }
 }
 
+bool has_records(const CaseRun& c) {
+  return has_repetitions(c) || std::filesystem::exists(c.record_file(PassKind::kCheck, 0));
+}
+
+// The model's files are others than those that were measured. A case that is not measured now keeps its
+// figures, and what was known of its model.
+bool has_another_model(const RunSetup& setup, CaseRun& c, RunObserver& observer) {
+  const auto change = changed_model_file(c);
+  if (change.empty()) return false;
+  if (!has_records(c)) return true;
+  observer.warning(fmt::format("{}: {}; {}", c.result.label, change,
+                               c.selected ? "the case is measured anew, and its earlier records are kept"
+                                          : "its figures are those of the earlier file"));
+  if (c.selected) return true;
+  for (const auto& before : setup.previous.run.cases)
+    if (before.case_id == c.definition.id)
+      c.result.model_file = before.model_file, c.result.flops = before.flops;
+  return false;
+}
+
 // Resumed training may have nothing left to time: then there is no newer result than the earlier one.
 bool may_be_trained(const CaseRun& c) {
   return c.trains() && c.definition.settings.flag("checkpoint.resume");
@@ -110,7 +131,7 @@ bool take_over_until_measured(const RunSetup& setup, CaseRun& c, RunObserver& ob
 
 void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks, RunObserver& observer) {
   if (setup.previous.folder.empty() || c.ended) return;
-  const bool other = measured_elsewhere(setup, c);
+  const bool other = measured_elsewhere(setup, c) || has_another_model(setup, c, observer);
   const bool again = asked_again(setup, c);
   if (again && !other && may_be_trained(c) && take_over_until_measured(setup, c, observer)) return;
   if (again || other) return set_passes_aside(c);

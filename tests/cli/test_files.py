@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import unittest
@@ -232,6 +233,48 @@ class Damaged(cli.CliTest):
         record = self.run_dir / "passes" / "check.jsonl"
         record.write_bytes(record.read_bytes()[:-40])
         self.resume_sets_aside("cut short", "check.jsonl")
+
+    def test_resume_mixes_no_two_models(self):
+        """Another file under the same name: the case is measured anew, all repetitions of it, and nothing is lost."""
+        model, record = self.folder / "x.spin", self.run_dir / "passes" / "timed-0.jsonl"
+        content = record.read_bytes()
+        model.write_text("another model", encoding="utf-8")
+        result = self.run_cli("run", "--resume", self.run_dir, "--repetitions", "3")
+        self.assert_code(result, 0)
+        self.assertIn("'x.spin' is another file than when the case was measured", result.err)
+        self.assertIn("it had 0 bytes and has 13", result.err)
+        self.assertEqual((self.run_dir / "passes.1" / "timed-0.jsonl").read_bytes(), content)
+        self.assertNotEqual(record.read_bytes(), content)
+        case = self.summary(self.run_dir)["cases"][0]
+        self.assertEqual([r["index"] for r in case["repetitions"]], [0, 1, 2])
+        self.assertEqual(case["model_file"]["size_bytes"], 13)
+        result = self.run_cli("run", "--resume", self.run_dir)
+        self.assertNotIn("another file", result.err)
+        self.assertFalse((self.run_dir / "passes.2").exists())
+
+    def test_resume_takes_the_same_bytes_for_the_same_model(self):
+        os.utime(self.folder / "x.spin", (1, 1))
+        record = self.run_dir / "passes" / "timed-0.jsonl"
+        content = record.read_bytes()
+        result = self.run_cli("run", "--resume", self.run_dir, "--repetitions", "2")
+        self.assert_code(result, 0)
+        self.assertNotIn("another file", result.err)
+        self.assertEqual(record.read_bytes(), content)
+
+    def test_a_changed_model_costs_no_case_that_only_leaves_out(self):
+        run = self.folder / "two"
+        self.assert_code(self.infer("-o", "two", "-q", "--batch", "1,2", iterations=5), 0)
+        run = self.only_run("two")
+        before = self.summary(run)["cases"]
+        (self.folder / "x.spin").write_text("another model", encoding="utf-8")
+        result = self.run_cli("run", "--resume", run, "--only", "2")
+        self.assert_code(result, 0)
+        self.assertIn("its figures are those of the earlier file", result.err)
+        cases = self.summary(run)["cases"]
+        for key in ("outcome", "repetitions", "model_file", "stats"):
+            self.assertEqual(cases[0][key], before[0][key], key)
+        self.assertEqual([c["model_file"]["size_bytes"] for c in cases], [0, 13])
+        self.assertNotEqual(cases[1]["repetitions"], before[1]["repetitions"])
 
     def test_resume_without_a_summary_keeps_the_records(self):
         record = self.run_dir / "passes" / "timed-0.jsonl"
