@@ -113,6 +113,19 @@ class OwnModels(cli.CliTest):
         result = self.run_file("lstm.onnx", "--feedback", "next:0:state", "--scenario", "closed_loop", "--concurrency", "1", "-o", "loop")
         self.assertIn("'feedback' is for scenario: sync", result.out + result.err)
 
+    def test_the_state_is_fed_between_timed_inferences(self):
+        """An engine that adds 1 to its state and takes 5 ms from 10 on; its first inference takes 50 ms, with feedback and without."""
+        env = {"SPIN_FAULT": "count", "SPIN_FAULT_US": "5000", "SPIN_FIRST_US": "50000"}
+        for name, pairs in (("fed", ["--feedback", "output:input"]), ("same", [])):
+            with self.subTest(name):
+                self.assert_code(self.infer(*pairs, "-o", name, engine="fault", iterations=40, env=env), 0)
+                case = self.summary(self.only_run(name))["cases"][0]
+                self.assertGreaterEqual(case["repetitions"][0]["first_iteration_ns"], 50e6)
+                self.assertEqual("feedback_us_between_inferences" in case["effective_settings"], name == "fed", case["effective_settings"])
+        fed = self.summary(self.only_run("fed"))["cases"][0]
+        self.assertGreaterEqual(fed["headline"]["p50_ns"]["value"], 5e6)
+        self.assertGreater(float(fed["effective_settings"]["feedback_us_between_inferences"]), 0)
+
     def test_inputs_that_are_given_are_used_or_refused(self):
         for name in ("a.npy", "b.npy"):
             (self.folder / name).write_bytes(matrix([[1.0] * 4] * 2))

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +32,8 @@
 //          it cheats: repeat (computes once after a bind), copy (likewise, and writes the answer each time),
 //          first (once in its life), memo (once for each content of the input, and writes the answer each
 //          time); view: its output is its own copy of the input; constant: its output is its weights;
+//          count: adds 1 to the input (4 numbers a sample), and sleeps only where one of them is above 10;
+//          its first inference takes SPIN_FIRST_US more
 //          it tells nonsense: shares, negative, flops, dtype
 namespace {
 
@@ -145,7 +150,7 @@ class FaultEngine : public SumEngine {
     if (at_ == "bind") misbehave(fault_);
     if (fault_ == "first" && computed_) return;
     SumEngine::bind(slot, inputs);
-    computed_ = false;
+    if (fault_ != "count") computed_ = false;
     if (fault_ == "view") {
       output_ = Tensor({"output", input_.dtype, input_.shape});
       std::memcpy(output_.data(), input_.data, output_.size_bytes());
@@ -156,6 +161,7 @@ class FaultEngine : public SumEngine {
   void enqueue(Slot slot) override {
     if (fault_ == "view" || fault_ == "constant") return;
     if (fault_ == "memo" && recall()) return;
+    if (fault_ == "count") return count();
     const bool cheats = fault_ == "repeat" || fault_ == "copy" || fault_ == "first";
     if (cheats && computed_) {
       if (fault_ == "copy") std::memcpy(output_.data(), answer_.data(), answer_.size());
@@ -188,6 +194,16 @@ class FaultEngine : public SumEngine {
   }
 
  private:
+  // A state that is fed back grows, and with it the time.
+  void count() {
+    SumEngine::enqueue(0);
+    const std::span<float> numbers(output_.as<float>(), output_.size_bytes() / sizeof(float));
+    const bool far = std::any_of(numbers.begin(), numbers.end(), [](float x) { return x > 10; });
+    for (float& x : numbers) x += 1;
+    const auto sleep_us = (far ? sleep_us_ : 0) + (computed_ ? 0 : first_us_);
+    computed_ = true;
+    std::this_thread::sleep_for(std::chrono::microseconds(sleep_us));
+  }
   // The answer to an input with this content, where there is one already.
   bool recall() {
     const std::string content(static_cast<const char*>(input_.data), input_.size_bytes());
@@ -206,6 +222,7 @@ class FaultEngine : public SumEngine {
   std::map<std::string, std::vector<std::byte>> answers_;  // by the content of the input
   Tensor weights_;
   long sleep_us_ = std::stol(variable("SPIN_FAULT_US", "1000"));
+  long first_us_ = std::stol(variable("SPIN_FIRST_US", "0"));
   std::string fault_ = variable("SPIN_FAULT", "");
   std::string at_ = variable("SPIN_FAULT_AT", "run");
 };

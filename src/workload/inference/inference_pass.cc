@@ -5,6 +5,9 @@
 
 #include <ctime>
 #include <filesystem>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -119,6 +122,78 @@ std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::Loop
   return samples;
 }
 
+// What is timed: an engine with the first batch of the inputs, and a state where the model has one.
+class TimedEngine {
+ public:
+  // Reads the inputs it uses and no others, which would count as memory of the case.
+  TimedEngine(const PassSpec& spec, plugin::Engine& engine)
+      : spec_(spec), engine_(engine), inputs_(spec, 0, 1), batch_(inputs_.batch(0)) {
+    engine_.bind(0, batch_);
+  }
+  void infer_once() {
+    engine_.enqueue(0);
+    outputs_ = engine_.synchronize(0);
+  }
+  void feed();
+  // How long copying and binding the state took on average; empty: there is none.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> feeding() const;
+  result::Correctness verify(double typical_ns);
+  plugin::Engine& engine() { return engine_; }
+
+ private:
+  const PassSpec& spec_;
+  plugin::Engine& engine_;
+  Inputs inputs_;
+  std::vector<TensorView> batch_;
+  std::span<const TensorView> outputs_;
+  std::optional<Feedback> feedback_;
+  std::int64_t feeding_ns_ = 0, feedings_ = 0;
+};
+
+// The state after the last inference is an input of the next.
+void TimedEngine::feed() {
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  const auto outputs = readable(engine_, outputs_);
+  if (!feedback_) feedback_.emplace(spec_.feedback, batch_, outputs);
+  engine_.bind(0, feedback_->next(outputs));
+  feeding_ns_ += clock.now_ns() - begin, ++feedings_;
+}
+
+std::vector<std::pair<std::string, std::string>> TimedEngine::feeding() const {
+  if (feedings_ == 0) return {};
+  const auto mean_ns = static_cast<double>(feeding_ns_) / static_cast<double>(feedings_);
+  return {{"feedback_us_between_inferences", fmt::format("{:.1f}", mean_ns * 1e-3)}};
+}
+
+result::Correctness TimedEngine::verify(double typical_ns) {
+  if (feedback_) outputs_ = infer(engine_, batch_);  // the answers to the first inputs are compared
+  return verify_answers(spec_, engine_, {outputs_, batch_, typical_ns});
+}
+
+struct TimedSamples {
+  measure::LoopResult loop;
+  std::vector<std::optional<std::int64_t>> device_ns;
+  std::vector<host::NoiseSnapshot> snapshots;
+};
+
+TimedSamples run_loop(const PassSpec& spec, TimedEngine& timed, const measure::TimerCost& timer,
+                      TaggedSink& sink, const std::atomic<bool>& interrupt) {
+  TimedSamples result;
+  const auto snapshot = [&] { result.snapshots.push_back(host::take_snapshot()); };
+  const auto feed = [&] { timed.feed(); };
+  BetweenSamples between(timed.engine(), spec.cache_mode == "cold",
+                         spec.feedback.empty() ? std::function<void()>() : feed);
+  const measure::LoopHooks hooks{
+      between.hook(), [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
+      snapshot, snapshot, &interrupt};
+  measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
+  result.loop = measure::run_timed_loop(
+      SteadyClock{}, [&] { timed.infer_once(); }, spec.loop, timer, decider, hooks);
+  result.device_ns = between.take_times(result.loop.samples.size());
+  return result;
+}
+
 void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
   result::Repetition r;
   r.index = spec.repetition;
@@ -130,46 +205,23 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
   const auto start = measure::calibrate(clock);
   auto loaded = load_engine(spec, sink);
   r.load_ns = loaded.load_ns;
-
-  Inputs inputs(spec, 0, 1);  // not those it does not use: they would count as memory of the case
-  const auto batch = inputs.batch(0);
-  plugin::Engine& engine = *loaded.engine;
-  Feedback feedback(spec.feedback, batch,
-                    spec.feedback.empty() ? std::span<const TensorView>() : infer(engine, batch));
-  engine.bind(0, batch);
-  std::span<const TensorView> outputs;
-  const auto body = [&] {
-    engine.enqueue(0);
-    outputs = engine.synchronize(0);
-  };
+  TimedEngine engine(spec, *loaded.engine);
   sink.phase("measure");
-  std::vector<host::NoiseSnapshot> snapshots;
-  const auto snapshot = [&] { snapshots.push_back(host::take_snapshot()); };
-  measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
-  const auto feed = [&] {
-    if (!outputs.empty()) engine.bind(0, feedback.next(readable(engine, outputs)));
-  };
-  BetweenSamples between(engine, spec.cache_mode == "cold",
-                         feedback.empty() ? std::function<void()>() : feed);
-  const measure::LoopHooks hooks{
-      between.hook(), [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
-      snapshot, snapshot, &interrupt};
-  const auto loop = measure::run_timed_loop(clock, body, spec.loop, start.timer, decider, hooks);
+  const auto [loop, device_ns, snapshots] = run_loop(spec, engine, start.timer, sink, interrupt);
   if (interrupt || loop.samples.empty()) return;
-  const auto device_times = between.take_times(loop.samples.size());
   finish_memory(loaded.memory);
 
   sink.phase("verify");
-  if (!feedback.empty())
-    outputs = infer(engine, batch);  // what is compared are the answers to the first inputs
   const double typical_ns = stats::median(loop.samples_ns());
-  sink.emit(correctness_record(verify_answers(spec, engine, {outputs, batch, typical_ns})));
+  sink.emit(correctness_record(engine.verify(typical_ns)));
+  if (const auto feeding = engine.feeding(); !feeding.empty())
+    sink.emit(loaded_record(loaded.engine->info().versions, feeding));
   fill_loop(r, spec.loop, loop);
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   r.overhead = overhead_of(start, measure::calibrate(clock), typical_ns * static_cast<double>(loop.batch));
-  sink.emit(samples_record(to_samples(spec, loop, device_times)));
+  sink.emit(samples_record(to_samples(spec, loop, device_ns)));
   sink.emit(repetition_record(r));
   sink.phase(kUnload);
 }
