@@ -15,6 +15,7 @@
 #include "result/summarize_load.h"
 #include "result/summarize_training.h"
 #include "run/case_identity.h"
+#include "run/peak.h"
 #include "run/train_factory.h"
 #include "workload/precision_limits.h"
 
