@@ -25,10 +25,9 @@ struct StoredType {
   DType dtype;
 };
 constexpr StoredType kStoredTypes[] = {
-    {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16},
-    {"F64", DType::kFloat64}, {"I64", DType::kInt64},   {"I32", DType::kInt32},
-    {"I8", DType::kInt8},     {"U8", DType::kUInt8},    {"BOOL", DType::kBool},
-    {"I16", DType::kInt16},   {"U16", DType::kUInt16},  {"U32", DType::kUInt32},
+    {"F32", DType::kFloat32}, {"F16", DType::kFloat16}, {"BF16", DType::kBFloat16}, {"F64", DType::kFloat64},
+    {"I64", DType::kInt64},   {"I32", DType::kInt32},   {"I8", DType::kInt8},       {"U8", DType::kUInt8},
+    {"BOOL", DType::kBool},   {"I16", DType::kInt16},   {"U16", DType::kUInt16},    {"U32", DType::kUInt32},
     {"U64", DType::kUInt64},
 };
 

@@ -19,9 +19,9 @@ struct TypePair {
   at::ScalarType torch;
 };
 constexpr TypePair kTypePairs[] = {
-    {DType::kFloat32, at::kFloat},  {DType::kFloat16, at::kHalf}, {DType::kBFloat16, at::kBFloat16},
-    {DType::kFloat64, at::kDouble}, {DType::kInt8, at::kChar},    {DType::kUInt8, at::kByte},
-    {DType::kInt32, at::kInt},      {DType::kInt64, at::kLong},   {DType::kBool, at::kBool},
+    {DType::kFloat32, at::kFloat},  {DType::kFloat16, at::kHalf},  {DType::kBFloat16, at::kBFloat16},
+    {DType::kFloat64, at::kDouble}, {DType::kInt8, at::kChar},     {DType::kUInt8, at::kByte},
+    {DType::kInt32, at::kInt},      {DType::kInt64, at::kLong},    {DType::kBool, at::kBool},
     {DType::kInt16, at::kShort},    {DType::kUInt16, at::kUInt16}, {DType::kUInt32, at::kUInt32},
     {DType::kUInt64, at::kUInt64},
 };

@@ -31,18 +31,18 @@ struct Descr {
   DType dtype;
 };
 constexpr std::array<Descr, 13> kDescrs{{{"<f4", DType::kFloat32},
-                                        {"<f2", DType::kFloat16},
-                                        {"<f8", DType::kFloat64},
-                                        {"|i1", DType::kInt8},
-                                        {"|u1", DType::kUInt8},
-                                        {"<i4", DType::kInt32},
-                                        {"<i8", DType::kInt64},
-                                        {"|b1", DType::kBool},
-                                        {"<V2", DType::kBFloat16},
-                                        {"<i2", DType::kInt16},
-                                        {"<u2", DType::kUInt16},
-                                        {"<u4", DType::kUInt32},
-                                        {"<u8", DType::kUInt64}}};
+                                         {"<f2", DType::kFloat16},
+                                         {"<f8", DType::kFloat64},
+                                         {"|i1", DType::kInt8},
+                                         {"|u1", DType::kUInt8},
+                                         {"<i4", DType::kInt32},
+                                         {"<i8", DType::kInt64},
+                                         {"|b1", DType::kBool},
+                                         {"<V2", DType::kBFloat16},
+                                         {"<i2", DType::kInt16},
+                                         {"<u2", DType::kUInt16},
+                                         {"<u4", DType::kUInt32},
+                                         {"<u8", DType::kUInt64}}};
 
 [[noreturn]] void bad(const std::string& name, const std::string& why) {
   throw Error(ErrorCode::kData, fmt::format("'{}' is not a readable .npy array: {}", name, why));
@@ -59,9 +59,9 @@ std::string_view header_value(std::string_view header, std::string_view key, con
 DType parse_descr(std::string_view value, const std::string& name) {
   for (const auto& row : kDescrs)
     if (value.size() > row.code.size() + 1 && value.substr(1, row.code.size()) == row.code) return row.dtype;
-  bad(name,
-      fmt::format("element type {} is not supported (float16/32/64, int8/16/32/64, uint8/16/32/64, bool, little-endian)",
-                  value.substr(0, value.find(','))));
+  bad(name, fmt::format("element type {} is not supported (float16/32/64, int8/16/32/64, uint8/16/32/64, "
+                        "bool, little-endian)",
+                        value.substr(0, value.find(','))));
 }
 
 Shape parse_shape(std::string_view value, const std::string& name) {

@@ -79,8 +79,8 @@ double server_seconds(const config::Settings& s, double iteration) {
   return kSaturationS + std::clamp(wanted, s.number("server.t_min_s"), s.number("server.t_max_s"));
 }
 
-// Samples until the interval of a median is as narrow as asked: its half-width is about 2.5 standard deviations
-// over the root of their number, and a machine without neighbours varies by 5 %.
+// Samples until the interval of a median is as narrow as asked: its half-width is about 2.5 standard
+// deviations over the root of their number, and a machine without neighbours varies by 5 %.
 double samples_wanted(const config::Settings& s) {
   constexpr double kWidths = 2.5, kVariation = 0.05;
   const double fewest = static_cast<double>(s.integer("stop.n_min"));
@@ -189,12 +189,15 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<con
     const double seconds = estimated_seconds(c), unsteady = estimated_seconds(c, Times::kUnsteady);
     total += seconds;
     most += unsteady;
-    nlohmann::json one{
-        {"number", list.size() + 1}, {"case_id", c.id}, {"estimated_s", seconds}, {"estimated_most_s", unsteady}};
+    nlohmann::json one{{"number", list.size() + 1},
+                       {"case_id", c.id},
+                       {"estimated_s", seconds},
+                       {"estimated_most_s", unsteady}};
     if (!c.not_available.empty()) one["skipped_because"] = c.not_available;
     list.push_back(std::move(one));
   }
-  return {{"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}, {"estimated_most_s", most}};
+  return {
+      {"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}, {"estimated_most_s", most}};
 }
 
 std::string dry_run_text(const std::vector<config::Case>& cases) {

@@ -18,7 +18,8 @@ using enum Standing;
 constexpr std::string_view kBenchmarkApp = "benchmark_app", kPerfTest = "onnxruntime_perf_test",
                            kAnalyzer = "perf_analyzer", kTrtexec = "trtexec", kDdpScripts = "DDP scripts",
                            kBench = "bench suites";
-constexpr std::string_view kAlwaysThere = "nothing; p50, p90, p95 and p99 are in a result where its samples carry them";
+constexpr std::string_view kAlwaysThere =
+    "nothing; p50, p90, p95 and p99 are in a result where its samples carry them";
 constexpr std::string_view kOwnProcess =
     "nothing; the model runs in a process of this tool, without a server";
 
@@ -287,8 +288,9 @@ std::span<const OlderCommand> older_commands() {
 }
 
 std::string_view command_with(std::string_view flag) {
-  const auto found = std::find_if(kCommandNames.begin(), kCommandNames.end(),
-                                  [&](const CommandName& row) { return find_flag(flag, row.command) != nullptr; });
+  const auto found = std::find_if(kCommandNames.begin(), kCommandNames.end(), [&](const CommandName& row) {
+    return find_flag(flag, row.command) != nullptr;
+  });
   return found == kCommandNames.end() ? std::string_view{} : found->name;
 }
 

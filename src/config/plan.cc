@@ -182,10 +182,19 @@ struct FirstLook {
 };
 
 // Words about the length, and gates, which need what a plan measures.
-constexpr std::array<std::string_view, 13> kLengths{
-    "stop.t_max_s", "stop.t_min_s",           "stop.n_min",             "stop.n_max",
-    "iterations",   "repetitions",            "stop.rel_halfwidth_p50", "stop.rel_halfwidth_p90",
-    "stop.quantiles", "stop.rel_halfwidth_p99", "strict", "expect", "slo"};
+constexpr std::array<std::string_view, 13> kLengths{"stop.t_max_s",
+                                                    "stop.t_min_s",
+                                                    "stop.n_min",
+                                                    "stop.n_max",
+                                                    "iterations",
+                                                    "repetitions",
+                                                    "stop.rel_halfwidth_p50",
+                                                    "stop.rel_halfwidth_p90",
+                                                    "stop.quantiles",
+                                                    "stop.rel_halfwidth_p99",
+                                                    "strict",
+                                                    "expect",
+                                                    "slo"};
 // Claims, lower precisions, labels and own inputs need all the inputs that there are.
 constexpr std::array<std::string_view, 7> kEvidence{
     "accuracy.samples", "accuracy.max_top1_change", "precisions", "labels", "image_dir", "load_inputs",

@@ -101,12 +101,13 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
   const bool deep_enough = static_cast<std::int64_t>(have.size()) > batch_dimension;
   const std::int64_t rows = batched && deep_enough ? have[static_cast<std::size_t>(batch_dimension)] : 1;
   if (batched && deep_enough && rows < 1)
-    throw Error(
-        ErrorCode::kData,
-        fmt::format("'{}' holds no samples for input '{}': its shape is {}{}", origin, spec.name, shape_text(have),
-                    have.size() > 1 ? ""
-                                    : fmt::format("; where the model takes it empty, write --shapes '{}:0:{}'",
-                                                  spec.name, dtype_name(spec.dtype))));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' holds no samples for input '{}': its shape is {}{}", origin, spec.name,
+                            shape_text(have),
+                            have.size() > 1
+                                ? ""
+                                : fmt::format("; where the model takes it empty, write --shapes '{}:0:{}'",
+                                              spec.name, dtype_name(spec.dtype))));
   const bool one_number = !batched && element_count(have) == 1 && element_count(needs(1)) == 1;
   if (loaded.spec().dtype != spec.dtype || (have != needs(rows) && !one_number))
     throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}",

@@ -107,12 +107,12 @@ TEST(Flags, CollectAllProblems) {
       {"--bacth", "8", "--engine", "--epochs=3", "--stop.t_maxs=4", "--baseline", "eager", "--timeout-s"});
   std::vector<std::string> texts;
   for (const auto& problem : flags.problems) texts.push_back(problem.text());
-  EXPECT_EQ(texts,
-            (Texts{"--bacth: unknown option; did you mean '--batch'?",
-                   "--engine: needs a value, e.g. --engine eager", "--epochs: unknown option; it is one of paceline train",
-                   "--stop.t_maxs: unknown option; did you mean '--stop.t_max_s'?",
-                   "--baseline eager: 'eager' is not NAME=VALUE",
-                   "--timeout-s: needs a value, e.g. --timeout-s 600"}));
+  EXPECT_EQ(texts, (Texts{"--bacth: unknown option; did you mean '--batch'?",
+                          "--engine: needs a value, e.g. --engine eager",
+                          "--epochs: unknown option; it is one of paceline train",
+                          "--stop.t_maxs: unknown option; did you mean '--stop.t_max_s'?",
+                          "--baseline eager: 'eager' is not NAME=VALUE",
+                          "--timeout-s: needs a value, e.g. --timeout-s 600"}));
   EXPECT_TRUE(flags.positionals.empty());
 }
 

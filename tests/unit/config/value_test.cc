@@ -100,8 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
             "mean 'resnet50'?"},
         Bad{"accuracy.reference", "auto",
             "accuracy.reference 'auto' is no reference; name an engine or a file"},
-        Bad{"accuracy.reference", "ort", "?"},
-        Bad{"arrival_rate_per_s", "10:40:10", "?"},
+        Bad{"accuracy.reference", "ort", "?"}, Bad{"arrival_rate_per_s", "10:40:10", "?"},
         Bad{"models", "missing/net.pt",
             "model 'missing/net.pt' does not exist; check the path (it is relative to the current "
             "directory)"},
