@@ -106,7 +106,7 @@ TEST(PlanErrors, TwoWaysToSetOneOption) {
   EXPECT_EQ(mistake_of(with_line("load_inputs: [a.npy]\nimage_dir: d")),
             "p.yaml:3:15: 'load_inputs' and 'image_dir' exclude each other; keep one");
   EXPECT_EQ(mistake_of(with_line("accuracy: {max_rel_err: 0.1, quantile_err: 0.1}")),
-            "p.yaml:3:25: 'max_rel_err' and 'quantile_err' exclude each other; keep one");
+            "p.yaml:3:25: 'accuracy.max_rel_err' and 'accuracy.quantile_err' exclude each other; keep one");
 }
 
 TEST(PlanErrors, KindOfWorkload) {

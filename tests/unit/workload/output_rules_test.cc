@@ -396,7 +396,9 @@ TEST(SeveralOutputs, FiguresAreThoseOfTheFirstThatHasAReference) {
   EXPECT_TRUE(says(c.outputs[0].because, "no reference"));
   auto wrong = scores;
   wrong.values[3] = 0;
-  EXPECT_FALSE(judge_all({{aux, ""}, {wrong, ""}}, &reference, kFp32, untold()).passed);
+  auto strict = untold();
+  strict.outputs_decide_too = true;
+  EXPECT_FALSE(judge_all({{aux, ""}, {wrong, ""}}, &reference, kFp32, strict).passed);
   aux.finite = false;  // which is looked at without a reference
   const auto infinite = judge_all({{aux, ""}, {scores, ""}}, &reference, kFp32, untold());
   EXPECT_FALSE(infinite.passed);
