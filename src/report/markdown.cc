@@ -15,6 +15,7 @@
 #include "report/escape.h"
 #include "report/layer_text.h"
 #include "report/operator_text.h"
+#include "report/simple_table.h"
 #include "report/training_text.h"
 
 namespace paceline::report {

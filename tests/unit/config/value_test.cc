@@ -100,7 +100,12 @@ INSTANTIATE_TEST_SUITE_P(
             "mean 'resnet50'?"},
         Bad{"accuracy.reference", "auto",
             "accuracy.reference 'auto' is no reference; name an engine or a file"},
-        Bad{"accuracy.reference", "ort", "?"}, Bad{"arrival_rate_per_s", "10:40:10", "?"},
+        Bad{"accuracy.reference", "ort",
+            "accuracy.reference 'ort' is none of eager, torchscript, aotinductor, openvino, onnxruntime, "
+            "tensorrt, and no file; here it is onnxruntime"},
+        Bad{"arrival_rate_per_s", "10:40:10",
+            "arrival_rate_per_s '10:40:10' is not a number (from 0.001 to 1000000000 1/s); a list is written "
+            "10,20,30,40"},
         Bad{"models", "missing/net.pt",
             "model 'missing/net.pt' does not exist; check the path (it is relative to the current "
             "directory)"},
