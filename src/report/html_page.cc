@@ -30,11 +30,11 @@ std::string fill(std::string_view page, const Values& values) {
   }
 }
 
-std::string title_of(std::span<const ReportRun> runs) {
-  std::string title = runs.front().result.experiment_name;
+std::string page_title(std::span<const ReportRun> runs) {
+  std::string title = title_of(runs.front().result);
   for (const ReportRun& run : runs.subspan(1))
-    if (title.find(run.result.experiment_name) == std::string::npos)
-      title += ", " + run.result.experiment_name;
+    if (const auto other = title_of(run.result); title.find(other) == std::string::npos)
+      title += ", " + other;
   return title;
 }
 
@@ -50,7 +50,7 @@ std::string charts_note() {
 std::string render_html(std::span<const ReportRun> runs, const RenderOptions& options) {
   if (runs.empty()) return {};
   const std::string training = training_html(runs);
-  return fill(page_template(), {{"title", escape_html(title_of(runs))},
+  return fill(page_template(), {{"title", escape_html(page_title(runs))},
                                 {"style", std::string(page_style())},
                                 {"runs", runs_html(runs)},
                                 {"key_findings", key_findings_html(runs)},

@@ -27,7 +27,7 @@ std::string letter_of(std::span<const ReportRun> runs, std::size_t index) {
 }
 
 std::string run_title(const RunResult& run, const std::string& letter) {
-  const std::string name = escape_html(run.experiment_name) + " · " + escape_html(run.run_id);
+  const std::string name = escape_html(title_of(run)) + " · " + escape_html(run.run_id);
   return letter.empty() ? name : fmt::format("<b class=\"letter\">{}</b> {}", letter, name);
 }
 

@@ -36,7 +36,7 @@ std::string head_text(std::span<const ReportRun> runs) {
     const RunResult& run = runs[index].result;
     const std::string name = runs.size() > 1 ? "Run " + run_letter(index) + ": " : "";
     const std::string libraries = library_line(run), closing = analysis::closing_sentence(run);
-    out += fmt::format("# {}{}\n\n{}\n\n", name, escape_markdown(run.experiment_name),
+    out += fmt::format("# {}{}\n\n{}\n\n", name, escape_markdown(title_of(run)),
                        escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing));
     if (const auto unfinished = analysis::unfinished_text(run); !closing.empty() && !unfinished.empty())
       out += escape_markdown(unfinished) + "\n\n";

@@ -2,8 +2,12 @@
 #include "report/report_run.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "analysis/finding_table.h"
+#include "base/text.h"
+#include "base/units.h"
 
 namespace paceline::report {
 namespace {
@@ -13,6 +17,19 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
 }
 
 }  // namespace
+
+std::string title_of(const result::RunResult& run) {
+  constexpr std::array<std::string_view, 2> kCommands{"infer", "train"};
+  const bool named = std::find(kCommands.begin(), kCommands.end(), run.experiment_name) == kCommands.end();
+  if (named || run.cases.empty()) return run.experiment_name;
+  if (run.cases.size() == 1) return run.cases.front().label;
+  std::vector<std::string> models;
+  for (const auto& one : run.cases)
+    if (!contains(models, one.benchmark.model)) models.push_back(one.benchmark.model);
+  const auto cases = plural(std::ssize(run.cases), "case");
+  if (models.size() > 3) return plural(std::ssize(models), "model") + ": " + cases;
+  return join(models, ", ") + ": " + cases;
+}
 
 std::string run_letter(std::size_t index) {
   return index < 26 ? std::string(1, static_cast<char>('A' + index)) : "R" + std::to_string(index + 1);

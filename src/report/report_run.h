@@ -28,6 +28,9 @@ std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; of s
 // side.
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs);
 
+// The plan's name; of a command line what was measured: "tiny_cnn eager fp32 b1", "resnet50: 4 cases".
+std::string title_of(const result::RunResult& run);
+
 std::string run_letter(std::size_t index);  // A … Z, then R27, …
 
 // The findings stored with the run, or those of today's rules where it has none.

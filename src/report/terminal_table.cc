@@ -245,7 +245,7 @@ std::string legend(std::span<const ReportRun> runs) {
   std::string out;
   for (std::size_t index = 0; index < runs.size(); ++index) {
     const RunResult& run = runs[index].result;
-    out += fmt::format("{}  {}  {}  {}\n", run_letter(index), printable(run.experiment_name), run.run_id,
+    out += fmt::format("{}  {}  {}  {}\n", run_letter(index), printable(title_of(run)), run.run_id,
                        run.started_utc);
   }
   return out + "\n";

@@ -52,6 +52,14 @@ TEST(Html, NoPlaceholderIsLeftAndNothingIsFetched) {
   EXPECT_EQ(page.find("src="), std::string::npos);
 }
 
+TEST(Html, TheTitleOfACommandLineIsWhatWasMeasured) {
+  auto run = sample_report();
+  run.result.experiment_name = "infer";
+  EXPECT_NE(markup({run}).find("<h1>resnet50, "), std::string::npos);
+  run.result.cases.resize(1);
+  EXPECT_NE(markup({run}).find("<h1>" + run.result.cases[0].label), std::string::npos);
+}
+
 TEST(Html, HasEverySectionAndChart) {
   const std::string page = markup({sample_report()});
   for (const char* id :
