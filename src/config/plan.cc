@@ -208,6 +208,14 @@ bool names_one_of(const FlagSet& flags, std::span<const std::string_view> names)
   });
 }
 
+// Of a file it is known only later whether its precision is a lower one.
+bool takes_built_in_models(const FlagSet& flags) {
+  return std::all_of(flags.settings.begin(), flags.settings.end(), [](const RawSetting& s) {
+    return s.name != "models" || std::all_of(s.values.begin(), s.values.end(),
+                                             [](const RawValue& v) { return find_model(v.text) != nullptr; });
+  });
+}
+
 // The check after the timed loop needs inputs of a second batch.
 bool batches_fit_twice(const FlagSet& flags, long long samples) {
   return std::all_of(flags.settings.begin(), flags.settings.end(), [&](const RawSetting& s) {
@@ -223,7 +231,9 @@ FlagSet with_first_look(const FlagSet& typed) {
   FlagSet flags = typed;
   for (const auto& row : kFirstLook) {
     if (names_one_of(typed, row.unless)) continue;
-    if (row.name == "accuracy.samples" && !batches_fit_twice(typed, *parse_int(row.value))) continue;
+    const bool checks = row.name == "accuracy.samples";
+    if (checks && !(takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value))))
+      continue;
     RawSetting setting;
     setting.name = setting.written = row.name;
     setting.on_command_line = true;

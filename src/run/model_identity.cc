@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -22,6 +24,8 @@ using FileList = nlohmann::json;  // an array of objects: file, bytes, mtime_ns,
 
 // Of a larger file size and time decide: digests of gigabytes would delay every first result.
 constexpr std::int64_t kMostDigested = std::int64_t{512} << 20;
+// A larger ONNX file holds its weights itself; reading it into memory is for workers.
+constexpr std::int64_t kMostParsed = std::int64_t{64} << 20;
 
 fs::path identity_file(const CaseRun& c) {
   return c.dir / "passes" / "model.json";
@@ -29,6 +33,7 @@ fs::path identity_file(const CaseRun& c) {
 
 struct FileState {
   std::int64_t bytes = 0, mtime_ns = 0;
+  friend bool operator==(const FileState&, const FileState&) = default;
 };
 
 std::optional<FileState> state_of(const std::string& file) {
@@ -37,17 +42,40 @@ std::optional<FileState> state_of(const std::string& file) {
   return FileState{s.st_size, std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};
 }
 
+// What was found out about a file, until it is another one: the cases of a run share their models.
+template <typename Found>
+class FoundOnce {
+ public:
+  template <typename Find>
+  const Found& operator()(const std::string& file, const FileState& now, const Find& find) {
+    const auto it = known_.find(file);
+    if (it != known_.end() && it->second.first == now) return it->second.second;
+    return known_.insert_or_assign(file, std::pair{now, find()}).first->second.second;
+  }
+
+ private:
+  std::map<std::string, std::pair<FileState, Found>> known_;
+};
+
+std::set<fs::path> external_data_of(const fs::path& file) {
+  try {
+    return onnx::files_on_disk(file);
+  } catch (const Error&) {  // its engine says what is wrong with it
+    return {};
+  }
+}
+
 // The file that the user names, and those that it reads beside it.
 void add_files_of(const std::string& file, std::set<std::string>& files) {
+  static FoundOnce<std::set<fs::path>> external_data;
   if (file.empty()) return;
   files.insert(file);
   const fs::path path(file);
   if (path.extension() == ".xml") files.insert(fs::path(path).replace_extension(".bin").string());
-  if (path.extension() != ".onnx") return;
-  try {
-    for (const auto& part : onnx::files_on_disk(path)) files.insert(part.string());
-  } catch (const Error&) {  // its engine says what is wrong with it
-  }
+  const auto now = state_of(file);
+  if (path.extension() != ".onnx" || !now || now->bytes > kMostParsed) return;
+  for (const auto& part : external_data(file, *now, [&] { return external_data_of(path); }))
+    files.insert(part.string());
 }
 
 std::set<std::string> files_of(const CaseRun& c) {
@@ -61,9 +89,11 @@ std::set<std::string> files_of(const CaseRun& c) {
 }
 
 // Empty: it is too large, or cannot be read, which the pass that reads it says.
-std::string digest_of(const std::string& file, std::int64_t bytes) {
+std::string digest_of(const std::string& file, const FileState& now) {
+  static FoundOnce<std::string> digests;
   try {
-    return bytes <= kMostDigested ? sha256_file(file) : std::string();
+    if (now.bytes > kMostDigested) return {};
+    return digests(file, now, [&] { return sha256_file(file); });
   } catch (const Error&) {
     return {};
   }
@@ -76,7 +106,7 @@ FileList list_of(const std::set<std::string>& files) {
       list.push_back({{"file", file},
                       {"bytes", now->bytes},
                       {"mtime_ns", now->mtime_ns},
-                      {"sha256", digest_of(file, now->bytes)}});
+                      {"sha256", digest_of(file, *now)}});
   return list;
 }
 

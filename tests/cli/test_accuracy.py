@@ -90,9 +90,9 @@ class Answers(Accuracy):
         self.assertEqual(self.case()["correctness"]["samples"], 10)
 
     def test_generated_inputs_are_64_and_two_batches(self):
-        for arguments, samples in (([], 16), (["-r", "1"], 64), (["--batch", "64"], 128), (["--batch", "64", "--accuracy-samples", "64"], 64)):
+        for arguments, samples in (([], 64), (["-r", "1"], 64), (["--batch", "64"], 128), (["--batch", "64", "--accuracy-samples", "64"], 64)):
             with self.subTest(arguments=arguments):
-                folder = f"generated{samples}{len(arguments)}"
+                folder = f"generated{samples}-{len(arguments)}"
                 self.assert_code(self.infer("-o", folder, *arguments), 0)
                 c = self.summary(self.only_run(folder))["cases"][0]["correctness"]
                 self.assertEqual((c["checked"], c["samples"], c["inputs"]), (False, samples, "random, seed 1"))

@@ -114,6 +114,16 @@ class NotIgnored(cli.CliTest):
         self.assertEqual([(c["number"], c["case_id"]) for c in planned["cases"]], [(1, "tiny_cnn-eager-fp32-b1"), (2, "tiny_cnn-eager-fp32-b8")])
         self.assertGreater(planned["estimated_s"], planned["cases"][0]["estimated_s"])
 
+    def test_dry_run_says_how_long_unsteady_times_take(self):
+        """Measuring ends when an interval is narrow; where it never is, at the limit."""
+        def said(*more):
+            return json.loads(self.run_cli("infer", *MODEL, *more, "--dry-run", "--json").out)["cases"][0]
+        adaptive, fixed = said("--stop.t_max_s", "600"), said("--iterations", "10")
+        self.assertGreater(adaptive["estimated_most_s"], 600)
+        self.assertLess(adaptive["estimated_s"], 600)
+        self.assertEqual(fixed["estimated_most_s"], fixed["estimated_s"])
+        self.assertRegex(self.run_cli("infer", *MODEL, "--stop.t_max_s", "600", "--dry-run").out, r"about \d.*, up to 10 m .* where times are unsteady")
+
     def test_a_full_disk_keeps_the_table(self):
         """A report that cannot be written comes after the numbers that were measured."""
         process = self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", "--iterations", 200,

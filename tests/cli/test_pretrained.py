@@ -332,6 +332,12 @@ class Pretrained(cli.CliTest):
                 head = (lambda x, r=r: r.linear(x[:1], "classifier")) if prefix else (lambda x: x)
                 self.assert_equal_to(lambda i, r=r, head=head: head(r.vit(i["pixel_values"])), architecture)
 
+    def test_a_folder_with_the_name_of_a_built_in_model_is_asked_about(self):
+        folder = self.gpt2("gpt2")[0]
+        self.assertEqual(folder, "gpt2")
+        self.assert_error(self.run_cli("infer", "--model", "gpt2", *QUICK), 2, "built-in model and a folder", "./gpt2")
+        self.run_model("--model", "./gpt2")
+
     def test_a_family_takes_the_config_beside_its_weights(self):
         for name, tensors, family, run in ((*self.bert(), "bert", lambda r, i: r.bert(i["input_ids"], i["attention_mask"])),
                                            (*self.gpt2(), "gpt2", lambda r, i: r.gpt2(i["input_ids"]))):

@@ -487,6 +487,16 @@ TEST(Findings, AChangeOfAnswersIsToldWithItsInterval) {
             "50 distinct inputs (random, seed 1), reference: eager fp32, same weights and inputs");
 }
 
+TEST(Findings, AllAnswersChangedIsAHundredPerCent) {
+  RunResult run = quiet_run();
+  run.cases[0].benchmark.precision = "int8";
+  paceline::testing::judge_by_answers(run.cases[0], 50, 50);
+  const auto found = of_kind(run, "accuracy_change");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "for 100 % (")) << found[0].text;
+  EXPECT_FALSE(says(found[0], "e+")) << found[0].text;
+}
+
 TEST(Findings, KeptAnswersLeaveRoomForDoubt) {
   RunResult run = quiet_run();
   paceline::testing::judge_by_answers(run.cases[0], 0, 64);

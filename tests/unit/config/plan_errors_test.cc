@@ -109,6 +109,14 @@ TEST(PlanErrors, TwoWaysToSetOneOption) {
             "p.yaml:3:25: 'accuracy.max_rel_err' and 'accuracy.quantile_err' exclude each other; keep one");
 }
 
+TEST(PlanErrors, AStateIsAnOutputAndAnInput) {
+  for (const char* pair : {"state", "state:", ":state"})
+    EXPECT_EQ(
+        mistake_of(with_line("feedback: ['" + std::string(pair) + "']")),
+        "p.yaml:3:12: feedback '" + std::string(pair) + "' is no OUTPUT:INPUT, e.g. state_out:state_in");
+  EXPECT_TRUE(mistakes_of(with_line("feedback: ['out:0:in:0']")).empty());
+}
+
 TEST(PlanErrors, KindOfWorkload) {
   EXPECT_EQ(mistake_of("models: [resnet50]\n"),
             "p.yaml:1:1: what kind of workload is this? add 'kind: inference', 'kind: training' or 'kind: "

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "plan_helpers.h"
 
 namespace paceline::config {
@@ -147,6 +149,10 @@ TEST(Plan, AFirstLookChecksFewerInputs) {
   EXPECT_EQ(samples({"--accuracy-claim", "0.005"}), kUnset);
   EXPECT_EQ(samples({"--repetitions", "6"}), kUnset);
   EXPECT_EQ(samples({"--accuracy-samples", "5"}), 5);
+  const std::string file = testing::TempDir() + "a_first_look.ts";  // its precision is read back later
+  std::ofstream(file) << "x";
+  const auto of_file = plan_from_flags(infer_flags({"--model", file, "--shapes", "x:1x3"}));
+  EXPECT_FALSE(of_file.workloads.at(0).settings.has("accuracy.samples"));
 }
 
 TEST(Plan, TrainWithoutAModelTakesResNet50OnSyntheticData) {

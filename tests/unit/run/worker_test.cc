@@ -22,6 +22,24 @@ TEST(ErrorCodeOf, FollowsWhatTheWorkerSaid) {
     EXPECT_EQ(error_code_of(code), ErrorCode::kInternal) << code;
 }
 
+// What is timed runs in the environment of the user's own processes.
+TEST(WorkerEnvironment, OnlyWhatIsNotTimedGivesWay) {
+  using workload::PassKind;
+  const auto wait_policy = [](PassKind kind, const std::map<std::string, std::string>& of_the_case = {}) {
+    WorkerRequest request;
+    request.spec.kind = kind;
+    request.env = of_the_case;
+    const auto env = worker_environment(request);
+    const auto found = env.find("OMP_WAIT_POLICY");
+    return found == env.end() ? std::string() : found->second;
+  };
+  EXPECT_EQ(wait_policy(PassKind::kReference), "passive");
+  EXPECT_EQ(wait_policy(PassKind::kExport), "passive");
+  EXPECT_EQ(wait_policy(PassKind::kTimed), "");
+  EXPECT_EQ(wait_policy(PassKind::kCheck), "");
+  EXPECT_EQ(wait_policy(PassKind::kReference, {{"OMP_WAIT_POLICY", "active"}}), "active");
+}
+
 TEST(LacksRoom, IsToldFromALibraryThatIsMissing) {
   EXPECT_TRUE(lacks_room("cannot load plug-in: libtorch_cpu.so: failed to map segment from shared object"));
   EXPECT_TRUE(lacks_room("cannot create cache for search path: Cannot allocate memory"));
