@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "torch/flop_counter.h"
+#include "torch/weights.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -65,11 +66,6 @@ void on_end(const at::RecordFunction&, at::ObserverContext* context) {
   const auto* started = static_cast<Started*>(context);
   if (!started || !recording || --recording->depth > 0) return;
   recording->operators.back().time_ns = static_cast<double>(now - started->begin_ns);
-}
-
-std::string layer_of(const std::string& weight) {
-  const auto dot = weight.rfind('.');
-  return dot == std::string::npos ? weight : weight.substr(0, dot);
 }
 
 }  // namespace

@@ -188,4 +188,9 @@ std::vector<std::string> load_weights(Model& model, const CheckpointNames& names
   return checkpoint.ignored();
 }
 
+std::string layer_of(const std::string& weight) {
+  const auto dot = weight.rfind('.');
+  return dot == std::string::npos ? weight : weight.substr(0, dot);
+}
+
 }  // namespace paceline::torch_plugin

@@ -49,4 +49,7 @@ void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t 
 // Error(kData) names the first missing, unexpected or misshapen tensor.
 std::vector<std::string> load_weights(Model& model, const CheckpointNames& names, const std::string& file);
 
+// "layer1.0.conv1" of the weight "layer1.0.conv1.weight"; a name without a dot is its own layer.
+std::string layer_of(const std::string& weight);
+
 }  // namespace paceline::torch_plugin

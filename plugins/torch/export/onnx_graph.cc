@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "onnx/graph.h"
 #include "torch/tensors.h"
+#include "torch/weights.h"
 
 namespace paceline::torch_plugin {
 namespace jit = torch::jit;
@@ -19,11 +20,6 @@ at::Tensor tensor_at(const jit::Module& module, const std::string& path) {
   jit::Module owner = module;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) owner = owner.attr(parts[i]).toModule();
   return owner.attr(parts.back()).toTensor();
-}
-
-std::string layer_of(const std::string& path) {
-  const auto dot = path.rfind('.');
-  return dot == std::string::npos ? path : path.substr(0, dot);
 }
 
 }  // namespace
