@@ -10,8 +10,8 @@
 // Whether an engine computes each time it is asked, instead of repeating an answer.
 namespace paceline::workload {
 
-// Overwrites the output that is compared, which nobody needs any more: an engine that does not write it again
-// is found out. Not where it is the memory of an input.
+// Overwrites the outputs, which nobody needs any more: an engine that does not write one again is found out.
+// Leaves those alone that share memory with an input.
 void poison(std::span<const TensorView> outputs, std::span<const TensorView> inputs);
 
 // What was timed: the last outputs (empty: they are on a device), the inputs of the first batch that they

@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <thread>
 
 #include "base/npy.h"
 #include "support/words.h"
+#include "workload/inference/check_samples.h"
 
 namespace paceline::workload {
 namespace {
@@ -44,6 +48,43 @@ class CopyEngine : public plugin::Engine {
   Tensor output_;
 };
 
+// Negates its input in two outputs. The second can be written by the first inference after a bind alone, or
+// be weights that no inference writes.
+class TwoOutputs : public plugin::Engine {
+ public:
+  enum class Second { kComputed, kKept, kConstant };
+  explicit TwoOutputs(Second second) : second_(second) {}
+  [[nodiscard]] plugin::EngineInfo info() const override { return {}; }
+  void load(const plugin::ModelSpec&, const plugin::EngineSettings&) override {}
+  void bind(plugin::Slot, std::span<const TensorView> inputs) override {
+    input_ = inputs.front();
+    outputs_[0] = Tensor({"a", input_.dtype, input_.shape});
+    if (second_ != Second::kConstant || outputs_[1].size_bytes() == 0)
+      outputs_[1] = Tensor({"b", input_.dtype, input_.shape});
+    computed_ = second_ == Second::kConstant;
+    views_ = {outputs_[0].view(), outputs_[1].view()};
+  }
+  void enqueue(plugin::Slot) override {
+    negate(outputs_[0]);
+    if (computed_) return;
+    negate(outputs_[1]);
+    computed_ = second_ == Second::kKept;
+  }
+  std::span<const TensorView> synchronize(plugin::Slot) override { return views_; }
+  plugin::ReadBack read_back(plugin::Slot) override { return {}; }
+
+ private:
+  void negate(Tensor& output) {
+    const auto* x = static_cast<const float*>(input_.data);
+    std::transform(x, x + element_count(input_.shape), output.as<float>(), std::negate<>());
+  }
+  Second second_;
+  bool computed_ = false;
+  TensorView input_;
+  std::array<Tensor, 2> outputs_;
+  std::array<TensorView, 2> views_;
+};
+
 class FreshAnswers : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -71,10 +112,23 @@ class FreshAnswers : public ::testing::Test {
     const auto batch = inputs.batch(0);
     return verify_answers(spec, engine, {infer(engine, batch), batch, typical_ns});
   }
+  // The reference of all outputs comes from an engine of the same kind that computes where it can.
+  result::Correctness verified_outputs(TwoOutputs::Second second, TwoOutputs::Second reference) {
+    PassSpec spec;
+    spec.samples = 3;
+    spec.input_files = {write("in.npy", 3, {3, 2})};
+    spec.reference_file = (folder_ / "ref.npy").string();
+    spec.tolerance = {1e-6, -1};
+    TwoOutputs honest(reference);
+    write_reference(spec.reference_file, run_samples(spec, honest).outputs);
+    TwoOutputs engine(second);
+    const Inputs inputs(spec, 0, 1);
+    const auto batch = inputs.batch(0);
+    return verify_answers(spec, engine, {infer(engine, batch), batch, kComputedNs});
+  }
+  static constexpr double kRepeatedNs = 1e3, kComputedNs = 3e6;
   fs::path folder_;
 };
-
-constexpr double kRepeatedNs = 1e3, kComputedNs = 3e6;
 
 TEST_F(FreshAnswers, TwoOtherInputsAreEnoughToSeeThatAnswersAreKept) {
   for (const std::int64_t samples : {3, 4, 5, 9}) {
@@ -90,6 +144,17 @@ TEST_F(FreshAnswers, AnEngineThatComputesPasses) {
     CopyEngine engine(false);
     const auto c = verified(engine, samples, kComputedNs);
     EXPECT_TRUE(c.passed) << samples << ": " << c.detail;
+  }
+}
+
+TEST_F(FreshAnswers, AnOutputAfterTheFirstMustBeComputedToo) {
+  using Second = TwoOutputs::Second;
+  const auto kept = verified_outputs(Second::kKept, Second::kComputed);
+  EXPECT_FALSE(kept.passed);
+  EXPECT_TRUE(says(kept.detail, "did not compute when the same inputs were asked for again")) << kept.detail;
+  for (const auto second : {Second::kComputed, Second::kConstant}) {
+    const auto honest = verified_outputs(second, second);
+    EXPECT_TRUE(honest.passed) << honest.detail;
   }
 }
 
