@@ -68,7 +68,7 @@ std::string inputs_text(const plugin::ModelSpec& model, bool dynamic) {
   std::vector<std::string> texts;
   for (auto input : model.inputs) {
     std::vector<std::string> extents;
-    for (const auto extent : input.shape) extents.push_back(fmt::format("{}", extent));
+    for (const auto extent : input.shape) extents.push_back(extent < 0 ? "N" : fmt::format("{}", extent));
     if (dynamic) extents.front() = "N";
     texts.push_back(fmt::format("{}:{}:{}", input.name, fmt::join(extents, "x"), dtype_name(input.dtype)));
   }

@@ -11,6 +11,7 @@
 #include "cli/interrupts.h"
 #include "cli/plugins.h"
 #include "config/folder_models.h"
+#include "config/shape_profiles.h"
 #include "config/vocabulary.h"
 #include "host/affinity.h"
 #include "onnx/graph.h"
@@ -33,17 +34,22 @@ const config::Model& built_in(const std::string& name) {
                   name));
 }
 
-// A file of the user's: one sample at a time where its batch is free.
-plugin::ModelSpec file_spec(const std::string& file) {
+// A file of the user's: one sample at a time where its batch is free. Other free sizes are those of the
+// calibration data.
+plugin::ModelSpec file_spec(const config::Settings& options) {
+  const auto& file = options.text("model");
+  const bool calibrates = options.text("precision") == "int8" && options.texts("calib_data").empty();
   plugin::ModelSpec spec;
   spec.file = fs::absolute(file).string();
   spec.inputs = onnx::graph_inputs(onnx::read_model(file).graph());
   for (auto& input : spec.inputs) {
     if (!input.shape.empty() && input.shape[0] < 0) input.shape[0] = 1;
-    if (std::any_of(input.shape.begin(), input.shape.end(), [](auto extent) { return extent < 0; }))
+    if (calibrates &&
+        std::any_of(input.shape.begin(), input.shape.end(), [](auto extent) { return extent < 0; }))
       throw Error(ErrorCode::kUnsupported,
-                  fmt::format("'{}': input '{}' has a free dimension besides the batch; fix it to calibrate",
-                              file, input.name));
+                  fmt::format("'{}': input '{}' [{}] has a free dimension besides the batch; give "
+                              "--calib-data {}:FILE.npy, whose shape is the one to calibrate with",
+                              file, input.name, config::shape_text(input.shape), input.name));
   }
   return spec;
 }
@@ -91,7 +97,7 @@ bool is_onnx_file(const config::Settings& options) {
 
 FloatFile::FloatFile(const config::Settings& options, const workload::ExportTo& to) {
   const bool is_file = is_onnx_file(options);
-  model_ = is_file ? file_spec(options.text("model")) : model_spec(options);
+  model_ = is_file ? file_spec(options) : model_spec(options);
   if (is_file) return;
   auto target = to;
   target.file = written_ = to.file + ".float.onnx";

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "config/vocabulary.h"
+#include "onnx/model_file.h"
 #include "run/model_files.h"
 #include "run/quantised_files.h"
 #include "run/reference_factory.h"
@@ -105,9 +106,11 @@ workload::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std
   auto pass = quantise_pass(c.definition.settings, c.base, source, engines_);
   auto& to = pass.quantise_to;
   if (to.precision == "int8") {
+    if (!c.definition.settings.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(source));
     const auto request = calibration_request(c.definition.settings, pass);
     pass.input_files = artefacts_.calibration_inputs(
         request, [&](const workload::PassSpec& spec) { return run_pass_(c, spec); });
+    use_calibration_shapes(pass);
     to.cache_file = calibration_file(c.definition.settings, pass, run_dir_).string();
     if (calibrates_with_random_inputs(c.definition.settings)) observer_.warning(kRandomCalibration);
   }

@@ -8,16 +8,19 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/npy.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "config/vocabulary.h"
 #include "host/cpu.h"
+#include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "onnx/placement.h"
 #include "run/input_files.h"
 #include "run/input_requests.h"
 #include "run/short_hash.h"
 #include "run/worker.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -125,6 +128,30 @@ workload::PassSpec quantise_pass(const config::Settings& s, const workload::Pass
   return pass;
 }
 
+void free_shapes(workload::PassSpec& pass, const onnx::proto::ModelProto& model) {
+  const auto declared = onnx::graph_inputs(model.graph());
+  for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
+    auto& input = pass.model.inputs[i];
+    const auto found = std::find_if(declared.begin(), declared.end(),
+                                    [&](const auto& spec) { return spec.name == input.name; });
+    if (found == declared.end() || found->shape.size() != input.shape.size()) continue;
+    const auto batch = workload::batch_dimension_of(pass.batch_dimensions, i);
+    for (std::size_t d = 0; d < input.shape.size(); ++d)
+      if (found->shape[d] < 0 && static_cast<std::int64_t>(d) != batch) input.shape[d] = -1;
+  }
+}
+
+void use_calibration_shapes(workload::PassSpec& pass) {
+  for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
+    auto& shape = pass.model.inputs[i].shape;
+    if (std::none_of(shape.begin(), shape.end(), [](auto size) { return size < 0; })) continue;
+    const auto batch = workload::batch_dimension_of(pass.batch_dimensions, i);
+    const auto made = workload::model_shape(read_npy_spec(pass.input_files.at(i)).shape, batch, 1);
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] < 0) shape[d] = made.at(d);
+  }
+}
+
 std::string quantised_file_key(const workload::PassSpec& pass) {
   const auto json = workload::to_json(pass);
   return short_hash({pass.model.file, json.at("quantise_to"), pass.input_files});
@@ -160,6 +187,7 @@ workload::PreparedFile quantise_file(const EngineDirectory& engines, const confi
   if (pass.quantise_to.precision == "int8") {
     const workload::InputsTo inputs{calibration_request(s, pass), (folder.path() / "input").string()};
     pass.input_files = make_input_files(inputs, run).files;
+    use_calibration_shapes(pass);
     if (s.has("calib_cache")) pass.quantise_to.cache_file = calibration_file(s, pass, folder.path()).string();
     if (s.flag("int8_sensitivity")) pass.quantise_to.sensitivity_file = out.string() + ".sensitivity.json";
   }

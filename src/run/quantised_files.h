@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/settings.h"
+#include "onnx/proto.h"
 #include "run/plugin_choice.h"
 #include "workload/inference/inputs.h"
 #include "workload/pass.h"
@@ -25,6 +26,11 @@ workload::InputRequest calibration_request(const config::Settings& s, const work
 // with both reasons when neither is here. Files are left to the caller.
 workload::PassSpec quantise_pass(const config::Settings& s, const workload::PassSpec& base,
                                  const std::string& source, const EngineDirectory& engines);
+
+// Gives up the sizes that the model's file leaves free, but for the batch: calibration data have their own.
+void free_shapes(workload::PassSpec& quantise_pass, const onnx::proto::ModelProto& model);
+// Takes those sizes from the calibration inputs that were made.
+void use_calibration_shapes(workload::PassSpec& quantise_pass);
 
 // What the file is made of, as a short name for it.
 std::string quantised_file_key(const workload::PassSpec& quantise_pass);

@@ -4,8 +4,10 @@
 import json
 import unittest
 
+import onnx_files
 import onnx_scales
 import paceline_cli as cli
+from test_accuracy import npy_bytes
 
 # One red pixel.
 RED = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
@@ -137,6 +139,21 @@ class Quantise(cli.CliTest):
         self.assert_code(done, 0)
         full, half = ((self.folder / name).stat().st_size for name in ("f.onnx", "h.onnx"))
         self.assertLess(half, 0.6 * full)
+
+    def test_free_sizes_are_those_of_the_calibration_data(self):
+        """A file that leaves its length open: float16 needs no sizes, int8 takes them from the arrays, whatever is measured later."""
+        product = [onnx_files.node("MatMul", ["x", "w"], ["y"])]
+        weights = onnx_files.weights("w", (4, 4), [0.1 * i - 0.7 for i in range(16)])
+        (self.folder / "f.onnx").write_bytes(onnx_files.model(product, (("x", ("N", "L", 4)),), (("y", ("N", "L", 4)),), (weights,)))
+        self.assert_code(self.export("h.onnx", "--precision", "fp16", model="f.onnx"), 0)
+        refused = self.export("q.onnx", *INT8, model="f.onnx")
+        self.assert_code(refused, 77)
+        self.assertIn("input 'x' [1xNx4] has a free dimension besides the batch; give --calib-data x:FILE.npy", refused.err)
+        (self.folder / "a.npy").write_bytes(npy_bytes([(7 * i % 61 - 30) / 10 for i in range(8 * 6 * 4)], (8, 6, 4)))
+        self.assert_code(self.export("q.onnx", *INT8, "--calib-data", "a.npy", model="f.onnx"), 0)
+        measured = self.tiny(*INT8, "--calib-data", "x:a.npy", "--shapes", "x:{batch}x3x4", model="f.onnx")
+        self.assert_code(measured, 0)
+        self.assertEqual(self.case()["model_file"]["quantisation"]["layers"], 1)
 
     def test_what_cannot_be_quantised_is_said(self):
         self.assert_code(self.export("q.onnx", *INT8), 0)

@@ -48,6 +48,12 @@ Shape stored_shape(const Shape& shape, std::int64_t batch_dimension, std::int64_
   return stored;
 }
 
+Shape model_shape(const Shape& stored, std::int64_t batch_dimension, std::int64_t samples) {
+  Shape shape(stored.begin() + 1, stored.end());
+  if (batch_dimension != kNoBatch) shape.insert(shape.begin() + batch_dimension, samples);
+  return shape;
+}
+
 Tensor to_stored(Tensor tensor, std::int64_t batch_dimension) {
   const auto& spec = tensor.spec();
   if (batch_dimension == 0) return tensor;

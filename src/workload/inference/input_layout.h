@@ -23,6 +23,9 @@ void multiply_batch(std::vector<TensorSpec>& inputs, std::span<const std::int64_
 // The shape in a file of so many samples of an input with this shape.
 Shape stored_shape(const Shape& shape, std::int64_t batch_dimension, std::int64_t samples);
 
+// The shape of so many samples as the model takes them, from a stored shape.
+Shape model_shape(const Shape& stored, std::int64_t batch_dimension, std::int64_t samples);
+
 // A tensor in the model's layout, any number of samples along its batch dimension, as it is stored.
 Tensor to_stored(Tensor tensor, std::int64_t batch_dimension);
 

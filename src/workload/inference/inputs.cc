@@ -81,11 +81,10 @@ Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t
   return tensor;
 }
 
-// The shape of so many samples as the model takes them; what is stored has the batch in front.
-Shape model_shape(const Shape& stored, std::int64_t batch_dimension, std::int64_t samples) {
-  Shape shape(stored.begin() + 1, stored.end());
-  if (batch_dimension != kNoBatch) shape.insert(shape.begin() + batch_dimension, samples);
-  return shape;
+// A size below 0 is any.
+bool fits(const Shape& shape, const Shape& wanted) {
+  return std::equal(shape.begin(), shape.end(), wanted.begin(), wanted.end(),
+                    [](auto size, auto want) { return want < 0 || size == want; });
 }
 
 std::int64_t rows_of(const Tensor& tensor) {
@@ -109,7 +108,7 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
                                 : fmt::format("; where the model takes it empty, write --shapes '{}:0:{}'",
                                               spec.name, dtype_name(spec.dtype))));
   const bool one_number = !batched && element_count(have) == 1 && element_count(needs(1)) == 1;
-  if (loaded.spec().dtype != spec.dtype || (have != needs(rows) && !one_number))
+  if (loaded.spec().dtype != spec.dtype || (!fits(have, needs(rows)) && !one_number))
     throw Error(ErrorCode::kData, fmt::format("'{}' holds {} {} for input '{}', the model needs {} {}",
                                               origin, dtype_name(loaded.spec().dtype), shape_text(have),
                                               spec.name, dtype_name(spec.dtype), shape_text(needs(rows))));
@@ -118,6 +117,7 @@ Tensor as_input(Tensor loaded, const TensorSpec& spec, std::int64_t batch_dimens
 
 // Cuts stored samples to the number wanted, or repeats them to it.
 Tensor fit_samples(const Tensor& stored, TensorSpec spec, std::int64_t samples) {
+  spec.shape = stored.spec().shape;
   spec.shape.at(0) = samples;
   Tensor tensor(spec);
   const auto have = static_cast<std::size_t>(rows_of(stored));

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/npy.h"
 #include "config/plan.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
@@ -85,6 +86,28 @@ TEST(QuantisedFiles, SettingsReachThePass) {
   EXPECT_EQ(request.specs.at(0).shape, (Shape{5, 3, 32, 32}));
   EXPECT_EQ(request.load_inputs, std::vector<std::string>{"x.npy"});
   EXPECT_FALSE(calibrates_with_random_inputs(s));
+}
+
+// A file that leaves its length open, with the batch in dimension 1.
+TEST(QuantisedFiles, OpenSizesAreThoseOfTheCalibrationInputs) {
+  onnx::proto::ModelProto model;
+  auto* input = model.mutable_graph()->add_input();
+  input->set_name("input");
+  auto* type = input->mutable_type()->mutable_tensor_type();
+  type->set_elem_type(onnx::proto::TensorProto::FLOAT);
+  for (const auto* name : {"length", "batch"}) type->mutable_shape()->add_dim()->set_dim_param(name);
+  type->mutable_shape()->add_dim()->set_dim_value(4);
+  workload::PassSpec pass;
+  pass.model.inputs = {{"input", DType::kFloat32, {9, 2, 4}}};
+  pass.batch_dimensions = {1};
+  free_shapes(pass, model);
+  EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{-1, 2, 4}));
+  const auto file = (fs::path(testing::TempDir()) / "calibration-0.npy").string();
+  Tensor stored({"input", DType::kFloat32, {8, 6, 4}});
+  write_npy(file, stored.view());
+  pass.input_files = {file};
+  use_calibration_shapes(pass);
+  EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{6, 2, 4}));
 }
 
 TEST(QuantisedFiles, RandomCalibrationDataAreNotTheChecksInputs) {

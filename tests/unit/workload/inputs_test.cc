@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,29 @@ class InputFiles : public ::testing::Test {
   }
   fs::path folder_;
 };
+
+TEST_F(InputFiles, OneArchiveFeedsEachInputItsOwnArray) {
+  Tensor a({"a", DType::kFloat32, {1, 2}}), b({"b", DType::kFloat32, {1, 2}});
+  std::fill_n(a.as<float>(), 2, 1.0F);
+  std::fill_n(b.as<float>(), 2, 2.0F);
+  const std::vector<TensorView> both{a.view(), b.view()};
+  const auto file = (folder_ / "s.npz").string();
+  write_npz(file, both);
+  const std::vector<TensorSpec> specs{{"b", DType::kFloat32, {1, 2}}, {"a", DType::kFloat32, {1, 2}}};
+  const auto inputs = make_inputs({specs, {}, 1, {"a:" + file, "b:" + file}, {}});
+  ASSERT_EQ(inputs.size(), 2U);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(inputs[0].as<float>()[i], 2.0F);
+    EXPECT_EQ(inputs[1].as<float>()[i], 1.0F);
+  }
+}
+
+TEST_F(InputFiles, ASizeThatIsLeftOpenIsThatOfTheArray) {
+  const TensorSpec open{"x", DType::kFloat32, {3, -1, 4}};
+  const auto made = make_inputs({{open}, {}, 1, {save("x", {3, 5, 4})}, {}});
+  EXPECT_EQ(made.at(0).spec().shape, (Shape{3, 5, 4}));
+  EXPECT_THROW(make_inputs({{open}, {}, 1, {save("x", {3, 5, 7})}, {}}), Error);
+}
 
 TEST_F(InputFiles, NoMoreSamplesThanAreGiven) {
   const auto file = save("x", {2, 3});
