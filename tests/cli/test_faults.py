@@ -90,6 +90,15 @@ class Faults(cli.CliTest):
                     self.assertLess(time.monotonic() - begin, 60)
                     self.assert_nothing_ran()
 
+    def test_a_plug_in_that_crashes_is_named_with_its_phase(self):
+        """Before the run begins, where nothing else is known of it."""
+        for fault, end in (("segv", "SIGSEGV"), ("abort", "SIGABRT")):
+            for at, phase in (("library", "load"), ("versions", "versions"), ("constructor", "first_inference")):
+                with self.subTest(fault=fault, at=at):
+                    result = self.infer(env={"SPIN_FAULT": fault, "SPIN_FAULT_AT": at, "SPIN_IS_FAULT": "1"})
+                    self.assert_error(result, 5, f"plug-in '{cli.SPIN}'", end, f"phase '{phase}'")
+                    self.assert_nothing_ran()
+
     def test_a_hang_of_an_engine_is_named_with_its_phase(self):
         for at, phase in (("constructor", "load"), ("bind", "check"), ("destructor", "unload")):
             result = self.infer("--timeout-s", "2", "-o", at, engine="fault", env={"SPIN_FAULT": "hang", "SPIN_FAULT_AT": at})
