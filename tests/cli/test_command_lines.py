@@ -141,6 +141,10 @@ class NotIgnored(cli.CliTest):
         self.assert_error(self.run_cli("export", *MODEL, "--output", "m.onnx", "--timeout-s", "0.1"), 5, "timeout_s = 0.1")
         self.assertFalse((self.folder / "m.onnx").exists())
 
+    def test_time_limit_of_a_build(self):
+        self.assert_error(self.run_cli("build", *MODEL, "--output", "m.blob", "--timeout-s", "0.1"), 5, "timeout_s = 0.1")
+        self.assertEqual(list(self.folder.glob("m.blob*")), [])
+
 
 class Reading(cli.CliTest):
     PLAN = "kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [1, 8]\n"
