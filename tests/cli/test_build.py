@@ -36,6 +36,15 @@ class Build(cli.CliTest):
         self.assertEqual(done.code, 2, done)
         self.assertIn("does not fit this file", done.out + done.err)
 
+    def test_a_blob_needs_no_shapes(self):
+        done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--batch", 3)
+        self.assertEqual(done.code, 0, done)
+        done = self.run_cli("infer", "--model", "tiny.blob", "--iterations", 3, "--threads", 1, *cli.QUICK)
+        self.assertEqual(done.code, 0, done)
+        case = self.case()
+        self.assertEqual(case["outcome"], "ok")
+        self.assertEqual(case["benchmark"]["batch_per_rank"], 3)
+
     def test_a_blob_of_a_float_file_runs_in_float(self):
         self.assertEqual(self.run_cli("export", "--model", "tiny_cnn", "--out", "tiny.onnx").code, 0)
         self.assertEqual(self.build("--onnx", "tiny.onnx", "--out", "tiny.blob").code, 0)
