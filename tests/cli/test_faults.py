@@ -213,6 +213,13 @@ class Faults(cli.CliTest):
         summary = self.summary()
         self.assertEqual([(c["outcome"], c["reason_code"]) for c in summary["cases"]], [("ok", ""), ("ok", ""), ("failed", "oom")])
         self.assertIn("the inputs would take", summary["cases"][2]["reason"])
+        result = self.finish(self.start("run", "--resume", self.only_run(), preexec_fn=lambda: join_group(group)))
+        self.assert_code(result, 5)
+        again = self.summary()["cases"]
+        for case, before in zip(again[:2], summary["cases"]):
+            for key in ("outcome", "repetitions", "stats", "headline", "samples"):
+                self.assertEqual(case[key], before[key], key)
+        self.assertEqual((again[2]["outcome"], again[2]["reason_code"]), ("failed", "oom"))
 
     def write_picture(self, name, side):
         """A black PNG, small as a file."""
