@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 import paceline_cli as cli
+from test_accuracy import npy_bytes
 
 MODEL = ["--model", "tiny_cnn"]
 
@@ -225,17 +226,22 @@ class Reading(cli.CliTest):
         result = self.run_cli("infer", "--model", "tiny_cnn", "--iterations", "20", "--duration", "3")
         self.assert_error(result, 2, "'--iterations' fixes the number of samples, so '--duration' would do nothing")
 
-    def test_labels_and_images_that_are_devices(self):
-        folder = self.folder / "images"
-        folder.mkdir()
-        os.symlink("/dev/zero", folder / "a.png")
-        result = self.run_cli("infer", *MODEL, "--image-dir", "images", "--accuracy-samples", "1", *cli.QUICK, "--iterations", "3", timeout=60)
-        self.assert_code(result, 2)
-        self.assertIn("a.png", result.out + result.err)
-        os.symlink("/dev/zero", self.folder / "labels.txt")
-        result = self.run_cli("infer", *MODEL, "--labels", "labels.txt", "--weights-seed", "1", "-o", "labelled", *cli.QUICK, "--iterations", "3", timeout=60)
-        self.assert_code(result, 2)
-        self.assertIn("labels.txt", result.out + result.err)
+    def test_labels_and_images_that_are_devices_and_pipes(self):
+        (self.folder / "x.npy").write_bytes(npy_bytes([0.5] * 3072, (1, 3, 32, 32)))
+        for kind, make, words in (("device", lambda p: os.symlink("/dev/zero", p), "it is a device"), ("pipe", os.mkfifo, "nobody has written")):
+            name = f"{kind}/a.png"
+            (self.folder / kind).mkdir()
+            make(self.folder / name)
+            for what, arguments in (("images", ["--image-dir", kind]), ("labels", ["--load-inputs", "x.npy", "--labels", name]),
+                                    ("inputs", ["--load-inputs", name])):
+                with self.subTest(what=what, kind=kind):
+                    result = self.run_cli("infer", *MODEL, *arguments, "--weights-seed", "1", "--accuracy-samples", "1", *cli.QUICK, "--iterations", "3",
+                                          "-o", f"out-{what}-{kind}", timeout=30)
+                    self.assert_code(result, 2)
+                    case = self.summary(self.only_run(f"out-{what}-{kind}"))["cases"][0]
+                    self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
+                    self.assertIn(f"cannot read '{name}': ", case["reason"])
+                    self.assertIn(words, case["reason"])
 
 
 class Terminal(cli.CliTest):
