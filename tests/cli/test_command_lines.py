@@ -61,7 +61,12 @@ class Switches(cli.CliTest):
         plan = self.stored("--measure-peak", "false", "--allow-noisy", "true", "--pin", "no")
         self.assertIn("measure_peak: false", plan)
         self.assertIn("pin: false", plan)
-        self.assert_code(self.run_cli("infer", *MODEL, "--device", "cuda", "--cuda.cudnn_benchmark", "false", "--dry-run"), 0)
+
+    def test_a_switch_of_the_gpu_with_a_value(self):
+        """Stored also where there is no GPU to use it."""
+        for value in ("false", "true"):
+            self.run_cli("infer", *MODEL, "--device", "cuda", "--cuda.cudnn_benchmark", value, "--iterations", 3, *cli.QUICK, "-o", value)
+            self.assertIs(self.summary(self.only_run(value))["cases"][0]["config_effective"]["cuda.cudnn_benchmark"], value == "true")
 
     def test_of_training_and_of_commands(self):
         result = self.run_cli("train", *MODEL, "--data.augment", "false", "--dry-run", "true")
