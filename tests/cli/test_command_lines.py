@@ -240,10 +240,9 @@ class Reading(cli.CliTest):
             for what, arguments in (("images", ["--image-dir", kind]), ("labels", ["--load-inputs", "x.npy", "--labels", name]),
                                     ("inputs", ["--load-inputs", name])):
                 with self.subTest(what=what, kind=kind):
-                    result = self.run_cli("infer", *MODEL, *arguments, "--weights-seed", "1", "--accuracy-samples", "1", *cli.QUICK, "--iterations", "3",
-                                          "-o", f"out-{what}-{kind}", timeout=30)
-                    self.assert_code(result, 2)
-                    case = self.summary(self.only_run(f"out-{what}-{kind}"))["cases"][0]
+                    out = f"out-{what}-{kind}"
+                    self.assert_code(self.run_cli("infer", *MODEL, *arguments, "--weights-seed", "1", *cli.QUICK, "-o", out, timeout=30), 2)
+                    case = self.summary(self.only_run(out))["cases"][0]
                     self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
                     self.assertIn(f"cannot read '{name}': ", case["reason"])
                     self.assertIn(words, case["reason"])
