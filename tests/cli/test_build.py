@@ -3,6 +3,8 @@
 
 import hashlib
 import json
+import re
+import shlex
 import unittest
 
 import paceline_cli as cli
@@ -63,7 +65,10 @@ class Build(cli.CliTest):
             digest = hashlib.sha256((self.folder / build["file"]).read_bytes()).hexdigest()
             self.assertEqual(build["sha256"], digest)
         self.assertIn("2 builds, ", done.err)
-        self.assertIn("paceline infer --engine openvino --model", done.err)
+        advised = re.search(r"paceline (infer --engine openvino --model \S+), with --shapes and --batch", done.err)
+        self.assertTrue(advised, done.err)
+        done = self.run_cli(*shlex.split(advised.group(1)), "--shapes", "input:{batch}x3x32x32", "--batch", 1, "--iterations", 3, *cli.QUICK)
+        self.assertEqual(done.code, 0, done)
 
     def test_builds_that_share_a_timing_cache_are_warned_of(self):
         done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--builds", 2, "--timing-cache", "times")
