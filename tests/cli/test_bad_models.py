@@ -210,6 +210,18 @@ class BadData(Files):
             with self.subTest(file=name):
                 self.assert_said(self.measure("--precision", "int8", "--calib-data", name, code=2), words)
 
+    def test_calibration_arrays_are_used_or_refused(self):
+        for name in ("a.npy", "b.npy"):
+            self.write_bytes(name, ROWS)
+        for given, words in (("x:a.npy,x:b.npy", ["'x:a.npy' and 'x:b.npy' both bring the input 'x'"]),
+                             ("z:a.npy", ["'z:a.npy'", "no such input", "its inputs are x"]), ("x:a.npy,z:b.npy", ["'z:b.npy'", "no such input"])):
+            with self.subTest(given=given):
+                self.assert_said(self.measure("--precision", "int8", "--calib-data", given, code=2), words)
+                for command, output in (("export", "int8.onnx"), ("build", "int8.blob")):
+                    result = self.run_cli(command, "--model", "m.onnx", "--precision", "int8", "--output", output, "--calib-data", given)
+                    self.assert_error(result, 2, *words)
+                    self.assertFalse((self.folder / output).exists())
+
     def test_calibration_and_inputs_of_nan(self):
         self.write_bytes("nan.npy", npy_bytes([NAN] * 32, (8, 4)))
         self.assert_said(self.measure("--precision", "int8", "--calib-data", "nan.npy", code=2), ["'x'", "NaN", "calibration data"])

@@ -3,6 +3,8 @@
 
 import hashlib
 import json
+import re
+import shlex
 import unittest
 
 import paceline_cli as cli
@@ -36,6 +38,15 @@ class Build(cli.CliTest):
         self.assertEqual(done.code, 2, done)
         self.assertIn("does not fit this file", done.out + done.err)
 
+    def test_a_blob_needs_no_shapes(self):
+        done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--batch", 3)
+        self.assertEqual(done.code, 0, done)
+        done = self.run_cli("infer", "--model", "tiny.blob", "--iterations", 3, "--threads", 1, *cli.QUICK)
+        self.assertEqual(done.code, 0, done)
+        case = self.case()
+        self.assertEqual(case["outcome"], "ok")
+        self.assertEqual(case["benchmark"]["batch_per_rank"], 3)
+
     def test_a_blob_of_a_float_file_runs_in_float(self):
         self.assertEqual(self.run_cli("export", "--model", "tiny_cnn", "--out", "tiny.onnx").code, 0)
         self.assertEqual(self.build("--onnx", "tiny.onnx", "--out", "tiny.blob").code, 0)
@@ -54,7 +65,10 @@ class Build(cli.CliTest):
             digest = hashlib.sha256((self.folder / build["file"]).read_bytes()).hexdigest()
             self.assertEqual(build["sha256"], digest)
         self.assertIn("2 builds, ", done.err)
-        self.assertIn("paceline infer --engine openvino --model", done.err)
+        advised = re.search(r"paceline (infer --engine openvino --model \S+), with --shapes and --batch", done.err)
+        self.assertTrue(advised, done.err)
+        done = self.run_cli(*shlex.split(advised.group(1)), "--shapes", "input:{batch}x3x32x32", "--batch", 1, "--iterations", 3, *cli.QUICK)
+        self.assertEqual(done.code, 0, done)
 
     def test_builds_that_share_a_timing_cache_are_warned_of(self):
         done = self.build("--model", "tiny_cnn", "--out", "tiny.blob", "--builds", 2, "--timing-cache", "times")

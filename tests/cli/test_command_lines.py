@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 import paceline_cli as cli
+from test_accuracy import npy_bytes
 
 MODEL = ["--model", "tiny_cnn"]
 
@@ -60,7 +61,12 @@ class Switches(cli.CliTest):
         plan = self.stored("--measure-peak", "false", "--allow-noisy", "true", "--pin", "no")
         self.assertIn("measure_peak: false", plan)
         self.assertIn("pin: false", plan)
-        self.assert_code(self.run_cli("infer", *MODEL, "--device", "cuda", "--cuda.cudnn_benchmark", "false", "--dry-run"), 0)
+
+    def test_a_switch_of_the_gpu_with_a_value(self):
+        """Stored also where there is no GPU to use it."""
+        for value in ("false", "true"):
+            self.run_cli("infer", *MODEL, "--device", "cuda", "--cuda.cudnn_benchmark", value, "--iterations", 3, *cli.QUICK, "-o", value)
+            self.assertIs(self.summary(self.only_run(value))["cases"][0]["config_effective"]["cuda.cudnn_benchmark"], value == "true")
 
     def test_of_training_and_of_commands(self):
         result = self.run_cli("train", *MODEL, "--data.augment", "false", "--dry-run", "true")
@@ -140,6 +146,10 @@ class NotIgnored(cli.CliTest):
     def test_time_limit_of_an_export(self):
         self.assert_error(self.run_cli("export", *MODEL, "--output", "m.onnx", "--timeout-s", "0.1"), 5, "timeout_s = 0.1")
         self.assertFalse((self.folder / "m.onnx").exists())
+
+    def test_time_limit_of_a_build(self):
+        self.assert_error(self.run_cli("build", *MODEL, "--output", "m.blob", "--timeout-s", "0.1"), 5, "timeout_s = 0.1")
+        self.assertEqual(list(self.folder.glob("m.blob*")), [])
 
 
 class Reading(cli.CliTest):
@@ -221,17 +231,21 @@ class Reading(cli.CliTest):
         result = self.run_cli("infer", "--model", "tiny_cnn", "--iterations", "20", "--duration", "3")
         self.assert_error(result, 2, "'--iterations' fixes the number of samples, so '--duration' would do nothing")
 
-    def test_labels_and_images_that_are_devices(self):
-        folder = self.folder / "images"
-        folder.mkdir()
-        os.symlink("/dev/zero", folder / "a.png")
-        result = self.run_cli("infer", *MODEL, "--image-dir", "images", "--accuracy-samples", "1", *cli.QUICK, "--iterations", "3", timeout=60)
-        self.assert_code(result, 2)
-        self.assertIn("a.png", result.out + result.err)
-        os.symlink("/dev/zero", self.folder / "labels.txt")
-        result = self.run_cli("infer", *MODEL, "--labels", "labels.txt", "--weights-seed", "1", "-o", "labelled", *cli.QUICK, "--iterations", "3", timeout=60)
-        self.assert_code(result, 2)
-        self.assertIn("labels.txt", result.out + result.err)
+    def test_labels_and_images_that_are_devices_and_pipes(self):
+        (self.folder / "x.npy").write_bytes(npy_bytes([0.5] * 3072, (1, 3, 32, 32)))
+        for kind, make, words in (("device", lambda p: os.symlink("/dev/zero", p), "it is a device"), ("pipe", os.mkfifo, "nobody has written")):
+            name = f"{kind}/a.png"
+            (self.folder / kind).mkdir()
+            make(self.folder / name)
+            for what, arguments in (("images", ["--image-dir", kind]), ("labels", ["--load-inputs", "x.npy", "--labels", name]),
+                                    ("inputs", ["--load-inputs", name])):
+                with self.subTest(what=what, kind=kind):
+                    out = f"out-{what}-{kind}"
+                    self.assert_code(self.run_cli("infer", *MODEL, *arguments, "--weights-seed", "1", *cli.QUICK, "-o", out, timeout=30), 2)
+                    case = self.summary(self.only_run(out))["cases"][0]
+                    self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
+                    self.assertIn(f"cannot read '{name}': ", case["reason"])
+                    self.assertIn(words, case["reason"])
 
 
 class Terminal(cli.CliTest):

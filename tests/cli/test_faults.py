@@ -90,6 +90,15 @@ class Faults(cli.CliTest):
                     self.assertLess(time.monotonic() - begin, 60)
                     self.assert_nothing_ran()
 
+    def test_a_plug_in_that_crashes_is_named_with_its_phase(self):
+        """Before the run begins, where nothing else is known of it."""
+        for fault, end in (("segv", "SIGSEGV"), ("abort", "SIGABRT")):
+            for at, phase in (("library", "load"), ("versions", "versions"), ("constructor", "first_inference")):
+                with self.subTest(fault=fault, at=at):
+                    result = self.infer(env={"SPIN_FAULT": fault, "SPIN_FAULT_AT": at, "SPIN_IS_FAULT": "1"})
+                    self.assert_error(result, 5, f"plug-in '{cli.SPIN}'", end, f"phase '{phase}'")
+                    self.assert_nothing_ran()
+
     def test_a_hang_of_an_engine_is_named_with_its_phase(self):
         for at, phase in (("constructor", "load"), ("bind", "check"), ("destructor", "unload")):
             result = self.infer("--timeout-s", "2", "-o", at, engine="fault", env={"SPIN_FAULT": "hang", "SPIN_FAULT_AT": at})
@@ -204,6 +213,13 @@ class Faults(cli.CliTest):
         summary = self.summary()
         self.assertEqual([(c["outcome"], c["reason_code"]) for c in summary["cases"]], [("ok", ""), ("ok", ""), ("failed", "oom")])
         self.assertIn("the inputs would take", summary["cases"][2]["reason"])
+        result = self.finish(self.start("run", "--resume", self.only_run(), preexec_fn=lambda: join_group(group)))
+        self.assert_code(result, 5)
+        again = self.summary()["cases"]
+        for case, before in zip(again[:2], summary["cases"]):
+            for key in ("outcome", "repetitions", "stats", "headline", "samples"):
+                self.assertEqual(case[key], before[key], key)
+        self.assertEqual((again[2]["outcome"], again[2]["reason_code"]), ("failed", "oom"))
 
     def write_picture(self, name, side):
         """A black PNG, small as a file."""

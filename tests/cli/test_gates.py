@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shlex
+import signal
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -155,6 +156,62 @@ class Grades(Stored):
         self.rewrite(2, 2_000_000, steal_frac=0.5)
         self.assert_code(self.gates("p50_ms < 0.1", arguments=["--no-allow-noisy"]), 4)
         self.assert_code(self.gates("p50_ms < 0.1", arguments=["--allow-noisy"]), 1)
+
+
+class Advice(Stored):
+    """Each command that a finding or a report advises is accepted, and does what it is advised for."""
+
+    def follow(self, run):
+        """Runs every command of the findings and of the report, and returns them."""
+        texts = " ".join(f"{finding['text']} {finding['advice']}" for finding in self.summary(run)["findings"])
+        texts += " " + " ".join(self.run_cli("report", "-s", run, "-f", "text").out.split())
+        commands = re.findall(r"paceline (run --resume (?:'[^']*'|\S+)(?: --only [\d,-]+)?(?: --repetitions \d+)?)", texts)
+        self.assertTrue(commands, texts)
+        self.assertEqual(len(commands), texts.count("paceline run"), texts)
+        for command in sorted(set(commands)):
+            with self.subTest(command):
+                self.assert_code(self.run_cli(*shlex.split(command), "--dry-run"), 0)
+                self.assert_code(self.run_cli(*shlex.split(command), "-q"), 0)
+        return commands
+
+    def test_after_noise(self):
+        for batch, steal in ((1, 0.01), (2, 0.5)):
+            self.rewrite(batch, batch * 1_000_000, steal_frac=steal)
+        self.resume("--allow-noisy")
+        self.assertEqual({command.split(" --")[-1] for command in self.follow(self.run_dir)}, {"only 1", "only 2"})
+        for batch in (1, 2):
+            self.assertTrue(list(self.run_dir.glob(f"cases/*b{batch}*/passes.1")))
+
+    def test_after_faults(self):
+        for fault in ("throw", "segv", "exit", "badshape"):
+            with self.subTest(fault):
+                folder = f"after {fault}"
+                self.assertIn(self.infer("--batch", "2,3", "-o", folder, engine="fault", env={"SPIN_FAULT": fault}).code, (2, 5))
+                run = self.only_run(folder)
+                self.assertEqual([case["outcome"] for case in self.summary(run)["cases"]], ["failed"] * 2)
+                self.follow(run)
+                self.assertEqual([case["outcome"] for case in self.summary(run)["cases"]], ["ok"] * 2)
+
+    def test_after_an_interval_that_is_too_wide(self):
+        result = self.run_cli("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4", *cli.QUICK,
+                              "--stop.t_min_s", "0.05", "--stop.t_max_s", "0.1", "--stop.rel_halfwidth_p50", "1e-6", "-o", "wide")
+        self.assert_code(result, 0)
+        run = self.only_run("wide")
+        self.assertTrue([command for command in self.follow(run) if command.endswith("--repetitions 6")])
+        self.assertEqual(len(self.summary(run)["cases"][0]["repetitions"]), 6)
+
+    def test_after_an_end_by_a_signal(self):
+        for end in (signal.SIGKILL, signal.SIGINT):
+            with self.subTest(end):
+                process = self.start("run", self.spin_plan("batch_sizes: [1, 2]"), "-o", f"ended by {end}", env={"SPIN_US": "500000"})
+                below = self.folder / f"ended by {end}"
+                self.assertTrue(cli.wait_until(lambda found=below: any(p.read_text() for p in found.glob("*/*/run_summary.json"))))
+                process.send_signal(end)
+                self.finish(process)
+                run = self.only_run(below.name)
+                self.assertIn(self.summary(run)["outcome"], ("unfinished", "interrupted"))
+                self.follow(run)
+                self.assertEqual([case["outcome"] for case in self.summary(run)["cases"]], ["ok"] * 2)
 
 
 class Streams(Stored):

@@ -8,6 +8,7 @@ import zipfile
 import paceline_cli as cli
 from onnx_files import INT64, block, model, node, number, weights
 from test_accuracy import matrix, npy_bytes
+from test_bad_models import IR, NUMBERS
 
 INT32, UINT8 = 6, 2  # of ONNX
 QUICK = ["--iterations", "5", "--repetitions", "1", *cli.QUICK]
@@ -221,6 +222,26 @@ class OwnModels(cli.CliTest):
                             ("m.keras", ["TensorFlow"]), ("m.xyz", ["no engine reads"])):
             with self.subTest(name=name):
                 self.assert_error(self.run_cli("infer", "--model", name), 2, f"'{name}'", *words)
+
+    def test_a_size_that_no_memory_holds(self):
+        """Before anything is made or measured."""
+        for rows in ("N", 1):
+            shape = (rows, 2 ** 50)
+            self.file("huge.onnx", model([node("Relu", ["x"], ["y"])], inputs=[("x", shape)], outputs=[("y", shape)]))
+            for engine in ("onnxruntime", "openvino"):
+                with self.subTest(rows=rows, engine=engine):
+                    result = self.run_file("huge.onnx", engine=engine)
+                    self.assert_error(result, 2, "'huge.onnx'", "input 'x' has more than 2^34 elements")
+                    self.assertLess(len(result.err), 300)
+                    self.assert_nothing_ran()
+
+    def test_openvino_s_own_files_need_no_shapes(self):
+        self.write("m.xml", IR)
+        self.file("m.bin", NUMBERS)
+        self.assert_code(self.run_cli("infer", "--model", "m.xml", *QUICK), 0)
+        self.assertEqual(self.shapes_of(), "x:{batch}x4")
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["benchmark"]["engine"]), ("ok", "openvino"))
 
     def test_names_may_hold_colons(self):
         self.file("tf.onnx", model([node("Relu", ["in:0"], ["y"])], inputs=[("in:0", (1, 4))]))

@@ -108,6 +108,21 @@ class LargePlan(cli.CliTest):
         self.assertIn("10000 cases", result.out.splitlines()[-1])
         self.assert_nothing_ran()
 
+    def test_dry_run_of_long_values_is_short(self):
+        """Each case has the value, no line has it all: together they would be 24 MB."""
+        numbers = ", ".join(str(n) for n in range(1, 101))
+        long = "x" * 120_000  # as long as the system takes
+        self.write("long.yaml", f"kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [{numbers}]\nenv: {{A: [{long}, {long}y]}}\n")
+        for arguments in ((), ("--json",), ("-v",)):
+            with self.subTest(arguments):
+                result = self.run_cli("run", "long.yaml", "--dry-run", *arguments)
+                self.assert_code(result, 0)
+                self.assertLess(len(result.out) + len(result.err), 200_000)
+        self.write("longer.yaml", f"kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [{numbers}]\nenv: {{A: [{long}{long}, y]}}\n")
+        result = self.run_cli("run", "longer.yaml", "--dry-run")
+        self.assert_error(result, 2, "env.A", "240000 bytes")
+        self.assertLess(len(result.err), 1000)
+
     def test_too_many_even_with_yes(self):
         numbers = ", ".join(str(n) for n in range(1, 101))
         self.write("p.yaml", f"kind: inference\nmodels: [tiny_cnn]\nbatch_sizes: [{numbers}]\nthreads: [{numbers}]\nenv: {{A: [{numbers}], B: [{numbers}]}}\n")

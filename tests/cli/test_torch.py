@@ -128,10 +128,18 @@ class Torch(cli.CliTest):
             self.assert_code(self.file("view.pt", "--engine", engine, "-o", engine), 0)
 
     def test_weights_without_code(self):
-        with zipfile.ZipFile(self.folder / "weights.pth", "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr("weights/data.pkl", b"\x80\x02}.")
-            archive.writestr("weights/version", "3\n")
-        self.refused(self.file("weights.pth"), "weights.pth", "torch.save", "torch.jit.save")
+        for name in ("weights.pth", "weights.jit"):
+            with zipfile.ZipFile(self.folder / name, "w", zipfile.ZIP_STORED) as archive:
+                archive.writestr("weights/data.pkl", b"\x80\x02}.")
+                archive.writestr("weights/version", "3\n")
+            self.refused(self.file(name), name, "torch.save", "torch.jit.save")
+            cli.shutil.rmtree(self.folder / "results")
+
+    def test_torchscript_under_another_suffix(self):
+        torchscript(self.folder / "m.jit", "torch.mul(x, x)")
+        for engine in ("eager", "torchscript"):
+            self.assert_code(self.file("m.jit", "--engine", engine, "-o", engine), 0)
+            self.assertEqual(self.summary(self.only_run(engine))["cases"][0]["outcome"], "ok")
 
     def test_file_without_shapes(self):
         torchscript(self.folder / "m.pt", "torch.mul(x, x)")

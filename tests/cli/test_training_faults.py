@@ -117,6 +117,21 @@ class Checkpoints(TrainingTest):
         self.assert_code(result, 0)  # the lock went with its run
         self.assertIn("training goes on after step", result.out + result.err)
 
+    def test_a_closed_terminal_leaves_a_checkpoint(self):
+        process = self.start_training("--ranks", 2, "--checkpoint.dir", "saved", steps=FOREVER)
+        self.wait_for_steps(process)
+        self.assertEqual(steps_in(self.folder / "saved"), [])
+        process.send_signal(signal.SIGHUP)
+        self.assert_code(self.finish(process, timeout=60), 130)
+        self.assert_nothing_left(process)
+        case = self.summary()["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("skipped", "interrupted"))
+        step, = steps_in(self.folder / "saved")
+        self.assertGreater(step, 0)
+        result = self.train("--ranks", 2, "--checkpoint.dir", "saved", "--checkpoint.resume", "--output-dir", "again")
+        self.assert_code(result, 0)
+        self.assertIn(f"training goes on after step {step}", result.out + result.err)
+
     def test_a_slow_checkpoint_is_no_hung_rank(self):
         for name, slow, mode in (("zero", 0, "false"), ("one", 1, "false"), ("behind", 1, "true")):
             with self.subTest(slow=slow, asynchronous=mode):

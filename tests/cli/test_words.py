@@ -112,6 +112,13 @@ class NearlyRight(cli.CliTest):
         self.assert_error(result, 2, "x.spin")
         self.assert_nothing_ran()
 
+    def test_plugin_that_is_a_text_or_another_library(self):
+        self.write("text.so", "no library\n")
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            foreign = next(line.split()[-1] for line in maps if "/libc.so" in line or "/libc-" in line)
+        for file, words in (("text.so", "cannot load plug-in"), (foreign, "exports no paceline_plugin()")):
+            self.expect(["infer", "--plugin", file, "--engine", "spin", "--model", "x.spin", "--shapes", "i:1x4"], f"plug-in '{file}'", words)
+
     def test_only_a_case_that_exists(self):
         self.assert_error(self.infer("--only", "2"), 2, "--only 2", "--dry-run")
         self.assert_error(self.infer("--only", "x.spin-spin-fp32-b2"), 2, "did you mean 'x.spin-spin-fp32-b1'")
