@@ -233,9 +233,18 @@ std::string rerun_command(const RunResult& run, const std::vector<std::string>& 
   return resume_command(run) + " --only " + case_numbers(run, case_ids);
 }
 
+bool goes_on_from_checkpoints(const CaseResult& one) {
+  return one.config_effective.value("checkpoint.resume", nlohmann::json()) == true;
+}
+
+bool keeps_checkpoints(const CaseResult& one) {
+  const auto folder = one.config_effective.value("checkpoint.dir", nlohmann::json());
+  return folder.is_string() && folder != "";
+}
+
 bool measures_again(const CaseResult& one) {
-  const auto& asked = one.config_effective;
-  return asked.value("checkpoint.resume", nlohmann::json()) != true || !asked.contains("training.epochs");
+  if (goes_on_from_checkpoints(one)) return !one.config_effective.contains("training.epochs");
+  return !keeps_checkpoints(one);
 }
 
 std::string unfinished_text(const RunResult& run) {
@@ -244,9 +253,13 @@ std::string unfinished_text(const RunResult& run) {
   if (run.cases.empty()) return {};
   const auto complete = std::count_if(run.cases.begin(), run.cases.end(),
                                       [](const CaseResult& one) { return is_ok(one) && one.complete; });
-  return fmt::format("This run is unfinished ({}): {} of {} cases have all their repetitions. Go on with: {}",
-                     killed ? "it was killed, or is still running" : "it was interrupted", complete,
-                     run.cases.size(), resume_command(run));
+  const bool from_checkpoint = std::any_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
+    return !one.complete && keeps_checkpoints(one) && !goes_on_from_checkpoints(one);
+  });
+  return fmt::format(
+      "This run is unfinished ({}): {} of {} cases have all their repetitions. Go on with: {}{}",
+      killed ? "it was killed, or is still running" : "it was interrupted", complete, run.cases.size(),
+      resume_command(run), from_checkpoint ? " --checkpoint.resume" : "");
 }
 
 }  // namespace paceline::analysis

@@ -78,8 +78,8 @@ std::string shell_word(const std::string& text);
 // What to type to finish the run, and to measure these cases of it again.
 std::string resume_command(const result::RunResult& run);
 std::string rerun_command(const result::RunResult& run, const std::vector<std::string>& case_ids);
-// False of resumed training with a number of epochs: a result means that they are done, and the same again
-// has nothing left to time.
+// False of training that has left checkpoints: without checkpoint.resume the same again is refused, and with
+// it a number of epochs is done, so that nothing is left to time.
 bool measures_again(const result::CaseResult& one);
 
 }  // namespace paceline::analysis

@@ -34,18 +34,27 @@ Finding about(const CaseResult& one, std::string text, std::string advice = {}) 
           {one.case_id}};
 }
 
+// The plan names a file of expected outputs, or a float model.
+bool own_reference(const CaseResult& one) {
+  const auto& config = one.config_effective;
+  if (!config.is_object() || !config.contains("accuracy.reference")) return false;
+  const auto& asked = config.at("accuracy.reference");
+  return asked.is_string() && asked.get_ref<const std::string&>().find_first_of("./:") != std::string::npos;
+}
+
 std::string changed_answers_text(const CaseResult& one) {
   const Correctness& c = one.correctness;
   const bool tokens = c.answers == "tokens";
   const Estimate& same = tokens ? c.next_token : c.top1;
   const std::string what = tokens ? "next token" : "top-1 answer";
   const std::string upper = percent(1 - *same.ci_low);
+  const std::string whose = own_reference(one) ? c.reference : case_words(one);
   if (*same.value == 1)
     return fmt::format("{} keeps every {} of {} on {} inputs; up to {} may still change.",
-                       one.benchmark.precision, what, case_words(one), c.samples, upper);
+                       one.benchmark.precision, what, whose, c.samples, upper);
   return fmt::format("{} changes the {} of {} for {} ({}–{}) of {} inputs.", one.benchmark.precision, what,
-                     case_words(one), percent(1 - *same.value),
-                     fmt::format("{:.2g}", (1 - *same.ci_high) * 100), upper, c.samples);
+                     whose, percent(1 - *same.value), fmt::format("{:.2g}", (1 - *same.ci_high) * 100), upper,
+                     c.samples);
 }
 
 std::string labels_text(const CaseResult& one) {
@@ -61,14 +70,6 @@ std::string labels_text(const CaseResult& one) {
 bool answers_judged(const CaseResult& one) {
   const Correctness& c = one.correctness;
   return is_ok(one) && c.judged_by == "answers" && (c.top1.ci_low || c.next_token.ci_low);
-}
-
-// The plan names a file of expected outputs, or a float model.
-bool own_reference(const CaseResult& one) {
-  const auto& config = one.config_effective;
-  if (!config.is_object() || !config.contains("accuracy.reference")) return false;
-  const auto& asked = config.at("accuracy.reference");
-  return asked.is_string() && asked.get_ref<const std::string&>().find_first_of("./:") != std::string::npos;
 }
 
 // In fp32, in the file's own precision, or against outputs that the user gave, no other precision mends it.

@@ -40,8 +40,8 @@ std::vector<std::string> ids_of(const Cases& cases) {
 }
 
 constexpr std::string_view kTrainAnew =
-    "The training that was resumed has done its epochs, so that the same again measures nothing: start a new "
-    "run with another --checkpoint.dir.";
+    "The training has left its checkpoints, so that the same again would measure nothing: start a new run "
+    "with another --checkpoint.dir.";
 
 constexpr std::string_view kMeasureAgain = "Measure again with: ";
 

@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace paceline::analysis {
+namespace {
+
+// The memory of one process says nothing of how much that of others differs.
+constexpr std::size_t kProcessesForMemory = 3;
+
+}  // namespace
 
 std::optional<MemoryRange> memory_range(const result::CaseResult& one) {
   std::optional<MemoryRange> range;
@@ -17,6 +23,7 @@ std::optional<MemoryRange> memory_range(const result::CaseResult& one) {
 }
 
 std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other) {
+  if (std::min(one.repetitions.size(), other.repetitions.size()) < kProcessesForMemory) return std::nullopt;
   const auto mine = memory_range(one), theirs = memory_range(other);
   if (!mine || !theirs || theirs->low <= 0 || mine->high >= theirs->low) return std::nullopt;
   return MemorySaving{1 - mine->high / theirs->high, 1 - mine->high / theirs->low,

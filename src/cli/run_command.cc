@@ -38,8 +38,8 @@ namespace {
 constexpr std::size_t kAskAbove = 1000;  // cases
 
 // What --resume may change; anything else would mix repetitions that were not measured alike.
-constexpr std::array<std::string_view, 4> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
-                                                           "measure_peak"};
+constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
+                                                           "measure_peak", "checkpoint.resume"};
 
 // Where a run is, and what it measures, stand in its folder.
 constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
@@ -64,10 +64,15 @@ void check_overrides_of_resume(const config::FlagSet& flags) {
 }
 
 void check_resumable(const config::FlagSet& flags, const config::Settings& options, const fs::path& stored) {
+  const auto& folder = options.text("resume");
+  if (!fs::exists(folder))
+    throw Error(ErrorCode::kUsage, fmt::format("--resume: there is no folder '{}'", folder));
   if (!fs::exists(stored))
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
-                                               "directory, e.g. results/quickstart/<run_id>",
-                                               options.text("resume")));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run directory, e.g. "
+                            "results/quickstart/<run_id>, or go on from a checkpoint with "
+                            "--checkpoint.dir FOLDER --checkpoint.resume",
+                            folder));
   check_overrides_of_resume(flags);
 }
 

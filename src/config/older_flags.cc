@@ -20,6 +20,8 @@ constexpr std::string_view kBenchmarkApp = "benchmark_app", kPerfTest = "onnxrun
                            kBench = "bench suites";
 constexpr std::string_view kAlwaysThere =
     "nothing; p50, p90, p95 and p99 are in a result where its samples carry them";
+constexpr std::string_view kSeconds =
+    "`--duration S`, in seconds; in the scenario server `--server.t_min_s S --server.t_max_s S`";
 constexpr std::string_view kOwnProcess =
     "nothing; the model runs in a process of this tool, without a server";
 
@@ -79,8 +81,8 @@ constexpr std::array kFlags{
     OlderFlag{kAnalyzer, "--request-distribution", "`--server.arrival poisson`, or constant", kInfer},
     OlderFlag{kAnalyzer, "--binary-search", "--scenario server --slo p99=50ms", kInfer},
     OlderFlag{kAnalyzer, "--percentile", kAlwaysThere, kInfer},
-    OlderFlag{kAnalyzer, "--measurement-interval", "`--duration S`, in seconds", kInfer},
-    OlderFlag{kAnalyzer, "-p", "`--duration S`, in seconds", kInfer},
+    OlderFlag{kAnalyzer, "--measurement-interval", kSeconds, kInfer},
+    OlderFlag{kAnalyzer, "-p", kSeconds, kInfer},
     OlderFlag{kAnalyzer, "--measurement-request-count", "--iterations N", kInfer},
     OlderFlag{kAnalyzer, "--request-count", "--iterations N", kInfer},
     OlderFlag{kAnalyzer, "--stability-percentage", "`--stop.rel_halfwidth_p50 0.01`, a share of the median",
@@ -157,6 +159,8 @@ constexpr std::array kFlags{
     OlderFlag{kDdpScripts, "-j", "--workers N", kTrain, kTaken},
     OlderFlag{kDdpScripts, "--dist-backend", "--backend gloo", kTrain, kTaken},
     OlderFlag{kDdpScripts, "-b", "`--batch-size N`, the batch of one rank", kTrain},
+    OlderFlag{kDdpScripts, "--data", "--data.source image_folder --data.path FOLDER", kTrain},
+    OlderFlag{kDdpScripts, "--gpu", "`--device cuda:N`, or `--ranks N` for as many GPUs", kTrain},
     OlderFlag{kDdpScripts, "--data-dir", "--data.source image_folder --data.path FOLDER", kTrain},
     OlderFlag{kDdpScripts, "--data-path", "--data.source image_folder --data.path FOLDER", kTrain},
     OlderFlag{kDdpScripts, "--dataset", "--data.source cifar100", kTrain},

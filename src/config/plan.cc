@@ -182,8 +182,7 @@ struct FirstLook {
 };
 
 // Words about the length, and gates, which need what a plan measures.
-constexpr std::array<std::string_view, 13> kLengths{"stop.t_max_s",
-                                                    "stop.t_min_s",
+constexpr std::array<std::string_view, 12> kLengths{"stop.t_max_s",
                                                     "stop.n_min",
                                                     "stop.n_max",
                                                     "iterations",
@@ -226,18 +225,39 @@ bool batches_fit_twice(const FlagSet& flags, long long samples) {
   });
 }
 
+// The value that was typed for an option, the last one; null: none was.
+const RawSetting* typed_setting(const FlagSet& flags, std::string_view name) {
+  const auto found = std::find_if(flags.settings.rbegin(), flags.settings.rend(),
+                                  [&](const RawSetting& s) { return s.name == name && !s.values.empty(); });
+  return found == flags.settings.rend() ? nullptr : &*found;
+}
+
+// None where the option says nothing, or the row's value does not fit what was typed.
+std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet& typed) {
+  if (row.name == "accuracy.samples") {
+    const bool fits = takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value));
+    return fits ? std::optional(std::string(row.value)) : std::nullopt;
+  }
+  const auto* scenario = typed_setting(typed, "scenario");
+  if (scenario && scenario->values.front().text == "server") return std::nullopt;  // has lengths of its own
+  // As users of other tools mean a duration: about so long.
+  const auto* least = typed_setting(typed, "stop.t_min_s");
+  const auto seconds = least ? parse_double(least->values.front().text) : std::nullopt;
+  if (seconds && *seconds > *parse_double(row.value)) return least->values.front().text;
+  return std::string(row.value);
+}
+
 // `infer` alone is a first look: it ends sooner than a case of a plan, and checks fewer inputs.
 FlagSet with_first_look(const FlagSet& typed) {
   FlagSet flags = typed;
   for (const auto& row : kFirstLook) {
     if (names_one_of(typed, row.unless)) continue;
-    const bool checks = row.name == "accuracy.samples";
-    if (checks && !(takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value))))
-      continue;
+    const auto value = first_look_value(row, typed);
+    if (!value) continue;
     RawSetting setting;
     setting.name = setting.written = row.name;
     setting.on_command_line = true;
-    setting.values = {{std::string(row.value), setting.place, false}};
+    setting.values = {{*value, setting.place, false}};
     flags.settings.push_back(std::move(setting));
   }
   return flags;

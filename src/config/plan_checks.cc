@@ -50,6 +50,15 @@ constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
                                                        "server.max_requests",
                                                        "slo"};
 
+// What decides how long other scenarios measure; a server's schedule has lengths of its own.
+constexpr std::array<std::string_view, 7> kNotOfServers{"stop.n_min",
+                                                        "stop.n_max",
+                                                        "stop.t_min_s",
+                                                        "stop.t_max_s",
+                                                        "stop.rel_halfwidth_p50",
+                                                        "stop.rel_halfwidth_p90",
+                                                        "stop.rel_halfwidth_p99"};
+
 class Checker {
  public:
   Checker(const Settings& settings, std::span<const RawSetting> raw, Place where, unsigned kinds,
@@ -155,6 +164,10 @@ class Checker {
 
   void check_training() {
     if (kinds_ != kTraining) return;
+    // Nobody names data to train without them.
+    if (written("data.path") && !written("data.source"))
+      report("data.path", "data.path names data, and data.source is synthetic unless it is written",
+             {"data.source", "image_folder"});
     for (const auto& [option, message, add] : training_mistakes(settings_)) report(option, message, add);
   }
 
@@ -189,7 +202,17 @@ class Checker {
              "an slo to "
              "search the highest rate for");
     if (settings_.has("slo")) check_slo();
-    if (scenario == "server") check_batching();
+    if (scenario == "server") check_batching(), check_server_length();
+  }
+
+  // A stored plan holds the defaults of these too.
+  void check_server_length() {
+    for (const auto name : kNotOfServers)
+      if (const auto* setting = written(name); setting && setting->on_command_line)
+        report(name,
+               fmt::format("'{}' does nothing in the scenario server: its schedule is from {} to {} long",
+                           setting->written, as_written(name, "server.t_min_s"),
+                           as_written(name, "server.t_max_s")));
   }
 
   // A request that waits for others must not be given up meanwhile.

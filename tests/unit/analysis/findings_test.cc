@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/case_query.h"
 #include "analysis/finding_table.h"
 #include "result/summarize.h"
 #include "support/sample_runs.h"
@@ -332,6 +333,12 @@ TEST(Findings, MemorySavingWithTheRangeOverProcesses) {
             "processes).");
 }
 
+TEST(Findings, TheMemoryOfOneProcessIsNoSaving) {
+  RunResult run = sample_run();
+  for (auto& one : run.cases) one.repetitions.resize(1);
+  EXPECT_TRUE(of_kind(run, "memory_saving").empty());
+}
+
 TEST(Findings, OverlappingMemoryIsNoSaving) {
   RunResult run = sample_run();
   for (auto& one : run.cases)
@@ -388,10 +395,23 @@ TEST(Findings, TrainingThatHasDoneItsEpochsIsNotMeasuredAgain) {
   EXPECT_TRUE(advice().ends_with(" --only 2")) << advice();
   run.cases[1].config_effective = run.cases[0].config_effective;
   EXPECT_EQ(advice(),
-            "The training that was resumed has done its epochs, so that the same again measures nothing: "
-            "start a new run with another --checkpoint.dir.");
+            "The training has left its checkpoints, so that the same again would measure nothing: start a "
+            "new run with another --checkpoint.dir.");
   run.cases[0].config_effective.erase("training.epochs");  // steps alone: there are always more
   EXPECT_TRUE(advice().ends_with(" --only 1")) << advice();
+  run.cases[0].config_effective = {{"checkpoint.dir", "kept"}};  // refused without checkpoint.resume
+  EXPECT_TRUE(advice().starts_with("The training has left its checkpoints")) << advice();
+}
+
+TEST(Findings, UnfinishedTrainingGoesOnFromItsCheckpoints) {
+  RunResult run = quiet_run();
+  run.outcome = "interrupted";
+  EXPECT_FALSE(unfinished_text(run).ends_with("--checkpoint.resume"));
+  run.cases[0].config_effective = {{"checkpoint.dir", "kept"}};
+  run.cases[0].complete = false;
+  EXPECT_TRUE(unfinished_text(run).ends_with(" --checkpoint.resume")) << unfinished_text(run);
+  run.cases[0].config_effective["checkpoint.resume"] = true;
+  EXPECT_FALSE(unfinished_text(run).ends_with("--checkpoint.resume"));
 }
 
 TEST(Findings, GradeCIsAProblem) {

@@ -75,7 +75,7 @@ TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
             "-t: unknown option (benchmark_app, onnxruntime_perf_test); here: --duration S");
   EXPECT_EQ(said(infer_flags({"-p", "5000"})),
             "-p: unknown option (onnxruntime_perf_test); here: --layer-profile; or (perf_analyzer); here: "
-            "--duration S, in seconds");
+            "--duration S, in seconds; in the scenario server --server.t_min_s S --server.t_max_s S");
   EXPECT_EQ(
       said(infer_flags({"--exportTimes=t.json"})),
       "--exportTimes: unknown option (trtexec); here: nothing; samples.csv is in the folder of every run");

@@ -127,10 +127,28 @@ TEST(Plan, AFirstLookEndsSoonerThanACaseOfAPlan) {
   EXPECT_EQ(limit({}), 3);
   EXPECT_EQ(limit({"--batch", "1,8"}), 3);
   EXPECT_EQ(limit({"--repetitions", "6"}), 60);
-  EXPECT_EQ(limit({"--stop.t_min_s", "20"}), 60);
+  EXPECT_EQ(limit({"--duration", "20"}), 20);  // about so long, as users of other tools mean it
+  EXPECT_EQ(limit({"--duration", "2"}), 3);
+  EXPECT_EQ(limit({"--duration", "2", "--stop.t_max_s", "30"}), 30);
+  EXPECT_EQ(limit({"--scenario", "server", "--request-rate", "9"}), 60);
   EXPECT_EQ(limit({"--stop.t_max_s", "5"}), 5);
   EXPECT_EQ(limit({"--expect", "p50_ms < 60"}), 60);
   EXPECT_EQ(limit({"--strict"}), 60);
+}
+
+TEST(Plan, WordsAboutALengthThatAServerIgnoresAreRefused) {
+  for (const auto* flag : {"--duration", "--stop.t_max_s", "--stop.n_min"}) {
+    std::vector<std::string> words{"--model", "resnet50", "--scenario", "server", "--request-rate", "9"};
+    words.insert(words.end(), {flag, "30"});
+    try {
+      plan_from_flags(infer_flags(words));
+      FAIL() << flag;
+    } catch (const ConfigErrors& e) {
+      EXPECT_NE(std::string(e.what()).find("'" + std::string(flag) + "' does nothing in the scenario server"),
+                std::string::npos)
+          << e.what();
+    }
+  }
 }
 
 // Two fp32 engines need few inputs; a claim, a lower precision, labels or larger batches need all of them.

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{"training: {dropout: false}", "training.dropout (the model has none)"},
         Idle{"training: {drift_check_every: 5}",
              "training.drift_check_every (one rank has nothing to drift from)"},
-        Idle{"data: {path: somewhere}", "data.path (synthetic data have no files)"},
+        Idle{"data: {source: synthetic, path: somewhere}", "data.path (synthetic data have no files)"},
         Idle{"data: {workers: 4, prefetch: 3, shuffle: false}",
              "data.workers, data.prefetch, data.shuffle (synthetic data are one batch; data.synthetic_fresh: "
              "true "

@@ -83,6 +83,8 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("training: {nesterov: true, momentum: 0}\n"), HasSubstr("needs a momentum"));
   EXPECT_THAT(training_mistake("data: {source: cifar10}\n"), HasSubstr("did you mean 'cifar100'?"));
   EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
+  EXPECT_THAT(training_mistake("data: {path: somewhere}\n"),
+              HasSubstr("data.source is synthetic unless it is written"));
   EXPECT_THAT(training_mistake("data: {source: npz, path: no/such.npz}\n"), HasSubstr("does not exist"));
   EXPECT_THAT(training_mistake("checkpoint: {resume: true}\n"), HasSubstr("needs checkpoint.dir"));
   EXPECT_THAT(training_mistake("checkpoint: {every_steps: 5}\n"),
