@@ -68,6 +68,9 @@ std::string required(const config::Settings& options, const char* name, const ch
 
 void settle_model(config::Settings& options) {
   const auto weights = options.has("weights") ? options.text("weights") : std::string();
+  if (!weights.empty() && !fs::is_regular_file(weights))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--weights: '{}' is no file; a .safetensors file belongs here", weights));
   const auto folder = config::folder_of_weights(options.text("model"), weights);
   if (!folder.empty()) options.set("model", folder);
 }

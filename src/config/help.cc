@@ -105,11 +105,10 @@ std::string wrapped(const std::string& head, const std::string& text) {
   return out + "\n";
 }
 
-// A plan's own keys are listed by infer, train and `paceline schema`; run only says that they can be
-// overridden.
+// `run` only says that a plan's own keys can be overridden; `paceline schema` lists them.
 bool listed_in_help(const Option& option, unsigned command) {
   if (!serves(option, command) || !option.available) return false;
-  return command == kInfer || command == kTrain || (option.kinds & kAnyKind) == 0;
+  return command != kRun || (option.kinds & kAnyKind) == 0;
 }
 
 }  // namespace

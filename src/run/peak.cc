@@ -54,6 +54,11 @@ std::string arithmetic_of(const std::string& precision) {
   return precision.starts_with("amp_") ? precision.substr(4) : precision;
 }
 
+Peak better_of(Peak best, const Peak& other) {
+  const bool higher = other.flops_per_s && (!best.flops_per_s || *other.flops_per_s > *best.flops_per_s);
+  return higher ? other : best;
+}
+
 std::filesystem::path PeakTable::file() {
   return cache_dir() / "peaks.json";
 }

@@ -19,6 +19,9 @@ struct Peak {
 // What is computed in: "bf16" of amp_bf16.
 std::string arithmetic_of(const std::string& precision);
 
+// The higher one. One without a number never replaces another that has one, and the first reason stays.
+Peak better_of(Peak best, const Peak& other);
+
 // Runs the probes of one precision on so many threads.
 using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -89,16 +90,13 @@ std::vector<host::FmaRate> fma_rates(int threads, Peak& peak) {
 }  // namespace
 
 Peak PeakProbes::operator()(const std::string& precision, int threads) const {
-  Peak best{result::Number::missing("could not be measured"), {}, {}};
+  std::optional<Peak> best;
   const ScratchFolder scratch;
-  const auto consider = [&](const Peak& peak) {
-    if (peak.flops_per_s && (!best.flops_per_s || *peak.flops_per_s > *best.flops_per_s)) best = peak;
-    if (!peak.flops_per_s && !best.flops_per_s) best = peak;
-  };
+  const auto consider = [&](const Peak& peak) { best = best ? better_of(*best, peak) : peak; };
   for (const char* model : kModels)
     if (!interrupt_) consider(library_probe(model, precision, threads, scratch.path()));
   if (precision == "fp32" && !interrupt_) consider(fma_probe(threads));
-  return best;
+  return best.value_or(Peak{result::Number::missing("could not be measured"), {}, {}});
 }
 
 Peak PeakProbes::library_probe(const std::string& name, const std::string& precision, int threads,

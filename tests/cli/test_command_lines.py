@@ -334,6 +334,12 @@ class Help(cli.CliTest):
         self.assertNotIn("Not available yet", self.run_cli("infer", "--help").out)
         self.assert_error(self.run_cli("report", "-s", ".", "-f", "pfd"), 2, "html, markdown, csv, study, json, text")
 
+    def test_what_a_file_is_quantised_with_stands_where_files_are_written(self):
+        for command in ("infer", "export", "build"):
+            text = self.run_cli(command, "--help").out
+            for option in ("--calib-data", "--calib-images", "--quantisation.method", "--quantisation.activations"):
+                self.assertIn(option, text, f"{command} --help")
+
     def test_words_of_this_house(self):
         text = self.run_cli("infer", "--help").out
         self.assertNotRegex(text, r"(?m)^  (-\w, )?--\w*[A-Z]")

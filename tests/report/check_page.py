@@ -41,7 +41,7 @@ addEventListener("load", () => setTimeout(() => {
         const r = a.querySelector(".main-svg").getBoundingClientRect(), s = b.querySelector(".main-svg").getBoundingClientRect();
         return i < j && r.left < s.right - 1 && s.left < r.right - 1 && r.top < s.bottom - 1 && s.top < r.bottom - 1;
       }))).length,
-      title: document.title, width: innerWidth,
+      title: document.title, links: count(".js-plotly-plot svg a"), width: innerWidth,
     };
     const out = document.createElement("pre");
     out.id = "probe"; out.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(report))));
@@ -104,6 +104,7 @@ def check(chromium, page, width, folder, hostile):
              "width": (report["width"], width)}
     if hostile:
         facts["script from a model's name ran"] = (report["title"] == "owned", False)
+        facts["links in charts"] = (report["links"], 0)
     else:
         rows = re.findall(r"<tr><th scope=\"row\"><a href=\"#case-.*?</tr>", text, re.S)
         facts["rows after filtering"] = (report["filtered"], sum("bf16" in row for row in rows))

@@ -16,8 +16,9 @@ std::vector<report::ReportRun> runs_of(const std::string& kind) {
   report::ReportRun first{paceline::testing::sample_run(), {}};
   if (kind == "hostile")
     for (auto& one : first.result.cases) {
-      one.benchmark.model = "</script><script>document.title='owned'</script>";
-      one.label = "<img src=x onerror=\"document.title='owned'\"> " + one.benchmark.engine;
+      one.benchmark.model = "</script><script>document.title='owned'</script><a href='https://a.b'>model</a>";
+      one.label = "<img src=x onerror=\"document.title='owned'\"> <a href='https://a.b'>" +
+                  one.benchmark.engine + "</a>";
     }
   first.samples = paceline::testing::sample_times(first.result, 500);
   std::vector<report::ReportRun> runs{first};

@@ -5,9 +5,26 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 namespace paceline::run {
 namespace {
+
+Peak probe(std::optional<double> flops_per_s, const std::string& source) {
+  return {flops_per_s ? result::Number(*flops_per_s) : result::Number::missing(source), {}, source};
+}
+
+TEST(Peak, IsTheBestOfTheProbes) {
+  const auto best = [](const std::vector<Peak>& probes) {
+    Peak peak = probes.front();
+    for (const auto& other : probes) peak = better_of(peak, other);
+    return peak;
+  };
+  EXPECT_EQ(best({probe(3e9, "a"), probe(5e9, "b"), probe(4e9, "c")}).source, "b");
+  EXPECT_EQ(best({probe({}, "not here"), probe(4e9, "b"), probe({}, "neither")}).source, "b");
+  EXPECT_EQ(best({probe({}, "not here"), probe({}, "neither")}).flops_per_s.reason(), "not here");
+}
 
 // A cache folder of its own, and probes that find what the test says.
 class PeakTableTest : public ::testing::Test {
