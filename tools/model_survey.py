@@ -27,7 +27,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUICK = ["--iterations", "5", "--repetitions", "1", "--accuracy-samples", "1", "--idle-wait-s", "0", "--no-measure-peak", "--quiet"]
 FOLDER = ""  # the suffix of a Hugging Face folder
-ENGINES = {FOLDER: ["eager", "torchscript", "onnxruntime", "openvino"], ".onnx": ["onnxruntime", "openvino"], ".xml": ["openvino"], ".ts": ["torchscript"], ".pt": ["torchscript"]}
+ENGINES = {FOLDER: ["eager", "torchscript", "onnxruntime", "openvino"], ".onnx": ["onnxruntime", "openvino"], ".xml": ["openvino"], ".ts": ["eager", "torchscript"], ".pt": ["eager", "torchscript"]}
 TOLERANCE = {"float16": 5e-3}
 DEFAULT_TOLERANCE = 1e-4
 EXPECTED_TOLERANCE = 1e-3  # that of the package's own runner is 1e-3 of each element
@@ -67,7 +67,7 @@ def by_transformers(folder, inputs):
     return {"output": (found.logits if "logits" in found else found.last_hidden_state).numpy()}
 
 
-OWN = {"onnxruntime": by_onnxruntime, "openvino": by_openvino, "torchscript": by_torchscript}
+OWN = {"onnxruntime": by_onnxruntime, "openvino": by_openvino, "eager": by_torchscript, "torchscript": by_torchscript}
 
 
 def largest_error(ours, theirs):

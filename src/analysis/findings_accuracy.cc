@@ -48,13 +48,13 @@ std::string changed_answers_text(const CaseResult& one) {
   const Estimate& same = tokens ? c.next_token : c.top1;
   const std::string what = tokens ? "next token" : "top-1 answer";
   const std::string upper = percent(1 - *same.ci_low);
-  const std::string whose = own_reference(one) ? c.reference : case_words(one);
-  if (*same.value == 1)
+  if (*same.value == 1)  // whose they were: a float file of the user's is another model than the case's
     return fmt::format("{} keeps every {} of {} on {} inputs; up to {} may still change.",
-                       one.benchmark.precision, what, whose, c.samples, upper);
+                       one.benchmark.precision, what, own_reference(one) ? c.reference : case_words(one),
+                       c.samples, upper);
   return fmt::format("{} changes the {} of {} for {} ({}–{}) of {} inputs.", one.benchmark.precision, what,
-                     whose, percent(1 - *same.value), fmt::format("{:.2g}", (1 - *same.ci_high) * 100), upper,
-                     c.samples);
+                     case_words(one), percent(1 - *same.value),
+                     fmt::format("{:.2g}", (1 - *same.ci_high) * 100), upper, c.samples);
 }
 
 std::string labels_text(const CaseResult& one) {

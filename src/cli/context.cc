@@ -46,8 +46,11 @@ void Console::result(std::string_view document) const {
   print(stdout, document);
 }
 
-void Console::warn(std::string_view line) const {
-  print(stderr, fmt::format("! {}\n", for_terminal(line)));
+// Further lines, of a library's message, are indented: none of them looks like one of this tool's.
+void Console::warn(std::string_view text) const {
+  std::string shown;
+  for (const char c : for_terminal(text)) shown += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  print(stderr, fmt::format("! {}\n", shown));
 }
 
 Console make_console(bool json, bool quiet, bool verbose, bool no_color) {

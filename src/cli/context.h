@@ -33,7 +33,7 @@ struct Console {
   [[nodiscard]] std::FILE* text() const { return json ? stderr : stdout; }
   void say(std::string_view line) const;         // not with --quiet
   void result(std::string_view document) const;  // stdout, always
-  void warn(std::string_view line) const;        // stderr, "! …"
+  void warn(std::string_view text) const;        // stderr, "! …"
 };
 
 // From --json, --quiet, --verbose, --no-color, NO_COLOR, TERM, LANG and what stdout is.

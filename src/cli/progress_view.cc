@@ -115,7 +115,7 @@ void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& probl
   clear();
   under_way_.clear();
   if (console_.terminal && !console_.verbose) return;
-  plain(headline() + (problem.empty() ? "   done" : "   " + problem) +
+  plain(headline() + (problem.empty() ? "   done" : "   " + on_one_line(problem)) +
         (pass.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass.seconds_left)) : ""));
 }
 

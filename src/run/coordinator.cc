@@ -22,6 +22,7 @@
 #include "run/timed_passes.h"
 #include "run/train_here.h"
 #include "run/training_profiles.h"
+#include "workload/memory_budget.h"
 #include "workload/precision_limits.h"
 
 namespace paceline::run {
@@ -148,6 +149,9 @@ bool Coordinator::prepare(CaseRun& c, workload::PassSpec& pass) {
   } catch (const PassFailure& e) {
     const bool unreadable = e.reason_code() == "io";  // a file that the user named
     if (!interrupt_) end_case(c, unreadable ? "data" : e.reason_code(), e.what());
+    return false;
+  } catch (const workload::OutOfMemory& e) {
+    end_case(c, "oom", e.what());
     return false;
   } catch (const Error& e) {
     end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());

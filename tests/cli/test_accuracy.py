@@ -177,6 +177,13 @@ class Labels(Accuracy):
         self.assert_code(self.check("--labels", "labels.npy"), 0)
         self.assertEqual(self.case()["correctness"]["labelled"]["top1"]["value"], 1)
 
+    def test_labels_that_do_not_fit_into_memory_end_their_case_alone(self):
+        self.given(rows(8))
+        with open(self.folder / "labels.npy", "wb") as file:  # its values are a hole
+            file.write(npy_bytes([], (10 ** 11,), "<i8", "q"))
+            file.truncate(file.tell() + 8 * 10 ** 11)
+        self.assert_failed(self.check("--labels", "labels.npy"), 5, "oom", "out of memory: the labels of")
+
     def test_mistakes(self):
         self.given(rows(8))
         self.write("seven.txt", self.labels(7))

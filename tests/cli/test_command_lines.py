@@ -277,6 +277,15 @@ class Terminal(cli.CliTest):
         self.assert_clean(self.run_cli("report", "-s", self.only_run(), "-f", "text"))
         self.assert_clean(self.run_cli("report", "-s", self.only_run(), "-f", "markdown"))
 
+    def test_messages_of_libraries(self):
+        result = self.infer(engine="fault", env={"SPIN_FAULT": "escape"})
+        self.assert_code(result, 5)
+        self.assertIn("31mred", result.out + result.err)
+        self.assertNotIn("\npaceline: all is well", result.out + result.err)
+        self.assert_clean(result)
+        for form in ("text", "markdown", "json"):
+            self.assert_clean(self.run_cli("report", "-s", self.only_run(), "-f", form))
+
     def test_long_values_are_cut(self):
         long = "x" * 200_000
         self.write("p.yaml", f"kind: inference\nmodels: [tiny_cnn]\nprecisions: [{long}]\n{long}: 1\n")

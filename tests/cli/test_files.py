@@ -88,7 +88,9 @@ class TwoAtOnce(cli.CliTest):
         self.assert_samples_once(run, self.summary(run)["cases"][0]["case_id"], 2, 20)
 
     def test_resume_of_what_is_no_run(self):
-        self.assert_error(self.run_cli("run", "--resume", "gone"), 2, "'gone'", "plan.yaml")
+        self.assert_error(self.run_cli("run", "--resume", "gone"), 2, "there is no folder 'gone'")
+        (self.folder / "saved" / "step_3").mkdir(parents=True)
+        self.assert_error(self.run_cli("run", "--resume", "saved"), 2, "'saved'", "plan.yaml", "--checkpoint.dir FOLDER --checkpoint.resume")
         (self.folder / "empty").mkdir()
         self.assert_error(self.run_cli("run", "--resume", "empty"), 2, "'empty'", "plan.yaml")
 

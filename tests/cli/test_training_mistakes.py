@@ -89,8 +89,8 @@ class Impossible(cli.CliTest):
 
 class WithoutEffect(cli.CliTest):
     def test_options_that_do_nothing_are_named_in_one_line(self):
-        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--dry-run", "--training.betas=0.5,0.9", "--training.eps=1e-4", "--data.source=synthetic", "--data.path=x",
-                              "--ddp.static_graph")
+        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--dry-run", "--training.betas=0.5,0.9", "--training.eps=1e-4",
+                              "--data.source=synthetic", "--data.path=x", "--ddp.static_graph")
         self.assert_code(result, 0)
         lines = [line for line in result.err.splitlines() if "no effect here" in line]
         self.assertEqual(len(lines), 1, str(result))

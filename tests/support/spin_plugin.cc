@@ -24,8 +24,9 @@
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
 //          after that, since nothing is fetched between timed ones
 //          SPIN_DEVICE_NS: has a clock of its own, on which inference number i took that many ns and i
-//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw unsupported unavailable nan
-//   badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of the
+//   fault  SPIN_FAULT = segv abort kill hang oom exit quiet_exit rubbish throw escape unsupported unavailable
+//   nan badshape; SPIN_FAULT_AT = load | run | inputs (of a file) | constructor | bind | destructor, or of
+//   the
 //          plug-in: library (its first static object) | versions | exit (its last); SPIN_IS_FAULT=1: spin is
 //          this engine too
 //          SPIN_FAULT_US: what it sleeps for an inference (default 1000)
@@ -246,6 +247,11 @@ void misbehave(const std::string& fault) {
     const char text[] = "%%% not a record\n";
     if (::write(4, text, sizeof text - 1) < 0) std::abort();
     std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  if (fault == "escape") {
+    const char text[] = "\x1b]0;owned\x07 of a library\n";
+    if (::write(2, text, sizeof text - 1) < 0) std::abort();
+    throw std::runtime_error("\x1b[31mred\npaceline: all is well");
   }
   if (fault == "throw") throw std::runtime_error("the engine is out of coffee");
   if (fault == "unavailable") {

@@ -101,7 +101,15 @@ ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples
 }
 
 std::vector<std::int64_t> read_labels(const std::string& file) {
-  auto labels = file.ends_with(".npy") ? integers_of(read_npy(file), file) : read_lines(file);
+  constexpr double kLine = 48;  // bytes that a line of text, and its number, take in memory
+  const bool array = file.ends_with(".npy");
+  std::error_code pipe;  // has no size, and is read within a limit
+  const auto size = std::filesystem::file_size(file, pipe);
+  if (!pipe)
+    require_memory(
+        array ? 2 * static_cast<double>(npy_or_npz_bytes(file)) : kLine / 2 * static_cast<double>(size),
+        fmt::format("the labels of '{}'", file));
+  auto labels = array ? integers_of(read_npy(file), file) : read_lines(file);
   if (labels.empty()) throw Error(ErrorCode::kData, fmt::format("labels '{}' is empty", file));
   return labels;
 }

@@ -15,7 +15,8 @@ namespace paceline::workload {
 ComparedRows read_expected_outputs(const std::string& file, std::int64_t samples,
                                    std::int64_t samples_planned);
 
-// One integer a line, or an integer .npy of one dimension. Throws Error(kData).
+// One integer a line, or an integer .npy of one dimension. Throws Error(kData), and OutOfMemory before
+// labels are read that do not fit.
 std::vector<std::int64_t> read_labels(const std::string& file);
 
 }  // namespace paceline::workload

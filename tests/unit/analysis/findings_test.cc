@@ -526,6 +526,10 @@ TEST(Findings, KeptAnswersLeaveRoomForDoubt) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(
       says(found[0], "keeps every top-1 answer of eager resnet50 at batch 1 on 64 inputs; up to 3 %"));
+  run.cases[0].config_effective["accuracy.reference"] = "float.onnx";
+  run.cases[0].correctness.reference = "the fp32 run of float.onnx in onnxruntime";
+  const auto told = of_kind(run, "accuracy_change").at(0);
+  EXPECT_TRUE(says(told, "keeps every top-1 answer of the fp32 run of float.onnx in onnxruntime on 64"));
   run.cases[0].correctness.reference =
       "the file's own run in onnxruntime, as the case itself runs: no independent check";
   EXPECT_TRUE(of_kind(run, "accuracy_change").empty()) << "a case that is compared with itself keeps nothing";

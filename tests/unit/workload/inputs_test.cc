@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/npy.h"
+#include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
 namespace {
