@@ -253,9 +253,14 @@ std::string unfinished_text(const RunResult& run) {
   if (run.cases.empty()) return {};
   const auto complete = std::count_if(run.cases.begin(), run.cases.end(),
                                       [](const CaseResult& one) { return is_ok(one) && one.complete; });
-  const bool from_checkpoint = std::any_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
-    return !one.complete && keeps_checkpoints(one) && !goes_on_from_checkpoints(one);
+  // The option is for all training of a plan, and refused where one keeps no checkpoints.
+  const bool allowed = std::none_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
+    return one.benchmark.kind == "training" && !keeps_checkpoints(one);
   });
+  const bool from_checkpoint =
+      allowed && std::any_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
+        return !one.complete && keeps_checkpoints(one) && !goes_on_from_checkpoints(one);
+      });
   return fmt::format(
       "This run is unfinished ({}): {} of {} cases have all their repetitions. Go on with: {}{}",
       killed ? "it was killed, or is still running" : "it was interrupted", complete, run.cases.size(),

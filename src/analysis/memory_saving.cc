@@ -2,12 +2,18 @@
 #include "analysis/memory_saving.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace paceline::analysis {
 namespace {
 
 // The memory of one process says nothing of how much that of others differs.
-constexpr std::size_t kProcessesForMemory = 3;
+constexpr std::ptrdiff_t kProcessesForMemory = 3;
+
+std::ptrdiff_t processes_with_memory(const result::CaseResult& one) {
+  return std::count_if(one.repetitions.begin(), one.repetitions.end(),
+                       [](const auto& r) { return bool(r.memory.rss_peak_above_load_bytes); });
+}
 
 }  // namespace
 
@@ -23,7 +29,8 @@ std::optional<MemoryRange> memory_range(const result::CaseResult& one) {
 }
 
 std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other) {
-  if (std::min(one.repetitions.size(), other.repetitions.size()) < kProcessesForMemory) return std::nullopt;
+  if (std::min(processes_with_memory(one), processes_with_memory(other)) < kProcessesForMemory)
+    return std::nullopt;
   const auto mine = memory_range(one), theirs = memory_range(other);
   if (!mine || !theirs || theirs->low <= 0 || mine->high >= theirs->low) return std::nullopt;
   return MemorySaving{1 - mine->high / theirs->high, 1 - mine->high / theirs->low,

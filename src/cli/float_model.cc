@@ -38,13 +38,13 @@ const config::Model& built_in(const std::string& name) {
 // calibration data.
 plugin::ModelSpec file_spec(const config::Settings& options) {
   const auto& file = options.text("model");
-  const bool calibrates = options.text("precision") == "int8" && options.texts("calib_data").empty();
+  const bool lacks_sizes = options.text("precision") == "int8" && options.texts("calib_data").empty();
   plugin::ModelSpec spec;
   spec.file = fs::absolute(file).string();
   spec.inputs = onnx::graph_inputs(onnx::read_model(file).graph());
   for (auto& input : spec.inputs) {
     if (!input.shape.empty() && input.shape[0] < 0) input.shape[0] = 1;
-    if (calibrates &&
+    if (lacks_sizes &&
         std::any_of(input.shape.begin(), input.shape.end(), [](auto extent) { return extent < 0; }))
       throw Error(ErrorCode::kUnsupported,
                   fmt::format("'{}': input '{}' [{}] has a free dimension besides the batch; give "

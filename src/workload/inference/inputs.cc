@@ -18,8 +18,11 @@ namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
+// "N": any size.
 std::string shape_text(const Shape& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
+  std::vector<std::string> sizes;
+  for (const auto size : shape) sizes.push_back(size < 0 ? "N" : fmt::format("{}", size));
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
 Tensor random_input(const TensorSpec& spec, std::int64_t id_limit, std::uint64_t seed) {
