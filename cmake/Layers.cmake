@@ -11,14 +11,14 @@ endfunction()
 
 # Layers with loops that are timed or work on many numbers. All else is read, decided and written once a run: it is optimised less,
 # and compiles in two thirds of the time.
-set(PACELINE_HOT_LAYERS base stats host onnx measure workload)
+set(PACELINE_HOT_LAYERS base stats host onnx measure pass process workload)
 
 function(paceline_optimise_less target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # paceline_add_layer(stats SOURCES a.cc DEPENDS base LIBRARIES fmt::fmt): one folder, one target, its only allowed links.
-# tests/layering.py checks the includes of each folder against the same DEPENDS lists.
+# tools/checks/layering.py checks the includes of each folder against the same DEPENDS lists.
 function(paceline_add_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;DEPENDS;LIBRARIES")
   list(TRANSFORM layer_DEPENDS PREPEND paceline::)
@@ -32,9 +32,10 @@ function(paceline_add_layer name)
   endif()
 endfunction()
 
-# paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry a case.
+# paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry per case; with
+# ONE_PROCESS one entry for all, because what they load takes longer than they do.
 function(paceline_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;FIXTURE" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "ONE_PROCESS" "TIMEOUT;FIXTURE" "SOURCES;DEPENDS;LIBRARIES;LABELS")
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
   endif()
@@ -45,6 +46,11 @@ function(paceline_add_test name)
   paceline_compile_together(${name})
   paceline_optimise_less(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(test_ONE_PROCESS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} FIXTURES_REQUIRED "${test_FIXTURE}")
+    return()
+  endif()
   include(GoogleTest)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                        PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} FIXTURES_REQUIRED "${test_FIXTURE}")

@@ -64,8 +64,19 @@ defect missing_number_is_zero src/result/run_directory.cc \
   '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result '^unit_result\.'
 defect layer_violation src/stats/quantile.cc \
   '2i #include "report/documents.h"' '' '^check\.layering$'
-defect swallowed_crash src/run/worker.cc \
-  's/!verdict && !clean\)/!verdict \&\& !clean \&\& !WIFSIGNALED(child.wait_status()))/' 'paceline paceline_plugin_spin' '^cli\.faults$'
+defect swallowed_crash src/process/running_worker.cc \
+  's/!clean && !failure_\)/!clean \&\& !failure_ \&\& !WIFSIGNALED(status))/' 'paceline paceline_plugin_spin' '^cli\.faults$'
+coordinated='^unit_run\.(Coordinated|Resumed|Restarts)\.'
+defect measured_twice src/run/timed_passes.cc \
+  's/std::none_of\(have\.begin\(\)/true || &/' unit_run "$coordinated"
+defect interrupt_is_a_failure src/run/timed_passes.cc \
+  's/if \(!interrupt_\) end_case/end_case/' unit_run "$coordinated"
+defect changed_records_taken_over src/process/kept_records.cc \
+  '/sha256_hex\(parts\.records\)\)/{N;d}' unit_run "$coordinated"
+defect restart_of_what_ends_alike src/result/reasons.cc \
+  '/Reason\{"data"/,/kUsage/s/kEnds/kRestarts/' unit_run "$coordinated"
+defect last_result_not_written src/run/case/result_keeper.cc \
+  '/^result::RunResult ResultKeeper::finish/,/^}/s/^  write_changed\(\);//' unit_run "$coordinated"
 double=plugin_tensorrt_double_11
 defect misplaced_event plugins/tensorrt/plan_slot.cc \
   '/^  end_\.record/d; s/^  if .*!= Io::kNone\) fetch_outputs\(\);/&\n  end_.record(stream_);/' $double "^$double\."

@@ -13,8 +13,8 @@ namespace {
 using plugin_support::kDamagedAdvice;
 using plugin_support::kOperatorAdvice;
 
-// Places in the library's sources, its repetition of the path, and what every message about an opset begins
-// and goes on with.
+// Parts of messages that are removed: places in the library's sources, repetitions of the path, and how every
+// message about an opset begins and ends.
 const char* const kNoise =
     "Load model from .*? failed:|\\w+\\.cc:\\d+ \\w+ |ONNX Runtime only \\*guarantees\\*[^.]*\\. |The "
     "operator schemas[^.]*\\. ";
@@ -34,7 +34,7 @@ constexpr plugin_support::Advice kAdvice[] = {
 }  // namespace
 
 // "…failed:/onnxruntime_src/onnxruntime/core/graph/model.cc:149 onnxruntime::Model::Model(…) Unsupported
-// model IR version" : from the path to the end of the function's signature nothing is for users.
+// model IR version": from the path to the end of the function's signature nothing is for users.
 std::string reason_of(const Ort::Exception& exception) {
   std::string text = exception.what();
   std::replace(text.begin(), text.end(), '\n', ' ');

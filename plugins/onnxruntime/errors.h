@@ -9,15 +9,16 @@
 
 namespace paceline::ort_plugin {
 
-// The message in one line, without the places in ONNX Runtime's own sources, with advice where we have any.
+// Turns ONNX Runtime's exceptions into ours: the message in one line, without the places in ONNX Runtime's
+// own sources, with advice where we have any.
 std::string reason_of(const Ort::Exception& exception);
 
 inline ErrorCode code_of(const Ort::Exception& exception) {
   return exception.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED ? ErrorCode::kUnsupported : ErrorCode::kData;
 }
 
-// Runs `work`; what ONNX Runtime throws becomes Error("<what>: <reason>"): kUnsupported for operators and
-// types it has no kernel for, else kData.
+// Runs `work`; an exception of ONNX Runtime becomes Error("<what>: <reason>"): kUnsupported for operators and
+// types without a kernel, else kData.
 template <typename Work>
 auto translate_errors(const std::string& what, Work&& work) {
   try {

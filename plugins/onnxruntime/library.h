@@ -8,8 +8,8 @@
 
 namespace paceline::ort_plugin {
 
-// Opens ONNX Runtime once in a process and hands out its environment; every other call into it comes after
-// this one. The library is that below $ONNXRUNTIME_ROOT, else the one this plug-in was built with. Throws
+// Opens ONNX Runtime once per process and returns its environment; must be called before any other part of
+// it. The library is the one below $ONNXRUNTIME_ROOT, else the one this plug-in was built with. Throws
 // Error(kUnavailable) when there is none, or when it is older than the headers.
 Ort::Env& environment();
 

@@ -30,7 +30,7 @@ std::vector<plugin_support::DeclaredInput> declared_inputs(const Ort::Session& s
     if (info.GetONNXType() != ONNX_TYPE_TENSOR) continue;
     const auto tensor = info.GetTensorTypeAndShapeInfo();
     const auto shape = tensor.GetShape();
-    std::vector<const char*> symbols(shape.size());  // the session's own memory
+    std::vector<const char*> symbols(shape.size());  // memory of the session
     tensor.GetSymbolicDimensions(symbols.data(), symbols.size());
     for (std::size_t d = 0; d < shape.size(); ++d)
       input.shape.push_back(plugin_support::dimension_text(shape[d], symbols[d]));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads which inputs and outputs an opened model declares.
 #pragma once
 #include <onnxruntime_cxx_api.h>
 
@@ -9,14 +10,14 @@
 
 namespace paceline::ort_plugin {
 
-// Inputs that an opened model must be given.
+// Inputs that an opened model needs.
 std::vector<plugin_support::DeclaredInput> declared_inputs(const Ort::Session& session);
 
 // An output as far as it is known before the first inference.
 struct ModelOutput {
   std::string name;
-  std::optional<DType> dtype;  // none: no tensor of a type that can be handed on (strings, sequences, maps)
-  Shape shape;                 // -1 where only the inference will tell
+  std::optional<DType> dtype;  // none: a type that cannot be handed on (strings, sequences, maps)
+  Shape shape;                 // -1 where only the inference tells
   [[nodiscard]] bool allocatable() const;
 };
 std::vector<ModelOutput> model_outputs(const Ort::Session& session);

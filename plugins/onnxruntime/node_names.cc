@@ -14,10 +14,9 @@ namespace paceline::ort_plugin {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWork{"Conv", "MatMul", "Gemm"};
-constexpr int kFurthest =
-    6;  // nodes that are fused into one: normalisation, addition, activation, quantisation
+constexpr int kFurthest = 6;  // nodes fused into one: normalisation, addition, activation, quantisation
 
-// "conv1" is no part of "conv10".
+// "conv1" is not a part of "conv10".
 bool holds(const std::string& text, const std::string& name) {
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
@@ -41,7 +40,7 @@ NodeNames::NodeNames(const std::string& file) {
   for (const auto& node : model.graph().node()) {
     const auto index = nodes_.size();
     nodes_.push_back({onnx::layer_name(node), node.op_type(), {}});
-    for (const auto& input : node.input())  // nodes stand in the order of execution
+    for (const auto& input : node.input())  // nodes are in order of execution
       if (const auto maker = makers.find(input); maker != makers.end())
         nodes_.back().producers.push_back(maker->second);
     names_.emplace_back(nodes_.back().name, index);
@@ -55,7 +54,7 @@ NodeNames::NodeNames(const std::string& file) {
                    [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
 }
 
-// The nearest convolution or product among a node and what feeds it; the node itself where there is none.
+// The nearest convolution or matrix product among a node and its producers; without one the node itself.
 std::size_t NodeNames::work_behind(std::size_t node) const {
   std::vector<std::size_t> level{node};
   for (int depth = 0; depth < kFurthest && !level.empty(); ++depth) {

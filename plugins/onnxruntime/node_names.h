@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds which of the file's nodes a node that ONNX Runtime rewrote came from.
 #pragma once
 #include <map>
 #include <string>
@@ -7,13 +8,13 @@
 
 namespace paceline::ort_plugin {
 
-// The nodes of a file and what they are called. ONNX Runtime rewrites graphs and calls what it fused after
-// one of them or after a value it makes: "fused conv1/Conv", "Relu_3:0_nchwc".
+// The nodes of a file and their names. ONNX Runtime rewrites graphs and names what it fused after one of the
+// nodes or after a value: "fused conv1/Conv", "Relu_3:0_nchwc".
 class NodeNames {
  public:
   explicit NodeNames(const std::string& file);
-  // The model's layer of a node that ran: that of the longest name it holds. For a convolution or a product
-  // it is the one of these behind that name. Empty where it holds no name.
+  // The model's layer for an executed node: that of the longest name which the node's name contains; for a
+  // convolution or matrix product, that of the one behind this name. Empty where no name is contained.
   [[nodiscard]] std::string layer_of(const std::string& executed, const std::string& type) const;
 
  private:

@@ -18,7 +18,7 @@ double count(const Shape& shape) {
   return static_cast<double>(element_count(shape));
 }
 
-// Projections of queries, keys and values by one matrix [h, 3h'], then both attention products.
+// Projections of queries, keys and values by one matrix [h, 3h'], then both products of attention.
 double attention_flops(const Shape& input, const Shape& weights) {
   if (input.size() != 3 || weights.size() != 2) return 0;
   const auto tokens = static_cast<double>(input[0] * input[1]), length = static_cast<double>(input[1]);
@@ -32,7 +32,7 @@ double attention_products_flops(const Shape& queries, const Shape& keys) {
 
 enum class Work { kConvolution, kTransposed, kMatrix, kAttention, kAttentionProducts, kRecurrent };
 
-// Where a node's data and weights stand among its inputs, and which of them names the arithmetic.
+// Which inputs of a node are its data and weights, and which of them determines the precision.
 struct OperatorRow {
   std::string_view op;
   Work work;
@@ -64,7 +64,7 @@ constexpr std::array kOperators{
     OperatorRow{"RNN", Work::kRecurrent, 0, 1, 0, 2},
 };
 
-// X [s, b, i] meets W and R once a step.
+// X [s, b, i] is multiplied with W and R in every step.
 double recurrent_flops(const ProfiledNode& node) {
   if (node.inputs.size() < 3 || node.inputs[0].shape.size() != 3) return 0;
   const auto& x = node.inputs[0].shape;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Works out the precision and the operations of a node in ONNX Runtime's profile.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ struct ProfiledTensor {
   Shape shape;
 };
 
-// A node that ran, with every input it has.
+// An executed node with all its inputs.
 struct ProfiledNode {
   std::string name;
   std::string op;
@@ -21,8 +22,8 @@ struct ProfiledNode {
   double time_ns = 0;
 };
 
-// Arithmetic and operations of a node. Convolutions, matrix products, attention and recurrent layers have
-// FLOPs; where a node is quantised, its integers name the precision, whatever its outputs are.
+// Precision and operations of a node. Convolutions, matrix products, attention and recurrent layers have
+// FLOPs; where a node is quantised, its integers determine the precision, whatever its outputs are.
 plugin_support::LayerWork work_of(const ProfiledNode& node);
 
 }  // namespace paceline::ort_plugin

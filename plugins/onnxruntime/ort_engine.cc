@@ -20,7 +20,7 @@ namespace paceline::ort_plugin {
 namespace {
 
 constexpr std::array<std::string_view, 1> kSuffixes{".onnx"};
-// The file decides what is computed; which of these it was is read back.
+// The file determines the precision; the one that ran is read back.
 constexpr std::array<std::string_view, 3> kPrecisions{"fp32", "fp16", "int8"};
 
 int threads_of_this_process() {
@@ -49,7 +49,7 @@ plugin::EngineInfo OrtEngine::info() const {
   if (!session_) return info;
   info.settings = option_texts(settings_);
   info.settings.emplace_back("provider", "CPUExecutionProvider");
-  // The library has no question for it: its pool is the session's threads and the calling one.
+  // The library cannot be asked: its pool consists of the session's threads and the calling one.
   info.settings.emplace_back("threads", std::to_string(threads_));
   for (const auto& output : outputs_)
     if (!output.dtype) info.settings.emplace_back("output_not_compared." + output.name, "no plain tensor");
@@ -100,7 +100,7 @@ void OrtEngine::bind_inputs(SlotState& state, std::span<const TensorView> inputs
   });
 }
 
-// Memory for outputs of known shape; the others are allocated in the first inference and kept from then on.
+// Binds memory for outputs of known shape; the others are allocated in the first inference and kept.
 void OrtEngine::bind_outputs(SlotState& state) {
   Ort::AllocatorWithDefaultOptions allocator;
   for (const auto& output : outputs_) {
@@ -121,8 +121,7 @@ void OrtEngine::enqueue(plugin::Slot slot) {
                    [&] { session_->Run(Ort::RunOptions(nullptr), *state.binding); });
 }
 
-// The same inputs give outputs of the same shapes, so what the first inference allocated serves the next
-// ones.
+// The same inputs give outputs of the same shapes, so memory from the first inference serves later ones.
 void OrtEngine::keep_outputs(SlotState& state) const {
   auto values = state.binding->GetOutputValues();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -159,8 +158,8 @@ ProfiledRun OrtEngine::profiled_once(const SlotState& state, Ort::SessionOptions
   return runs.empty() ? ProfiledRun{} : std::move(runs.back());
 }
 
-// Prepacked weights are missing among a node's inputs, so shapes come from a session that packs none, and
-// times from one like the measured one.
+// A node's inputs lack prepacked weights, so shapes come from a session that packs none, and times from one
+// like the measured session.
 std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotState& state) const {
   auto unpacked = session_options(model_.file, model_, settings_);
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
@@ -175,7 +174,7 @@ std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotStat
   return layers;
 }
 
-// The model's own operations: in blocks of channels ("nchwc") every layer is filled up to whole blocks.
+// The model's own operations: with blocks of channels ("nchwc") every layer is padded to whole blocks.
 std::optional<double> OrtEngine::unpadded_flops(const SlotState& state) const {
   auto options = session_options(model_.file, model_, settings_);
   options.SetGraphOptimizationLevel(ORT_ENABLE_EXTENDED);

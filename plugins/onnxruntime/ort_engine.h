@@ -29,8 +29,8 @@ class OrtEngine : public plugin::Engine {
   struct SlotState {
     std::vector<TensorView> inputs;
     std::optional<Ort::IoBinding> binding;
-    std::vector<Ort::Value> outputs;  // one a model output; empty until the first inference allocated it
-    std::vector<TensorView> views;    // of those outputs that are plain tensors
+    std::vector<Ort::Value> outputs;  // one per model output; empty until the first inference
+    std::vector<TensorView> views;    // of the outputs that are plain tensors
   };
   void bind_inputs(SlotState& state, std::span<const TensorView> inputs);
   void bind_outputs(SlotState& state);
@@ -45,7 +45,7 @@ class OrtEngine : public plugin::Engine {
   plugin::EngineSettings settings_;
   std::optional<Ort::Session> session_;
   std::vector<ModelOutput> outputs_;
-  int threads_ = 0;  // as counted
+  int threads_ = 0;  // as reported
   plugin_support::Slots<SlotState> slots_;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The exported description: engine `onnxruntime`.
 #include "plugin/plugin.h"
 
 #include "onnxruntime/library.h"

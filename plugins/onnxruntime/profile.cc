@@ -37,7 +37,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// [{"float": [2, 16]}, {"int64": []}]
+// Parses [{"float": [2, 16]}, {"int64": []}].
 std::vector<ProfiledTensor> tensors_of(const json& list) {
   std::vector<ProfiledTensor> tensors;
   for (const auto& entry : list)
@@ -45,7 +45,7 @@ std::vector<ProfiledTensor> tensors_of(const json& list) {
   return tensors;
 }
 
-// "conv1_kernel_time" is the node conv1; its other events are fences.
+// "conv1_kernel_time" belongs to the node conv1; its other events are fences.
 constexpr std::string_view kKernelTime = "_kernel_time";
 
 ProfiledNode node_of(const json& event) {
@@ -75,7 +75,7 @@ std::vector<ProfiledRun> runs_of_profile(const std::string& text) try {
   ProfiledRun nodes;
   for (const auto& event : json::parse(text)) {
     if (is_kernel(event)) nodes.push_back(node_of(event));
-    if (is_run(event)) runs.push_back(std::exchange(nodes, {}));  // a run's event follows those of its nodes
+    if (is_run(event)) runs.push_back(std::exchange(nodes, {}));  // a run's event follows its nodes'
   }
   return runs;
 } catch (const json::exception& e) {
@@ -87,7 +87,7 @@ std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file,
   const TemporaryFolder folder;
   options.EnableProfiling(folder.file("profile").c_str());
   Ort::Session session(env, file.c_str(), options);
-  for (int i = 0; i <= times; ++i) run(session);  // the first one allocates
+  for (int i = 0; i <= times; ++i) run(session);  // the first run allocates
   Ort::AllocatorWithDefaultOptions allocator;
   auto runs = runs_of_profile(read_file(session.EndProfilingAllocated(allocator).get()));
   if (runs.size() > 1) runs.erase(runs.begin());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Runs a session under ONNX Runtime's profiler and reads the JSON that it wrote.
 #pragma once
 #include <onnxruntime_cxx_api.h>
 
@@ -10,13 +11,13 @@
 
 namespace paceline::ort_plugin {
 
-using ProfiledRun = std::vector<ProfiledNode>;  // in order; in a loop a node stands there once a pass
+using ProfiledRun = std::vector<ProfiledNode>;  // in order; a node in a loop occurs once per iteration
 
-// The runs in a profile that ONNX Runtime wrote (JSON). Error(kData) for what is no such profile.
+// The runs in a JSON profile of ONNX Runtime. Error(kData) for text that is not one.
 std::vector<ProfiledRun> runs_of_profile(const std::string& json);
 
-// Runs `run` so many times, after a first one that does not count, in a session of its own under the
-// profiler, and reads what it wrote. Nothing is left in the temporary folder.
+// Calls `run` `times` times, after a first one that does not count, in a separate session under the profiler,
+// and reads the profile. Nothing is left in the temporary folder.
 std::vector<ProfiledRun> profile_session(Ort::Env& env, const std::string& file, Ort::SessionOptions options,
                                          int times, const std::function<void(Ort::Session&)>& run);
 

@@ -44,9 +44,9 @@ const Level& optimization_level(const plugin::EngineSettings& settings) {
 
 constexpr std::int64_t kAnySize = -1;
 
-// Sizes for the symbols of the file's input shapes. Symbols that stand for several sizes are left out: some
-// exporters call every open dimension "?", and a batch may be any. An input of another rank is left to the
-// check of inputs.
+// Sizes for the symbols in the file's input shapes. A symbol with several sizes is left out (some exporters
+// call every open dimension "?"), and so is that of a free batch. An input with another number of dimensions
+// is left to the check of inputs.
 std::map<std::string, std::int64_t> dimension_sizes(const std::string& file, const plugin::ModelSpec& model) {
   const auto& inputs = model.inputs;
   std::map<std::string, std::set<std::int64_t>> sizes;

@@ -10,13 +10,13 @@
 
 namespace paceline::ort_plugin {
 
-// Everything explicit: threads inside and between operators, execution mode, graph optimisation, spinning,
-// memory arena; open dimensions of the file's inputs fixed to the sizes asked for. Error(kUsage) for an
-// option or a value it does not know.
+// Turns settings into session options, all of them explicit: threads inside and between operators, execution
+// mode, graph optimisation, spinning, memory arena; open dimensions of the file's inputs fixed to the sizes
+// asked for. Error(kUsage) for an option or a value it does not know.
 Ort::SessionOptions session_options(const std::string& file, const plugin::ModelSpec& model,
                                     const plugin::EngineSettings& settings);
 
-// The same in words, for results.
+// The same options in words, for results.
 std::vector<std::pair<std::string, std::string>> option_texts(const plugin::EngineSettings& settings);
 
 }  // namespace paceline::ort_plugin

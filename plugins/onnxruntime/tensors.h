@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Converts between plain tensors of the plug-in boundary and ONNX Runtime's.
 #pragma once
 #include <onnxruntime_cxx_api.h>
 
@@ -10,7 +11,7 @@
 namespace paceline::ort_plugin {
 
 ONNXTensorElementDataType to_onnx(DType dtype);
-// None for types that tensors here do not have: strings, complex numbers, 4-bit and 8-bit floats.
+// None for types without a counterpart here: strings, complex numbers, 4-bit and 8-bit floats.
 std::optional<DType> from_onnx(ONNXTensorElementDataType type);
 
 // A tensor on the caller's memory, which must outlive it.

@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 2> kOptions{kNumStreams, kCpuPinning};
 
 struct PrecisionRow {
   std::string_view name;
-  ov::element::Type_t type;     // of everything the file does not quantise
-  std::string_view capability;  // what the device must have; empty: nothing. f16 is left to the read-back
+  ov::element::Type_t type;     // of everything that the file does not quantise
+  std::string_view capability;  // what the device must support; empty: nothing. f16 is left to the read-back
 };
 constexpr std::array kPrecisions{
     PrecisionRow{"fp32", ov::element::Type_t::f32, ""},

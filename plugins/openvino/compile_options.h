@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Turns settings into OpenVINO's properties and reads what the compiled model reports.
 #pragma once
 #include <openvino/runtime/core.hpp>
 #include <string>
@@ -11,12 +12,12 @@ namespace paceline::openvino_plugin {
 
 inline constexpr const char* kDevice = "CPU";
 
-// Everything explicit: threads, streams, pinning, and above all the precision, without which OpenVINO picks
-// one by itself (bf16 where the CPU has it). Error(kUnsupported) for bf16 on a CPU without it, Error(kUsage)
-// for an option or a value it does not know.
+// All settings are explicit: threads, streams, pinning, and above all the precision, which OpenVINO otherwise
+// chooses (bf16 where the CPU has it). Error(kUnsupported) for bf16 on a CPU without it, Error(kUsage) for an
+// unknown option or value.
 ov::AnyMap compile_options(ov::Core& core, const plugin::EngineSettings& settings);
 
-// What the compiled model says of its settings.
+// The settings that the compiled model reports.
 std::vector<std::pair<std::string, std::string>> effective_settings(const ov::CompiledModel& model);
 
 }  // namespace paceline::openvino_plugin

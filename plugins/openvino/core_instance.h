@@ -4,7 +4,7 @@
 
 namespace paceline::openvino_plugin {
 
-// One in a process, never destroyed: its plug-ins do not survive static objects.
+// Holds the one ov::Core of a process, which is never destroyed: its plug-ins do not survive static objects.
 inline ov::Core& core() {
   static ov::Core& instance = *new ov::Core;
   return instance;

@@ -10,7 +10,7 @@
 namespace paceline::openvino_plugin {
 namespace {
 
-// Lines that only say where in OpenVINO's sources it happened, or what is clear without them.
+// Lines that only name a place in OpenVINO's sources or repeat what is known.
 bool is_noise(std::string_view line) {
   constexpr std::string_view kStarts[] = {"Exception from src/", "Check '", "FrontEnd API failed with",
                                           "Model wasn't fully converted", "Summary:"};

@@ -9,11 +9,12 @@
 
 namespace paceline::openvino_plugin {
 
-// The message in one line, without the places in OpenVINO's own sources, with advice where we have any.
+// Turns OpenVINO's exceptions into ours: the message in one line, without the places in OpenVINO's own
+// sources, with advice where we have any.
 std::string reason_of(const std::exception& exception);
 
-// Runs `work`; what OpenVINO throws becomes Error("<what>: <reason>"): kUnsupported for operators it does not
-// have, else kData.
+// Runs `work`; an exception of OpenVINO becomes Error("<what>: <reason>"): kUnsupported for operators that it
+// does not have, else kData.
 template <typename Work>
 auto translate_errors(const std::string& what, Work&& work) {
   try {

@@ -22,14 +22,14 @@ namespace paceline::openvino_plugin {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSuffixes{".onnx", ".xml", ".blob"};
-constexpr int kProfiledModels = 5;  // of which two may be disturbed
+constexpr int kProfiledModels = 5;  // two of them may be disturbed
 
 std::string type_name(const ov::element::Type& type) {
   const auto dtype = from_openvino(type);
   return dtype ? std::string(dtype_name(*dtype)) : type.get_type_name();
 }
 
-// A port has several names or none; the one asked for, else any.
+// A port has several names or none; returns one that was asked for, else any.
 template <typename Port>
 std::string name_of(const Port& port, std::span<const TensorSpec> asked) {
   const auto& names = port.get_names();
@@ -70,7 +70,7 @@ std::vector<DeclaredInput> inputs_of(const Model& model) {
   return inputs;
 }
 
-// Which input of the model each of the caller's is.
+// For each input of the caller the index of the model's input.
 std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInput> declared,
                                      std::span<const TensorSpec> given) {
   std::vector<std::size_t> order;
@@ -82,7 +82,7 @@ std::vector<std::size_t> input_order(std::span<const plugin_support::DeclaredInp
   return order;
 }
 
-// The shapes asked for; with any_batch a batch that the file leaves open stays so, up to that.
+// Sets the shapes asked for; with any_batch, a batch that the file leaves open stays open up to that size.
 void fix_shapes(ov::Model& model, std::span<const std::size_t> order, const plugin::ModelSpec& asked) {
   std::map<std::size_t, ov::PartialShape> shapes;
   for (std::size_t i = 0; i < asked.inputs.size(); ++i) {
@@ -95,7 +95,7 @@ void fix_shapes(ov::Model& model, std::span<const std::size_t> order, const plug
   model.reshape(shapes);
 }
 
-// A free dimension of a compiled file has bounds, which OpenVINO itself does not look at.
+// A free dimension of a compiled file has bounds, which OpenVINO itself does not check.
 void check_bounds(const ov::CompiledModel& model, std::span<const TensorSpec> given) {
   for (const auto& spec : given) {
     const auto shape = model.input(spec.name).get_partial_shape();
@@ -154,7 +154,7 @@ bool OpenVinoEngine::is_compiled_file() const {
   return model_.file.ends_with(".blob");
 }
 
-// Its shapes were fixed, or bounded, when it was built.
+// Reads a compiled file, whose shapes were fixed or bounded when it was built.
 ov::CompiledModel OpenVinoEngine::read_compiled(const ov::AnyMap& options) {
   std::ifstream stream(model_.file, std::ios::binary);
   auto compiled = core().import_model(stream, kDevice, options);
@@ -165,7 +165,7 @@ ov::CompiledModel OpenVinoEngine::read_compiled(const ov::AnyMap& options) {
   return compiled;
 }
 
-// The file with the shapes asked for.
+// Reads the file and sets the shapes asked for.
 std::shared_ptr<ov::Model> OpenVinoEngine::read_graph() {
   auto graph = core().read_model(model_.file);
   const auto declared = declared_inputs(*graph, model_.inputs);
@@ -208,7 +208,7 @@ std::span<const TensorView> OpenVinoEngine::synchronize(plugin::Slot slot) {
   return state.views;
 }
 
-// Profiling costs time, so a model of its own is compiled for it.
+// Profiling costs time, so a separate model is compiled for it.
 OpenVinoEngine::Profiled OpenVinoEngine::profiled(SlotState& state) {
   auto options = compile_options(core(), settings_);
   options.insert(ov::enable_profiling(true));
@@ -218,7 +218,7 @@ OpenVinoEngine::Profiled OpenVinoEngine::profiled(SlotState& state) {
   p.request = p.compiled.create_infer_request();
   for (std::size_t i = 0; i < input_order_.size(); ++i)
     p.request.set_input_tensor(i, state.request.get_input_tensor(i));
-  p.request.infer();  // the first one allocates
+  p.request.infer();  // the first inference allocates
   return p;
 }
 

@@ -34,20 +34,20 @@ class OpenVinoEngine : public plugin::Engine {
   ov::CompiledModel read_compiled(const ov::AnyMap& options);
   std::shared_ptr<ov::Model> read_graph();
   struct Profiled {
-    std::shared_ptr<ov::Model> graph;  // none for a file that was compiled before
+    std::shared_ptr<ov::Model> graph;  // null for a file that was compiled before
     ov::CompiledModel compiled;
     ov::InferRequest request;
   };
   Profiled profiled(SlotState& state);
-  // Layers with their mean times over some inferences of a compiled model of its own. Its counters hold means
-  // over all inferences so far: what the first one took is taken out.
+  // Layers with their mean times over some inferences of a separately compiled model. Its counters hold means
+  // over all inferences so far, so the first inference is subtracted.
   std::vector<plugin::Layer> mean_times(SlotState& state, int inferences);
 
   plugin::ModelSpec model_;
   plugin::EngineSettings settings_;
   ov::CompiledModel compiled_;
-  std::vector<std::size_t> input_order_;  // the model's input that each of the caller's is
-  bool fixed_outputs_ = true;             // their shapes do not depend on the data
+  std::vector<std::size_t> input_order_;  // for each input of the caller the index of the model's input
+  bool fixed_outputs_ = true;             // whether their shapes are independent of the data
   plugin_support::Slots<SlotState> slots_;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The exported description: engine `openvino`.
 #include "plugin/plugin.h"
 
 #include "openvino/openvino_builder.h"

@@ -41,7 +41,7 @@ constexpr std::array kWorkRows{
     WorkRow{"FullyConnected", Work::kMatrix},    WorkRow{"MatMul", Work::kMatrix},
 };
 
-// Operations of a node whose type has a row; none for other types and for open shapes.
+// Operations of a node whose type has a row; none for other types and open shapes.
 std::optional<double> flops_of(const ov::Node& node, std::string_view type) {
   const auto row =
       std::find_if(kWorkRows.begin(), kWorkRows.end(), [&](const WorkRow& r) { return r.type == type; });
@@ -70,7 +70,7 @@ FlopsByName graph_flops(const ov::Model& graph) {
   return flops;
 }
 
-// What a layer of another type was made of: attention, for one, becomes a single "Subgraph".
+// Adds up the operators fused into a layer of another type: attention, for one, becomes a "Subgraph".
 void add_fused(const ov::Node& node, const FlopsByName& flops, LayerWork& work) {
   for (const auto& name : split(note(node, "originalLayersNames"), ',')) {
     const auto it = flops.find(name);
@@ -101,9 +101,9 @@ bool is_work(std::string_view type) {
   return std::any_of(kWorkRows.begin(), kWorkRows.end(), [&](const WorkRow& r) { return r.type == type; });
 }
 
-// The nearest convolution or product that feeds an operator; null where there is none near.
+// The nearest convolution or matrix product that feeds an operator; null where none is near.
 const ov::Node* work_behind(const ov::Node* node) {
-  constexpr int kFurthest = 6;  // operators that become one layer
+  constexpr int kFurthest = 6;  // operators that may become one layer
   std::vector<const ov::Node*> level{node};
   for (int depth = 0; depth < kFurthest && !level.empty(); ++depth) {
     std::vector<const ov::Node*> next;
@@ -116,13 +116,13 @@ const ov::Node* work_behind(const ov::Node* node) {
   return nullptr;
 }
 
-// OpenVINO calls a quantised layer after the file's node and this.
+// OpenVINO names a quantised layer after the file's node with this suffix.
 std::string without_suffix(const std::string& name) {
   constexpr std::string_view kSuffix = "/WithoutBiases";
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
 }
 
-// A convolution that took over what followed it has lost its own name: it is the one behind the others.
+// A convolution fused with what follows loses its own name: it is the one behind the operators in the name.
 std::string model_layer(const ov::Node& node, const std::string& type, const OperatorsByName& operators) {
   auto names = split(note(node, "originalLayersNames"), ',');
   for (auto& name : names) name = without_suffix(name);
@@ -148,7 +148,7 @@ LayerWork work_of(const ov::Node& node, const FlopsByName& flops, const Operator
   return work;
 }
 
-// Constants and the model's inputs and outputs do nothing.
+// Constants, inputs and outputs of the model are not executed.
 bool is_executed(const ov::Node& node) {
   constexpr std::array<std::string_view, 3> kIdle{"Const", "Input", "Output"};
   return std::find(kIdle.begin(), kIdle.end(), note(node, "layerType")) == kIdle.end();

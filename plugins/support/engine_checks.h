@@ -8,11 +8,10 @@
 
 #include "plugin/engine.h"
 
-// What engines that read model files check alike, with the same words.
+// Checks that all engines for model files share: file, settings, options and inputs, with the same messages.
 namespace paceline::plugin_support {
 
-// The model file to read. Error(kUnsupported) for a built-in model, Error(kData) for a file that is not
-// there and for a folder.
+// The model file. Error(kUnsupported) for a built-in model, Error(kData) for a folder or a missing file.
 std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
                        std::span<const std::string_view> suffixes);
 
@@ -20,10 +19,10 @@ std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
 void check_settings(const plugin::EngineSettings& settings, std::string_view engine,
                     std::span<const std::string_view> precisions);
 
-// Error(kUsage) naming the first option that is not among `known`, and those there are.
+// Error(kUsage) naming the first option that is not among `known`, and the known ones.
 void check_options(const std::map<std::string, std::string>& options, std::string_view engine,
                    std::span<const std::string_view> known);
-// Values of an option; Error(kUsage) names the value and what would do. `fallback` where it is unset.
+// Reads an option; Error(kUsage) names the value and the accepted ones. `fallback` where it is unset.
 bool boolean_option(const std::map<std::string, std::string>& options, const std::string& name,
                     bool fallback);
 int count_option(const std::map<std::string, std::string>& options, const std::string& name, int fallback);
@@ -31,31 +30,29 @@ int count_option(const std::map<std::string, std::string>& options, const std::s
 // An input as the model file declares it; a dimension is a number, a symbol, or "?" where it is open.
 struct DeclaredInput {
   std::string name;
-  std::string type;  // float32, or the library's word for a type that tensors here do not have
+  std::string type;  // float32, or the library's word for a type without a counterpart here
   std::vector<std::string> shape;
 };
 std::string describe(const DeclaredInput& input);  // "'ids' int64 [N,128]"
 std::string describe(const TensorSpec& spec);      // "'ids' int64 [1,128]"
 std::string dimension_text(std::int64_t size, std::string_view symbol);
 
-// Error(kUsage) unless the caller's inputs are the model's: the same names, types and fixed dimensions, none
-// missing.
+// Error(kUsage) unless the caller's inputs are the model's: same names, types and fixed dimensions.
 void check_inputs(std::string_view file, std::span<const DeclaredInput> declared,
                   std::span<const TensorSpec> given);
 
-// Error(kData) for a model that names no outputs, Error(kUnsupported) for one of whose outputs none is a
-// tensor of numbers.
+// Error(kData) for a model without outputs, Error(kUnsupported) where no output is a tensor of numbers.
 void check_outputs(std::string_view file, std::size_t count, bool any_numbers);
 
-// Error(kUsage) unless the tensor is what the model was loaded for (with any_batch, or a smaller batch of
-// it), contiguous in host memory.
+// Error(kUsage) unless the tensor is what the model was loaded for (with any_batch, also a smaller batch),
+// contiguous in host memory.
 void check_tensor(const TensorView& view, const TensorSpec& spec, bool any_batch = false);
 
-// Part of a library's message, and what its reader can do about it.
+// A part of a library's message, and what the user can do about it.
 struct Advice {
   std::string_view part, advice;
 };
-// "<reason>; <advice>" with the first row whose part the reason holds; else the reason alone.
+// "<reason>; <advice>" with the first row whose part the reason contains; else the reason alone.
 std::string with_advice(std::string reason, std::span<const Advice> rows);
 inline constexpr std::string_view kDamagedAdvice =
     "the file is damaged, cut short or something else; export or copy it again";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Merges the layers of several inferences into one list with the median of each layer's times.
 #pragma once
 #include <vector>
 
@@ -6,12 +7,12 @@
 
 namespace paceline::plugin_support {
 
-// The middle of some numbers; of an even count the mean of the two middle ones. There is at least one.
+// The median; of an even count the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
 
-// One list of layers from those of several inferences (or groups of them): what the last one ran, every layer
-// with the median of its times over those that ran the same layers in the same order. A layer that none of
-// these timed has no time. Empty without inferences.
+// Merges the layers of several inferences (or groups of them): the layers of the last one, each with the
+// median of its times over those inferences that ran the same layers in the same order. A layer that none of
+// them timed has no time. Empty without inferences.
 std::vector<plugin::Layer> with_median_times(std::vector<std::vector<plugin::Layer>> inferences);
 
 }  // namespace paceline::plugin_support

@@ -11,10 +11,10 @@ namespace {
 
 using plugin::ProfiledTime;
 
-// Sums by name, in the order in which the names came.
+// Sums by name, in order of first occurrence.
 class Sums {
  public:
-  // Its place among the names.
+  // Gives the name of a call its row.
   void meet(const ProfiledCall& call) { static_cast<void>(row_of(call)); }
 
   void add(const ProfiledCall& call, double total_ns, std::optional<double> self_ns) {
@@ -23,7 +23,7 @@ class Sums {
     row.total_ns += total_ns;
     if (self_ns) add_self(row, *self_ns);
   }
-  // Work of a device that `call` handed over.
+  // Adds device work that `call` launched.
   void add_work(const ProfiledCall& call, double ns) { add_self(row_of(call), ns); }
 
   plugin::StepProfile result() && {
@@ -51,7 +51,7 @@ class OpenCalls {
  public:
   OpenCalls(Sums& sums, bool self_times) : sums_(sums), self_times_(self_times) {}
 
-  // In the order of their starts; of two that start together, the longer first.
+  // To be called in order of starts; of two that start together, with the longer first.
   void enter(ProfiledCall call) {
     while (!open_.empty() && open_.back().call.end_ns <= call.start_ns) leave();
     if (!open_.empty()) call.end_ns = std::min(call.end_ns, open_.back().call.end_ns);
@@ -120,7 +120,7 @@ void add_device_work(const std::vector<ProfiledCall>& calls, Sums& sums) {
   }
 }
 
-// How long the device was at work; streams work side by side.
+// How long the device was busy; streams may overlap.
 double busy_time(const std::vector<ProfiledCall>& calls) {
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
   for (const auto& call : calls)

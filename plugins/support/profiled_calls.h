@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Sums up calls that a profiler saw as self and total times by name.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,18 +14,18 @@ struct ProfiledCall {
   std::string name;
   std::uint64_t thread = 0;
   std::int64_t start_ns = 0, end_ns = 0;
-  bool scope = false;            // of Profiler::open
-  bool beside = false;           // no work of its thread: a collective under way
+  bool scope = false;            // opened by Profiler::open
+  bool beside = false;           // not work of its thread: a collective in flight
   std::uint64_t number = 0;      // of a call on the host; 0: it has none
   bool on_device = false;        // a kernel or a copy
-  std::uint64_t started_by = 0;  // number of the call that handed it to the device; 0: not known
+  std::uint64_t started_by = 0;  // number of the call that launched it on the device; 0: not known
 };
 
-// The calls as sums by name. What a call does not spend in calls inside it, on its thread, is its self time;
-// so the self times of a thread add up to the time it was in any call. Calls beside their thread have none,
-// and are inside nothing.
-// Where a device worked, self times are the device's: what a call itself handed over. Threads of the host
-// that wait for each other would count one moment twice. Work that no call is known for has a row of its own.
+// Sums of the calls by name. The self time of a call is what it does not spend in calls inside it on its
+// thread, so the self times of a thread add up to the time that it was in any call. Calls beside their thread
+// have no self time and are inside nothing. Where a device worked, self times are the device's: the work that
+// a call itself launched, because host threads that wait for each other would count the same moment twice.
+// Work without a known call has a row of its own.
 plugin::StepProfile profile_of(std::vector<ProfiledCall> calls);
 
 }  // namespace paceline::plugin_support

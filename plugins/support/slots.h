@@ -11,15 +11,15 @@
 
 namespace paceline::plugin_support {
 
-// What an engine keeps for each of its slots. A slot is there from its first successful bind on; a bind that
-// throws leaves it unbound.
+// Keeps what an engine needs for each of its slots, from its bind on. A slot is there from its first
+// successful bind on; a bind that throws leaves it unbound.
 template <class State>
 class Slots {
  public:
   void clear() { entries_.clear(); }
 
-  // Has `fill` take `given` inputs into the slot's state, which is new or the one of the last bind. Throws
-  // Error(kUsage) when they are not as many as the model takes.
+  // Lets `fill` take `given` inputs into the slot's state, which is new or that of the last bind. Throws
+  // Error(kUsage) when their number is not that of the model's inputs.
   template <class Fill>
   void bind(plugin::Slot slot, std::size_t given, std::size_t wanted, Fill fill) {
     if (given != wanted)
@@ -56,7 +56,7 @@ class Slots {
     return there ? entries_[index].get() : nullptr;
   }
 
-  std::vector<std::unique_ptr<Entry>> entries_;  // a state stays where it is
+  std::vector<std::unique_ptr<Entry>> entries_;  // pointers, so that a state keeps its address
 };
 
 }  // namespace paceline::plugin_support

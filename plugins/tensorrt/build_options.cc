@@ -22,7 +22,7 @@ constexpr const char* kWorkspace = "workspace";
 constexpr const char* kDla = "dla";
 constexpr const char* kTimingCache = "timing_cache";
 constexpr std::array<std::string_view, 4> kBuildOptions{kWorkspace, kDla, kTimingCache, kDeviceOption};
-// Types are those of the file; TF32 is the one precision that is a switch.
+// The file determines the types; of the precisions only TF32 is a switch.
 constexpr std::array<std::string_view, 4> kBuildPrecisions{"fp32", "tf32", "fp16", "int8"};
 
 std::int64_t number_option(const std::map<std::string, std::string>& options, const char* name,
@@ -80,7 +80,7 @@ BuildOptions read_build_options(const plugin::BuildSettings& settings) {
 }
 
 void apply(const BuildOptions& options, const nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config) {
-  // On unless it is switched off: "fp32" would round its products.
+  // TF32 is on by default, so "fp32" must switch it off: it would round products.
   if (options.tf32)
     config.setFlag(BuilderFlag::kTF32);
   else
@@ -88,14 +88,14 @@ void apply(const BuildOptions& options, const nvinfer1::IBuilder& builder, nvinf
   if (options.workspace_bytes > 0)
     config.setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, static_cast<std::size_t>(options.workspace_bytes));
   if (options.dla_core >= 0) choose_dla(options.dla_core, builder, config);
-  // Without it a plan cannot tell in which precision its layers run.
+  // Without it a plan cannot tell the precision of its layers.
   config.setProfilingVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED);
 }
 
 void add_profiles(const std::vector<ShapeProfile>& profiles, nvinfer1::IBuilder& builder,
                   nvinfer1::IBuilderConfig& config) {
   for (const auto& shapes : profiles) {
-    auto* profile = builder.createOptimizationProfile();  // stays the builder's
+    auto* profile = builder.createOptimizationProfile();  // owned by the builder
     for (const auto& range : shapes) set_range(*profile, range);
     if (config.addOptimizationProfile(profile) < 0)
       throw Error(ErrorCode::kUsage, "the library refuses these shapes: min <= opt <= max must hold");

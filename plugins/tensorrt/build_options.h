@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Turns options and shapes into TensorRT's builder configuration, and reads them back.
 #pragma once
 #include <NvInfer.h>
 
@@ -10,27 +11,27 @@
 
 namespace paceline::tensorrt_plugin {
 
-// What is asked for, checked before anything is opened.
+// The options, checked before anything is opened.
 struct BuildOptions {
   bool tf32 = false;
-  std::int64_t workspace_bytes = 0;  // 0: the library's own limit, all of the device's memory
+  std::int64_t workspace_bytes = 0;  // 0: the library's own limit, which is all of the device's memory
   int dla_core = -1;                 // -1: the GPU
   std::string timing_cache;          // a file; empty: none
-  std::string device;                // whose kernels are timed: "cuda:1"; empty: the library's own choice
+  std::string device;  // the device whose kernels are timed: "cuda:1"; empty: the library's choice
 };
 
-// Throws Error(kUnsupported) for a precision that a model cannot have here, Error(kUsage) for an option or a
-// value that is none.
+// Error(kUnsupported) for a precision that models cannot have here, Error(kUsage) for an unknown option or
+// value.
 BuildOptions read_build_options(const plugin::BuildSettings& settings);
 
-// Throws Error(kUnsupported) when a DLA core is asked for that this machine or this version does not have.
+// Throws Error(kUnsupported) for a DLA core that this machine or this version does not have.
 void apply(const BuildOptions& options, const nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config);
 
-// One optimisation profile each. Throws Error(kUsage) for a range that the library refuses.
+// Adds one optimisation profile each. Throws Error(kUsage) for a range that the library refuses.
 void add_profiles(const std::vector<ShapeProfile>& profiles, nvinfer1::IBuilder& builder,
                   nvinfer1::IBuilderConfig& config);
 
-// As the configuration reports them back.
+// The settings as the configuration reports them.
 std::vector<std::pair<std::string, std::string>> effective_settings(const nvinfer1::IBuilderConfig& config);
 
 }  // namespace paceline::tensorrt_plugin

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-struct CUstream_st;  // CUDA's own name for what a stream points at
+struct CUstream_st;  // CUDA's own name for the target of a stream
 
 namespace paceline::tensorrt_plugin {
 
@@ -16,8 +16,8 @@ using Event = void*;
 using Graph = void*;
 using GraphExec = void*;
 
-// The functions of the CUDA driver that the engine calls, in its own binary interface. The driver is opened
-// at run time: nothing links it, and nothing of a CUDA toolkit is needed.
+// The functions of the CUDA driver that the engine calls, in the driver's binary interface. The driver is
+// opened at run time: nothing links it, and no CUDA toolkit is needed.
 struct Driver {
   int (*init)(unsigned flags);
   int (*version)(int* version);
@@ -48,15 +48,15 @@ struct Driver {
   int (*error_text)(int code, const char** text);
 };
 
-// Throws Error(kUnavailable) when the machine has no such library, or one without these functions.
+// Throws Error(kUnavailable) when the machine has no such library, or these functions are missing.
 Driver open_driver(const char* library);
-const Driver& driver();  // of this process; initialised
+const Driver& driver();  // initialised once per process
 
 // "CUDA error 900 (operation not permitted when stream is capturing)".
 std::string error_words(int code);
 
-// Throws Error(kInternal), kUnavailable for a missing device, with the driver's words: "<what>: <words>";
-// std::bad_alloc when the device has no memory left.
+// Throws Error(kInternal), or kUnavailable for a missing device, as "<what>: <words of the driver>";
+// std::bad_alloc when the device is out of memory.
 void check(int code, std::string_view what);
 
 }  // namespace paceline::tensorrt_plugin

@@ -13,8 +13,8 @@ namespace paceline::tensorrt_plugin {
 namespace {
 
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;  // CUdevice_attribute
-constexpr unsigned kNonBlocking = 1;                         // of streams: does not wait for the default one
-constexpr int kCaptureThreadLocal = 1;                       // other threads may call CUDA meanwhile
+constexpr unsigned kNonBlocking = 1;    // of streams: they do not wait for the default stream
+constexpr int kCaptureThreadLocal = 1;  // other threads may call CUDA during a capture
 
 int device_index(const std::string& device) {
   const auto index = device.starts_with("cuda:") ? parse_int(device.substr(5)) : std::nullopt;
@@ -34,14 +34,14 @@ int attribute(int which, int device) {
   return value;
 }
 
-// The library refuses memory without an address, which an empty tensor has too.
+// The library refuses null for memory, also for an empty tensor.
 std::size_t at_least_one(std::size_t bytes) {
   return std::max<std::size_t>(bytes, 1);
 }
 
 }  // namespace
 
-// Devices are numbered as they are handed out: CUdevice is the index.
+// A CUdevice is its index.
 Gpu::Gpu(const std::string& device) : index_(device_index(device)) {
   std::array<char, 256> name{};
   check(driver().device_name(name.data(), static_cast<int>(name.size()), index_), "cannot ask the device");
@@ -132,7 +132,7 @@ double OwnedEvent::ns_until(const OwnedEvent& end) const {
   return double{ms} * 1e6;
 }
 
-// A capture is ended whatever came of the work: the stream is of no use before.
+// A capture must be ended even after an error, because the stream cannot be used before.
 OwnedGraph::OwnedGraph(const OwnedStream& stream, const std::function<bool()>& work) {
   constexpr const char* kRefusal = "the plan cannot be recorded as a CUDA graph; use cuda_graph: false";
   check(driver().begin_capture(stream.get(), kCaptureThreadLocal), "cannot record a CUDA graph");

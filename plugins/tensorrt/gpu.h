@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A GPU, and owners of its memory and its streams.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -10,15 +11,15 @@
 
 namespace paceline::tensorrt_plugin {
 
-inline constexpr const char* kDeviceOption = "device";  // of the engine and of the builder: which Gpu
+inline constexpr const char* kDeviceOption = "device";  // of the engine and of the builder: selects the Gpu
 
-// One device of this process, by its primary context, which stays until the process ends.
+// One device, with its primary context, which stays until the process ends.
 class Gpu {
  public:
-  // `device`: "cuda:1". Throws Error(kUnavailable) without a driver or such a device, Error(kUsage) for what
-  // is no name of one.
+  // `device`: "cuda:1". Error(kUnavailable) without a driver or such a device, Error(kUsage) for a malformed
+  // name.
   explicit Gpu(const std::string& device);
-  void use() const;  // by the calling thread; before anything else that touches the device
+  void use() const;  // makes it the calling thread's device; needed before anything else that touches it
   void use_if_possible() const noexcept;  // the same in a destructor
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -30,7 +31,7 @@ class Gpu {
   std::string name_, capability_;
 };
 
-// Owners of what the driver hands out, on the device in use. Moved, never copied.
+// Owners of the driver's objects on the device in use. They can be moved, but not copied.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -58,8 +59,8 @@ class PinnedBuffer {
   void* memory_ = nullptr;
 };
 
-// Memory of the host that copies come from or go to: pinned, which the device reads and writes by itself, or
-// pageable, through which the driver copies piece by piece.
+// Host memory as source or target of copies: pinned, which the device reads and writes itself, or pageable,
+// through which the driver copies piece by piece.
 class HostBuffer {
  public:
   HostBuffer(std::size_t bytes, bool pinned);
@@ -68,7 +69,7 @@ class HostBuffer {
  private:
   PinnedBuffer pinned_;
   std::unique_ptr<std::byte[]> pageable_;
-  void* memory_ = nullptr;  // of one of them
+  void* memory_ = nullptr;  // from either allocator
 };
 
 class OwnedStream {
@@ -92,17 +93,17 @@ class OwnedEvent {
   OwnedEvent& operator=(OwnedEvent&& other) noexcept;
   ~OwnedEvent();
   void record(const OwnedStream& stream) const;
-  [[nodiscard]] double ns_until(const OwnedEvent& end) const;  // both recorded and waited for
+  [[nodiscard]] double ns_until(const OwnedEvent& end) const;  // after both were recorded and waited for
 
  private:
   Event event_ = nullptr;
 };
 
-// Work of a stream that was recorded, launched as one piece.
+// Recorded work of a stream, launched as one piece.
 class OwnedGraph {
  public:
-  // Records what `work` enqueues on the stream; nothing of it runs. Throws Error(kUnsupported) when it cannot
-  // be recorded, or `work` says false.
+  // Records what `work` enqueues on the stream without running it. Throws Error(kUnsupported) when it cannot
+  // be recorded, or `work` returns false.
   OwnedGraph(const OwnedStream& stream, const std::function<bool()>& work);
   OwnedGraph(const OwnedGraph&) = delete;
   OwnedGraph& operator=(const OwnedGraph&) = delete;

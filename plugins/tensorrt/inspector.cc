@@ -21,7 +21,7 @@ using plugin_support::LayerWork;
 struct TypeWord {
   std::string_view word, precision;
 };
-// Parts of "Half", "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format.";
+// Parts of "Half", "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format."; the
 // first match wins.
 constexpr std::array kTypeWords{
     TypeWord{"BFloat16", "bf16"}, TypeWord{"BF16", "bf16"}, TypeWord{"FP16", "fp16"},
@@ -88,7 +88,7 @@ Work work_word(const std::string& text) {
   return row == kWorkWords.end() ? Work::kNone : row->work;
 }
 
-// What it computes stands in "ParameterType" where there is one: a fused layer's type names its compiler.
+// "ParameterType" says what a layer computes, where it exists: the type of a fused layer names its compiler.
 Work work_of(const json& layer) {
   const auto by_parameters = work_word(lower(text_at(layer, "ParameterType")));
   return by_parameters != Work::kNone ? by_parameters : work_word(lower(text_at(layer, "LayerType")));
@@ -98,7 +98,7 @@ bool is_known(const Shape& shape) {
   return !shape.empty() && std::all_of(shape.begin(), shape.end(), [](auto size) { return size >= 0; });
 }
 
-// [first, second / groups, kernel…], as plugin_support wants weights; empty where the layer does not say.
+// [first, second / groups, kernel…], as plugin_support takes weights; empty where the layer does not tell.
 Shape weights_of(const json& layer, std::int64_t first, std::int64_t second) {
   Shape weights = shape_at(layer, "Kernel");
   const auto groups = number_at(layer, "Groups", 1);
@@ -131,8 +131,8 @@ std::vector<std::string> split_at(const std::string& text, std::string_view sepa
   return parts;
 }
 
-// Nodes of the file that a layer was made of: "[ONNX Layer: conv1/Conv]\x1f[ONNX Layer: relu/Relu]" or, where
-// there is no such text, its name: "conv1/Conv + relu/Relu".
+// Nodes of the file in a layer: "[ONNX Layer: conv1/Conv]\x1f[ONNX Layer: relu/Relu]", or without such text
+// the parts of its name: "conv1/Conv + relu/Relu".
 std::vector<std::string> nodes_of(const json& layer) {
   constexpr std::string_view kBegin = "[ONNX Layer: ";
   if (!layer.contains("Metadata")) return split_at(text_at(layer, "Name"), " + ");

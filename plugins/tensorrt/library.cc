@@ -21,7 +21,7 @@ constexpr const char* kFix =
 
 struct Product {
   std::string_view title, file, parser;
-  int headers;  // major version of the headers that describe its interface
+  int headers;  // major version of the headers for its interface
 };
 constexpr int kHeaders = NV_TENSORRT_MAJOR;
 constexpr std::array kProducts{
@@ -29,7 +29,7 @@ constexpr std::array kProducts{
     Product{"TensorRT", "libnvinfer.so.11", "libnvonnxparser.so.11", 11},
     Product{"TensorRT-RTX", "libtensorrt_rtx.so.1", "libtensorrt_onnxparser_rtx.so.1", 11},
 };
-// Of archives, of the distribution's packages, of wheels.
+// Folders of archives, of packages of the distribution, of wheels.
 constexpr std::array<const char*, 5> kFolders{"lib", "lib64", "", "tensorrt_libs", "tensorrt_rtx_libs"};
 
 struct Candidate {
@@ -49,8 +49,8 @@ void add_below(const fs::path& root, std::vector<Candidate>& found) {
         found.push_back({&product, file.string()});
 }
 
-// First the best. The root that is given is the only place; else the one this plug-in was built with, and
-// what the system finds by name.
+// The libraries to try, best first. A root that is given is the only place; else the one that this plug-in
+// was built with, and what the system finds by name.
 std::vector<Candidate> candidates() {
   std::vector<Candidate> found;
   const std::string built_with = TENSORRT_BUILD_ROOT, given = given_root();
@@ -64,7 +64,7 @@ std::vector<Candidate> candidates() {
   throw Error(ErrorCode::kUnavailable, message);
 }
 
-// What the loader said of libraries that are there, and of headers that do not fit.
+// Reports what the loader said about libraries that exist, and headers that do not fit.
 [[noreturn]] void report_nothing(const std::string& reasons) {
   const auto root = given_root();
   const auto where = root.empty() ? "" : fmt::format(" in {} '{}'", kRoot, root);
@@ -109,7 +109,7 @@ void Library::describe(std::string_view title, std::string parser_file) {
                          number(handle_, "getInferLibPatchVersion"));
 }
 
-// The library compares the number with its own; its interface is the same for every release of a major
+// The library compares this number with its own. Its interface is the same for every release of a major
 // version, so it gets its own number back.
 std::unique_ptr<nvinfer1::IBuilder> Library::make_builder(nvinfer1::ILogger& logger) const {
   const auto make = find<void* (*)(void*, int)>(handle_, "createInferBuilder_INTERNAL");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Opens TensorRT or TensorRT-RTX and its ONNX parser at run time, and reads their versions.
 #pragma once
 #include <NvInfer.h>
 #include <NvOnnxParser.h>
@@ -11,21 +12,21 @@
 
 namespace paceline::tensorrt_plugin {
 
-// The library opened in this process: TensorRT, or its sibling TensorRT-RTX behind the same interface. Each
-// object is null where the library refuses; it tells the logger why.
+// The library opened in this process: TensorRT, or its sibling TensorRT-RTX behind the same interface. An
+// object is null where the library refuses; the logger gets the reason.
 class Library {
  public:
   // Looks below $TENSORRT_ROOT, else where the system keeps libraries. Throws Error(kUnavailable) when there
-  // is none, or one for other headers than this plug-in was built with.
+  // is none, or one that does not fit the headers that this plug-in was built with.
   Library();
   [[nodiscard]] const std::string& title() const { return title_; }  // TensorRT | TensorRT-RTX
   [[nodiscard]] const std::string& version() const { return version_; }
-  // TensorRT-RTX: its interface is TensorRT 11's in what builds; in the rest calls differ.
+  // For TensorRT-RTX: its interface for builds is that of TensorRT 11; the rest differs.
   [[nodiscard]] bool builds_only() const { return title_ != "TensorRT"; }
   [[nodiscard]] int major_version() const { return major_; }
   [[nodiscard]] std::unique_ptr<nvinfer1::IBuilder> make_builder(nvinfer1::ILogger& logger) const;
   [[nodiscard]] std::unique_ptr<nvinfer1::IRuntime> make_runtime(nvinfer1::ILogger& logger) const;
-  // Opens the parser's own library. Throws Error(kUnavailable) when it is not beside the other.
+  // Opens the library of the parser. Throws Error(kUnavailable) when it is not beside the other.
   [[nodiscard]] std::unique_ptr<nvonnxparser::IParser> make_parser(nvinfer1::INetworkDefinition& network,
                                                                    nvinfer1::ILogger& logger) const;
 

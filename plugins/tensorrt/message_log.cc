@@ -33,7 +33,7 @@ void MessageLog::log(Severity severity, const char* message) noexcept try {
   if (file_.empty()) return;
   const auto level = static_cast<std::size_t>(std::max(0, static_cast<int>(severity)));
   std::ofstream(file_, std::ios::app) << '[' << kLevels.at(level) << "] " << message << '\n';
-} catch (...) {  // a full disk must not end the library's work
+} catch (...) {  // a full disk must not stop the library
 }
 
 std::string MessageLog::reason() const {
@@ -57,7 +57,7 @@ std::string plain_words(std::string_view message) {
   std::string text(message);
   std::replace(text.begin(), text.end(), '\n', ' ');
   const std::regex noise(kNoise);
-  for (std::string before; before != text;) {  // what one removal brings to the front may be noise again
+  for (std::string before; before != text;) {  // one removal may bring further noise to the front
     before = text;
     text = std::string(trim(std::regex_replace(text, noise, "")));
   }

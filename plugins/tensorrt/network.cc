@@ -17,9 +17,9 @@ namespace {
 
 using ParserCode = nvonnxparser::ErrorCode;
 
-constexpr int kMostErrors = 3;  // a model of another framework can have hundreds of the same kind
+constexpr int kMostErrors = 3;  // a model of another framework may cause hundreds of the same kind
 
-// From version 11 on there is no other kind of network.
+// From version 11 on every network is strongly typed.
 #if NV_TENSORRT_MAJOR < 11
 constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped =
     1U << static_cast<unsigned>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
@@ -27,7 +27,7 @@ constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped =
 constexpr nvinfer1::NetworkDefinitionCreationFlags kStronglyTyped = 0;
 #endif
 
-constexpr const char* kNoOperator = "Plugin not found";  // what is no operator is taken for a plug-in's name
+constexpr const char* kNoOperator = "Plugin not found";  // an unknown operator is taken for a plug-in
 constexpr plugin_support::Advice kAdvice[] = {
     {"Failed to import initializer", plugin_support::kDataFileAdvice},
     {"Failed to parse", plugin_support::kDamagedAdvice},
@@ -38,7 +38,7 @@ std::string text_of(const char* text) {
   return text ? text : "";
 }
 
-// A node that is named is one that the library cannot take, whatever it calls the error.
+// An error that names a node means that the library cannot handle the node, whatever the error's code.
 bool is_unsupported(const nvonnxparser::IParserError& error) {
   return !text_of(error.nodeOperator()).empty() || (error.code() >= ParserCode::kUNSUPPORTED_GRAPH &&
                                                     error.code() <= ParserCode::kUNSUPPORTED_NODE_SHAPE);

@@ -16,11 +16,11 @@
 namespace paceline::tensorrt_plugin {
 namespace {
 
-// The library builds on the device that the calling thread uses. No driver is opened unless a device is
-// named: TensorRT-RTX builds on machines without one.
+// The library builds on the calling thread's device. The driver is only opened when a device is named,
+// because TensorRT-RTX builds on machines without one.
 std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, const std::string& device,
                                                   MessageLog& log) {
-  if (!device.empty()) (void)Gpu(device);  // its constructor makes it the one in use
+  if (!device.empty()) (void)Gpu(device);  // its constructor makes it the current device
   auto builder = library.make_builder(log);
   if (!builder)
     throw Error(ErrorCode::kUnavailable,
@@ -49,7 +49,7 @@ plugin::BuildReport PlanBuilder::build(const std::string& onnx_file, const plugi
   apply(options, *builder, *config);
   add_profiles(settings.profiles, *builder, *config);
   const TimingCache cache(*config, options.timing_cache, log);
-  log.reset();  // parsers complain of what they can do without
+  log.reset();  // parsers also complain about what they can do without
   const std::unique_ptr<nvinfer1::IHostMemory> plan(
       builder->buildSerializedNetwork(*network.definition, *config));
   if (!plan)

@@ -23,10 +23,10 @@ constexpr const char* kIo = "io";
 constexpr const char* kCudaGraph = "cuda_graph";
 constexpr std::array<std::string_view, 3> kEngineOptions{kDeviceOption, kIo, kCudaGraph};
 constexpr std::array<std::string_view, 2> kSuffixes{".plan", ".engine"};
-// The plan decides what is computed; which of these it was is read back.
+// The plan determines the precision; the one that ran is read back.
 constexpr std::array<std::string_view, 5> kEnginePrecisions{"fp32", "tf32", "fp16", "bf16", "int8"};
 
-// The CUDA version of the driver's interface, which is not the driver's own version.
+// The CUDA version of the driver's interface, which differs from the driver's own version.
 std::string driver_api_version() {
   int version = 0;
   check(driver().version(&version), "cannot ask the driver");
@@ -65,18 +65,18 @@ Launch launch_of(const std::map<std::string, std::string>& options) {
   return launch;
 }
 
-// Times of layers in each inference, in the order in which they ended.
+// Times of the layers in each inference, in the order in which they ended.
 class LayerClock : public nvinfer1::IProfiler {
  public:
   void reportLayerTime(const char* name, float ms) noexcept override {
     try {
       runs_.back().push_back({name, "", "", double{ms} * 1e6, {}});
-    } catch (...) {  // a layer without a time
+    } catch (...) {  // the layer has no time then
     }
   }
   void clear() { runs_.clear(); }
   void next_inference() { runs_.emplace_back(); }
-  // Of those that ran more than once in an inference the sum.
+  // A layer that ran several times per inference counts as their sum.
   [[nodiscard]] std::map<std::string, double> medians_ns() {
     std::map<std::string, double> times;
     for (const auto& layer : plugin_support::with_median_times(std::move(runs_)))
@@ -88,7 +88,7 @@ class LayerClock : public nvinfer1::IProfiler {
   std::vector<std::vector<plugin::Layer>> runs_;
 };
 
-// The profiler of a context, which would call it in later inferences too: also after an error it must go.
+// Sets the profiler of a context and removes it even after an error, so that later inferences do not call it.
 class ClockInUse {
  public:
   ClockInUse(nvinfer1::IExecutionContext& context, LayerClock& clock) : context_(context) {
@@ -129,7 +129,7 @@ std::vector<DeclaredInput> PlanEngine::file_inputs(const std::string& file) {
   gpu_.emplace("cuda:0");
   open_plan(file, bytes);
   std::vector<DeclaredInput> inputs;
-  const auto profiles = plan_profiles(*engine_);  // outlives the loop over one of them
+  const auto profiles = plan_profiles(*engine_);  // must outlive the loop over one of them
   for (const auto& range : profiles.at(0))
     inputs.push_back(
         {range.input, from_tensorrt(engine_->getTensorDataType(range.input.c_str())), range.opt, {}});
@@ -154,7 +154,7 @@ void PlanEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   outputs_ = plan_outputs(*engine_);
 }
 
-// A thread that ends the engine may be one that never used the device.
+// The thread that destroys the engine may never have used the device.
 void PlanEngine::close_plan() noexcept {
   if (gpu_) gpu_->use_if_possible();
   slots_.clear();
@@ -200,7 +200,7 @@ std::span<const TensorView> PlanEngine::synchronize(plugin::Slot slot) {
   return bound(slot).wait();
 }
 
-// The layers with the shapes of this case. Throws Error(kData) where the inspector gives no text.
+// The layers with the shapes of this case. Throws Error(kData) where the inspector returns no text.
 std::vector<plugin_support::LayerWork> PlanEngine::layers(PlanSlot& slot) const {
   const std::unique_ptr<nvinfer1::IEngineInspector> inspector(engine_->createEngineInspector());
   const bool is_ready = inspector && inspector->setExecutionContext(&slot.context());
@@ -228,7 +228,7 @@ plugin::LayerTimes PlanEngine::profile(plugin::Slot slot, int inferences) {
   LayerClock clock;
   const ClockInUse in_use(state.context(), clock);
   for (int i = -1; i < inferences; ++i) {
-    if (i == 0) clock.clear();  // the first one may still load kernels
+    if (i == 0) clock.clear();  // the first inference may still load kernels
     clock.next_inference();
     state.start_without_graph();
     (void)state.wait();

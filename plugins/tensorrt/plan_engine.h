@@ -17,8 +17,7 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Runs a plan on a GPU. The options io and cuda_graph say where inputs and outputs are and how the model is
-// launched.
+// Runs a plan on a GPU. The options io and cuda_graph say where tensors are and how the model is launched.
 class PlanEngine : public plugin::Engine {
  public:
   PlanEngine() = default;
@@ -26,7 +25,7 @@ class PlanEngine : public plugin::Engine {
   PlanEngine& operator=(const PlanEngine&) = delete;
   ~PlanEngine() override { close_plan(); }
   [[nodiscard]] plugin::EngineInfo info() const override;
-  // An input that a plan leaves open has the shape that its first profile is tuned for, as in trtexec.
+  // An input that the plan leaves open has the shape that its first profile is tuned for, as in trtexec.
   [[nodiscard]] std::vector<DeclaredInput> file_inputs(const std::string& file) override;
   void load(const plugin::ModelSpec& model, const plugin::EngineSettings& settings) override;
   void bind(plugin::Slot slot, std::span<const TensorView> inputs) override;
@@ -50,7 +49,7 @@ class PlanEngine : public plugin::Engine {
   std::unique_ptr<nvinfer1::IRuntime> runtime_;
   std::unique_ptr<nvinfer1::ICudaEngine> engine_;
   std::vector<ShapeProfile> profiles_;
-  int profile_ = 0;  // the one that holds the shapes of this case
+  int profile_ = 0;  // the profile that holds the shapes of this case
   std::vector<PlanOutput> outputs_;
   Launch launch_;
   plugin_support::Slots<std::unique_ptr<PlanSlot>> slots_;

@@ -11,8 +11,8 @@
 namespace paceline::tensorrt_plugin {
 namespace {
 
-// As trtexec --getPlanVersionOnly reads it: a tag, the number of the format, and in format 0 the version in
-// four bytes of their own.
+// The head, read as by trtexec --getPlanVersionOnly: a tag, the number of the format, and in format 0 the
+// version in four bytes.
 constexpr std::string_view kTag = "ftrt";
 constexpr std::size_t kFormatAt = 4, kVersionAt = 24, kHeadBytes = 28;
 

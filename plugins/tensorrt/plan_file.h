@@ -7,9 +7,9 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Compares the head of a plan with the library: neither a GPU nor a driver is needed for it. Throws
-// Error(kData) for a file that is no plan, Error(kUnsupported) for one that another version wrote, and for
-// TensorRT-RTX, which only builds here.
+// Compares the head of a plan with the library's version, without a GPU or a driver. Throws Error(kData) for
+// a file that is not a plan, Error(kUnsupported) for one of another version, and for TensorRT-RTX, which only
+// builds here.
 void check_plan(const std::string& file, std::string_view bytes, const Library& library);
 
 }  // namespace paceline::tensorrt_plugin

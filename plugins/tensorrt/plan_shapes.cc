@@ -83,7 +83,7 @@ std::vector<ShapeProfile> plan_profiles(const nvinfer1::ICudaEngine& engine) {
     for (const auto& name : names_of(engine, TensorIOMode::kINPUT)) {
       const auto shape = [&](OptProfileSelector which) {
         const auto dims = engine.getProfileShape(name.c_str(), i, which);
-        // For an input on the host a profile bounds the values and may have no shape.
+        // For an input on the host a profile bounds the values and may lack a shape.
         return from_dims(dims.nbDims < 0 ? engine.getTensorShape(name.c_str()) : dims);
       };
       profile.push_back({name, shape(OptProfileSelector::kMIN), shape(OptProfileSelector::kOPT),

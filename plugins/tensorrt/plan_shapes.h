@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads inputs, outputs and profiles of a plan, and finds the profile that holds a shape.
 #pragma once
 #include <NvInfer.h>
 
@@ -12,10 +13,10 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Inputs that a plan must be given; a dimension that its profiles leave open is "?".
+// Inputs that a plan needs; a dimension that its profiles leave open is "?".
 std::vector<plugin_support::DeclaredInput> declared_inputs(const nvinfer1::ICudaEngine& engine);
 
-// An output of a type that tensors here have. Throws Error(kUnsupported) for others.
+// An output of a type that has a counterpart here. Throws Error(kUnsupported) for others.
 struct PlanOutput {
   std::string name;
   DType dtype;
@@ -23,10 +24,10 @@ struct PlanOutput {
 };
 std::vector<PlanOutput> plan_outputs(const nvinfer1::ICudaEngine& engine);
 
-// Whether the library reads or writes a tensor in the host's memory, as it does with those that hold shapes.
+// Whether the library reads or writes a tensor in host memory, as it does with tensors that hold shapes.
 bool is_on_host(const nvinfer1::ICudaEngine& engine, const std::string& name);
 
-// The shapes that each profile of a plan takes.
+// The shapes that each profile of a plan accepts.
 std::vector<ShapeProfile> plan_profiles(const nvinfer1::ICudaEngine& engine);
 
 // The first profile that holds these shapes. Throws Error(kUsage) naming the profiles when none does.

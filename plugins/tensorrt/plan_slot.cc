@@ -19,7 +19,7 @@ PlanSlot::PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector
   for (const auto& input : inputs) add_input(input, is_on_host(engine, input.name));
 }
 
-// A kernel or a copy may still use the memory and the context that go now.
+// Waits, because a kernel or a copy may still use the memory and the context.
 PlanSlot::~PlanSlot() {
   (void)driver().wait_for_stream(stream_.get());
 }
@@ -46,7 +46,7 @@ void PlanSlot::bind_address(const std::string& name, const Buffers& memory) {
           fmt::format("cannot bind tensor '{}'", name));
 }
 
-// A graph that was recorded before holds the old addresses and shapes.
+// A graph recorded earlier holds old addresses and shapes.
 void PlanSlot::make_outputs() {
   graph_.reset();
   views_.clear();
@@ -55,7 +55,7 @@ void PlanSlot::make_outputs() {
   for (const auto& output : plan_outputs_) add_output(output);
 }
 
-// The library reads the values of inputs on the host here, and outputs can take their shapes from them.
+// The library reads the values of inputs on the host here, because shapes of outputs may depend on them.
 void PlanSlot::infer_shapes() {
   const bool has_values =
       std::any_of(inputs_.begin(), inputs_.end(), [](const Buffers& input) { return input.on_host; });
@@ -113,7 +113,7 @@ void PlanSlot::run_model() {
   require(context_->enqueueV3(stream_.get()), "the model cannot run on these inputs");
 }
 
-// TensorRT wants one plain run with these shapes before a capture: what it does once is no part of a graph.
+// TensorRT needs one plain run with these shapes before a capture: one-time work must not be part of a graph.
 void PlanSlot::record_model() {
   run_model();
   stream_.wait();

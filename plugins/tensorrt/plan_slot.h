@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Holds one set of a plan's inputs and outputs on the device.
 #pragma once
 #include <NvInfer.h>
 
@@ -16,7 +17,7 @@
 namespace paceline::tensorrt_plugin {
 
 // Where an inference finds its inputs and leaves its outputs, as for LibTorch on CUDA; with kDevice the
-// outputs go to pinned memory.
+// outputs are copied to pinned memory.
 enum class Io { kDevice, kPinned, kPageable, kNone };
 
 // How a slot runs the plan.
@@ -25,24 +26,23 @@ struct Launch {
   bool graph = false;  // the model is recorded as a CUDA graph in its first inference, then replayed
 };
 
-// One set of inputs and outputs of a plan: an execution context on a stream of its own, memory on the device
-// in use and memory of the host.
+// One set of inputs and outputs of a plan: execution context, stream, device memory and host memory.
 class PlanSlot {
  public:
-  // Throws Error(kInternal) for what the library or the driver refuses. `outputs` must outlive it.
+  // Throws Error(kInternal) when the library or the driver refuses. `outputs` must outlive it.
   PlanSlot(nvinfer1::ICudaEngine& engine, int profile, const std::vector<TensorSpec>& inputs,
            const std::vector<PlanOutput>& outputs, Launch launch, const MessageLog& log);
   PlanSlot(const PlanSlot&) = delete;
   PlanSlot& operator=(const PlanSlot&) = delete;
-  ~PlanSlot();  // waits for what still runs
-  // Copied before this returns. Throws Error(kUnsupported) for an output whose shape only the data tell.
+  ~PlanSlot();  // waits for running work
+  // Copies the inputs before it returns. Error(kUnsupported) for an output whose shape depends on the data.
   void set_inputs(std::span<const TensorView> inputs);
-  // The copy of inputs that are not on the device, the model, the copy of its outputs. Throws
+  // Copies inputs that are not on the device, runs the model and copies its outputs. Throws
   // Error(kUnsupported) for a plan that cannot be recorded as a graph.
   void start();
-  void start_without_graph();             // TensorRT's profiler sees nothing of a replay
-  std::span<const TensorView> wait();     // nothing with kNone: the outputs stay on the device
-  std::span<const TensorView> outputs();  // copies them where they have stayed, and waits
+  void start_without_graph();             // TensorRT's profiler does not see replays
+  std::span<const TensorView> wait();     // empty with kNone: the outputs stay on the device
+  std::span<const TensorView> outputs();  // copies them from the device where necessary, and waits
   [[nodiscard]] double device_ns() const { return begin_.ns_until(end_); }  // of the model alone, after wait
   [[nodiscard]] nvinfer1::IExecutionContext& context() { return *context_; }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The exported description: engine `tensorrt`, builder of `.plan`.
 #include "plugin/plugin.h"
 
 #include "tensorrt/library.h"

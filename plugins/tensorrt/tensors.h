@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Converts types and shapes between ours and TensorRT's.
 #pragma once
 #include <NvInfer.h>
 
@@ -9,7 +10,7 @@
 
 namespace paceline::tensorrt_plugin {
 
-// None for types that tensors here do not have: 4-bit and 8-bit floats, 4-bit integers.
+// None for types without a counterpart here: 4-bit and 8-bit floats, 4-bit integers.
 std::optional<DType> from_tensorrt(nvinfer1::DataType type);
 std::string_view type_name(nvinfer1::DataType type);  // float32; "a type of its own" for those
 

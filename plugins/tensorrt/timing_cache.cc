@@ -10,8 +10,7 @@
 
 namespace paceline::tensorrt_plugin {
 
-// The library makes an empty cache of a file that it cannot use, and only warns: saving it would lose the
-// file.
+// The library makes an empty cache from an unusable file and only warns; saving it would lose the file.
 TimingCache::TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file, MessageLog& log)
     : config_(config), file_(file) {
   if (file_.empty()) return;

@@ -9,11 +9,11 @@
 
 namespace paceline::tensorrt_plugin {
 
-// Times of kernels that earlier builds measured, kept in a file. It must live until the build is over.
+// Times of kernels that earlier builds measured, kept in a file. The object must outlive the build.
 class TimingCache {
  public:
-  // An empty `file`: none. A file that does not exist yet: an empty cache. Throws Error(kData) for one that
-  // the library does not take: damaged, or of another version or device.
+  // Without `file` there is no cache; a file that does not exist yet gives an empty one. Throws Error(kData)
+  // for a file that the library does not accept: damaged, or of another version or device.
   TimingCache(nvinfer1::IBuilderConfig& config, const std::string& file, MessageLog& log);
   void save() const;  // with what the build added
 

@@ -28,8 +28,8 @@ fs::path folder_of_this_plugin() {
   return fs::path(info.dli_fname).parent_path();
 }
 
-// A package's code wants "libtorch.so", whose own dependencies include all of CUDA. The stand-in has the name
-// and leads to the CPU library alone; loaded first, it is what the loader finds.
+// The code in a package needs "libtorch.so", whose own dependencies include all of CUDA. Our stand-in of that
+// name leads to the CPU library alone; loaded first, it is the one that the loader finds.
 void provide_libtorch() {
   const auto file = folder_of_this_plugin() / "torch_cpu_only" / "libtorch.so";
   if (!::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL))
@@ -47,7 +47,7 @@ std::set<std::string> cpu_flags() {
   return {};
 }
 
-// What AOTInductor calls instruction sets, and the flag of /proc/cpuinfo.
+// AOTInductor's name of an instruction set, and the flag in /proc/cpuinfo.
 struct IsaRow {
   std::string_view name, flag;
 };

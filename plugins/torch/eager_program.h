@@ -9,7 +9,7 @@ namespace paceline::torch_plugin {
 
 class Model;
 
-// A built-in model run operator by operator. Its tensors are already in the wanted form.
+// Runs a built-in model operator by operator. Its tensors must already be in the wanted form.
 std::unique_ptr<Program> make_eager_program(std::shared_ptr<Model> model, const Precision& precision);
 
 }  // namespace paceline::torch_plugin

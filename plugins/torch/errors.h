@@ -11,13 +11,14 @@
 
 namespace paceline::torch_plugin {
 
-// The message in one line: no C++ backtrace, no source lines of the model, no general remarks.
+// Turns LibTorch's exceptions into ours: the message in one line, no C++ backtrace, no source lines of the
+// model, no general remarks.
 inline std::string reason_of(const std::exception& exception) {
   const auto* torch = dynamic_cast<const c10::Error*>(&exception);
   std::string text = torch ? torch->what_without_backtrace() : exception.what();
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.find("Traceback of TorchScript") != std::string::npos)
-    text.erase(0, text.rfind('\n') + 1);  // only the last line says something to the model's user
+    text.erase(0, text.rfind('\n') + 1);  // only the last line helps the user of the model
   for (const char* rest :
        {"\nException raised from", "\nSerialized ", "\n\n", " This is an internal miniz error"})
     text.resize(std::min(text.find(rest), text.size()));
@@ -35,7 +36,7 @@ inline bool out_of_memory(const std::exception& exception) {
          message.find("out of memory") != std::string::npos;
 }
 
-// Error(kData) unless there is a file of this name.
+// Error(kData) unless the file exists.
 inline void check_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return;
@@ -44,8 +45,8 @@ inline void check_file(const std::string& path) {
                                        : "cannot open model '" + path + "': no such file");
 }
 
-// Runs `work`; what LibTorch throws becomes Error(code, "<what>: <reason>"), or std::bad_alloc where an
-// allocation was refused.
+// Runs `work`; an exception of LibTorch becomes Error(code, "<what>: <reason>"), or std::bad_alloc where an
+// allocation failed.
 template <typename Work>
 auto translate_errors(ErrorCode code, const std::string& what, Work&& work) {
   try {

@@ -13,8 +13,7 @@ namespace {
 
 enum class Kind { kConvolution, kProduct, kAttention };
 
-// `operand` is the tensor that decides the precision: for products the left factor, for the rest the first
-// input.
+// `operand` is the tensor that decides the precision: the left factor of products, otherwise the first input.
 struct CountedOperator {
   std::string_view name;
   Kind kind;
@@ -52,7 +51,7 @@ const CountedOperator* find_counted(std::string_view name) {
   return nullptr;
 }
 
-// An operator under way. FLOPs = fixed + per_output times the elements of its result.
+// A running operator. FLOPs = fixed + per_output times the elements of its result.
 struct Running : at::ObserverContext {
   Running* outer = nullptr;
   const CountedOperator* row = nullptr;
@@ -62,7 +61,7 @@ struct Running : at::ObserverContext {
   double per_output = 0;
 };
 
-// One counter is alive at a time; LibTorch's callbacks are plain functions.
+// Only one counter is alive at a time, because LibTorch's callbacks are plain functions.
 struct Totals {
   std::mutex mutex;
   WorkByPrecision all;
@@ -74,16 +73,16 @@ Totals& totals() {
 }
 thread_local Running* innermost = nullptr;
 
-// The TorchScript interpreter shows its whole stack; an operator's own values are the last ones.
+// The TorchScript interpreter passes its whole stack; an operator's own values are the last ones.
 template <typename Values>
 auto own_values(const Values& values, std::size_t count) {
   c10::ArrayRef<c10::IValue> all(values);
   return all.slice(all.size() > count ? all.size() - count : 0);
 }
 
-// aten::convolution and aten::_convolution carry the flag after the dilation; the others have no boolean
-// there. A transposed convolution applies the kernel once for each element of its input, a plain one once for
-// each element of its output.
+// In aten::convolution and aten::_convolution the flag follows the dilation; the others have no boolean
+// there. A transposed convolution applies the kernel once per element of its input, a plain one once per
+// element of its output.
 bool is_transposed(c10::ArrayRef<c10::IValue> inputs) {
   constexpr std::size_t kTransposed = 6;
   return inputs.size() > kTransposed && inputs[kTransposed].isBool() && inputs[kTransposed].toBool();

@@ -9,7 +9,7 @@
 
 namespace paceline::torch_plugin {
 
-// Multiply-add work by the precision it ran in; one multiply-add is two operations.
+// Multiply-add work, counted by the precision it ran in; one multiply-add is two operations.
 struct Work {
   double flops = 0;
   int operators = 0;
@@ -18,9 +18,9 @@ using WorkByPrecision = std::map<std::string, Work>;
 
 std::string precision_name(c10::ScalarType type);  // "bf16", as in results
 
-// Watches every operator LibTorch dispatches in this process while alive and adds up convolutions, matrix
-// products and attention. Of nested operators only the innermost counts: it is the one that ran, in the type
-// that ran.
+// While alive, observes every operator that LibTorch dispatches in this process, and adds up convolutions,
+// matrix products and attention. Of nested operators only the innermost counts, because it is the one that
+// ran, in its type.
 class FlopCounter {
  public:
   FlopCounter();
@@ -29,7 +29,7 @@ class FlopCounter {
   FlopCounter& operator=(const FlopCounter&) = delete;
 
   [[nodiscard]] WorkByPrecision total() const;
-  // The part done by aten::mkldnn_convolution, which oneDNN's own log lists too.
+  // The part in aten::mkldnn_convolution, which is also in oneDNN's own log.
   [[nodiscard]] WorkByPrecision onednn_convolutions() const;
 
  private:

@@ -9,12 +9,12 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// Arithmetic in 16 bits that oneDNN has from a level on, in the order of the levels.
+// 16-bit arithmetic that oneDNN uses from a level on, in the order of the levels.
 constexpr std::array<std::string_view, 4> kArithmetic{"avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16"};
 
 struct Level {
-  std::string_view value;  // as oneDNN reads it, in any case of letters
-  std::size_t left;        // how many of the above
+  std::string_view value;  // as oneDNN reads it, ignoring case
+  std::size_t left;        // how many of the above remain
 };
 constexpr std::array<Level, 15> kLevels{{{"sse41", 0},
                                          {"avx", 0},

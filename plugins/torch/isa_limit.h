@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads which instructions the environment forbids oneDNN to use.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,8 +7,7 @@
 
 namespace paceline::torch_plugin {
 
-// The variable that keeps oneDNN, which does LibTorch's multiply-adds in 16 bits, from using instructions
-// that the CPU has.
+// The variable that keeps oneDNN, which does LibTorch's 16-bit multiply-adds, from using instructions.
 struct IsaLimit {
   std::string variable;  // empty: none is set
   std::string value;

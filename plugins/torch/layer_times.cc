@@ -16,9 +16,9 @@ namespace paceline::torch_plugin {
 namespace {
 
 using plugin_support::with_median_times;
-using Runs = std::vector<std::vector<plugin::Layer>>;  // one an inference
+using Runs = std::vector<std::vector<plugin::Layer>>;  // one element per inference
 
-// "aten::conv2d" once more: "conv2d_1".
+// Numbers repeated names: a second "aten::conv2d" gets a number.
 class Numbering {
  public:
   std::string name(const std::string& type) {
@@ -39,7 +39,7 @@ std::vector<plugin::Layer> layers_of(const std::vector<TimedOperator>& operators
   return layers;
 }
 
-// What one of several inferences logged; all of them logged as much.
+// The layers that several inferences logged; each must have logged the same number.
 std::vector<plugin::Layer> layers_of(std::span<const LoggedConvolution> logged) {
   std::vector<plugin::Layer> layers;
   for (const auto& one : logged)
@@ -51,7 +51,7 @@ std::vector<plugin::Layer> layers_of(std::span<const LoggedConvolution> logged) 
   return layers;
 }
 
-// Empty where the log cannot be divided into so many inferences.
+// Empty where the log cannot be divided by the number of inferences.
 Runs runs_of(std::span<const LoggedConvolution> logged, std::size_t inferences) {
   Runs runs;
   const auto each = logged.size() / inferences;

@@ -12,8 +12,7 @@ namespace paceline::torch_plugin {
 
 class MemoryMeter::Ledger : public c10::MemoryReportingInfoBase {
  public:
-  // LibTorch reports frees with a negative size. A block whose allocation was not seen is not ours to
-  // subtract.
+  // LibTorch reports frees as negative sizes. A block whose allocation was not seen is not subtracted.
   void reportMemoryUsage(void* block, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
     const std::lock_guard lock(mutex_);
     if (bytes > 0) {

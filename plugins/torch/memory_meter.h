@@ -5,8 +5,7 @@
 
 namespace paceline::torch_plugin {
 
-// Follows LibTorch's CPU allocator on this thread while a Scope is alive; blocks seen in one scope are known
-// in the next.
+// Measures LibTorch's CPU allocator on this thread while a Scope lives; blocks of one scope stay known.
 class MemoryMeter {
  public:
   class Ledger;
@@ -22,7 +21,7 @@ class MemoryMeter {
   };
 
   MemoryMeter();
-  // Starts a new high-water mark at what is alive now.
+  // Resets the high-water mark to what is allocated now.
   void reset_peak();
   [[nodiscard]] std::int64_t peak_bytes() const;
 

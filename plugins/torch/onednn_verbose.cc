@@ -52,7 +52,7 @@ std::string source_type(std::string_view memory) {
   return at == ours.end() ? name : at->second;
 }
 
-// Fields count from the word "exec", so that a line with a time stamp or a version in front reads the same.
+// Fields count from the word "exec", so that a time stamp or a version in front makes no difference.
 std::optional<LoggedConvolution> parse_convolution(std::string_view line) {
   const auto start = line.find("exec,cpu,convolution,");
   if (!line.starts_with("onednn_verbose") || start == std::string_view::npos) return {};

@@ -8,8 +8,8 @@
 
 namespace paceline::torch_plugin {
 
-// Has oneDNN log what it executes and catches the log, which goes to the process's stdout. Convolutions with
-// prepacked weights pass LibTorch's dispatcher unseen; this log is the only place that tells of them.
+// Makes oneDNN log what it executes and captures the log, which goes to the process's stdout. LibTorch's
+// dispatcher does not see convolutions with prepacked weights; only this log shows them.
 class OnednnLog {
  public:
   OnednnLog();
@@ -27,14 +27,14 @@ class OnednnLog {
 
 struct LoggedConvolution {
   std::string precision;  // of its input
-  std::string shape;      // in oneDNN's words: mb1_ic3oc64_ih224…
+  std::string shape;      // as oneDNN writes it: mb1_ic3oc64_ih224…
   double flops = 0;
   double time_ns = 0;
 };
-// Convolutions among the log's lines, in order.
+// Convolutions in the lines of the log, in order.
 std::vector<LoggedConvolution> logged_convolutions(std::string_view onednn_log);
 
-// The same added up, by the type of their input.
+// The same, summed by the type of their input.
 WorkByPrecision convolutions_in(std::string_view onednn_log);
 
 }  // namespace paceline::torch_plugin

@@ -31,7 +31,7 @@ const void* memory_of(const at::Tensor& tensor) {
   return tensor.defined() && tensor.has_storage() ? tensor.storage().data() : nullptr;
 }
 
-// The interpreter of TorchScript shows its whole stack; an operator's own inputs are the last ones.
+// The TorchScript interpreter passes its whole stack; an operator's own inputs are the last ones.
 auto own_inputs(const at::RecordFunction& function) {
   const auto all = function.inputs();
   const auto schema = function.operator_schema();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Times the operators that a model calls itself, as LibTorch's dispatcher sees them.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -9,15 +10,15 @@
 
 namespace paceline::torch_plugin {
 
-// An operator that the model itself calls; what it calls in turn counts as part of it.
+// An operator that the model itself calls, including what it calls in turn.
 struct TimedOperator {
   std::string name;       // aten::conv2d
-  std::string precision;  // of the innermost operator that ran in it
-  std::string layer;      // whose weights it reads; empty: it reads none, or they have no names
+  std::string precision;  // of the innermost operator inside it
+  std::string layer;      // the layer whose weights it reads; empty: none, or without names
   double time_ns = 0;
 };
 
-// Times every outermost operator that this thread dispatches while it is alive. One is alive at a time.
+// Times every outermost operator that this thread dispatches while it is alive; one at a time.
 class OperatorTimer {
  public:
   using Weights = std::vector<std::pair<std::string, at::Tensor>>;  // "layer1.0.conv1.weight"
@@ -26,9 +27,9 @@ class OperatorTimer {
   OperatorTimer(const OperatorTimer&) = delete;
   OperatorTimer& operator=(const OperatorTimer&) = delete;
 
-  // What ran since the last call, in order.
+  // The operators that ran since the last call, in order.
   [[nodiscard]] std::vector<TimedOperator> take();
-  // Whether a convolution of oneDNN's was among them, at any depth.
+  // Whether one of oneDNN's convolutions was among them, at any depth.
   [[nodiscard]] bool saw_onednn_convolution() const;
 
  private:

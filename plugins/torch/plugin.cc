@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The exported description: engines `eager`, `torchscript`, `aotinductor`; the exporters; the trainer,
+// `gloo`.
 #include "plugin/plugin.h"
 
 #include "torch/export/exporters.h"

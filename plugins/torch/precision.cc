@@ -57,7 +57,7 @@ bool has_any(const std::vector<std::string>& features, const std::vector<std::st
   return std::find_first_of(features.begin(), features.end(), wanted.begin(), wanted.end()) != features.end();
 }
 
-// Why this CPU, or what the environment leaves of it, has none of the features; empty: it has one.
+// Why the CPU, as limited by the environment, has none of the features; empty: it has one.
 std::string what_is_missing(const PrecisionRow& row) {
   static const auto features = read_cpu_features();
   if (row.features.empty()) return {};

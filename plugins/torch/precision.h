@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Knows which precisions this CPU can run, and how each is set: pure or autocast.
 #pragma once
 #include <c10/core/DeviceType.h>
 #include <c10/core/ScalarType.h>
@@ -8,8 +9,8 @@
 
 namespace paceline::torch_plugin {
 
-// One way to run a model: pure (weights and inputs in `dtype`) or autocast (both stay float32, LibTorch picks
-// per operator).
+// One way to run a model: pure (weights and inputs in `dtype`) or autocast (both stay float32, and LibTorch
+// chooses per operator).
 struct Precision {
   std::string_view name;
   at::ScalarType dtype;
@@ -17,17 +18,17 @@ struct Precision {
   at::DeviceType device = at::kCPU;
 };
 
-// Error(kUnsupported) when this CPU or LibTorch on a CPU cannot do it, with what is missing; Error(kUsage)
+// Error(kUnsupported) with what is missing when this CPU or LibTorch on a CPU cannot run it; Error(kUsage)
 // for unknown names.
 const Precision& find_precision(const std::string& name);
 
-// The same whatever this CPU can do; null for unknown names.
+// The same without regard to this CPU; null for unknown names.
 const Precision* known_precision(std::string_view name);
 
-// torch.autocast(device, dtype) for the life of the object; casts of weights are kept no longer than that.
+// torch.autocast(device, dtype) during its lifetime; casts of weights are kept no longer than that.
 class Autocast {
  public:
-  // Without `keep_casts`, each use casts again: what tracing needs.
+  // Without `keep_casts` every use casts again, as tracing needs.
   explicit Autocast(const Precision& precision, bool keep_casts = true);
   ~Autocast();
   Autocast(const Autocast&) = delete;

@@ -10,20 +10,19 @@
 
 namespace paceline::torch_plugin {
 
-// A model ready to run, whichever way it came about. Runs in the caller's grad mode and on the caller's
-// thread.
+// A model that is ready to run, of whatever kind. Runs in the caller's grad mode and on the caller's thread.
 class Program {
  public:
   virtual ~Program() = default;
   virtual void run(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& outputs) = 0;
-  // Trainable values; 0 when they are not told apart from other constants (a frozen file).
+  // Trainable values; 0 when they cannot be told from other constants (a frozen file).
   [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
-  // Weights under the model's names for them; empty where they are constants without names.
+  // Weights by the model's names; empty where they are constants without names.
   [[nodiscard]] virtual std::vector<std::pair<std::string, at::Tensor>> weights() const { return {}; }
-  // Effective settings beyond those every program has.
+  // Effective settings in addition to those that every program has.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
 
-  std::vector<std::string> left_out;  // tensors of the file of weights that the output does not need
+  std::vector<std::string> left_out;  // tensors in the file of weights that the output does not need
 };
 
 }  // namespace paceline::torch_plugin

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Picks and makes the Program of a case; puts a built-in model on its device.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,17 +15,17 @@ namespace paceline::torch_plugin {
 
 class Model;
 
-// Of EngineSettings::layout. Error(kUsage) for other words.
+// Reads EngineSettings::layout. Error(kUsage) for unknown values.
 bool wants_channels_last(const std::string& layout);
 
-// Every parameter and buffer of the model in that form; they stay the same tensors.
+// Converts every parameter and buffer of the model to that form, in place.
 void convert(Model& model, const Form& form);
 
-// A built-in model or a TorchScript file as a program on the form's device; `compile`: by TorchScript.
+// Makes a program of a built-in model or a TorchScript file on the form's device; `compile`: by TorchScript.
 std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compile, int threads,
                                        const Precision& precision, const Form& form);
 
-// Its settings, and which tensors of its file of weights it does not need.
+// The settings of the program, and the tensors in its file of weights that it does not need.
 std::vector<std::pair<std::string, std::string>> settings_of(const Program& program);
 
 }  // namespace paceline::torch_plugin

@@ -42,7 +42,7 @@ DType stored_dtype(const std::string& name) {
   throw std::invalid_argument(fmt::format("type {} is not supported", name));
 }
 
-// Throws std::exception for anything that does not fit; the caller adds which tensor.
+// Throws std::exception for malformed entries; the caller adds the tensor's name.
 StoredTensor parse_entry(const nlohmann::json& entry, std::span<const std::byte> data) {
   StoredTensor tensor{stored_dtype(entry.at("dtype")), entry.at("shape").get<Shape>(), {}};
   std::size_t expected_bytes = dtype_size_bytes(tensor.dtype);

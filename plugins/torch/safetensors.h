@@ -16,8 +16,8 @@ struct StoredTensor {
   std::span<const std::byte> bytes;  // row-major, little-endian; inside the file's mapping
 };
 
-// A safetensors file, mapped read-only: eight bytes of header length, a JSON header, the data.
-// The constructor checks everything it later relies on; Error(kData) says what is wrong with which file.
+// A safetensors file, mapped read-only: eight bytes of header length, a JSON header, the data. The
+// constructor checks everything that is used later; Error(kData) names the file and what is wrong with it.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);

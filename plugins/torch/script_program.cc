@@ -34,7 +34,7 @@ void append_outputs(const c10::IValue& value, std::vector<at::Tensor>& outputs) 
     for (const auto& item : value.toGenericDict()) append_outputs(item.value(), outputs);
 }
 
-// Weights that optimize_for_inference has handed to oneDNN: 0 means that it found nothing to do.
+// How many weights optimize_for_inference has given to oneDNN; 0 means that it found nothing to do.
 std::int64_t prepacked_weights(const jit::Block* block) {
   std::int64_t count = 0;
   for (const auto* node : block->nodes()) {
@@ -44,7 +44,7 @@ std::int64_t prepacked_weights(const jit::Block* block) {
   return count;
 }
 
-// A number where the model wants one, from a tensor of one element.
+// A tensor of one element as a number, where the model takes a number.
 c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
   switch (wanted) {
     case c10::TypeKind::IntType:
@@ -102,7 +102,7 @@ class ScriptProgram : public Program {
   std::optional<Precision> autocast_;
   std::int64_t parameters_;
   std::string passes_;
-  std::vector<c10::TypeKind> wanted_;  // kinds of forward's arguments, the module itself first
+  std::vector<c10::TypeKind> wanted_;  // kinds of forward's arguments, starting with the module itself
 };
 
 std::int64_t parameter_count_of(const jit::Module& module) {
@@ -143,7 +143,7 @@ void check_arity(const jit::Module& module, const ScriptFile& file) {
                           names.size(), fmt::join(names, ", "), file.inputs));
 }
 
-// torch.save of a model or of its weights has the data and no code.
+// Whether the file is a torch.save of a model or its weights, which has data but no code.
 bool holds_weights_alone(const std::string& path) {
   try {
     caffe2::serialize::PyTorchStreamReader archive(path);
@@ -230,7 +230,7 @@ std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& p
         module, precision.autocast ? std::optional(precision) : std::nullopt, parameters, "none");
   const bool frozen_already = !module.hasattr("training");
   auto frozen = frozen_already ? module : jit::freeze(module);
-  // Weights that optimize_for_inference has prepacked are out of autocast's reach.
+  // Autocast does not reach weights that optimize_for_inference has prepacked.
   if (precision.autocast) return std::make_unique<ScriptProgram>(frozen, precision, parameters, "freeze");
   return std::make_unique<ScriptProgram>(jit::optimize_for_inference(frozen), std::nullopt, parameters,
                                          "freeze, optimize_for_inference");

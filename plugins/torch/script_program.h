@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Runs TorchScript: freezes and optimises a traced model, or reads a .pt file.
 #pragma once
 #include <memory>
 #include <span>
@@ -10,8 +11,8 @@
 #include "torch/program.h"
 #include "torch/tensors.h"
 
-// The only door to TorchScript: PyTorch has deprecated it, and a release without it must cost
-// script_program.cc alone.
+// All use of TorchScript is here: PyTorch has deprecated it, and a release without it must only affect
+// script_program.cc.
 namespace paceline::torch_plugin {
 
 class Model;
@@ -23,15 +24,15 @@ std::unique_ptr<Program> trace_program(Model& model, const std::string& name,
 
 struct ScriptFile {
   std::string path;
-  std::size_t inputs = 0;  // tensors the caller will pass
-  bool optimise = false;   // freeze and optimise for inference; else as it was saved
+  std::size_t inputs = 0;  // number of tensors that the caller passes
+  bool optimise = false;   // freeze and optimise for inference; else use it as saved
 };
 
-// What `forward` of a TorchScript file takes: names alone for tensors, whose shapes the format does not keep;
-// numbers as scalars. Arguments with a default are left out. Error(kData) as below.
+// What `forward` of a TorchScript file takes: for tensors only names, because the format keeps no shapes; for
+// numbers scalars. Arguments with a default are left out. Error(kData) as below.
 std::vector<DeclaredInput> script_file_inputs(const std::string& path);
 
-// Reads a TorchScript file. Error(kData) when it is none, is truncated, or takes another number of inputs.
+// Reads a TorchScript file. Error(kData) when it is not one, is truncated, or takes another number of inputs.
 std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form);
 
 }  // namespace paceline::torch_plugin

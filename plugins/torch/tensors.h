@@ -8,34 +8,33 @@
 
 #include "base/tensor.h"
 
-// Between plain tensors of the plug-in boundary and at::Tensor.
+// Converts between plain tensors of the plug-in boundary and at::Tensor.
 namespace paceline::torch_plugin {
 
 at::ScalarType to_torch(DType dtype);
-DType from_torch(at::ScalarType type);  // Error(kUnsupported) for types that have no plain counterpart
+DType from_torch(at::ScalarType type);  // Error(kUnsupported) for types without a plain counterpart
 
-// What every floating-point tensor of a model and its inputs is turned into.
+// The form that every floating-point tensor of a model and its inputs is converted to.
 struct Form {
   at::ScalarType floating = at::kFloat;
   bool channels_last = false;
   at::Device device = at::kCPU;  // where it is
 };
 
-// The same values in that form: integers keep their type, only 4-d tensors have channels to move.
+// The same values in that form: integers keep their type, and only 4-d tensors have channels to move.
 at::Tensor in_form(const at::Tensor& tensor, const Form& form);
 
-// The caller's data as it lies there, not copied. Error(kUsage) unless it has the name, type and shape (apart
-// from the batch) of `spec`.
+// The caller's data without a copy. Error(kUsage) unless name, type and shape are those of `spec`, for any
+// batch.
 at::Tensor borrow_input(const TensorView& view, const TensorSpec& spec);
 
-// A copy of the caller's data. Error(kUsage) unless it has the name, type and shape (apart from the batch) of
-// `spec`.
+// A copy of the caller's data. Error(kUsage) unless name, type and shape are those of `spec`, for any batch.
 at::Tensor copy_input(const TensorView& view, const TensorSpec& spec, const Form& form);
 
 // Zeros as `spec` describes them, for tracing.
 at::Tensor example_input(const TensorSpec& spec, const Form& form);
 
-// Makes the outputs contiguous and `views` describe them; reuses what `views` already holds.
+// Makes the outputs contiguous and describes them in `views`, whose elements are reused.
 void describe_outputs(std::vector<at::Tensor>& outputs, std::vector<TensorView>& views);
 
 }  // namespace paceline::torch_plugin

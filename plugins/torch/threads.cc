@@ -7,7 +7,7 @@
 
 namespace paceline::torch_plugin {
 
-// LibTorch takes the number of inter-op threads once in a process, in which several plug-ins may have a copy
+// LibTorch accepts the number of inter-op threads once per process, in which several plug-ins may have a copy
 // of this function, and several threads may load a model at the same time.
 void set_threads(int threads) {
   static std::mutex once_at_a_time;

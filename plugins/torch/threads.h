@@ -3,7 +3,8 @@
 
 namespace paceline::torch_plugin {
 
-// Threads of every operator from now on. Inter-op threads are set to one: nothing here uses them.
+// Sets the number of threads of every LibTorch operator from now on. Inter-op threads are set to one, because
+// nothing here uses them.
 void set_threads(int threads);
 
 }  // namespace paceline::torch_plugin

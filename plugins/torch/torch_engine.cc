@@ -19,7 +19,7 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// Convolutions from oneDNN's log where it has any, everything else from the dispatcher.
+// Counts convolutions from oneDNN's log where it has any, everything else from the dispatcher.
 WorkByPrecision combine(const FlopCounter& counter, const std::string& onednn_log) {
   auto work = counter.total();
   const auto logged = convolutions_in(onednn_log);
@@ -46,7 +46,7 @@ plugin::ReadBack as_read_back(const WorkByPrecision& work) {
   return result;
 }
 
-// A package needs Python to be made, and was compiled for one precision.
+// Making a package needs Python, and each was compiled for one precision.
 std::unique_ptr<Program> build_package(const plugin::ModelSpec& spec) {
   if (!spec.name.empty())
     throw Error(
@@ -131,7 +131,7 @@ std::span<const TensorView> TorchEngine::synchronize(plugin::Slot slot) {
 plugin::ReadBack TorchEngine::read_back(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   for (int settle = 0; settle < 2; ++settle)
-    enqueue(slot);  // TorchScript observes one run and rewrites itself in the next
+    enqueue(slot);  // TorchScript observes one run and rewrites the graph in the next
   state.outputs.clear();
   const FlopCounter counter;
   OnednnLog log;

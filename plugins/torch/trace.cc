@@ -14,8 +14,7 @@ namespace paceline::torch_plugin {
 namespace jit = torch::jit;
 namespace {
 
-// The module tree as TorchScript sees it, sharing the tensors: the tracer then records attributes, not
-// constants.
+// The module tree as a TorchScript module with the same tensors, so that the tracer records attributes.
 jit::Module mirror(const torch::nn::Module& module, const std::shared_ptr<jit::CompilationUnit>& unit,
                    const std::string& name) {
   jit::Module result(c10::QualifiedName(name), unit, /*shouldMangle=*/true);
@@ -29,7 +28,7 @@ jit::Module mirror(const torch::nn::Module& module, const std::shared_ptr<jit::C
   return result;
 }
 
-// A name as TorchScript wants those of types: letters, digits and '_'.
+// Converts a name to what TorchScript allows for types: letters, digits and '_'.
 std::string type_word(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');

@@ -11,14 +11,13 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// These functions return sentences such as "Intel(R) MKL-DNN v3.9.1 (Git Hash …)": the first line, without
-// the hash.
+// The first line, without the hash, of texts such as "Intel(R) MKL-DNN v3.9.1 (Git Hash …)".
 std::string first_line(const std::string& text) {
   const auto end = std::min(text.find('\n'), text.find(" (Git Hash"));
   return std::string(trim(text.substr(0, end)));
 }
 
-// "BLAS_INFO=mkl" out of the build settings.
+// "mkl" for "BLAS_INFO=mkl" in the build settings.
 std::string blas_name() {
   const auto config = at::show_config();
   const auto start = config.find("BLAS_INFO=");

@@ -6,7 +6,7 @@
 
 namespace paceline::torch_plugin {
 
-// LibTorch as loaded and what it stands on: BLAS, oneDNN, OpenMP, the instruction set its kernels use here.
+// Versions of LibTorch as loaded and of what it uses: BLAS, oneDNN, OpenMP, instruction set of its kernels.
 std::vector<std::pair<std::string, std::string>> library_versions();
 
 }  // namespace paceline::torch_plugin

@@ -54,7 +54,7 @@ void fill_uniform(std::span<float> out, const CounterRng& rng, double centre, do
   fill_range(out.data(), 0, out.size() / parts, rng, centre - half, 2 * half);
 }
 
-// Sums run in one fixed order, so that the result does not depend on anything but the values.
+// Sums are in a fixed order, so that the result only depends on the values.
 void balance(at::Tensor& tensor) {
   const auto row_size = tensor.numel() / tensor.size(0);
   auto* row = tensor.data_ptr<float>();
@@ -78,7 +78,7 @@ bool is_ignored(const std::string& name, const CheckpointNames& names) {
                      [&](auto part) { return name.find(part) != std::string::npos; });
 }
 
-// What follows `pattern` in `name`, where it begins so; '#' takes the digits, which go to `number`.
+// What follows `pattern` where `name` begins with it; '#' matches digits, which go to `number`.
 std::optional<std::string> rest_after(std::string_view pattern, std::string_view name, std::string& number) {
   while (!pattern.empty()) {
     if (pattern.front() == '#') {
@@ -96,7 +96,7 @@ std::optional<std::string> rest_after(std::string_view pattern, std::string_view
   return std::string(name);
 }
 
-// What checkpoints call a tensor of the model; several names: its parts.
+// The checkpoints' name for a tensor of the model; several names are its parts.
 std::vector<std::string> public_names(const std::string& name, const CheckpointNames& names) {
   for (const auto& row : names.renamed) {
     std::string number;
@@ -124,7 +124,7 @@ void copy_tensor(at::Tensor target, const StoredTensor& stored, const std::strin
   target.copy_(source);
 }
 
-// The file's tensors that stand for the model's, under the names that are asked for.
+// The file's tensors by the names of the model's tensors that they stand for.
 class Checkpoint {
  public:
   Checkpoint(const std::string& file, const CheckpointNames& names)

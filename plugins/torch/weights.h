@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Fills a model with seeded random weights or with those of a checkpoint.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -27,29 +28,29 @@ struct WeightRule {
   double spread;
 };
 
-// The beginning of one of the model's names, and of what public checkpoints call that tensor; '#' stands for
-// the number of a layer. Several names: the tensor is theirs one after the other along dimension 0.
+// The beginning of one of the model's names, and the checkpoints' name for that tensor; '#' stands for the
+// number of a layer. With several names the tensor consists of theirs, concatenated along dimension 0.
 struct PublicName {
   std::string_view ours;
   std::array<std::string_view, 3> theirs;
 };
 
-// What public checkpoints of a model call things, beyond the model's own names.
+// How public checkpoints of a model name things, besides the model's own names.
 struct CheckpointNames {
   std::string_view prefix;                    // may stand before every name, e.g. "bert."
-  std::span<const std::string_view> ignored;  // name fragments that carry no weight of this model
-  std::span<const PublicName> renamed{};      // names that are none of these are the model's own
+  std::span<const std::string_view> ignored;  // parts of names without weights of this model
+  std::span<const PublicName> renamed{};      // other names are the model's own
 };
 
-// Fills every parameter and buffer from (seed, its name, index): the same numbers in any process and thread
-// count.
+// Fills every parameter and buffer from (seed, its name, index): the same numbers in any process and with any
+// number of threads.
 void fill_random(Model& model, std::span<const WeightRule> rules, std::uint64_t seed, int threads);
 
-// Copies a safetensors file in by name, and returns the names in it that carry no weight of this model.
+// Copies a safetensors file by name, and returns the names in it that hold no weight of this model.
 // Error(kData) names the first missing, unexpected or misshapen tensor.
 std::vector<std::string> load_weights(Model& model, const CheckpointNames& names, const std::string& file);
 
-// "layer1.0.conv1" of the weight "layer1.0.conv1.weight"; a name without a dot is its own layer.
+// The layer of a weight: "layer1.0.conv1" for "layer1.0.conv1.weight"; a name without a dot is its own layer.
 std::string layer_of(const std::string& weight);
 
 }  // namespace paceline::torch_plugin

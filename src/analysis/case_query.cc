@@ -195,7 +195,7 @@ std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t
   return text;
 }
 
-// Numbers as --dry-run lists the cases, neighbours as a range: "1-3,5".
+// Numbers of the cases as --dry-run lists them, consecutive ones as a range: "1-3,5".
 static std::string case_numbers(const RunResult& run, const std::vector<std::string>& ids) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < run.cases.size(); ++at) {
@@ -253,7 +253,7 @@ std::string unfinished_text(const RunResult& run) {
   if (run.cases.empty()) return {};
   const auto complete = std::count_if(run.cases.begin(), run.cases.end(),
                                       [](const CaseResult& one) { return is_ok(one) && one.complete; });
-  // The option is for all training of a plan, and refused where one keeps no checkpoints.
+  // The option holds for all training of a plan, and is refused where one case keeps no checkpoints.
   const bool allowed = std::none_of(run.cases.begin(), run.cases.end(), [](const CaseResult& one) {
     return one.benchmark.kind == "training" && !keeps_checkpoints(one);
   });

@@ -7,14 +7,14 @@
 #include "result/run_result.h"
 #include "result/summarize.h"
 
-// Questions about the cases of a run that findings, gates and reports share.
+// Answers questions about the cases of a run that findings, gates and reports share.
 namespace paceline::analysis {
 
 using result::kPairsForClaim;
 using result::no_claim_reason;
 using result::pairs_for_claim;
 
-// The precision asked for where a model file's own runs.
+// The precision that was asked for where a model file runs in its own.
 inline constexpr std::string_view kOwnPrecision = "auto";
 
 bool is_ok(const result::CaseResult& one);
@@ -23,18 +23,18 @@ const result::CaseResult* find_case(const result::RunResult& run, std::string_vi
 // True when "faster" or "slower" may be said: at least six process pairs, and an interval that excludes 1.
 bool may_claim(const result::SpeedUp& speedup);
 
-// True when a capped measurement decides too little: one of its processes did not reach the precision asked
-// for, and there are not six processes whose spread gives the interval instead.
+// True when a measurement ended at its limit without a result: one of its processes did not reach the
+// precision asked for, and there are not six processes whose spread gives the interval instead.
 bool inconclusive(const result::CaseResult& one);
 
-// The case others of this run are compared with.
+// Whether other cases of this run are compared with it.
 bool is_baseline(const result::RunResult& run, const result::CaseResult& one);
 
-// Measured cases of a model that no other beats in latency and throughput at once, lowest latency first: a
-// case is out when another has a median no higher and a rate no lower, and differs in one. Points only: what
-// intervals say is beaten().
+// Measured cases of a model that no other beats in both latency and throughput, lowest latency first: a case
+// is out when another has no higher median and no lower rate, and differs in one. Only points count here;
+// beaten() looks at intervals.
 std::vector<const result::CaseResult*> pareto_front(const result::RunResult& run, std::string_view model);
-// True when another case of the model is better in latency and in throughput and both intervals lie apart, of
+// True when another case of the model is better in latency and throughput with disjoint intervals, among
 // cases that may be compared.
 bool beaten(const result::RunResult& run, const result::CaseResult& one);
 
@@ -49,21 +49,20 @@ struct Comparison {
 };
 std::vector<Comparison> comparisons(const result::RunResult& run, std::string_view axis);
 
-// A copy of `one` whose speed-up is the one against `base`, whatever its baseline is.
+// A copy of `one` with the speed-up against `base`, whatever its baseline is.
 result::CaseResult against(const result::RunResult& run, const result::CaseResult& one,
                            const result::CaseResult& base);
 
 // The case in words without one axis: "eager resnet50 at batch 8".
 std::string describe_without(const result::Benchmark& benchmark, std::string_view axis);
 
-// An unfinished run in words, with how to go on: it was killed, interrupted, or is still running. Empty for
-// a finished one.
+// Describes an unfinished run (killed, interrupted, or still running) and how to continue it; else empty.
 std::string unfinished_text(const result::RunResult& run);
 
 std::string format_range(double low, double high, int digits = 3);  // "1.99–2.11"
 std::string format_range_of(const result::Estimate& estimate);      // empty without an interval
 
-// What the case can do: its throughput; of a server, whose own rate is what was offered, its saturation.
+// The rate that the case can sustain: its throughput; for a server its saturation, not the offered rate.
 result::Estimate rate_of(const result::CaseResult& one);
 std::string rate_words(
     const result::CaseResult& one);  // "512 inputs/s (505–519)"; only where there is a rate
@@ -71,15 +70,15 @@ std::string p50_words(const result::CaseResult& one);  // "p50 1.95 ms"
 
 std::string list_labels(const std::vector<const result::CaseResult*>& cases, std::size_t shown = 3);
 
-// Where the run is: as the command got it, else where it was written by default.
+// The folder of the run: as given to the command, else the default in which it was written.
 std::string run_folder(const result::RunResult& run);
-// Quoted for a shell where a blank or a sign would be taken for something else.
+// Quoted where a shell would interpret a blank or another character.
 std::string shell_word(const std::string& text);
-// What to type to finish the run, and to measure these cases of it again.
+// The command that finishes the run and measures these cases again.
 std::string resume_command(const result::RunResult& run);
 std::string rerun_command(const result::RunResult& run, const std::vector<std::string>& case_ids);
-// False of training that has left checkpoints: without checkpoint.resume the same again is refused, and with
-// it a number of epochs is done, so that nothing is left to time.
+// False for training that has left checkpoints: without checkpoint.resume, repeating it is refused, and with
+// it the epochs are already done, so that nothing is left to time.
 bool measures_again(const result::CaseResult& one);
 
 }  // namespace paceline::analysis

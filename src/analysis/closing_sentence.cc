@@ -21,7 +21,7 @@ namespace {
 using result::CaseResult;
 using result::RunResult;
 
-// Axes in which two cases differ although an inference of one is the same work as one of the other.
+// Axes in which two cases may differ while an inference of either is the same work.
 constexpr std::array<std::string_view, 7> kSameWork{"engine", "precision",   "layout", "threads",
                                                     "params", "timing_mode", "model"};
 
@@ -31,7 +31,7 @@ bool same_work(const std::vector<std::string>& axes, const CaseResult& one) {
          });
 }
 
-// Engine and precision, and what else tells the two apart; the label where that does not.
+// Engine and precision, and whatever else distinguishes the two; the label where that is not enough.
 std::pair<std::string, std::string> names_of(const CaseResult& a, const CaseResult& b,
                                              const std::vector<std::string>& axes) {
   const auto name = [&](const CaseResult& one) {
@@ -53,8 +53,8 @@ double kept_of(const CaseResult& one) {
   return one.correctness.top1_agreement ? *one.correctness.top1_agreement : 1;
 }
 
-// Of the one in the lower precision, against fp32 of the same model; of two in fp32, of the one that kept
-// less (the other may be the reference itself). Empty where answers were not compared.
+// About the case in the lower precision, against fp32 of the same model; for two in fp32, about the one that
+// kept fewer answers (the other may be the reference itself). Empty where answers were not compared.
 std::string same_answers_text(const CaseResult& subject, const CaseResult& other) {
   const bool against_fp32 = subject.benchmark.precision == "fp32" || other.benchmark.precision == "fp32";
   if (!against_fp32 || subject.benchmark.model != other.benchmark.model) return {};
@@ -68,7 +68,7 @@ std::string same_answers_text(const CaseResult& subject, const CaseResult& other
   return fmt::format(", same answers on {} of {} inputs", same, c.samples);
 }
 
-// One digit less from twice on: "3.7", "1.13".
+// One decimal fewer from 2 on: "3.7", "1.13".
 std::string times(double ratio) {
   return format_significant(ratio, ratio >= 2 ? 2 : 3);
 }
@@ -79,7 +79,7 @@ std::string faster_text(const std::pair<std::string, std::string>& names, double
                      times(low), times(high), answers);
 }
 
-// `one` against `base`, whose pairs are in its speed-up.
+// `one` against `base`, with the pairs in its speed-up.
 std::string time_sentence(const CaseResult& one, const CaseResult& base,
                           const std::vector<std::string>& axes) {
   const auto& s = one.speedup;
@@ -103,12 +103,12 @@ std::string time_sentence(const CaseResult& one, const CaseResult& base,
                      names.second, low, high);
 }
 
-// Cases whose inferences are different work are compared by what they do a second.
+// Cases whose inferences are different work are compared by their rates.
 std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseResult& b,
                           const std::vector<std::string>& axes) {
   if (a.benchmark.scenario == "server" || b.benchmark.scenario == "server") return {};
   if (!a.throughput.per_s.value || !b.throughput.per_s.value) return {};
-  if (a.throughput.item != b.throughput.item) return {};  // images are no sequences
+  if (a.throughput.item != b.throughput.item) return {};  // images are not sequences
   const bool a_first = *a.throughput.per_s.value >= *b.throughput.per_s.value;
   const CaseResult &more = a_first ? a : b, &less = a_first ? b : a;
   const auto judged = judge_ratio(run, {more, more.throughput.per_s}, {less, less.throughput.per_s});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Explains why a precision can be slow on this CPU.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,8 +8,7 @@
 
 namespace paceline::analysis {
 
-// Whether the CPU of an environment record has a feature (/proc/cpuinfo names); empty when the record does
-// not tell.
+// Whether the CPU of an environment record has a feature (/proc/cpuinfo names); empty when not recorded.
 std::optional<bool> cpu_has(const nlohmann::json& environment, std::string_view feature);
 
 // Why a precision can be slow on this CPU: "this CPU has no AMX"; empty when nothing is known.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The table of findings, and the choice of the few that are shown.
 #pragma once
 #include <span>
 #include <string_view>
@@ -8,8 +9,8 @@
 
 namespace paceline::analysis {
 
-// A finding is one row: what is looked for, how grave it is, and the function that finds it.
-// "Faster" and "slower" stand in a text only where may_claim() holds; a row returns its strongest case first.
+// A finding is one row: its id, its severity, and the function that finds it. "Faster" and "slower" appear in
+// a text only where may_claim() holds; a row returns its strongest case first.
 struct FindingRule {
   std::string_view id;
   std::string_view severity;  // problem | warning | advice | insight
@@ -19,11 +20,11 @@ struct FindingRule {
 
 std::span<const FindingRule> finding_rules();
 
-// Everything all rules find, in the order of the table; id and severity come from the row.
+// Everything that the rules find, in table order; id and severity come from the row.
 std::vector<result::Finding> find_all(const result::RunResult& run);
 
-// The few a reader should see first, gravest first: at most `limit`, one of a kind before a second of the
-// same, and up to two places kept for what the numbers say when there are many problems.
+// The few that a reader should see first, gravest first: at most `limit`, one of a kind before a second of
+// it, and up to two places reserved for insights when there are many problems.
 std::vector<result::Finding> rank_findings(const std::vector<result::Finding>& all, std::size_t limit = 5);
 
 }  // namespace paceline::analysis

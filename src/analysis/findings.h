@@ -4,8 +4,7 @@
 
 #include "result/run_result.h"
 
-// The functions behind the rows of finding_table.cc. Each returns its strongest case first and nothing when
-// all is well.
+// The functions behind the rows of finding_table.cc. Each returns its strongest case first, or nothing.
 namespace paceline::analysis {
 
 using Findings = std::vector<result::Finding>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Findings about wrong outputs, claims that cannot be made, and what a precision costs.
 #include <fmt/format.h>
 
 #include "analysis/case_query.h"
@@ -34,7 +35,7 @@ Finding about(const CaseResult& one, std::string text, std::string advice = {}) 
           {one.case_id}};
 }
 
-// The plan names a file of expected outputs, or a float model.
+// Whether the plan names a file of expected outputs or a float model.
 bool own_reference(const CaseResult& one) {
   const auto& config = one.config_effective;
   if (!config.is_object() || !config.contains("accuracy.reference")) return false;
@@ -48,7 +49,7 @@ std::string changed_answers_text(const CaseResult& one) {
   const Estimate& same = tokens ? c.next_token : c.top1;
   const std::string what = tokens ? "next token" : "top-1 answer";
   const std::string upper = percent(1 - *same.ci_low);
-  if (*same.value == 1)  // whose they were: a float file of the user's is another model than the case's
+  if (*same.value == 1)  // says whose: a float file of the user's is another model than the case's
     return fmt::format("{} keeps every {} of {} on {} inputs; up to {} may still change.",
                        one.benchmark.precision, what, own_reference(one) ? c.reference : case_words(one),
                        c.samples, upper);
@@ -72,15 +73,14 @@ bool answers_judged(const CaseResult& one) {
   return is_ok(one) && c.judged_by == "answers" && (c.top1.ci_low || c.next_token.ci_low);
 }
 
-// In fp32, in the file's own precision, or against outputs that the user gave, no other precision mends it.
+// Where fp32, the file's own precision or given outputs disagree, another precision does not help.
 std::string cure_of(const CaseResult& one) {
   if (one.benchmark.precision == "fp32" || one.precision.asked == kOwnPrecision || own_reference(one))
     return {};
   return "Use another precision for this model, or state a tolerance you can accept in the plan.";
 }
 
-// In fp32 nothing should change, and where nothing does there is nothing to say; nor is there of a case that
-// was compared with itself.
+// False in fp32 as long as nothing changes, and for a case that was compared with itself.
 bool worth_telling(const CaseResult& one) {
   const Correctness& c = one.correctness;
   if (!result::has_independent_reference(c)) return false;

@@ -16,7 +16,7 @@
 #include "result/pairing.h"
 #include "stats/variance_components.h"
 
-// Builds of one model: how much they vary beyond what processes do (methodology: builds).
+// Findings about builds of one model: how much they vary beyond what processes do (methodology: builds).
 namespace paceline::analysis {
 namespace {
 
@@ -25,7 +25,7 @@ using result::Finding;
 using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
-constexpr double kBuildSpreadFloor = 0.01;  // between builds; less is not worth a warning
+constexpr double kBuildSpreadFloor = 0.01;  // between builds; smaller spreads are not worth a warning
 
 std::vector<double> process_medians(const CaseResult& one) {
   std::vector<double> medians;
@@ -34,7 +34,7 @@ std::vector<double> process_medians(const CaseResult& one) {
   return medians;
 }
 
-// What builds that are compared have in common.
+// What the compared builds have in common.
 std::string words_without_build(const CaseResult& one) {
   result::Benchmark alike = one.benchmark;
   alike.model = first_build(alike.model);
@@ -42,7 +42,7 @@ std::string words_without_build(const CaseResult& one) {
                      alike.cache_mode == "warm" ? "" : ", caches " + alike.cache_mode);
 }
 
-// Builds of one model, measured alike, the fastest first.
+// Builds of one model that were measured alike, the fastest first.
 struct BuildGroup {
   std::string subject;
   Cases builds;
@@ -103,7 +103,7 @@ Finding different(const RunResult&, const BuildGroup& group) {
           group.builds.front()->benchmark.model));
 }
 
-// Builds measured at different times differ for other reasons too.
+// Builds that were measured at different times differ for other reasons too.
 bool all_in_turns(const RunResult& run, const BuildGroup& group) {
   const CaseResult& first = *group.builds.front();
   return std::all_of(group.builds.begin(), group.builds.end(), [&](const CaseResult* one) {
@@ -111,7 +111,7 @@ bool all_in_turns(const RunResult& run, const BuildGroup& group) {
   });
 }
 
-// What the slowest build over the fastest says of all; `turns`: whether all of them ran in turns.
+// What the ratio of slowest to fastest build says about all of them; `turns`: whether all ran in turns.
 std::string standing_text(const RatioVerdict& judged, bool turns) {
   if (!turns) return "whether they differ is not claimed: not all of them ran in turns";
   if (judged.standing == Standing::kNoClaim) return "whether they differ is not claimed: " + judged.reason;
@@ -123,7 +123,7 @@ std::string standing_text(const RatioVerdict& judged, bool turns) {
   return fmt::format("{} (slowest over fastest {})", words, range_of(*judged.ratio));
 }
 
-// Where no difference was shown, the builds are equal only if a difference that counts is excluded.
+// Where no difference was shown, builds are equal only if a relevant difference is excluded.
 Finding not_different(const RunResult& run, const BuildGroup& group) {
   const CaseResult &slowest = *group.builds.back(), &fastest = *group.builds.front();
   const auto judged =

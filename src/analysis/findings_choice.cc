@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Findings about the choice of a batch size, and about memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ using result::Finding;
 using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
-constexpr double kComputeBoundShare = 0.5;  // from here on "compute-bound" may be said
+constexpr double kComputeBoundShare = 0.5;  // from this share on "compute-bound" may be said
 
 bool has_interval(const Estimate& e) {
   return e.value && e.ci_low && e.ci_high;
@@ -71,7 +72,7 @@ Finding scaling_finding(const RunResult& run, const CaseResult& small, const Cas
   return finding;
 }
 
-// Cases that differ in batch alone, smallest batch first.
+// Cases that only differ in batch, the smallest batch first.
 std::vector<Cases> batch_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)

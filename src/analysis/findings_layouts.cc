@@ -11,7 +11,7 @@
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
 
-// Layouts of instances x threads on the same machine (methodology: instances).
+// Findings about layouts of instances x threads on the same machine (methodology: instances).
 namespace paceline::analysis {
 namespace {
 
@@ -39,7 +39,7 @@ std::string words_without_layout(const CaseResult& one) {
   return describe_without(b, "threads");
 }
 
-// Measured cases whose plan names instances and that are alike but for the layout.
+// Measured cases with instances that only differ in the layout.
 std::vector<Cases> layout_groups(const RunResult& run) {
   std::map<std::string, Cases> groups;
   for (const CaseResult& one : run.cases)
@@ -51,8 +51,8 @@ std::vector<Cases> layout_groups(const RunResult& run) {
   return found;
 }
 
-// "Best" needs valid cases over processes that ran in turns and whose intervals do not overlap; else it is
-// the highest figure and no more.
+// "Best" requires valid cases over processes that ran in turns and disjoint intervals; otherwise it is merely
+// the highest figure.
 bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
   const Estimate high = rate_of(best);
   return std::all_of(group.begin(), group.end(), [&](const CaseResult* other) {
@@ -61,7 +61,7 @@ bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
   });
 }
 
-// Of layouts with as many threads each as the one-instance layout has, where something may be said.
+// About layouts with as many threads per instance as the one-instance layout, where a claim is possible.
 std::string efficiency_words(const RunResult& run, const Cases& group) {
   std::string words;
   for (const CaseResult* base : group)

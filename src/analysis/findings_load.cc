@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "result/summarize_load.h"
 
-// Sweeps over concurrency, and objectives of servers (methodology: load scenarios).
+// Findings about sweeps over concurrency and objectives of servers (methodology: load scenarios).
 namespace paceline::analysis {
 namespace {
 
@@ -26,7 +26,7 @@ std::int64_t concurrency_of(const CaseResult& one) {
   return one.load.empty() ? 1 : one.load.front().concurrency;
 }
 
-// Everything but the concurrency, in words.
+// Describes everything except the concurrency.
 std::string words_without_concurrency(const CaseResult& one) {
   result::Benchmark b = one.benchmark;
   b.params.erase("concurrency");
@@ -47,7 +47,7 @@ std::vector<Cases> sweeps(const RunResult& run) {
   return found;
 }
 
-// The knee has 95 % of the highest throughput, and every smaller concurrency has less, with whole intervals.
+// The knee has 95 % of the highest throughput, and every lower concurrency has less, with whole intervals.
 bool certain(const RunResult& run, const CaseResult& knee, const CaseResult& best, const Cases& sweep) {
   return std::all_of(sweep.begin(), sweep.end(), [&](const CaseResult* one) {
     if (concurrency_of(*one) > concurrency_of(knee) && one != &best) return true;
@@ -85,7 +85,7 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
   return finding;
 }
 
-// Objectives with one verdict, in `words`.
+// Objectives with this verdict, described by `words`.
 Findings objectives(const RunResult& run, std::string_view verdict, std::string_view words) {
   Findings found;
   for (const CaseResult& one : run.cases) {
@@ -105,7 +105,7 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
   return found;
 }
 
-// Limits that a search found; `bracketed`: with a rate above that missed.
+// Limits that a search found; `bracketed`: with a higher rate that missed.
 Findings capacities(const RunResult& run, bool bracketed) {
   Findings found;
   for (const CaseResult& one : run.cases) {

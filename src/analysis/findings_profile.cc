@@ -7,7 +7,7 @@
 #include "analysis/findings.h"
 #include "base/units.h"
 
-// What the profile of a training step says.
+// Findings about the profile of a training step.
 namespace paceline::analysis {
 namespace {
 
@@ -26,7 +26,7 @@ double largest_share(const CaseResult& one) {
   return profile ? profile->top.front().share.value().value_or(0) : 0;
 }
 
-// A profiler stretches steps, so the share is one of profiled steps.
+// A profiler slows steps down, so the share refers to profiled steps.
 result::Finding top_operator_of(const CaseResult& one) {
   const auto& profile = *operator_profile_of(one);
   const auto& row = profile.top.front();

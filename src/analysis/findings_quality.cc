@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Findings about failures, grades, precisions that did not run, and convergence.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 
@@ -10,6 +10,7 @@
 #include "analysis/findings.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/reasons.h"
 #include "result/summarize.h"
 
 namespace paceline::analysis {
@@ -21,8 +22,8 @@ using result::Outcome;
 using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
-constexpr double kExpectedShare = 0.9;        // of the FLOPs in the precision asked for
-constexpr double kSpreadFactor = 2;           // between processes against within one
+constexpr double kExpectedShare = 0.9;        // of the FLOPs in the precision that was asked for
+constexpr double kSpreadFactor = 2;           // spread between processes over the spread inside one
 constexpr double kProcessSpreadFloor = 0.02;  // smaller differences are not worth a warning
 
 template <typename Predicate>
@@ -45,7 +46,7 @@ constexpr std::string_view kTrainAnew =
 
 constexpr std::string_view kMeasureAgain = "Measure again with: ";
 
-// The cases that can be measured again; none: what to do instead.
+// How to measure those cases again that can be; where none can, what to do instead.
 std::string rerun_advice(const RunResult& run, const Cases& cases) {
   Cases rerun;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(rerun),
@@ -54,39 +55,24 @@ std::string rerun_advice(const RunResult& run, const Cases& cases) {
   return std::string(kMeasureAgain) + rerun_command(run, ids_of(rerun));
 }
 
-// What to do about a failed case. Measured again as it was, it fails again as long as its cause is there; and
-// --resume cannot change an option.
-struct Cure {
-  std::string_view reason_code;
-  std::string_view before;  // what comes first; the command to measure again follows where `again`
-  bool again;
-};
-constexpr std::array kCures{
-    Cure{"config",
-         "Change the option that the reason names, and start a new run; --resume keeps the options as they "
-         "were.",
-         false},
-    Cure{"precision", "Ask for a precision that this engine runs in, and start a new run.", false},
-    Cure{"threads", "Ask for another number of threads, and start a new run.", false},
-    Cure{"data", "Mend the file first, then measure again with: ", true},
-    Cure{"io", "Mend what the system refuses (space, permissions) first, then measure again with: ", true},
-};
-
-// What went wrong lies in what was asked, so the same again ends the same: the reason says what to change.
+// True when a repetition would end the same way, because the mistake is in what was asked for.
 bool repeats_itself(const CaseResult& one) {
   const bool diverged = one.benchmark.kind == "training" && one.reason_code == "error";
-  return diverged || one.reason_code == "reference" || one.reason.starts_with(result::kNoReference);
+  return diverged || result::reason_of(one.reason_code).again == result::Again::kInVain ||
+         one.reason.starts_with(result::kNoReference);
 }
 
+// Advice for a failed case. Measuring again does not help while the cause persists.
 std::string cure_of(const RunResult& run, const CaseResult& one) {
   if (repeats_itself(one)) return {};
-  const auto* cure = std::find_if(kCures.begin(), kCures.end(),
-                                  [&](const Cure& c) { return c.reason_code == one.reason_code; });
-  if (cure == kCures.end()) return std::string(kMeasureAgain) + rerun_command(run, {one.case_id});
-  return std::string(cure->before) + (cure->again ? rerun_command(run, {one.case_id}) : "");
+  const auto& reason = result::reason_of(one.reason_code);
+  if (reason.again == result::Again::kAsItIs)
+    return std::string(kMeasureAgain) + rerun_command(run, {one.case_id});
+  const bool again = reason.again == result::Again::kAfterCure;
+  return std::string(reason.cure) + (again ? rerun_command(run, {one.case_id}) : "");
 }
 
-// Reasons may end in a question.
+// Adds a full stop unless the reason ends in a question mark.
 std::string ended(std::string text) {
   return text.ends_with('?') || text.ends_with('!') || text.ends_with('.') ? text : text + ".";
 }
@@ -115,7 +101,7 @@ std::string_view family(std::string_view precision) {
   return precision;
 }
 
-// Share of the FLOPs that ran as asked; 1 when the engine cannot tell, and where a file's own was asked for.
+// Share of the FLOPs that ran as asked; 1 when the engine cannot tell, and for a file's own precision.
 double share_as_asked(const CaseResult& one) {
   if (one.precision.executed.empty() || one.precision.asked == kOwnPrecision) return 1;
   double share = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Findings that recommend a case for a goal, and what its answers cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using result::Finding;
 using result::RunResult;
 using Cases = std::vector<const CaseResult*>;
 
-// One thing a user may want. `score`: lower is better; `range`: the interval of the score, to see rivals.
+// Something a user may want. `score`: lower is better; `range`: interval of the score, to find rivals.
 struct Goal {
   std::string_view words;
   double (*score)(const CaseResult&);
@@ -62,16 +63,16 @@ constexpr std::array<Goal, 3> kGoals{{
 }};
 
 struct Field {
-  Cases cases;       // that may win
-  int left_out = 0;  // of grade C: one of them might have won
+  Cases cases;       // candidates
+  int left_out = 0;  // cases of grade C, one of which might have won
 };
 
 Field candidates(const RunResult& run, const std::string& model) {
   Field field;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.benchmark.model != model ||
-        one.benchmark.scenario == "server" ||  // its throughput is what was offered
-        !one.training.empty() ||               // more ranks are no choice between ways to do the same
+        one.benchmark.scenario == "server" ||  // its throughput is the offered rate
+        !one.training.empty() ||               // ranks are not alternatives for the same work
         !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
         !one.throughput.per_s.ci_high || !one.memory.rss_peak_above_load_bytes)
       continue;
@@ -103,7 +104,7 @@ Cases not_told_apart(const Cases& cases, const CaseResult& winner, const Goal& g
   return rivals;
 }
 
-// What the answers cost: the caveat of every precision below FP32.
+// What the answers cost, which qualifies every precision below FP32.
 std::string answers_cost_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.checked) return "; its answers were compared with nothing";
@@ -114,7 +115,7 @@ std::string answers_cost_text(const CaseResult& one) {
                      c.samples);
 }
 
-// The best whose answers are those of FP32, where the winner's are not.
+// The best case with the answers of FP32, where the winner does not have them.
 std::string exact_text(const Cases& cases, const CaseResult& winner, const Goal& goal) {
   if (winner.benchmark.precision == "fp32") return {};
   Cases exact = cases;
@@ -125,7 +126,7 @@ std::string exact_text(const Cases& cases, const CaseResult& winner, const Goal&
                      goal.figure(best));
 }
 
-// Why the order of the cases is no claim; empty where it is one.
+// Why the order of the cases is not a claim; empty where it is one.
 std::string doubt_of(const RunResult& run, const Cases& cases, const CaseResult& winner) {
   if (winner.headline.scope != result::kBetweenProcess) return "; within one process each, no claim";
   const bool turns = std::all_of(cases.begin(), cases.end(), [&](const CaseResult* one) {

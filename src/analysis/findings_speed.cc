@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Findings about what is faster or slower, and where nothing may be claimed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ std::string pairs_text(const result::SpeedUp& speedup) {
   return fmt::format("{} process pairs", speedup.pairs);
 }
 
-// "53 % faster than eager (49–57 %, 6 process pairs)"; from twice on as a factor.
+// "53 % faster than eager (49–57 %, 6 process pairs)"; a factor from 2 on.
 std::string faster_text(const result::SpeedUp& speedup, const std::string& other) {
   const auto& ratio = speedup.ratio;
   if (*ratio.value >= 2)
@@ -97,12 +98,12 @@ Findings slowdowns(const RunResult& run, std::string_view axis) {
   return found;
 }
 
-// Cases of grade C have a finding of their own.
+// Cases of grade C are a finding of their own.
 bool of_invalid_cases(const result::SpeedUp& s) {
   return s.pairs >= kPairsForClaim && s.scope == result::kBetweenProcess;
 }
 
-// Both sides again where they ran at different times.
+// Advises to run both sides again where they ran at different times.
 std::string way_to_a_claim(const RunResult& run, const std::vector<const CaseResult*>& cases) {
   const auto& s = cases.front()->speedup;
   const auto needed = pairs_for_claim(s.ratio.confidence);
@@ -147,7 +148,7 @@ Findings find_setting_effect(const RunResult& run) {
   return found;
 }
 
-// Speed-ups that nobody may claim, one finding for each reason.
+// Speed-ups that may not be claimed, one finding per reason.
 Findings find_no_claim(const RunResult& run) {
   std::map<std::string, std::vector<const CaseResult*>> by_reason;
   for (const CaseResult& one : run.cases)

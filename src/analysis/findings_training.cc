@@ -12,8 +12,8 @@
 #include "base/units.h"
 #include "result/training_scaling.h"
 
-// Training over ranks: who waits for whom, for data, for the network, and what more ranks gain (methodology:
-// multi-rank aggregation, scaling efficiency).
+// Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
+// (methodology: multi-rank aggregation, scaling efficiency).
 namespace paceline::analysis {
 namespace {
 
@@ -28,7 +28,7 @@ constexpr double kMuchDataWait = 0.05;  // of a step
 constexpr double kUnevenSync = 1.4;     // p95 / p50 of exposed communication
 constexpr double kWorthSync = 0.05;     // of a step: below that its variation does not matter
 constexpr double kPoorEfficiency = 0.90;
-constexpr double kFastLoader = 2;  // times what training takes
+constexpr double kFastLoader = 2;  // relative to what training takes
 
 std::vector<const CaseResult*> trained(const RunResult& run) {
   std::vector<const CaseResult*> cases;
@@ -50,7 +50,7 @@ Finding about(const CaseResult& one, std::string text, std::string evidence, std
   return finding;
 }
 
-// Cases whose figure is at least the limit, largest first.
+// Cases whose figure is at least the limit, the largest first.
 std::vector<const CaseResult*> above(const RunResult& run, result::Number Training::*figure, double limit) {
   auto cases = trained(run);
   std::erase_if(cases, [&](const CaseResult* one) {
@@ -96,7 +96,7 @@ std::string step_times(const RunResult& run, const CaseResult& one) {
                      format_duration_ns(*one.headline.p50_ns.value), one.scaling.front().world);
 }
 
-// Workers that could deliver far more than is taken wait for a CPU, not for their files.
+// Workers that could deliver far more than training takes wait for a CPU, not for files.
 std::string data_advice(const CaseResult& one) {
   const auto& rate = training_of(one).loader_samples_per_s;
   const auto& taken = one.throughput.per_s.value;
@@ -106,13 +106,13 @@ std::string data_advice(const CaseResult& one) {
   return "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes.";
 }
 
-// A rank that the others wait for: their waiting is in what looks like communication.
+// The wait for a straggler is part of what looks like communication.
 bool names_straggler(const CaseResult& one) {
   const Training& t = training_of(one);
   return t.straggler_rank && t.straggler_index && *t.straggler_index >= kLateRank;
 }
 
-// What of a step is neither forward, backward nor optimizer, in words.
+// The parts of a step other than forward, backward and optimizer, in words.
 std::string losses_text(const CaseResult& one) {
   const Training& t = training_of(one);
   std::string text;
@@ -149,7 +149,7 @@ std::string alone_of(const CaseResult& one) {
   return describe_without(b, "");
 }
 
-// What DDP costs, in words: over process pairs, with the margin of verdicts.
+// The cost of DDP in words: over process pairs, with the margin of verdicts.
 std::string cost_text(const RunResult& run, const CaseResult& with, const CaseResult& without) {
   const auto percent = [](double ratio) { return (1 / ratio - 1) * 100; };
   const CaseResult pair = against(run, with, without);
@@ -166,7 +166,7 @@ std::string cost_text(const RunResult& run, const CaseResult& with, const CaseRe
   return fmt::format("what DDP itself costs with one rank is not told apart from nothing ({})", range);
 }
 
-// None where none was asked for; results may be of any version.
+// None where no fault was asked for; results may be of any version.
 std::optional<Fault> fault_of(const CaseResult& one) try {
   const auto asked = one.benchmark.params.find("inject");
   return asked == one.benchmark.params.end() ? std::nullopt : std::optional(parse_fault(asked->second));
@@ -186,7 +186,7 @@ Findings find_stragglers(const RunResult& run) {
 Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
-    if (names_straggler(*one)) continue;  // the straggler is the cause, and has a finding of its own
+    if (names_straggler(*one)) continue;  // the straggler is the cause and has its own finding
     const Training& t = training_of(*one);
     const std::string evidence =
         t.collectives_per_step && t.parameter_tensors
@@ -296,7 +296,7 @@ Findings find_missed_faults(const RunResult& run) {
   return found;
 }
 
-// One rank with DDP beside the same without.
+// Compares one rank with DDP to one without.
 Findings find_ddp_cost(const RunResult& run) {
   Findings found;
   for (const CaseResult* with : trained(run)) {

@@ -89,14 +89,14 @@ std::set<std::string> words_of(const CaseResult& one) {
   return words;
 }
 
-// Ratios of two times that may well be equal: a gate near 1 needs the margin that verdicts have.
+// Ratios of two times that may be equal: a gate near 1 needs the margin of verdicts.
 constexpr std::array<std::string_view, 2> kRatios{"speedup", "cross_check_ratio"};
 
 bool is_ratio(std::string_view metric) {
   return std::find(kRatios.begin(), kRatios.end(), metric) != kRatios.end();
 }
 
-// As many digits as tell the value and its interval from the bound and from each other; at least three.
+// Enough digits, at least three, to tell the value, its interval and the bound apart.
 int digits_for(const result::MetricValue& v, double bound) {
   constexpr int kFewest = 3, kMost = 8;
   std::vector<double> shown{*v.value, bound};
@@ -121,7 +121,7 @@ std::string value_text(const result::Metric& metric, const result::MetricValue& 
   return metric.unit == "1" ? text : fmt::format("{} {}", text, metric.unit);
 }
 
-// A lower bound is an interval without an end.
+// A lower bound is an interval without an upper end.
 std::string verdict_of(const Gate& gate, const result::MetricValue& v) {
   const bool low = holds(gate, *v.ci_low);
   const bool high = holds(gate, v.ci_high.value_or(std::numeric_limits<double>::infinity()));
@@ -129,14 +129,14 @@ std::string verdict_of(const Gate& gate, const result::MetricValue& v) {
   return low || high ? "cannot_say" : "missed";
 }
 
-// A decided gate says that a ratio lies beyond its bound. Where that means that the two cases differ, the
-// estimate must differ by as much as counts (methodology: gates).
+// A decided gate says that a ratio lies beyond its bound. Where that claims a difference of the two cases,
+// the estimate must differ by a relevant amount (methodology: gates).
 bool within_margin(const Gate& gate, const std::string& verdict, double ratio, double margin) {
   const bool above = (verdict == "met") == gate.op.starts_with('>');
   return above ? gate.bound >= 1 && ratio < 1 + margin : gate.bound <= 1 && ratio > 1 / (1 + margin);
 }
 
-// Of a metric with its interval.
+// Decides on a metric with its interval.
 void decide_on_interval(const Gate& gate, const CaseResult& one, const result::MetricValue& v,
                         GateResult& decided) {
   decided.verdict = verdict_of(gate, v);

@@ -6,37 +6,37 @@
 
 #include "result/run_result.h"
 
-// Expectations of a plan: METRIC[@SELECTOR] OP VALUE, e.g. "p50_ms@resnet50/eager/b1 <= 60".
+// Checks the expectations of a plan: METRIC[@SELECTOR] OP VALUE, e.g. "p50_ms@resnet50/eager/b1 <= 60".
 namespace paceline::analysis {
 
 struct Gate {
   std::string expression;             // as written
   std::string metric;                 // a name of the metric table
-  std::vector<std::string> selector;  // words that must all stand in a case; empty: every case
+  std::vector<std::string> selector;  // words that must all match a case; empty: every case
   std::string op;                     // <= | < | >= | >
   double bound = 0;
 };
 
-// Throws Error(kUsage) for a form that cannot be read or an unknown metric (with the nearest name).
+// Throws Error(kUsage) for malformed text or an unknown metric (with the nearest name).
 Gate parse_gate(std::string_view expression);
 
-// True when every word of the selector names the case: its model, engine, precision, layout, b<batch>, a word
-// of its label, or its id. A bare number is the batch of an inference case and the number of ranks of any
-// other.
+// True when every word of the selector matches the case: its model, engine, precision, layout, b<batch>, a
+// word of its label, or its id. A bare number is the batch of an inference case, and the number of ranks of
+// any other.
 bool selects(const Gate& gate, const result::CaseResult& one);
 
-// met: the whole interval satisfies the gate; missed: none of it does; cannot_say otherwise, and for missing
-// numbers. A metric that has no interval by nature is decided on its value.
+// met: the whole interval satisfies the gate; missed: no part of it does; cannot_say otherwise, and for
+// missing numbers. A metric without an interval by nature is decided on its value.
 result::GateResult decide_gate(const Gate& gate, const result::CaseResult& one);
 
-// One result a case with a latency objective (`slo`): its verdict.
+// One result per case with a latency objective (`slo`): its verdict.
 std::vector<result::GateResult> objective_gates(const result::RunResult& run);
 
-// One result a gate and matching case. Throws Error(kUsage) where no case matches.
+// One result per gate and matching case. Throws Error(kUsage) where no case matches.
 std::vector<result::GateResult> decide_gates(const std::vector<std::string>& expressions,
                                              const result::RunResult& run);
 
-// The claims of the cases about accuracy as gates: passed is met, cannot_claim is cannot_say.
+// The accuracy claims of the cases as gates: passed becomes met, cannot_claim becomes cannot_say.
 std::vector<result::GateResult> accuracy_gates(const result::RunResult& run);
 
 }  // namespace paceline::analysis

@@ -7,7 +7,7 @@
 namespace paceline::analysis {
 namespace {
 
-// The memory of one process says nothing of how much that of others differs.
+// The memory of one process does not tell how much others differ.
 constexpr std::ptrdiff_t kProcessesForMemory = 3;
 
 std::ptrdiff_t processes_with_memory(const result::CaseResult& one) {

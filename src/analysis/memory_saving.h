@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Judges what a case saves of another's memory, over the processes of both.
 #pragma once
 #include <optional>
 
@@ -6,7 +7,7 @@
 
 namespace paceline::analysis {
 
-inline constexpr double kMemoryChange = 0.05;  // smaller differences are not worth a word
+inline constexpr double kMemoryChange = 0.05;  // smaller differences are not worth mentioning
 
 // Smallest and largest peak above load over the processes of a case.
 struct MemoryRange {
@@ -14,11 +15,11 @@ struct MemoryRange {
 };
 std::optional<MemoryRange> memory_range(const result::CaseResult& one);
 
-// Share of another case's memory that a case does without.
+// Share of another case's memory that this case saves.
 struct MemorySaving {
   double share = 0, low = 0, high = 0;
 };
-// At the processes' extremes; none where the processes of the two overlap.
+// Judged at the extremes of the processes; none where the processes of the two overlap.
 std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other);
 
 }  // namespace paceline::analysis

@@ -8,7 +8,7 @@ result::Estimate full_estimate() {
   return {1.0, 0.5, 2.0, 0.95, "binomial"};
 }
 
-// A case in which every estimate and quantile has its interval.
+// A case in which every estimate and quantile has an interval.
 result::CaseResult fully_measured() {
   result::CaseResult one;
   one.headline.p50_ns = full_estimate();
@@ -27,7 +27,7 @@ result::CaseResult fully_measured() {
   return one;
 }
 
-// What a check found stands even where it failed the case.
+// The result of a check is valid even where it failed the case.
 bool is_of_check(const result::Metric& metric) {
   return metric.anchor == "accuracy" || metric.anchor == "agreement" || metric.anchor == "change-of-accuracy";
 }

@@ -4,10 +4,10 @@
 
 namespace paceline::analysis {
 
-// A metric of a case as reports and gates read it: a case that did not run has no counts of 0, but a reason.
+// Reads a metric of a case for reports and gates: a case that did not run has a reason, not zero counts.
 result::MetricValue metric_value(const result::Metric& metric, const result::CaseResult& one);
 
-// Whether a metric carries an interval when everything was measured.
+// Whether a metric has an interval when everything was measured.
 bool carries_interval(const result::Metric& metric);
 
 }  // namespace paceline::analysis

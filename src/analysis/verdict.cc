@@ -29,12 +29,12 @@ std::string grades_text(const RunResult& run) {
   return join(parts, ", ");
 }
 
-// The case of highest throughput of each model, in plan order.
+// The case with the highest throughput per model, in plan order.
 std::vector<const CaseResult*> fastest_by_model(const RunResult& run) {
   std::vector<const CaseResult*> best;
   for (const CaseResult& one : run.cases) {
     if (!is_ok(one) || one.grade == result::Grade::kC || !one.throughput.per_s.value) continue;
-    if (one.benchmark.scenario == "server") continue;  // its throughput is what was offered
+    if (one.benchmark.scenario == "server") continue;  // its throughput is the offered rate
     const auto same = std::find_if(best.begin(), best.end(),
                                    [&](const auto* b) { return b->benchmark.model == one.benchmark.model; });
     if (same == best.end())

@@ -6,8 +6,8 @@
 
 namespace paceline::analysis {
 
-// The run in one sentence: what answers the question best, how many cases were measured, and how valid they
-// are.
+// Words the result of a run in one sentence: what answers the question best, how many cases were measured,
+// and how valid they are.
 std::string verdict_sentence(const result::RunResult& run);
 
 }  // namespace paceline::analysis

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-// Waiting for what only asking tells.
+// Waits for something that can only be polled: the one loop with pauses.
 namespace paceline {
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -14,12 +14,12 @@ inline Deadline deadline_in(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// Between two questions: the first, then twice as long each, up to the longest.
+// Pauses between two questions: `first`, then twice as long each time, up to `longest`.
 struct Pauses {
   std::chrono::milliseconds first, longest;
 };
 
-// Asks, at least once, until the answer is yes; false when it is not at the deadline.
+// Asks at least once, until the answer is true; returns false when it is not by the deadline.
 template <class Question>
 bool ask_until(Deadline deadline, Pauses pauses, Question question) {
   for (auto pause = pauses.first; !question(); pause = std::min(pause * 2, pauses.longest)) {

@@ -5,15 +5,15 @@
 
 namespace paceline {
 
-// Where training data come from. The plan is read with it, and the rank opens it.
+// Where training data can come from. The plan is read with it, and the rank opens it.
 struct DataSource {
   enum class Path { kNone, kFile, kFolder, kEither };
 
   std::string_view name;
   Path path;                    // what data.path is
-  std::string_view item;        // what one sample is: images, sequences; empty: whatever the model takes
-  std::string_view endings{};   // that its file may have, comma-separated; empty: any
-  bool folder_a_class = false;  // data.path holds folders, one a class
+  std::string_view item;        // what one sample is: images, sequences; empty: what the model takes
+  std::string_view endings{};   // accepted endings of its file, comma-separated; empty: any
+  bool folder_a_class = false;  // data.path holds one folder per class
 };
 
 inline constexpr std::array kDataSources{

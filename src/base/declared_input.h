@@ -8,12 +8,12 @@
 
 namespace paceline {
 
-// What a model file says of one of its inputs.
+// What a model file declares about one of its inputs.
 struct DeclaredInput {
   std::string name;
-  std::optional<DType> dtype;          // none: the file does not say, or it is a type without a name here
-  std::optional<Shape> shape;          // -1: a dimension that is left open; none: the rank is not said
-  std::vector<std::string> symbols{};  // one a dimension, "batch" or "N"; "": fixed, or open without a name
+  std::optional<DType> dtype;          // none: not declared, or a type without a name here
+  std::optional<Shape> shape;          // -1: an open dimension; none: the rank is not declared
+  std::vector<std::string> symbols{};  // one per dimension, "batch" or "N"; "": fixed, or open without a name
 };
 
 }  // namespace paceline

@@ -9,7 +9,7 @@
 namespace paceline {
 namespace {
 
-// How many bytes of a control character stand at `at`; 0: none.
+// Number of bytes of the control character at `at`; 0: there is none.
 std::size_t control_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   if (byte(at) < 0x20 || byte(at) == 0x7F) return 1;

@@ -4,22 +4,22 @@
 #include <string>
 #include <string_view>
 
-// Text that comes from users, files and libraries, on its way to a person.
+// Makes text of users, files and libraries fit to be shown to a person.
 namespace paceline {
 
 inline constexpr std::size_t kMaxShownValue = 80, kMaxShownLine = 2000;  // bytes
 
-// Control characters (C0, C1, and those that turn the direction of text) as "\x1b"; lines that are longer
+// Writes control characters (C0, C1, and those that change the direction of text) as "\x1b"; lines longer
 // than kMaxShownLine lose their middle. Line ends and tabs stay.
 std::string for_terminal(std::string_view text);
 
-// The same on one line: line ends and tabs are spelled, too.
+// The same on one line: line ends and tabs are spelled out, too.
 std::string on_one_line(std::string_view text);
 
 // A value inside a sentence: one line, at most `most` bytes, whole characters.
 std::string shown_value(std::string_view text, std::size_t most = kMaxShownValue);
 
-// What an exception says, without the mark of the library that threw it ("[json.exception.parse_error.101]").
+// An exception's message without the mark of the library ("[json.exception.parse_error.101]").
 std::string plain_reason(const std::exception& error);
 
 }  // namespace paceline

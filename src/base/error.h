@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The one exception type for what a user can cause; plug-ins throw it too.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -12,12 +13,12 @@
 
 namespace paceline {
 
-// What kind of thing went wrong. kUnsupported and kUnavailable end a case as "skipped", the rest as "failed"
-// or end the run.
+// The kind of an error. kUnsupported and kUnavailable end a case as "skipped", the others as "failed" or the
+// run.
 enum class ErrorCode {
   kUsage,        // a flag or an argument
   kConfig,       // a plan file
-  kData,         // a file that is not what it should be (weights, model, image, result)
+  kData,         // a file with wrong contents (weights, model, image, result)
   kIo,           // the file system refused
   kUnsupported,  // this machine or engine cannot do it (bf16 without hardware support)
   kUnavailable,  // a library or plug-in is missing
@@ -25,8 +26,8 @@ enum class ErrorCode {
   kInternal,
 };
 
-// Thrown for what ends a pass or a run. The message says what happened, with which value, and what to do
-// next. Header-only and exported, so that plug-ins throw the same type.
+// Ends a pass or a run. The message says what happened, with which value, and what to do next. Header-only
+// and exported, so that plug-ins throw the same type.
 class PACELINE_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -5,8 +5,8 @@
 
 namespace paceline {
 
-// A fault that a training run makes on purpose, to see what it costs and that it is noticed. The plan is read
-// with it, and the rank makes it.
+// A fault that a training run injects on purpose, to see what it costs and that it is noticed. The plan is
+// parsed with it, and the rank injects it.
 struct Fault {
   enum class Kind { kNone, kKill, kStop, kSlow, kNan, kThrottle, kSlowSave } kind = Kind::kNone;
   std::int64_t rank = 0;
@@ -15,8 +15,8 @@ struct Fault {
 };
 
 // "kill:rank=1,step=50", "stop:rank=1,step=50", "slow=200ms:rank=1", "nan:rank=0,step=3", "throttle:rank=1"
-// (a thread that spins takes CPU time from the rank), "slow_save=5s:rank=1". Empty: none. Throws
-// Error(kUsage) with the forms there are.
+// (a spinning thread takes CPU time from the rank), "slow_save=5s:rank=1". Empty: none. Throws Error(kUsage)
+// listing the forms.
 Fault parse_fault(const std::string& text);
 
 }  // namespace paceline

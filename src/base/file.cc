@@ -29,6 +29,10 @@ void write_all(const FileDescriptor& fd, std::string_view content, const fs::pat
     if (n < 0) fail("write", path);
     content.remove_prefix(static_cast<std::size_t>(n));
   }
+}
+
+void write_and_sync(const FileDescriptor& fd, std::string_view content, const fs::path& path) {
+  write_all(fd, content, path);
   if (::fsync(fd.get()) != 0 && errno != EINVAL) fail("write", path);
 }
 
@@ -37,7 +41,7 @@ void sync_folder(const fs::path& folder) {
   if (fd) ::fsync(fd.get());
 }
 
-// /dev/null, /dev/stdout, a pipe: nothing to replace, and renaming over it would destroy it.
+// A device or a pipe (/dev/null, /dev/stdout), which renaming a file over it would destroy.
 bool is_device(const fs::path& path) {
   std::error_code ignored;
   const auto type = fs::status(path, ignored).type();
@@ -55,7 +59,7 @@ fs::path end_of_links(const fs::path& path) {
 void write_in_place(const fs::path& path, std::string_view content) {
   const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd) fail("write", path);
-  write_all(fd, content, path);
+  write_and_sync(fd, content, path);
 }
 
 }  // namespace
@@ -71,7 +75,7 @@ void write_file_atomic(const fs::path& given, std::string_view content) {
   try {
     const FileDescriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!fd) fail("write", path);
-    write_all(fd, content, path);
+    write_and_sync(fd, content, path);
   } catch (...) {
     ::unlink(part.c_str());
     throw;
@@ -126,15 +130,14 @@ fs::path temp_dir() {
 
 namespace {
 
-// Of this user, and closed to others; a link is none.
+// Whether the folder belongs to this user and is closed to others; a link does not count.
 bool is_private_folder(const fs::path& folder) {
   struct stat status {};
   return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-// Anyone can make a folder below /tmp and fill it. One that is not ours is left alone, and what this process
-// keeps is for itself.
+// Anyone can create a folder below /tmp, so one that is not ours is not used; this process keeps its own.
 fs::path private_temp_cache() {
   const fs::path shared = temp_dir() / fmt::format("paceline-cache-{}", ::geteuid());
   ::mkdir(shared.c_str(), S_IRWXU);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-// 16-bit floating point as bits: IEEE 754 binary16 and bfloat16.
+// Converts 16-bit floating point held as bits: IEEE 754 binary16 and bfloat16.
 namespace paceline {
 
 constexpr float bfloat16_to_float(std::uint16_t bits) {
@@ -22,7 +22,7 @@ constexpr float half_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | e << 23 | fraction << 13);
 }
 
-// Rounds to nearest, ties to even; beyond 65504 (after rounding) infinite, NaN stays NaN.
+// Rounds to nearest, ties to even; values beyond 65504 (after rounding) become infinite, NaN stays NaN.
 inline std::uint16_t float_to_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);

@@ -27,7 +27,7 @@ constexpr std::string_view kMagic{"\x93NUMPY", 6};
 constexpr std::size_t kLongestHeader = 1 << 20;
 
 struct Descr {
-  std::string_view code;  // NumPy's type string, byte order included
+  std::string_view code;  // NumPy's type string with byte order
   DType dtype;
 };
 constexpr std::array<Descr, 13> kDescrs{{{"<f4", DType::kFloat32},
@@ -92,7 +92,7 @@ std::size_t byte_at(std::string_view bytes, std::size_t i) {
   return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
 }
 
-// Where the data begin, from the first twelve bytes.
+// Where the data begin, according to the first twelve bytes.
 std::size_t header_end(std::string_view start, const std::string& name) {
   if (start.size() < 12 || start.substr(0, 6) != kMagic)
     bad(name, "it does not start with NumPy's magic bytes");
@@ -131,7 +131,7 @@ std::string regular_file(const fs::path& path) {
   return path.string();
 }
 
-// A .npy file of which only what is asked for is read.
+// A .npy file of which only the requested parts are read.
 class NpyFile {
  public:
   explicit NpyFile(const fs::path& path) : name_(regular_file(path)), stream_(path, std::ios::binary) {
@@ -197,7 +197,7 @@ std::string read_member(zip_t* archive, zip_uint64_t index, const std::string& n
     bad(name, "its directory is damaged");
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive, index, 0), zip_fclose);
   std::string content(stat.size, '\0');
-  char after = 0;  // reading on to the end has the checksum looked at
+  char after = 0;  // reading to the end makes libzip check the checksum
   if (!file || zip_fread(file.get(), content.data(), stat.size) != static_cast<zip_int64_t>(stat.size) ||
       zip_fread(file.get(), &after, 1) != 0)
     bad(name, "a member cannot be unpacked");
@@ -254,13 +254,13 @@ void write_npz(const fs::path& path, std::span<const TensorView> tensors) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path.string(), why));
   };
-  std::vector<std::string> members;  // libzip reads them when the archive is closed
+  std::vector<std::string> members;  // must live until the archive is closed, when libzip reads them
   Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr), zip_discard);
   if (!archive) refuse(std::strerror(errno));
   members.reserve(tensors.size());
   for (const auto& tensor : tensors)
     add_member(archive.get(), tensor.name + ".npy", members.emplace_back(npy_bytes(tensor)));
-  // libzip writes beside the file and renames.
+  // libzip writes a temporary file and renames it.
   if (zip_close(archive.get()) != 0) refuse(zip_strerror(archive.get()));
   static_cast<void>(archive.release());
 }
@@ -269,7 +269,7 @@ std::uint64_t npy_or_npz_bytes(const fs::path& path) {
   if (path.extension() != ".npz") {
     std::error_code error;
     const auto size = fs::file_size(path, error);
-    return error ? 0 : size;  // why it cannot be read is said by who reads it
+    return error ? 0 : size;  // the reader reports why it cannot be read
   }
   const auto archive = open_archive(path);
   std::uint64_t bytes = 0;

@@ -9,20 +9,19 @@
 
 namespace paceline {
 
-// NumPy's .npy format 1.0-3.0, little-endian, C order; float16/32/64, int8/16/32/64, uint8/16/32/64, bool.
-// Throws Error(kData) for anything else, naming the file.
+// Reads and writes NumPy's .npy format 1.0-3.0, little-endian, C order; float16/32/64, int8/16/32/64,
+// uint8/16/32/64, bool. Throws Error(kData) for anything else, naming the file.
 Tensor read_npy(const std::filesystem::path& path);
-// Samples first … first + count - 1 (dimension 0), without reading the others. Throws Error(kData) where
-// there are fewer.
+// Reads only samples first … first + count - 1 (dimension 0). Throws Error(kData) where there are fewer.
 Tensor read_npy_samples(const std::filesystem::path& path, std::int64_t first, std::int64_t count);
-TensorSpec read_npy_spec(const std::filesystem::path& path);  // the header alone
+TensorSpec read_npy_spec(const std::filesystem::path& path);  // reads only the header
 void write_npy(const std::filesystem::path& path, const TensorView& tensor);
-// An archive of arrays (.npz, not compressed) under the tensors' names. The names must differ.
+// Writes an archive of arrays (.npz, not compressed) under the tensors' names, which must differ.
 void write_npz(const std::filesystem::path& path, std::span<const TensorView> tensors);
 
-// What the arrays of a .npy or .npz file take in memory, by its headers alone.
+// How much memory the arrays of a .npy or .npz file take, according to their headers.
 std::uint64_t npy_or_npz_bytes(const std::filesystem::path& path);
-// One tensor (.npy) or all arrays of an archive (.npz), named by their file stem or member name.
+// Reads one tensor (.npy) or all arrays of an archive (.npz), named by file stem or member name.
 std::vector<Tensor> read_npy_or_npz(const std::filesystem::path& path);
 
 }  // namespace paceline

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kMark = ".build";
 
-// Where the name's last extension starts; its end when it has none.
+// Where the last extension of the name starts; the end when it has none.
 std::size_t extension_at(std::string_view file) {
   const auto slash = file.rfind('/');
   const auto name = slash == std::string_view::npos ? 0 : slash + 1;
@@ -30,7 +30,7 @@ std::string numbered_build(std::string_view file, int number) {
 }
 
 std::string first_build(std::string_view file) {
-  for (const auto end : {file.size(), extension_at(file)}) {  // a name without an extension ends in the mark
+  for (const auto end : {file.size(), extension_at(file)}) {  // without an extension the number is last
     const auto stem = file.substr(0, end);
     const auto mark = stem.rfind(kMark);
     if (mark != std::string_view::npos && is_number_above_1(stem.substr(mark + kMark.size())))

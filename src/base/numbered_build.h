@@ -3,13 +3,13 @@
 #include <string>
 #include <string_view>
 
-// Names of several builds of one model: model.plan, model.build2.plan, model.build3.plan …
+// Makes names for several builds of one model: model.plan, model.build2.plan, model.build3.plan …
 namespace paceline {
 
-// Of the build with this number, which counts from 1; the first one has the name asked for.
+// The name of a build with this number, counted from 1; the first has the name asked for.
 std::string numbered_build(std::string_view file, int number);
 
-// The name of the first of them; any other name stays as it is.
+// The name of the first build; any other name is returned as it is.
 std::string first_build(std::string_view file);
 
 }  // namespace paceline

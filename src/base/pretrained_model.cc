@@ -22,13 +22,13 @@ using Shape = TransformerShape;
 using Family = TransformerFamily;
 using Head = TransformerHead;
 
-constexpr std::uint64_t kMaxConfigBytes = 16 << 20;  // label names of large vocabularies stand in it
+constexpr std::uint64_t kMaxConfigBytes = 16 << 20;  // large vocabularies bring many label names
 
 // The limits keep products of sizes within 63 bits.
 constexpr std::int64_t kMaxLayers = 256, kMaxWidth = 16384, kMaxFeedForward = 65536, kMaxPositions = 32768,
                        kMaxVocabulary = 4'000'000, kMaxImage = 4096, kMaxLabels = 1'000'000;
 
-// A size, with the published implementation's default; a default of 0 follows from other sizes.
+// A size with the default of the published implementation; 0: the default follows from other sizes.
 struct SizeKey {
   std::string_view key;
   std::int64_t Shape::*size;
@@ -61,7 +61,7 @@ constexpr std::array kVitSizes{
     SizeKey{"num_channels", &Shape::channels, 3, kMaxImage},
 };
 
-// Keys that change what is computed in ways that are not built in: the one value that may stand there.
+// Keys that would change the computation in ways that are not built in, each with its only accepted value.
 struct FixedKey {
   std::string_view key, value;  // the value as JSON
 };
@@ -77,8 +77,8 @@ constexpr std::array kGpt2Fixed{
 };
 constexpr std::array kVitFixed{FixedKey{"qkv_bias", "true"}};
 constexpr std::array kFixed{
-    FixedKey{"pruned_heads", "{}"}, FixedKey{"auto_map", "{}"},  // code of the folder's own
-    FixedKey{"quantization_config", "{}"},                       // weights that are no plain numbers
+    FixedKey{"pruned_heads", "{}"}, FixedKey{"auto_map", "{}"},  // code from the folder
+    FixedKey{"quantization_config", "{}"},                       // weights that are not plain numbers
 };
 
 struct FamilyRow {
@@ -158,7 +158,7 @@ class ConfigReader {
   [[noreturn]] void refuse(std::string_view key, const std::string& wanted) const {
     fail(fmt::format("{} is {}; {}", key, shown_value(json_.at(std::string(key)).dump()), wanted));
   }
-  // Null is what a key that is not there stands for.
+  // Null means that the key is missing.
   [[nodiscard]] const nlohmann::json* value(std::string_view key) const {
     const auto found = json_.find(std::string(key));
     return found == json_.end() || found->is_null() ? nullptr : &*found;
@@ -238,7 +238,7 @@ class ConfigReader {
     return number->get<double>();
   }
 
-  // As many as have names; else as many as are counted; else two.
+  // The number of label names; else the given number; else two.
   [[nodiscard]] std::int64_t labels() const {
     const auto* names = value("id2label");
     if (names && names->is_object() && !names->empty() && names->size() <= kMaxLabels)

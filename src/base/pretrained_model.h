@@ -6,10 +6,11 @@
 #include <string>
 #include <string_view>
 
-// Folders as Hugging Face's save_pretrained writes them: config.json, and the weights in model.safetensors.
+// Reads folders as Hugging Face's save_pretrained writes them: config.json, and the weights in
+// model.safetensors.
 namespace paceline {
 
-// Sizes of a transformer; those that its family does not have are 0.
+// Sizes of a transformer; 0 where its family has none.
 struct TransformerShape {
   std::int64_t layers = 0, width = 0, heads = 0, feed_forward = 0;
   double eps = 0;          // of the layer norms
@@ -21,13 +22,13 @@ struct TransformerShape {
 
 enum class TransformerFamily { kBert, kGpt2, kVit };
 
-// What stands behind the layers, and so what the output is.
+// What follows the layers, which determines the output.
 enum class TransformerHead {
   kNone,          // hidden states of every token
-  kPooled,        // the first token's, through a dense layer and tanh
-  kTokenScores,   // scores of the vocabulary at every token
+  kPooled,        // hidden state of the first token, through a dense layer and tanh
+  kTokenScores,   // scores of the vocabulary for every token
   kClasses,       // scores of the labels
-  kTokenClasses,  // scores of the labels at every token
+  kTokenClasses,  // scores of the labels for every token
 };
 
 struct PretrainedModel {
@@ -36,17 +37,17 @@ struct PretrainedModel {
   TransformerShape shape;
 };
 
-// "bert", "gpt2" or "vit", as model_type in config.json has them.
+// "bert", "gpt2" or "vit", as in model_type of config.json.
 std::string_view family_name(TransformerFamily family);
 std::optional<TransformerFamily> find_family(std::string_view model_type);
 
 // Whether this is a folder with a config.json.
 bool is_pretrained_folder(const std::filesystem::path& folder);
 
-// Reads FOLDER/config.json. Throws Error(kData) that names the file and the key which is not built in here.
+// Reads FOLDER/config.json. Throws Error(kData) naming the file and the key that is not supported.
 PretrainedModel read_pretrained_model(const std::filesystem::path& folder);
 
-// The folder's name, also where it is written as "." or with a slash at its end.
+// The name of the folder, also when it is given as "." or with a trailing slash.
 std::string folder_name(const std::filesystem::path& folder);
 
 inline constexpr std::string_view kPretrainedWeights = "model.safetensors";

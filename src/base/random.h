@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Counter-based random numbers: the same in any process and in any order.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -14,7 +15,7 @@ constexpr std::uint64_t mix64(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// FNV-1a; for stable stream keys out of names.
+// FNV-1a, for stable stream keys from names.
 constexpr std::uint64_t hash64(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325ULL;
   for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

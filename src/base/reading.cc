@@ -46,14 +46,14 @@ struct stat status_of(int fd, const std::string& name) {
   return info;
 }
 
-// What has no end, or no content, is refused before the first byte.
+// Refuses files without an end or without content before the first byte.
 void check_kind(int fd, const struct stat& info, const std::string& name) {
   if (S_ISDIR(info.st_mode)) refuse(name, std::strerror(EISDIR));
   const bool device = S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && !is_null_device(info));
   if (device && ::isatty(fd) == 0) refuse(name, "it is a device; name a file or a pipe");
 }
 
-// A named pipe; those of a shell have their writer from the beginning, however slow it is.
+// A named pipe, unlike a pipe of a shell, which has its writer from the beginning.
 bool is_named_pipe(int fd, const struct stat& info) {
   constexpr decltype(std::declval<struct statfs>().f_type) kUnnamed = 0x50495045;  // PIPEFS_MAGIC
   struct statfs system {};
@@ -97,7 +97,7 @@ std::string read_descriptor(int fd, std::uint64_t max_bytes, const std::string& 
 
 std::string read_limited(const fs::path& path, std::uint64_t max_bytes) {
   const std::string name = path.string();
-  // Opening a named pipe would otherwise wait for a writer.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) refuse(name, std::strerror(errno));
   if (is_named_pipe(fd.get(), status_of(fd.get(), name))) wait_for_writer(fd.get(), name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Resolves the addresses of a host name; header-only, because plug-ins use it too.
 #pragma once
 #include <netdb.h>
 #include <sys/socket.h>
@@ -6,7 +7,6 @@
 #include <memory>
 #include <string>
 
-// Header-only, because plug-ins use it too.
 namespace paceline {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;

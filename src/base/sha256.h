@@ -9,11 +9,11 @@
 
 namespace paceline {
 
-// SHA-256 (FIPS 180-4), for naming and comparing files; not for secrets.
+// Computes SHA-256 (FIPS 180-4), for naming and comparing files; not for secrets.
 class Sha256 {
  public:
   void update(std::string_view bytes);
-  // 64 lower-case hexadecimal digits. Ends the stream: no update after it.
+  // 64 lower-case hexadecimal digits. Ends the stream: update must not follow.
   [[nodiscard]] std::string finish_hex();
 
  private:
@@ -28,7 +28,7 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-// Reads in pieces, so that large files cost no memory. Throws Error(kIo) naming the path.
+// Reads in pieces, so that large files need no memory. Throws Error(kIo) naming the path.
 std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace paceline

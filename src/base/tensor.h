@@ -74,7 +74,7 @@ struct TensorSpec {
   Shape shape;
 };
 
-// Memory somebody else owns. Strides are in elements; empty means contiguous, row-major.
+// Memory with another owner. Strides are in elements; empty means contiguous, row-major.
 struct TensorView {
   std::string name;
   void* data = nullptr;
@@ -87,7 +87,7 @@ struct TensorView {
   }
 };
 
-// Contiguous host memory we own.
+// Contiguous host memory that the tensor owns.
 class Tensor {
  public:
   Tensor() = default;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Parses, splits and compares text: strict numbers, nearest name.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,13 +15,13 @@ std::string_view trim(std::string_view text);
 bool is_utf8(std::string_view text);
 bool starts_with_any(std::string_view text, std::span<const std::string_view> prefixes);
 
-// Levenshtein distance with transpositions counted as one step.
+// Levenshtein distance in which a transposition counts as one step.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate a person who typed `word` probably meant; none when nothing is close.
+// The candidate most similar to `word`; none when nothing is close.
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> candidates);
 
-// Whole-string conversions: no leading '+', no blanks, no octal, no nan or inf; empty on anything else.
+// Whole-string conversions without leading '+', blanks, octal, nan or inf; empty for anything else.
 std::optional<long long> parse_int(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
 

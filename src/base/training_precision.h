@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-// A precision as training calls it, and the engines' name of the same arithmetic.
+// A precision by its name in training, and the engines' name for the same arithmetic.
 struct TrainingPrecision {
   std::string_view name, engine_name;
 };

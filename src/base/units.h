@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-// The one place where numbers are scaled and rounded for people. Files keep the plain units.
+// Scales and rounds numbers for people; no other place does. Files keep the plain units.
 namespace paceline {
 
 std::string format_duration_ns(double ns);   // "54.1 ms", "812 ns", "1.21 s"
-std::string format_ms(double ns);            // "54.1", three significant digits, unit given by the column
+std::string format_ms(double ns);            // "54.1": three significant digits; the column gives the unit
 std::string format_bytes(double bytes);      // "312 MB" (10^6)
 std::string format_count(double average);    // "53", "0.67"
 std::string format_rate(double per_second);  // "18.5", "1 204"

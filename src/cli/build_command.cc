@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The command `build`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "result/case_fields.h"
-#include "run/engine_build.h"
-#include "run/quantised_files.h"
+#include "run/inference/engine_build.h"
+#include "run/inference/quantised_files.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -36,12 +37,12 @@ namespace {
 struct EngineFile {
   std::string_view engine, suffix;
 };
-// The first suffix of an engine is the one that examples show.
+// The first suffix of an engine is the one in examples.
 constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"tensorrt", ".plan"},
                                   EngineFile{"tensorrt", ".engine"}};
-// Options of this command that are the engine's own, and go to it as they are.
+// Options of this command that go to the engine unchanged.
 constexpr std::array kEngineOptions{"workspace", "dla"};
-constexpr const char* kTimingCache = "timing_cache";  // the same, but a file
+constexpr const char* kTimingCache = "timing_cache";  // likewise, but a file
 
 config::Settings read_options(const Context& context) {
   auto flags = config::parse_flags(context.arguments, config::kBuild);
@@ -105,14 +106,14 @@ void check_model(config::Settings& options) {
                 fmt::format("--model '{}': build takes an ONNX file or a built-in model", name));
 }
 
-// The ONNX file to compile, in the precision asked for. What had to be written for it goes when this does.
+// The ONNX file to compile, in the precision asked for. Temporary files are removed with this object.
 class OnnxSource {
  public:
   OnnxSource(const config::Settings& options, const fs::path& output, const Console& console) {
     file_ = options.text("model");
     const bool own = is_onnx_file(options);
     if (own && !run::needs_quantising(options, file_)) return;
-    workload::ExportTo to;
+    pass::ExportTo to;
     to.format = "onnx";
     to.file = output.string();
     to.settings.opset = options.integer("opset");
@@ -171,7 +172,7 @@ std::string profiles_text(const std::vector<ShapeProfile>& profiles) {
   return text;
 }
 
-// "tensorrt (TensorRT-RTX 1.7.1)": the library that built the file is not always the engine's namesake.
+// "tensorrt (TensorRT-RTX 1.7.1)": the library that built the file need not have the engine's name.
 std::string engine_text(const run::BuildOrder& order, const run::BuiltFile& built) {
   if (built.versions.empty()) return order.engine;
   const auto& [library, version] = built.versions.front();
@@ -215,7 +216,7 @@ nlohmann::json build_once(const run::BuildOrder& order, const std::string& model
   return to_json(order, model, built, quantisation);
 }
 
-// Of several builds: whether they are one file, and how to measure them.
+// For several builds: whether they are identical files, and how to measure them.
 std::string builds_text(const nlohmann::json& builds, const config::Settings& options) {
   std::vector<std::string> files;
   std::set<std::string> kinds;
@@ -246,7 +247,7 @@ ExitCode build_command(const Context& context) {
   const InterruptGuard guard;
   check_model(options);
   const auto model = options.text("model");
-  (void)config::shape_profiles(options);  // says what is wrong before anything is written
+  (void)config::shape_profiles(options);  // throws mistakes before anything is written
   check_engine(options.text("engine"));
   const auto output = output_of(options);
   const OnnxSource source(options, output, console);

@@ -70,7 +70,7 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-// What to type for a plan or a model in the place of the command; empty: it is neither.
+// What to type for a plan or a model that stands in place of the command; empty: it is neither.
 std::string advice_for_file(const std::string& name) {
   if (name.ends_with(".yaml") || name.ends_with(".yml"))
     return fmt::format("paceline run {}", shown_value(name));
@@ -91,7 +91,7 @@ std::string advice_for_file(const std::string& name) {
                           near ? fmt::format("; did you mean '{}'?", *near) : "", join(names, ", ")));
 }
 
-// --quiet, --verbose and --no-color may stand before the command; they are moved behind it.
+// Moves --quiet, --verbose and --no-color from before the command to behind it.
 std::vector<std::string> command_first(const std::vector<std::string>& arguments) {
   const auto leads = [](const std::string& a) {
     const auto* option = a.size() > 1 && a[0] == '-' ? config::find_flag(a, config::kSchema) : nullptr;
@@ -106,12 +106,12 @@ std::vector<std::string> command_first(const std::vector<std::string>& arguments
   return moved;
 }
 
-// How many of the words a command does not take.
+// How many of the words a command does not accept.
 std::size_t not_taken(const std::vector<std::string>& words, unsigned command) {
   return config::parse_flags(words, command).problems.size();
 }
 
-// An option of some command, or of another tool, in the place of the command.
+// Whether an option, of some command or of another tool, stands in place of the command.
 bool is_option(const std::string& word) {
   const auto flag = word.substr(0, word.find('='));
   return word.size() > 1 && word != "--" && word.starts_with('-') &&
@@ -120,7 +120,7 @@ bool is_option(const std::string& word) {
           not_taken({word}, config::kInfer) == 0);
 }
 
-// The command that is typed after its options, else the one that takes the most of them.
+// Suggests the command that follows its options, else the one that accepts most of them.
 [[noreturn]] void option_before_command(std::vector<std::string> words) {
   const std::string first = words.front();
   const auto typed = std::find_if(words.begin(), words.end(), [](const auto& w) { return find_command(w); });
@@ -180,7 +180,7 @@ std::string commands_markdown() {
   return text;
 }
 
-// Results are JSON, which holds text; a name that is none could be neither stored nor found again.
+// Results are JSON, which only holds UTF-8: another name could be neither stored nor found again.
 void check_encoding(const std::vector<std::string>& arguments) {
   for (const auto& a : arguments)
     if (!is_utf8(a))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The table of commands, and the help that follows from it.
 #pragma once
 #include <span>
 #include <string>
@@ -16,18 +17,18 @@ struct Command {
   std::string_view alias;    // also accepted; empty: none
   std::string_view usage;    // after the name
   std::string_view summary;  // empty: internal, not listed
-  unsigned flags;            // which options: a bit of config::Option::commands; 0: none
+  unsigned flags;            // a bit of config::Option::commands; 0: no options
   ExitCode (*run)(const Context&);
 };
 
 std::span<const Command> commands();
 
-// Finds the command and runs it. Throws Error(kUsage) with the nearest name.
+// Finds and runs the command. Throws Error(kUsage) with the nearest name.
 ExitCode dispatch(const std::vector<std::string>& arguments);
 
 std::string command_help(const Command& command);
 std::string commands_markdown();           // docs/reference/commands.md
-std::vector<std::string> schema_topics();  // of the command schema
+std::vector<std::string> schema_topics();  // topics of the command schema
 
 // One file each.
 ExitCode run_command(const Context& context);  // run, benchmark

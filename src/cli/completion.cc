@@ -79,7 +79,7 @@ std::string bash_script() {
          std::string(kBashBody);
 }
 
-// What _arguments completes behind the flag.
+// The completion of the flag's value in the words of _arguments.
 std::string zsh_value(const FlagWords& flag) {
   if (!flag.takes_value) return "";
   if (flag.values.empty()) return ":value:_files";

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-// Scripts that complete commands, options and their values in a shell; file names elsewhere.
+// Writes the scripts that complete commands, options and their values in a shell; file names elsewhere.
 namespace paceline::cli {
 
 std::vector<std::string> completion_shells();

@@ -46,7 +46,7 @@ void Console::result(std::string_view document) const {
   print(stdout, document);
 }
 
-// Further lines, of a library's message, are indented: none of them looks like one of this tool's.
+// Indents further lines of a library's message, so that none looks like one of ours.
 void Console::warn(std::string_view text) const {
   std::string shown;
   for (const char c : for_terminal(text)) shown += c == '\n' ? std::string("\n  ") : std::string(1, c);

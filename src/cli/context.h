@@ -9,23 +9,23 @@
 
 namespace paceline::cli {
 
-// What a command is called with.
+// What a command is called with: its arguments, and how it prints.
 struct Context {
   std::string name;                    // as typed: run, benchmark, …
   std::vector<std::string> arguments;  // what follows it
   std::string command_line;            // the whole line, for the result
 };
 
-// Writes and flushes. A reader that went away is no reason to stop; main() looks at the stream at the end.
+// Writes and flushes. A closed pipe does not stop the run; main() checks the stream at the end.
 void print(std::FILE* stream, std::string_view text);
 
-// How and where text goes. Results go to stdout; with --json they are machine-readable and all text goes to
+// Where and how text is written. Results go to stdout; with --json they are JSON, and all text goes to
 // stderr.
 struct Console {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
-  bool terminal = false;  // text goes to a terminal: progress may be redrawn
+  bool terminal = false;  // text goes to a terminal, so progress may be redrawn
   bool colour = false;
   bool ascii = false;
   std::size_t width = 100;
@@ -36,7 +36,7 @@ struct Console {
   void warn(std::string_view text) const;        // stderr, "! …"
 };
 
-// From --json, --quiet, --verbose, --no-color, NO_COLOR, TERM, LANG and what stdout is.
+// From --json, --quiet, --verbose, --no-color, NO_COLOR, TERM, LANG and the kind of stdout.
 Console make_console(bool json, bool quiet, bool verbose, bool no_color);
 
 }  // namespace paceline::cli

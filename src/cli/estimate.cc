@@ -13,21 +13,21 @@
 #include "config/vocabulary.h"
 #include "host/affinity.h"
 #include "host/fma_probe.h"
-#include "run/case_settings.h"
+#include "pass/train_spec.h"
+#include "run/case/case_settings.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 #include "workload/inference/capacity.h"
-#include "workload/training/train_spec.h"
 
 namespace paceline::cli {
 namespace {
 
 constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0, kUnknownIterationS = 0.1;
-// What models reach of the plain loop of multiply-adds; small ones spend their time between operators.
+// Share of the plain loop's speed that models reach; small ones spend their time between operators.
 constexpr double kReached = 0.4, kReachedBySmall = 0.05, kSmallMacs = 1e8;
-constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // of a server: before, and after its warm-up part
+constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // server: before the run, and after its warm-up
 
-// A few hundredths of a second tell how fast this machine is now.
+// A few hundredths of a second show how fast this machine is now.
 double ceiling_flops_per_s(int threads) {
   static std::map<int, double> known;
   const auto [it, fresh] = known.try_emplace(threads, kAssumedFlopsPerS / kReached);
@@ -61,7 +61,7 @@ double warmup_seconds(const config::Settings& s, double iteration) {
   return std::clamp(20 * iteration, floor, std::max(floor, s.number("warmup.max_time_s")));
 }
 
-// Rates follow from the assumed speed; the run says what it will really be once it has measured saturation.
+// Rates follow from the assumed speed; the run reports the real length once it has measured saturation.
 double server_seconds(const config::Settings& s, double iteration) {
   const double lanes = s.has("concurrency") ? static_cast<double>(s.integer("concurrency")) : 1;
   const double instances = s.has("instances") ? static_cast<double>(s.integer("instances")) : 1;
@@ -80,7 +80,7 @@ double server_seconds(const config::Settings& s, double iteration) {
 }
 
 // Samples until the interval of a median is as narrow as asked: its half-width is about 2.5 standard
-// deviations over the root of their number, and a machine without neighbours varies by 5 %.
+// deviations over the root of their number, and a quiet machine varies by 5 %.
 double samples_wanted(const config::Settings& s) {
   constexpr double kWidths = 2.5, kVariation = 0.05;
   const double fewest = static_cast<double>(s.integer("stop.n_min"));
@@ -100,13 +100,13 @@ double measure_seconds(const config::Settings& s, double iteration, Times times)
   return by_the_rule(s, iteration, times);
 }
 
-// The backward pass does twice the work of the forward pass; ranks share the speed that is assumed.
+// The backward pass is twice the work of the forward pass; ranks share the assumed speed.
 double step_seconds(const config::Case& c) {
   return 3 * iteration_seconds(c) *
          static_cast<double>(c.settings.integer("training.accumulation_steps") * c.settings.integer("ranks"));
 }
 
-// 0: it takes reading the data to know.
+// 0: only reading the data tells.
 double samples_of_epoch(const config::Settings& s) {
   constexpr double kCifarSamples = 50'000;
   const auto& source = s.text("data.source");
@@ -121,12 +121,12 @@ double epochs_seconds(const config::Case& c) {
   return samples / static_cast<double>(s.integer("batch")) * 3 * iteration_seconds(c);
 }
 
-// Untimed steps, and those under the profiler, which slows them.
+// Untimed steps, and those under the profiler, which slows them down.
 double training_profile_seconds(const config::Case& c) {
   if (!c.settings.flag("profiling.enabled")) return 0;
-  return kStartS + static_cast<double>(workload::ProfileSpec{}.untimed_steps +
-                                       2 * c.settings.integer("profiling.steps")) *
-                       step_seconds(c);
+  return kStartS +
+         static_cast<double>(pass::ProfileSpec{}.untimed_steps + 2 * c.settings.integer("profiling.steps")) *
+             step_seconds(c);
 }
 
 double training_pass_seconds(const config::Case& c, Times times) {
@@ -138,17 +138,17 @@ double training_pass_seconds(const config::Case& c, Times times) {
                                                                : by_the_rule(s, step, times);
   const double steps = static_cast<double>(s.integer("benchmark.warmup_steps")) * step + measured;
   const double epochs = epochs_seconds(c);
-  return kStartS + (epochs > 0 ? epochs : steps);  // they end with the last epoch
+  return kStartS + (epochs > 0 ? epochs : steps);  // steps end with the last epoch
 }
 
-// The inputs run twice: for the reference, and for the check.
+// The inputs run twice: for the reference and for the check.
 double check_seconds(const config::Settings& s, double iteration) {
   const double batch = static_cast<double>(s.integer("batch"));
   const double batches = std::ceil(static_cast<double>(run::asked_samples(s)) / batch);
   return 2 * (s.has("accuracy.samples") ? batches : std::max(2.0, batches)) * iteration;
 }
 
-// Of both sides; the engine's tool does what our process does.
+// Both sides; the engine's tool is assumed to take as long as our process.
 double cross_check_seconds(const config::Settings& s, double pass) {
   if (!s.has("cross_check") || !s.flag("cross_check")) return 0;
   return 2 * static_cast<double>(s.integer("cross_check_rounds")) * pass;
@@ -159,7 +159,7 @@ double profile_seconds(const config::Settings& s, double iteration) {
   return kStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
 }
 
-// Both ends where they differ by more than the estimate is good for.
+// Both ends where they differ by more than the accuracy of the estimate.
 std::string time_words(double seconds, double unsteady) {
   constexpr double kSame = 1.5;
   if (unsteady <= kSame * seconds) return format_time_left(seconds);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/case_query.h"
+#include "result/reasons.h"
 
 namespace paceline::cli {
 namespace {
@@ -31,15 +32,13 @@ constexpr std::array kRows{
     ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},
 };
 
-// It was asked for, and there is no ratio.
+// True when a cross-check was asked for and gave no ratio.
 bool lacks_cross_check(const result::CaseResult& c) {
   return c.cross_check.asked && !c.cross_check.ratio.value;
 }
 
 ExitCode case_code(const result::CaseResult& c, const ExitOptions& options) {
-  if (c.reason_code == result::kTrained) return ExitCode::kOk;  // what was asked for is there
-  if (c.outcome == result::Outcome::kSkipped) return ExitCode::kSkipped;
-  if (c.outcome == result::Outcome::kFailed) return exit_code_of_failure(c.reason_code);
+  if (c.outcome != result::Outcome::kOk) return result::reason_of(c.reason_code).exit_code;
   const bool open = options.strict && analysis::inconclusive(c);
   ExitCode code = open || lacks_cross_check(c) ? ExitCode::kInconclusive : ExitCode::kOk;
   if (c.grade == result::Grade::kC && !options.allow_noisy) code = worse(code, ExitCode::kEnvironmentInvalid);
@@ -61,12 +60,6 @@ ExitCode exit_code_of(ErrorCode code) {
   }
 }
 
-ExitCode exit_code_of_failure(const std::string& reason_code) {
-  if (reason_code == "data" || reason_code == "io" || reason_code == "config") return ExitCode::kUsage;
-  if (reason_code == "accuracy" || reason_code == "precision") return ExitCode::kGateFailed;
-  return ExitCode::kWorkloadFailed;
-}
-
 ExitCode exit_code_of(const result::RunResult& run, const ExitOptions& options) {
   if (options.interrupted) return ExitCode::kInterrupted;
   ExitCode code = ExitCode::kSkipped;
@@ -85,8 +78,14 @@ std::span<const ExitMeaning> exit_meanings() {
 std::string exit_codes_markdown() {
   std::string text = "# Exit codes\n\n| code | meaning |\n|---|---|\n";
   for (const auto& row : kRows) text += fmt::format("| {} | {} |\n", static_cast<int>(row.code), row.meaning);
-  return text +
-         "\nSeveral reasons at once: 130, else 2, 5, 4, 1, 3, 0 in this order; 77 only when nothing ran.\n";
+  text += "\nSeveral reasons at once: 130, else 2, 5, 4, 1, 3, 0 in this order; 77 only when nothing ran.\n";
+  text +=
+      "\n## Reasons\n\nWhy a case has no result (`reason_code` in result.json), and the exit code of a run "
+      "whose cases all ended so.\n\n| reason | the case is | exit code | meaning |\n|---|---|---|---|\n";
+  for (const auto& r : result::reasons())
+    text += fmt::format("| `{}` | {} | {} | {} |\n", r.code, r.skips ? "skipped" : "failed",
+                        static_cast<int>(r.exit_code), r.meaning);
+  return text;
 }
 
 }  // namespace paceline::cli

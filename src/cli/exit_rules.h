@@ -13,12 +13,9 @@ namespace paceline::cli {
 
 ExitCode exit_code_of(ErrorCode code);
 
-// A failed case by its reason: the user's file, a failed gate, or the workload itself.
-ExitCode exit_code_of_failure(const std::string& reason_code);
-
 struct ExitOptions {
   bool allow_noisy = false;
-  bool strict = false;  // a case that did not converge makes 3
+  bool strict = false;  // an unconverged case gives 3
   bool interrupted = false;
 };
 // Precedence 2 > 5 > 4 > 1 > 3 > 0; 77 when nothing ran (docs/reference/exit-codes.md).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The command `export`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,14 +15,14 @@
 #include "config/flags.h"
 #include "config/option_table.h"
 #include "result/case_fields.h"
-#include "run/model_files.h"
+#include "run/inference/model_files.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-workload::ExportTo target(const config::Settings& options) {
-  workload::ExportTo to;
+pass::ExportTo target(const config::Settings& options) {
+  pass::ExportTo to;
   to.format = options.text("file_format");
   to.file = fs::absolute(required(options, "output", "--output resnet50.onnx")).string();
   to.settings.opset = options.integer("opset");
@@ -51,10 +52,10 @@ bool changes_precision(const config::Settings& options) {
 
 struct Written {
   plugin::ModelSpec model;
-  workload::PreparedFile file;
+  pass::PreparedFile file;
 };
 
-Written write(const config::Settings& options, const workload::ExportTo& to, const Console& console) {
+Written write(const config::Settings& options, const pass::ExportTo& to, const Console& console) {
   if (changes_precision(options)) {
     const FloatFile source(options, to);
     return {source.model(), write_in_precision(options, source.model(), "", to.file, console)};

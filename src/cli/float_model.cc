@@ -16,15 +16,15 @@
 #include "host/affinity.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
-#include "run/model_files.h"
-#include "run/quantised_files.h"
+#include "run/inference/model_files.h"
+#include "run/inference/quantised_files.h"
 #include "workload/prepare/sensitivity.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// Also a folder of config.json and weights.
+// Also accepts a folder of config.json and weights.
 const config::Model& built_in(const std::string& name) {
   if (const auto* model = config::find_model(name)) return *model;
   throw Error(
@@ -34,7 +34,7 @@ const config::Model& built_in(const std::string& name) {
                   name));
 }
 
-// A file of the user's: one sample at a time where its batch is free. Other free sizes are those of the
+// A file of the user: one sample at a time where its batch is free. Other free sizes are those of the
 // calibration data.
 plugin::ModelSpec file_spec(const config::Settings& options) {
   const auto& file = options.text("model");
@@ -98,7 +98,7 @@ bool is_onnx_file(const config::Settings& options) {
   return !config::find_model(name) && name.ends_with(".onnx");
 }
 
-FloatFile::FloatFile(const config::Settings& options, const workload::ExportTo& to) {
+FloatFile::FloatFile(const config::Settings& options, const pass::ExportTo& to) {
   const bool is_file = is_onnx_file(options);
   model_ = is_file ? file_spec(options) : model_spec(options);
   if (is_file) return;
@@ -116,11 +116,11 @@ FloatFile::~FloatFile() {
   fs::remove(written_ + ".data", ignored);
 }
 
-workload::PreparedFile write_in_precision(const config::Settings& options, const plugin::ModelSpec& model,
-                                          const std::string& engine, const std::string& file,
-                                          const Console& console) {
+pass::PreparedFile write_in_precision(const config::Settings& options, const plugin::ModelSpec& model,
+                                      const std::string& engine, const std::string& file,
+                                      const Console& console) {
   if (run::calibrates_with_random_inputs(options)) console.warn(run::kRandomCalibration);
-  workload::PassSpec base;
+  pass::PassSpec base;
   base.model = model;
   base.engine = engine;
   base.settings.threads = static_cast<int>(host::allowed_cpus().size());

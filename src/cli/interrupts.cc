@@ -14,16 +14,16 @@ std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int) {
-  // Workers ask the kernel to be killed when this process dies.
+  // Workers have asked the kernel to be killed when this process dies.
   if (interrupted.exchange(true)) ::_exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
-// A terminal that closes may say so twice, once by itself and once through its shell: no second signal.
+// A closing terminal may send two signals, its own and its shell's, so the second one does not count.
 void on_hang_up(int) {
   interrupted = true;
 }
 
-// What was ignored when we were started (nohup) stays ignored.
+// A signal that was ignored at the start (nohup) stays ignored.
 bool is_ignored(int signal) {
   struct sigaction before {};
   return ::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Catches the signals that interrupt a run.
 #pragma once
 #include <atomic>
 
 namespace paceline::cli {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP set flag(); a second SIGINT or SIGTERM kills the workers (they
-// die with us) and exits 130 at once.
+// During its lifetime SIGINT, SIGTERM and SIGHUP set flag(); a second SIGINT or SIGTERM exits with 130 at
+// once, and the workers die with this process.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -17,14 +17,14 @@
 #include "cli/interrupts.h"
 #include "cluster/local_address.h"
 #include "cluster/meeting_point.h"
-#include "run/launch.h"
-#include "run/store_process.h"
-#include "run/train_here.h"
+#include "run/ranks/launch.h"
+#include "run/ranks/store_process.h"
+#include "run/training/train_here.h"
 
 namespace paceline::cli {
 namespace {
 
-// A launcher that looks every tenth of a second must see the culprit first.
+// A launcher that checks every tenth of a second must see the failed rank first.
 constexpr std::chrono::milliseconds kAfterThePeer{1500};
 
 const config::RawSetting* find_setting(const config::FlagSet& flags, std::string_view name) {
@@ -33,7 +33,7 @@ const config::RawSetting* find_setting(const config::FlagSet& flags, std::string
   return found == flags.settings.end() ? nullptr : &*found;
 }
 
-// The most ranks that the command line asks for; 0: it does not say.
+// The largest number of ranks that the command line asks for; 0: none.
 int ranks_asked(const config::FlagSet& flags) {
   const auto* setting = find_setting(flags, "gpu_counts");
   long long most = 0;
@@ -46,7 +46,7 @@ int ranks_asked(const config::FlagSet& flags) {
   throw Error(ErrorCode::kUsage, sentence);
 }
 
-// Words of which one alone would be without effect.
+// These options have no effect without --nnodes.
 void check_companions(const config::FlagSet& flags) {
   if (find_setting(flags, "nnodes")) return;
   for (const auto* name : {"node_rank", "rdzv_endpoint"})
@@ -55,7 +55,7 @@ void check_companions(const config::FlagSet& flags) {
                          word->written));
 }
 
-// --ranks and torchrun's words may both say the world.
+// --ranks and torchrun's options may both give the world.
 void check_world(const config::FlagSet& flags, const config::Settings& options, int hosts) {
   const int asked = ranks_asked(flags);
   if (asked == 0 || !options.has("nproc_per_node")) return;
@@ -82,7 +82,7 @@ void choose_interface(const config::Settings& options) {
   ::setenv("GLOO_SOCKET_IFNAME", name.c_str(), 1);
 }
 
-// Every process of the launch must run the same.
+// Equal in all processes of the launch, which must run the same.
 std::string hash_of(const run::RunSetup& setup) {
   std::string text = config::effective_yaml(setup.plan);
   for (const auto& id : setup.only) text += "\nonly " + id;
@@ -94,11 +94,11 @@ run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::Ru
                                   [](const auto& c) { return c.kind == config::WorkloadKind::kTraining; });
   const auto here = run::train_here(*first, setup.cases, setup.engines);
   if (!here.unavailable.empty()) throw Error(ErrorCode::kUnavailable, here.unavailable);
-  return {here.pass.plugin_file, here.pass.train.backend,
-          cluster::rendezvous_of(place, here.pass.train.rendezvous.timeout_s), "/dev/null"};
+  return {here.pass.plugin_file, here.pass.ranks.backend,
+          cluster::rendezvous_of(place, here.pass.ranks.rendezvous.timeout_s), "/dev/null"};
 }
 
-// torchrun's own form; it shows the call stack of the rank that failed first.
+// The error file in torchrun's own form, with which torchrun shows why the first rank failed.
 void write_error_file(const std::string& reason) {
   const char* file = std::getenv("TORCHELASTIC_ERROR_FILE");
   if (!file || !*file) return;
@@ -107,7 +107,7 @@ void write_error_file(const std::string& reason) {
   try {
     write_file_atomic(file, error.dump());
   } catch (const Error&) {
-    return;  // the launcher's convenience; the failure itself is told
+    return;  // only a convenience for the launcher; the failure itself is reported
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Runs the command that the command line names, and turns an error into an exit code.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace paceline;
 
-// A closed descriptor would go to the next file opened, and text would land in that file.
+// The next file opened would get a closed standard descriptor, and text would be written into that file.
 void open_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0)
@@ -30,7 +31,7 @@ bool reader_left() {
   return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-// Output that found no room (a full disk) must not pass for success; a reader that left (`| head`) may.
+// Output that could not be written (a full disk) must not look like success; a closed pipe (`| head`) may.
 ExitCode checked_output(ExitCode code) {
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!lost || reader_left()) return code;
@@ -38,7 +39,7 @@ ExitCode checked_output(ExitCode code) {
   return code == ExitCode::kOk ? ExitCode::kUsage : code;
 }
 
-// Further lines, such as the end of a log, are indented: each "paceline: " at the begin of a line is ours.
+// Indents further lines, such as the end of a log: only our own lines begin with "paceline: ".
 std::string indented(const std::string& message) {
   return join(split(message, '\n'), "\n  ");
 }
@@ -67,7 +68,8 @@ ExitCode run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
-  // A reader that left, or a file as large as `ulimit -f` allows, makes a write fail, and ends no process.
+  // With these ignored, a closed pipe or a file at the limit of `ulimit -f` makes a write fail instead of
+  // ending the process.
   for (const int signal : {SIGPIPE, SIGXFSZ})
     std::signal(signal, SIG_IGN);  // NOLINT(bugprone-signal-handler)
   return static_cast<int>(run({argv + (argc > 0 ? 1 : 0), argv + argc}));

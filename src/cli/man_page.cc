@@ -26,7 +26,7 @@ std::string_view head_of(std::string_view text, const Pair*& found) {
   return text.substr(0, 1);
 }
 
-// Text as roff prints it: characters of its own are escaped, and no line begins with a request.
+// Escapes text for roff: special characters, and lines that would begin with a request.
 std::string roff(std::string_view text) {
   std::string out;
   while (!text.empty()) {

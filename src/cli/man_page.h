@@ -4,7 +4,7 @@
 
 namespace paceline::cli {
 
-// paceline.1 in the macros of man(7), from the tables of commands, options and exit codes.
+// Writes paceline.1 in the macros of man(7), from the tables of commands, options and exit codes.
 std::string man_page();
 
 }  // namespace paceline::cli

@@ -7,14 +7,14 @@
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "onnx/declared_inputs.h"
-#include "run/file_inputs.h"
+#include "run/inference/file_inputs.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr double kDescribeS = 120;
-constexpr double kFileInputsS = 300;  // a file of many GB from a slow disk
+constexpr double kFileInputsS = 300;  // enough for a file of many GB on a slow disk
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::optional<double> early_timeout_s(const config::FlagSet& flags,
   for (const auto& setting : flags.settings)
     if (setting.name == "timeout_s" && setting.values.size() == 1) text = setting.values.front().text;
   const auto seconds = parse_double(text);
-  return seconds && *seconds > 0 ? seconds : std::nullopt;  // else refused with the plan, with its place
+  return seconds && *seconds > 0 ? seconds : std::nullopt;  // otherwise refused with the plan, with its place
 }
 
 DescribedPlugins describe_plugins(const std::vector<std::string>& files,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads the plan of a command line and loads the plug-ins that it or `--plugin` names.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -8,22 +9,21 @@
 
 #include "config/plan.h"
 #include "config/plan_text.h"
-#include "run/plugin_choice.h"
+#include "run/case/plugin_choice.h"
 
 namespace paceline::cli {
 
 using DescribedPlugins = std::map<std::filesystem::path, run::PluginDescription>;
 
-// The plan that the command line names, or that of the run to resume; none: the flags are the plan.
+// The plan that the command line names, or that of the run to resume; none: flags alone.
 std::optional<std::filesystem::path> plan_path(const config::FlagSet& flags, const config::Settings& options);
-// Files named by --plugin, else by the plan's own `plugin` key, which is read before the plan is validated.
+// The files in --plugin, else in the plan's own `plugin` key, which is read before the plan is validated.
 std::vector<std::string> plugin_files(const config::FlagSet& flags,
                                       const std::optional<config::PlanText>& plan);
-// timeout_s of the command line, else of the plan, for what is asked of plug-ins before the plan is
-// validated.
+// timeout_s of the command line, else of the plan, for questions to plug-ins before the plan is validated.
 std::optional<double> early_timeout_s(const config::FlagSet& flags,
                                       const std::optional<config::PlanText>& plan);
-// No timeout_s: two minutes. Throws Error(kUnavailable) naming the file that cannot be loaded.
+// Without timeout_s: two minutes. Throws Error(kUnavailable) naming the file that cannot be loaded.
 DescribedPlugins describe_plugins(const std::vector<std::string>& files,
                                   const std::optional<double>& timeout_s);
 config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optional<double>& timeout_s);

@@ -17,13 +17,13 @@ namespace paceline::cli {
 namespace {
 
 constexpr std::int64_t kRedrawNs = 100'000'000;
-constexpr std::int64_t kSilenceNs = 15'000'000'000;  // at most, where lines are not redrawn
+constexpr std::int64_t kSilenceNs = 15'000'000'000;  // longest silence where lines are not redrawn
 
 std::int64_t now_ns() {
   return SteadyClock{}.now_ns();
 }
 
-std::string interval_text(const workload::ProgressRecord& r) {
+std::string interval_text(const pass::ProgressRecord& r) {
   if (!r.p50_ns) return {};
   const auto value = format_duration_ns(*r.p50_ns);
   if (!r.ci_low_ns || !r.ci_high_ns) return "p50 " + value;
@@ -44,11 +44,11 @@ ProgressView::~ProgressView() {
   silence_.join();
 }
 
-// A pass may load, export or compare for minutes without a record of its own.
+// A pass may load, export or compare for minutes without sending a record.
 void ProgressView::say_now_and_then(const std::stop_token& stop) {
   sigset_t all;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // they are the main thread's, which waits for them
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals belong to the main thread, which waits for them
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     const auto silent = now_ns() - said_ns_;
@@ -102,7 +102,7 @@ void ProgressView::pass_begins(const run::PassInfo& pass) {
   draw(headline() + "   starting");
 }
 
-void ProgressView::progress(const workload::ProgressRecord& r) {
+void ProgressView::progress(const pass::ProgressRecord& r) {
   const std::scoped_lock lock(mutex_);
   const std::string left =
       pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";

@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "cli/context.h"
-#include "run/observer.h"
+#include "run/case/observer.h"
 
 namespace paceline::cli {
 
-// What people see while a run goes on: on a terminal one line that is redrawn, elsewhere a plain line a pass.
-// Warnings appear at once, once each. Where nothing was said for a while, a line says what is under way.
+// Shows progress while a run goes on: on a terminal one line that is redrawn, elsewhere one plain line per
+// pass. Each warning appears once, at once. After a longer silence a line says what is running.
 class ProgressView : public run::RunObserver {
  public:
   explicit ProgressView(const Console& console);
@@ -25,7 +25,7 @@ class ProgressView : public run::RunObserver {
   void notice(const std::string& words) override;
   void document(const std::string& text) override;
   void pass_begins(const run::PassInfo& pass) override;
-  void progress(const workload::ProgressRecord& record) override;
+  void progress(const pass::ProgressRecord& record) override;
   void pass_ends(const run::PassInfo& pass, const std::string& problem) override;
   void case_ends(const result::CaseResult& result) override;
 
@@ -37,13 +37,13 @@ class ProgressView : public run::RunObserver {
   [[nodiscard]] std::string headline() const;
 
   const Console& console_;
-  std::mutex mutex_;  // of everything below, and of the output
+  std::mutex mutex_;  // protects everything below and the output
   std::condition_variable_any wake_;
   run::PassInfo pass_;
   std::string last_warning_;
   std::int64_t drawn_ns_ = 0;
   std::int64_t said_ns_ = 0;
-  std::string under_way_;  // empty: nothing is
+  std::string under_way_;  // empty: nothing is running
   bool line_open_ = false;
   std::jthread silence_;  // the last member: it uses the others
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+// The command `report`.
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <future>
 #include <map>
 
 #include "base/error.h"
@@ -25,16 +27,19 @@ struct ReportSource {
 ReportSource read_source(const std::string& path, const Console& console) {
   if (!fs::exists(path))
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
-  const auto stored = result::read_run(path);
-  ReportSource source{stored.folder, {stored.run, {}}};
-  std::map<std::string, std::int64_t> lacking;  // cases by what they lack
+  auto stored = result::read_run(path);
+  ReportSource source{stored.folder, {}};
+  auto changes = std::async(std::launch::async, [&] { return result::changed_results(stored); });
+  std::map<std::string, std::int64_t> lacking;  // numbers of cases by what they lack
   for (const auto& c : stored.run.cases) {
     auto read = result::read_case_samples(stored, c);
     source.run.samples[c.case_id] = std::move(read.samples);
     if (!read.lacking.empty()) ++lacking[read.lacking];
   }
-  for (const auto& sentence : result::changed_results(stored)) {
-    console.warn(sentence);  // tables and data have no place for it
+  const auto changed = changes.get();
+  source.run.result = std::move(stored.run);
+  for (const auto& sentence : changed) {
+    console.warn(sentence);  // tables and data have no room for it
     source.run.result.warnings.push_back(sentence);
   }
   for (const auto& [what, cases] : lacking)
@@ -55,7 +60,7 @@ std::vector<std::string> source_paths(const config::FlagSet& flags, const config
   return paths;
 }
 
-// A name without an extension, or with a slash behind it, is a folder, made where there is none.
+// A name without an extension, or with a slash at its end, is a folder, which is created if missing.
 fs::path file_in(const fs::path& output, const report::Format& format) {
   const bool folder_name = output.filename().empty() || !output.has_extension();
   if (!fs::is_directory(output) && (fs::exists(output) || !folder_name)) return output;
@@ -63,7 +68,7 @@ fs::path file_in(const fs::path& output, const report::Format& format) {
   return output / format.file;
 }
 
-// html goes beside the (first) run, the others to standard output, unless --output names a place.
+// html is written beside the (first) run, other formats to standard output, unless --output says otherwise.
 void deliver(const report::Format& format, const std::string& document, const config::Settings& options,
              const fs::path& folder, const Console& console) {
   fs::path file;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The commands `run`, `infer` and `train`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,13 +24,14 @@
 #include "config/plan.h"
 #include "config/training_rules.h"
 #include "host/environment.h"
+#include "result/reasons.h"
 #include "result/result_json.h"
 #include "result/run_directory.h"
-#include "run/case_identity.h"
+#include "run/case/case_identity.h"
 #include "run/coordinator.h"
 #include "run/follower.h"
-#include "run/launch.h"
-#include "run/train_here.h"
+#include "run/ranks/launch.h"
+#include "run/training/train_here.h"
 
 namespace paceline::cli {
 namespace fs = std::filesystem;
@@ -37,11 +39,11 @@ namespace {
 
 constexpr std::size_t kAskAbove = 1000;  // cases
 
-// What --resume may change; anything else would mix repetitions that were not measured alike.
+// What --resume may change; with anything else, repetitions would not have been measured alike.
 constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
                                                            "measure_peak", "checkpoint.resume"};
 
-// Where a run is, and what it measures, stand in its folder.
+// The folder of a run holds where it is and what it measures.
 constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
 
 void check_overrides_of_resume(const config::FlagSet& flags) {
@@ -76,7 +78,7 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
   check_overrides_of_resume(flags);
 }
 
-// The text of the plan: a file's, or that of a run to resume; none: infer and train take one from flags.
+// The text of the plan: from a file, or from the run to resume; none: infer and train read flags.
 std::optional<config::PlanText> plan_text(const config::FlagSet& flags, const config::Settings& options) {
   const auto path =
       flags.command == config::kInfer && !options.has("resume") ? std::nullopt : plan_path(flags, options);
@@ -94,7 +96,7 @@ config::Plan read_plan(const config::FlagSet& flags, const std::optional<config:
   return config::plan_from_flags(flags, extra);
 }
 
-// "3" or "2-5" as numbers of cases, smallest first; empty where the word is none.
+// "3" or "2-5" as numbers of cases, the smallest first; empty for other words.
 std::vector<std::size_t> case_numbers(const std::string& word, std::size_t count) {
   const auto ends = split(word, '-');
   if (ends.empty() || ends.size() > 2) return {};
@@ -105,7 +107,7 @@ std::vector<std::size_t> case_numbers(const std::string& word, std::size_t count
   return numbers;
 }
 
-// --only takes numbers as --dry-run lists them, ranges of them, or case ids.
+// --only accepts numbers from --dry-run, ranges of them, or case ids.
 std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
                                      const std::vector<std::string>& wanted) {
   std::set<std::string> ids;
@@ -126,7 +128,7 @@ std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
   return ids;
 }
 
-// Read, and tried on the cases, before anything runs: a typing error costs nothing.
+// Parses the gates and tries them on the cases before anything runs, so that a typing error costs nothing.
 std::vector<std::string> expectations(const config::Plan& plan, const std::vector<config::Case>& cases) {
   auto gates = plan.settings.texts("expect");
   result::RunResult planned;
@@ -155,7 +157,7 @@ void check_size(const config::Plan& plan, const config::Settings& options) {
         fmt::format("this plan has {} cases; add --yes to run them all, or --dry-run to see them", count));
 }
 
-// Ranks meet as processes.
+// Ranks must be separate processes.
 void check_in_process_training(const config::Case& c) {
   if (c.kind != config::WorkloadKind::kTraining) return;
   if (c.settings.integer("ranks") > 1 || config::runs_ddp(c))
@@ -214,13 +216,13 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
           {}};
 }
 
-// The run to resume; without a summary, its records alone.
+// The run to resume; from its records alone where it has no summary.
 result::StoredRun previous_run(const result::RunDirectory& directory) {
   if (fs::exists(directory.summary_path())) return result::read_run(directory.path());
   return {directory.path(), {}};
 }
 
-// The process that writes the run: the only one, or the one that leads a launch.
+// Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console) {
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
@@ -239,7 +241,7 @@ ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
   ProgressView view(console);
   const bool well = run::follow_plan(setup, view, InterruptGuard::flag());
   if (InterruptGuard::flag()) return ExitCode::kInterrupted;
-  return well ? ExitCode::kOk : exit_code_of_failure(setup.launch->failure()->reason_code);
+  return well ? ExitCode::kOk : result::reason_of(setup.launch->failure()->reason_code).exit_code;
 }
 
 ExitCode show_plan(const Planned& p, const Console& console) {
@@ -258,13 +260,13 @@ ExitCode execute(const Context& context, unsigned command) {
   Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                  options.flag("no_color"));
   const InterruptGuard guard;
-  // A training that does not say how many ranks it has takes all that were launched.
+  // Training without a number of ranks takes all that were launched.
   auto place = command == config::kTrain ? launch_place(flags, options) : std::nullopt;
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
   if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
   if (command == config::kRun && any_training(planned.cases)) place = launch_place(flags, options);
   if (!place) return write_run(planned, setup_of(planned, context), console);
-  console.terminal = false;  // mpirun gives its ranks one, and shows what they say as lines
+  console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines
   return run_launched(*place, setup_of(planned, context), [&](const run::RunSetup& setup) {
     return place->leads() ? write_run(planned, setup, console) : follow_run(setup, console);
   });

@@ -19,7 +19,7 @@
 namespace paceline::cli {
 namespace {
 
-// A gate whose case was not reached before Ctrl-C is no reason to lose the report.
+// A gate on a case that Ctrl-C left unmeasured must not cost the report.
 void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
   run.gates = analysis::accuracy_gates(run);
   try {
@@ -38,7 +38,7 @@ report::ReportRun with_samples(const result::RunResult& run, const std::filesyst
   return out;
 }
 
-// What could not be written, said once the table has been shown.
+// Files that could not be written are reported once the table has been shown.
 class WriteAttempts {
  public:
   void attempt(const std::function<void()>& write) {
@@ -82,7 +82,7 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   try {
     decide_gates(run, options, console);
   } catch (const Error&) {
-    gate_error = std::current_exception();  // results first, then the message
+    gate_error = std::current_exception();  // the results come first, then the error
   }
   const ExitCode code = exit_code_of(run, options.exit);
   run.exit_code = static_cast<int>(code);

@@ -16,8 +16,7 @@ struct FinishOptions {
   ExitOptions exit;
 };
 
-// What follows the last pass: findings, gates, exit code, the stored summary, report.html, and the table for
-// people.
+// Does what follows the last pass: findings, gates, exit code, stored summary, report.html, table.
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
                     const FinishOptions& options);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The command `schema`.
 #include <fmt/format.h>
 
 #include <array>
@@ -34,7 +35,7 @@ std::string metrics_markdown() {
   return text;
 }
 
-// A generated document: its topic on the command line, its file in docs/reference, how it is made.
+// A generated document: its topic on the command line, its file in docs/reference, and its function.
 struct Document {
   std::string_view topic, file, format;
   std::string (*make)();
@@ -69,7 +70,7 @@ void write_all(const fs::path& folder) {
     if (d.format != "roff") write_file_atomic(folder / d.file, d.make());
 }
 
-// The Markdown documents one after the other, or the schemas as one object by topic.
+// The Markdown documents in sequence, or the schemas as one object by topic.
 std::string everything(bool as_json) {
   std::string text;
   nlohmann::json schemas;
@@ -90,7 +91,7 @@ std::vector<std::string> schema_topics() {
   return topics;
 }
 
-// Documents that were asked for by name: printed, or one into a file, or each into a folder.
+// Writes documents that were asked for by name: to stdout, one to a file, or each to a folder.
 void deliver_topics(const std::vector<std::string>& topics, const config::Settings& options) {
   if (!options.has("output")) {
     for (const auto& topic : topics) print(stdout, find_document(topic).make());
@@ -105,7 +106,7 @@ void deliver_topics(const std::vector<std::string>& topics, const config::Settin
   }
 }
 
-// Without a topic: everything; into a folder (--output) each document to its file.
+// Without a topic everything; into a folder (--output) each document as its own file.
 ExitCode schema_command(const Context& context) {
   const auto flags = config::parse_flags(context.arguments, config::kSchema);
   const auto options = config::command_settings(flags);

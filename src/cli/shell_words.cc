@@ -29,7 +29,7 @@ std::vector<std::string> model_names() {
   return names;
 }
 
-// Up to the end of the first clause.
+// The first clause.
 std::string few_words(std::string_view help) {
   std::string text(help.substr(0, help.find_first_of(";:(")));
   if (const auto stop = text.find(". "); stop != std::string::npos) text.resize(stop);
@@ -43,7 +43,7 @@ void add_missing(std::vector<std::string>& names, std::vector<std::string> more)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
 }
 
-// A plan may hold the option of inference and that of training of one name: their values are joined.
+// Where a plan may hold an option of inference and one of training by the same name, their values are joined.
 void add_flag(std::vector<FlagWords>& flags, const Option& option, unsigned command) {
   auto spellings = config::flag_names(option, command);
   auto values = values_of(option);

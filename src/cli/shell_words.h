@@ -5,13 +5,13 @@
 
 #include "config/option_table.h"
 
-// What a shell can complete, from the tables of commands and options.
+// Lists the words that a shell can complete, from the tables of commands and options.
 namespace paceline::cli {
 
 struct FlagWords {
-  std::vector<std::string> spellings;  // every one: --engine, --engines
-  std::vector<std::string> values;     // names that the flag takes; empty: a number, a text or a file
-  std::string help;                    // a few words, without characters that a shell reads
+  std::vector<std::string> spellings;  // all of them: --engine, --engines
+  std::vector<std::string> values;     // names that the flag accepts; empty: a number, a text or a file
+  std::string help;                    // a few words without characters that a shell interprets
   bool takes_value = false;
   bool takes_list = false;
 };
@@ -20,15 +20,15 @@ struct CommandWords {
   std::vector<std::string> names;  // run, benchmark
   std::string help;
   std::vector<FlagWords> flags;
-  std::vector<std::string> words;  // what it takes without a flag; empty: files
+  std::vector<std::string> words;  // words it accepts without a flag; empty: files
 };
 
 std::vector<CommandWords> shell_commands();
 
-// Not those of other tools: lower case, with two dashes or of one letter.
+// The spellings worth offering, without those of other tools: lower case, with two dashes or of one letter.
 std::vector<std::string> offered(const FlagWords& flag);
 
-// Names of this tool that the option takes; empty: a number, a text or a file.
+// Names of this tool that the option accepts; empty: a number, a text or a file.
 std::vector<std::string> values_of(const config::Option& option);
 
 }  // namespace paceline::cli

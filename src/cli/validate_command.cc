@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The command `validate`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 #include "plugin/registry.h"
 #include "report/text_layout.h"
 #include "result/result_json.h"
-#include "run/plugin_choice.h"
+#include "run/case/plugin_choice.h"
 
 namespace paceline::cli {
 namespace {
@@ -36,7 +37,7 @@ std::string description_text(const run::PluginDescription& description) {
 
 constexpr double kTimeoutS = 120;
 
-// Beside the CPU there need not be a device, nor the libraries it takes: that is no fault of the machine.
+// A machine without a CUDA device, or without its libraries, is not at fault.
 CheckResult check_cuda_plugin(const plugin::Manifest& manifest) {
   if (const auto absent = host::no_visible_device_reason(host::SystemFiles()); !absent.empty())
     return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
@@ -52,7 +53,7 @@ CheckResult check_cuda_plugin(const plugin::Manifest& manifest) {
   }
 }
 
-// TensorRT's: it can build files without a device, and its library is the user's to install.
+// For TensorRT: it can build files without a device, and the user installs its library.
 CheckResult check_plugin_of_any_device(const plugin::Manifest& manifest) {
   try {
     const auto text =
@@ -64,7 +65,7 @@ CheckResult check_plugin_of_any_device(const plugin::Manifest& manifest) {
   }
 }
 
-// Loads the plug-in in a worker of its own and runs a first operation there.
+// Loads the plug-in in a separate worker and runs a first operation there.
 CheckResult check_plugin(const plugin::Manifest& manifest) {
   if (!manifest.not_built_because.empty())
     return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};

@@ -7,7 +7,7 @@
 namespace paceline::cli {
 
 result::Suite suite();
-// Version and the libraries the plug-ins were built for, from their manifests; loads nothing.
+// Prints the version and the libraries the plug-ins were built for, from their manifests; loads nothing.
 std::string version_text();
 
 }  // namespace paceline::cli

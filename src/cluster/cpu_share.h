@@ -6,14 +6,14 @@
 
 namespace paceline::cluster {
 
-// Ranks that may use CPUs which one of them may use.
+// How many ranks may use the same CPUs as one of them.
 struct CpuShare {
-  int before = 0;  // of lower number
-  int ranks = 1;   // all, that one included
+  int before = 0;  // ranks of lower number
+  int ranks = 1;   // all of them, that one included
 };
 
-// What rank `rank` shares with others of the first `world` ranks. A launcher that bound every rank to CPUs of
-// its own leaves nothing to share; where a rank does not say its CPUs, it may use all of its machine.
+// Which of the first `world` ranks share CPUs with rank `rank`. Ranks that a launcher bound to CPUs of their
+// own share nothing; a rank that does not report its CPUs may use its whole machine.
 CpuShare share_of_cpus(const std::vector<Member>& roster, int rank, int world);
 
 }  // namespace paceline::cluster

@@ -26,7 +26,7 @@ std::string welcome_key(int rank) {
   return fmt::format("welcome/{}", rank);
 }
 
-// Never used before, by anybody; without blanks.
+// A word without blanks that was never used before.
 std::string fresh_word() {
   static std::atomic<int> used{0};
   return fmt::format("{}:{}:{}:{}", host_name(), ::getpid(),
@@ -39,7 +39,7 @@ int take_number(plugin::Store& store) {
     if (store.set_if_absent(fmt::format("generation/{}", number), mine) == mine) return number;
 }
 
-// "3 <the word it answers>"
+// "3 <the word that it answers>"
 std::string welcome_text(const Generation& generation, const std::string& word) {
   return fmt::format("{} {}", generation.number, word);
 }
@@ -64,7 +64,7 @@ GenerationLeader::~GenerationLeader() {
   thread_.join();
 }
 
-// What was left by earlier ranks is answered too, and read by nobody.
+// Words left by earlier ranks are answered too, but nobody reads the answers.
 void GenerationLeader::answer() {
   std::map<int, std::string> answered;
   try {
@@ -76,7 +76,7 @@ void GenerationLeader::answer() {
         answered[rank] = *word;
       }
   } catch (const std::exception&) {
-    return;  // the store is gone: whoever waits on it finds out by itself
+    return;  // the store is gone, which those who wait on it find out themselves
   }
 }
 

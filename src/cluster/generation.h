@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Agrees on which start of the ranks this is, on a store that outlives them.
 #pragma once
 #include <atomic>
 #include <string>
@@ -6,17 +7,18 @@
 
 #include "plugin/rank_group.h"
 
-// Ranks that a launcher starts again meet on a store that outlives them, full of what earlier ones left, and
-// its agents count restarts each for itself. So the rank 0 of each start takes the next number on the store,
-// and tells it to every rank that says hello: an answer to a word never used before is no leftover.
+// Ranks that a launcher restarts meet on a store that outlives them and still holds the keys of earlier ones,
+// and each of the launcher's agents counts restarts for itself. So rank 0 of each start takes the next number
+// on the store, and tells it to every rank that sends a word: an answer to a word never used before cannot be
+// a leftover.
 namespace paceline::cluster {
 
 struct Generation {
-  int number = 0;                            // starts on this store before
-  [[nodiscard]] std::string folder() const;  // of its keys
+  int number = 0;                            // earlier starts on this store
+  [[nodiscard]] std::string folder() const;  // the folder of its keys
 };
 
-// Rank 0's side: takes a number, and answers on a thread of its own as long as it lives.
+// Rank 0's side: takes a number, and answers on its own thread until it is destroyed.
 class GenerationLeader {
  public:
   GenerationLeader(plugin::Store& store, int world);
@@ -35,7 +37,7 @@ class GenerationLeader {
   std::thread thread_;
 };
 
-// The others' side. Throws Error(kTimeout) when no living rank 0 has answered within `timeout_s`, and
+// The side of the other ranks. Throws Error(kTimeout) when no living rank 0 answers within `timeout_s`, and
 // Error(kUnavailable) at `interrupt`.
 Generation join_generation(plugin::Store& store, int rank, double timeout_s,
                            const std::atomic<bool>* interrupt = nullptr);

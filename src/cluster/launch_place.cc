@@ -23,11 +23,11 @@ constexpr int kFirstPort = 20'000, kPorts = 12'000;  // below the ephemeral rang
 constexpr long long kSpecialSteps = 4'294'967'290;   // Slurm's interactive, batch and extern steps: no ranks
 constexpr std::string_view kHowToSay = "mpirun passes it on with -x MASTER_ADDR=HOST -x MASTER_PORT=PORT";
 
-// One launcher's variables. `world` may name two, of which the first that is set counts.
+// The variables of one launcher. `world` may name two, of which the first that is set counts.
 struct LauncherRow {
   std::string_view launcher, rank, world, local_rank, local_world;
 };
-// In their order: the first row whose rank is set counts.
+// In order of precedence: the first row whose rank is set counts.
 constexpr std::array<LauncherRow, 5> kLaunchers{{
     {"environment", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -37,7 +37,7 @@ constexpr std::array<LauncherRow, 5> kLaunchers{{
     {"kubernetes", "JOB_COMPLETION_INDEX", "WORLD_SIZE", "", ""},
 }};
 
-// Words and numbers of an environment; a variable that is set to nothing counts as unset.
+// Reads words and numbers from an environment; an empty variable counts as unset.
 class Variables {
  public:
   explicit Variables(const Environment& environment) : environment_(environment) {}
@@ -48,7 +48,7 @@ class Variables {
   }
   [[nodiscard]] bool has(std::string_view name) const { return !text(name).empty(); }
 
-  // The first of a comma-separated list of names that is set; its last one when none is.
+  // The first name in a comma-separated list that is set; the last one when none is.
   [[nodiscard]] std::string first_set(std::string_view names) const {
     const auto all = split(names, ',');
     for (const auto& name : all)
@@ -81,7 +81,7 @@ struct Claim {
   int rank = 0, world = 1;
 };
 
-// Only the processes of a step are ranks: a batch script has SLURM_PROCID=0 as well.
+// Only processes of a step are ranks, but a batch script has SLURM_PROCID=0 as well.
 bool is_slurm_step(const Variables& variables) {
   const auto step = parse_int(variables.text("SLURM_STEP_ID"));
   return step && *step < kSpecialSteps;
@@ -91,7 +91,7 @@ bool row_counts(const Variables& variables, const LauncherRow& row) {
   if (row.launcher == "srun") return is_slurm_step(variables);
   if (row.launcher == "mpich")  // srun --mpi=pmi2 sets PMI_RANK too
     return variables.has(row.rank) && (variables.has("MPI_LOCALRANKID") || !is_slurm_step(variables));
-  // An indexed Job without WORLD_SIZE need not be a training.
+  // An indexed Job without WORLD_SIZE need not be a training job.
   if (row.launcher == "kubernetes") return variables.has(row.rank) && variables.has(row.world);
   return variables.has(row.rank);
 }
@@ -113,8 +113,8 @@ std::optional<Claim> claim_of(const Variables& variables, const LauncherRow& row
   return claim;
 }
 
-// torchrun and mpirun may themselves be tasks of a Slurm step, so only what was set by hand must agree with
-// the others.
+// torchrun and mpirun may themselves be tasks of a Slurm step, so only variables that were set by hand must
+// agree with the others.
 void check_agreement(const Variables& variables, const Claim& first, const Claim& other) {
   const auto differ = [&](const std::string& a, const std::string& b) {
     throw Error(ErrorCode::kConfig, fmt::format("{}, but {}: two launchers do not agree; unset the wrong one",
@@ -149,7 +149,7 @@ std::string launcher_name(const Variables& variables, const Claim& claim) {
   return variables.has("KUBERNETES_SERVICE_HOST") ? "kubernetes" : "environment";
 }
 
-// "2(x3),1" says how many tasks each node of a Slurm step has.
+// Parses "2(x3),1", the number of tasks on each node of a Slurm step.
 std::optional<int> slurm_local_world(const Variables& variables) {
   const auto groups = split(variables.text("SLURM_STEP_TASKS_PER_NODE"), ',');
   auto node = parse_int(variables.text("SLURM_NODEID")).value_or(0);
@@ -214,7 +214,7 @@ int port_in(const Variables& variables, std::string_view name) {
 int port_of(const Variables& variables, const LaunchPlace& place) {
   if (variables.has("MASTER_PORT")) return port_in(variables, "MASTER_PORT");
   const auto job = parse_int(variables.text("SLURM_JOB_ID"));
-  const auto step = parse_int(variables.text("SLURM_STEP_ID")).value_or(0);  // several share a job's nodes
+  const auto step = parse_int(variables.text("SLURM_STEP_ID")).value_or(0);  // steps of a job share nodes
   if (place.launcher == "srun" && job) return static_cast<int>(kFirstPort + (*job + 61 * step) % kPorts);
   if (place.identity.empty() || place.launcher != "mpirun") return kDefaultPort;
   return static_cast<int>(kFirstPort + hash64(place.identity) % kPorts);
@@ -239,7 +239,7 @@ std::optional<Endpoint> parse_endpoint(const std::string& text) {
   return Endpoint{host, static_cast<int>(*port)};
 }
 
-// What said it is named, so that a mistake is found where it was made.
+// Errors name the variable or option, so that the user finds the mistake.
 Endpoint endpoint_in(const std::string& text, std::string_view name, ErrorCode code) {
   if (const auto endpoint = parse_endpoint(text)) return *endpoint;
   throw Error(code,
@@ -257,7 +257,7 @@ LaunchPlace place_of_node(int nodes, int node, int ranks, const Endpoint& where)
   return place;
 }
 
-// The words that torchrun needs of every host; PET_NNODES=1 alone is a training of one pod.
+// Whether the variables that torchrun needs on every host are set; PET_NNODES=1 alone means one pod.
 bool says_a_node(const Variables& variables) {
   const bool nodes = variables.has("PET_NNODES"), node = variables.has("PET_NODE_RANK");
   if (variables.text("PET_NNODES").find(':') != std::string::npos)
@@ -274,8 +274,8 @@ bool says_a_node(const Variables& variables) {
   return nodes;
 }
 
-// torchrun's own arguments as a Kubernetes operator sets them, where no torchrun has run yet: a pod starts
-// PET_NPROC_PER_NODE ranks itself. RANK without the pair counts pods, of which each is then one rank.
+// Reads torchrun's own arguments as a Kubernetes operator sets them without running torchrun: a pod starts
+// PET_NPROC_PER_NODE ranks itself. RANK without both variables counts pods, each of which is then one rank.
 std::optional<LaunchPlace> operator_place(const Variables& variables) {
   const bool pair = variables.has("PET_NNODES") && variables.has("PET_NODE_RANK");
   if (variables.has("LOCAL_RANK") || (variables.has("RANK") && !pair)) return std::nullopt;
@@ -295,7 +295,7 @@ std::optional<LaunchPlace> operator_place(const Variables& variables) {
   return place;
 }
 
-// The rest of a node list's first name, after the bracket that begins at `open`.
+// The rest of the first name in a node list, after the bracket that begins at `open`.
 std::string in_brackets(const std::string& list, std::size_t open) {
   const auto close = list.find(']', open);
   if (close == std::string::npos || close == open + 1) return {};

@@ -40,7 +40,7 @@ bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";
 }
 
-// Those that are up; addresses of version 4, which every launcher uses, before version 6.
+// Interfaces that are up; addresses of version 4, which every launcher uses, come before version 6.
 std::vector<Interface> interfaces() {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0) return {};
@@ -67,7 +67,7 @@ std::string address_of_interface(const std::string& name, const std::string& wri
               fmt::format("{}: this host has no such interface; it has {}", written, names_of(all)));
 }
 
-// A datagram socket that is connected sends nothing, but has chosen its interface.
+// Connecting a datagram socket sends nothing, but chooses an interface.
 std::string route_to(const std::string& host, int port) {
   std::string problem = "no route";
   const auto list = resolve(host, port, SOCK_DGRAM, problem);
@@ -85,7 +85,7 @@ std::string route_to(const std::string& host, int port) {
       fmt::format("no way from this host to '{}' (port {}), where the ranks meet: {}", host, port, problem));
 }
 
-// The store's own host may know itself as 127.0.1.1, where nobody else finds it.
+// The host of the store may know itself as 127.0.1.1, where no other host finds it.
 std::string only_interface() {
   std::vector<Interface> outside;
   for (const auto& one : interfaces())
@@ -103,7 +103,7 @@ std::string only_interface() {
 
 std::string local_address(const std::string& store_address, int store_port, const std::string& interface_name,
                           bool one_host) {
-  // gloo takes a list and prefixes; one name is what people set.
+  // gloo accepts a list and prefixes, but people set a single name.
   if (!interface_name.empty())
     return address_of_interface(interface_name, "GLOO_SOCKET_IFNAME=" + interface_name);
   const auto address = route_to(store_address, store_port);
@@ -114,7 +114,7 @@ void check_interface(const std::string& name, const std::string& written) {
   address_of_interface(name, written);
 }
 
-// Only an address of one's own can be bound.
+// A socket can only be bound to an address of this host.
 bool is_this_host(const std::string& host) {
   std::string problem;
   const auto list = resolve(host, 0, SOCK_DGRAM, problem);

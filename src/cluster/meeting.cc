@@ -25,8 +25,8 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-// Where the port is taken by another rank 0, its store: the roll call there names both. Null: by somebody
-// else.
+// Where another rank 0 has taken the port, returns its store, so that the roll call there names both ranks.
+// Null when something else has taken it.
 std::shared_ptr<plugin::Store> store_of_a_twin(const plugin::BackendEntry& backend,
                                                plugin::Rendezvous where) {
   if (!where.serve || where.listen_fd >= 0) return nullptr;
@@ -49,7 +49,7 @@ std::shared_ptr<plugin::Store> reach_store(const plugin::BackendEntry& backend,
     return backend.connect(where);
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kUnavailable)
-      throw Error(ErrorCode::kTimeout, e.what());  // a peer that is missing, no skipped case
+      throw Error(ErrorCode::kTimeout, e.what());  // the peer is missing: this is not a case to skip
     if (auto store = store_of_a_twin(backend, where)) return store;
     throw;
   }

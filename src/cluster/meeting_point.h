@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Checks that the address of the meeting is known, and is this host's own where it serves the store.
 #pragma once
 #include <atomic>
 
@@ -6,10 +7,10 @@
 
 namespace paceline::cluster {
 
-// Before anything is started: the host that the place names is known here, and is this one where this process
-// is to serve the store. Throws Error(kConfig) with what was written. A name is asked for again for two
-// seconds, in a pod, where others may still be starting, for `timeout_s`; until `interrupt`. In a pod the
-// address may be that of a Service, which no host has.
+// To be called before anything is started. Checks that this host knows the host that the place names, and is
+// that host itself where this process is to serve the store. Throws Error(kConfig) with what was written. A
+// name is looked up again for two seconds, in a pod, where others may still be starting, for `timeout_s`;
+// until `interrupt`. In a pod the address may be that of a Service, which no host has.
 void check_meeting_point(const LaunchPlace& place, double timeout_s, const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::cluster

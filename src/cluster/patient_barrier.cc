@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kLookForFailure{500};
 PatientBarrier::PatientBarrier(plugin::Store* store, int rank, int world, double limit_s, std::string limit)
     : store_(store), rank_(rank), world_(world), limit_s_(limit_s), limit_(std::move(limit)) {}
 
-// Rank 0 waits for the others, and they for its word: one question a rank, not one a pair.
+// Rank 0 waits for every other rank, and they wait for rank 0: one wait per rank, not one per pair.
 void PatientBarrier::wait(const std::string& what) {
   if (store_ == nullptr || world_ < 2) return;
   const auto name = fmt::format("patient/{}", calls_++);

@@ -7,15 +7,15 @@
 
 namespace paceline::cluster {
 
-// A barrier over the store, for work that may take some ranks longer than a collective waits. All ranks make
-// the same calls in the same order; nothing is sent over the group.
+// A barrier over the store, for work that takes some ranks longer than the timeout of a collective. All ranks
+// make the same calls in the same order; nothing is sent over the group.
 class PatientBarrier {
  public:
-  // `store`: null for a rank that is alone, which never waits; it outlives this. `limit`: the option that
+  // `store` is null for a single rank, which never waits; it outlives this. `limit` is the option that
   // limit_s comes from, for messages.
   PatientBarrier(plugin::Store* store, int rank, int world, double limit_s, std::string limit);
-  // Until all ranks are here. Throws Error(kUnavailable): one of them has failed, or is not here after
-  // limit_s; `what` says what it has not finished.
+  // Waits until all ranks are here. Throws Error(kUnavailable) when one of them has failed or is not here
+  // after limit_s; `what` says what it has not finished.
   void wait(const std::string& what);
 
  private:

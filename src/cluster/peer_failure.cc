@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::string_view kKey = "failed";
 constexpr Pauses kFailurePauses{std::chrono::milliseconds(50), std::chrono::milliseconds(50)};
-constexpr double kPatienceS = 1;  // for the culprit to say it first
+constexpr double kPatienceS = 1;  // for the failed rank to report first
 constexpr std::chrono::seconds kStoreAnswers{3};
 
-// What `ask` returns; nullopt when it has not by then: a read from a host that is cut off may last for
-// minutes, and is left to a thread that ends with the process.
+// Returns the answer of `ask`, or nullopt when there is none in time: a read from a host that is cut off may
+// last for minutes, and is left to a thread that ends with the process.
 template <class Ask>
 auto soon(const std::shared_ptr<plugin::Store>& store, const Ask& ask) {
   std::packaged_task<decltype(ask(*store))()> task([store, ask] { return ask(*store); });

@@ -7,7 +7,7 @@
 
 namespace paceline::cluster {
 
-// The keys of another store that begin with `prefix`. The other outlives it.
+// A view of another store: its keys that begin with `prefix`. The other store outlives it.
 class PrefixedStore : public plugin::Store {
  public:
   PrefixedStore(plugin::Store& all, std::string prefix) : all_(&all), prefix_(std::move(prefix)) {}

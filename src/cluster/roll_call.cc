@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Pauses kRollPauses{milliseconds(2), milliseconds(200)};
-constexpr double kHearingS = 2;  // how long who serves the store waits until a refusal was read
+constexpr double kHearingS = 2;  // how long the serving rank waits until a refusal was read
 constexpr std::string_view kRefusedKey = "roll/refused";
 
 std::string member_key(int rank) {
@@ -48,7 +48,7 @@ Member from_text(const std::string& text) {
           json.value("machine", ""), json.value("attempt", 0),  json.value("cpus", std::vector<int>{})};
 }
 
-// Why nobody goes on: a mistake that waiting does not heal, or ranks that did not come.
+// Why no rank continues: a mistake that waiting does not heal, or ranks that did not come.
 struct Refusal {
   ErrorCode code = ErrorCode::kConfig;
   std::string sentence;
@@ -63,7 +63,7 @@ Refusal refusal_in(const std::string& text) {
   return {json.value("late", false) ? ErrorCode::kTimeout : ErrorCode::kConfig, json.value("sentence", text)};
 }
 
-// What must be equal on all ranks, and how to say that it is not.
+// What must be equal on all ranks, and the message when it is not.
 struct Agreement {
   std::string_view what, advice;
   std::string (*value)(const Member&);
@@ -77,7 +77,7 @@ const std::array<Agreement, 3> kAgreements{{
      [](const Member& m) { return m.plan_hash.substr(0, 12); }},
 }};
 
-// The lower rank comes first, so that both sides say the same.
+// The lower rank comes first, so that both sides give the same message.
 std::string disagreement(const Member& a, const Member& b) {
   const Member &low = a.rank < b.rank ? a : b, &high = a.rank < b.rank ? b : a;
   for (const auto& row : kAgreements)
@@ -131,7 +131,7 @@ class RollCall {
   [[nodiscard]] bool interrupted() const { return interrupt_ && *interrupt_; }
   [[nodiscard]] bool complete() const { return present_.size() == static_cast<std::size_t>(self_.world); }
 
-  // Takes note of who has come. True when all are here or one does not fit.
+  // Notes which ranks have come. True when all are here or one does not fit.
   bool look() {
     for (int rank = 0; rank < self_.world; ++rank) {
       if (present_.contains(rank)) continue;
@@ -161,19 +161,19 @@ class RollCall {
         join(absent, ", "), self_.world, timeout_s_, join(hosts, ", "));
   }
 
-  // The first refusal stands for all.
+  // The first refusal counts for all ranks.
   [[noreturn]] void refuse(const Refusal& refusal) {
     const auto first = refusal_in(store_.set_if_absent(std::string(kRefusedKey), to_text(refusal)));
     try {
       for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
       if (self_.rank == 0) wait_until_heard();
     } catch (const Error&) {
-      throw Error(first.code, first.sentence);  // whose store it was has heard, and is gone
+      throw Error(first.code, first.sentence);  // the rank that serves the store has read it and may be gone
     }
     throw Error(first.code, first.sentence);
   }
 
-  // The store may end with this process; who is registered gets time to read, and a twin of one of them.
+  // The store may end with this process, so registered ranks, and a twin of one of them, get time to read.
   void wait_until_heard() {
     std::this_thread::sleep_for(kRollPauses.longest * 2);
     ask_until(deadline_in(kHearingS), kRollPauses, [&] {

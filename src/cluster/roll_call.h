@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Calls the roll over the store, and names ranks that are missing or do not fit.
 #pragma once
 #include <atomic>
 #include <optional>
@@ -7,7 +8,6 @@
 
 #include "plugin/rank_group.h"
 
-// Before anything else every rank says on the store who it is, and looks who the others are.
 namespace paceline::cluster {
 
 struct Member {
@@ -16,10 +16,10 @@ struct Member {
   std::string host;
   int process_id = 0;
   std::string version;      // of Paceline
-  std::string plan_hash;    // of what is going to run
-  std::string machine{};    // whose CPUs: hosts may have one name, and one machine several hosts
-  int attempt = 0;          // how often its launcher has started it before
-  std::vector<int> cpus{};  // of that machine that the process may use; empty: it does not say
+  std::string plan_hash;    // of what is about to run
+  std::string machine{};    // of the CPUs: hosts may share a name, and a machine may have several hosts
+  int attempt = 0;          // how often its launcher has restarted it
+  std::vector<int> cpus{};  // CPUs of that machine that the process may use; empty: not reported
 };
 
 // This process as rank `rank` of `world`.
@@ -29,16 +29,15 @@ std::string host_name();
 // "rank 1 on node7 (process 4711)"
 std::string words(const Member& member);
 
-// Who has said on `store` to be rank `rank`. Throws Error(kConfig) when something else stands there.
+// Who has registered on `store` as rank `rank`. Throws Error(kConfig) when something else is stored there.
 std::optional<Member> registered(plugin::Store& store, int rank);
 
-// Registers `self` and waits until all ranks of its world are there. Returns them in the order of ranks.
-// Throws Error(kConfig) for two ranks of one number, another world size, version or plan, and Error(kTimeout)
-// naming the ranks that are missing after `timeout_s`. Whoever finds a fault tells the others, so that all
-// end with the same sentence and code at once; but who finds rank 0 of another training at the store leaves
-// it alone.
-// `ranks`: how many this process stands for, `self` the first. `interrupt` ends the wait with
-// Error(kUnavailable); null: nobody interrupts.
+// Registers `self` and waits until all ranks of its world are there. Returns them in rank order. Throws
+// Error(kConfig) for two ranks of the same number and for another world size, version or plan, and
+// Error(kTimeout) naming the ranks that are missing after `timeout_s`. A rank that finds a fault reports it
+// to the others, so that all end at once with the same message and code; but a rank that finds rank 0 of
+// another training at the store leaves that one alone. `ranks` is the number of ranks of this process, of
+// which `self` is the first. `interrupt`, which may be null, ends the wait with Error(kUnavailable).
 std::vector<Member> roll_call(plugin::Store& store, const Member& self, double timeout_s, int ranks = 1,
                               const std::atomic<bool>* interrupt = nullptr);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Works out the input tensors of a case.
 #include <fmt/format.h>
 
 #include <algorithm>

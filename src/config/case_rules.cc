@@ -31,8 +31,8 @@ Coordinates coordinates_of(const Case& item) {
   return at;
 }
 
-// As the plan says; else the first engine and the first precision, and of training the first ways of DDP.
-// Scaling over ranks has a base of its own (result/training_scaling.h).
+// The baseline that the plan names; else the first engine and the first precision, and for training the first
+// DDP options. Scaling over ranks has its own base (result/training_scaling.h).
 Coordinates baseline_of(const Workload& workload) {
   Coordinates at;
   for (const auto& [name, values] : workload.settings.all())
@@ -53,7 +53,7 @@ bool is_default(const Option& option, const std::vector<Value>& values) {
   return values.size() == 1 && !option.fallback.empty() && value_text(values.front()) == option.fallback;
 }
 
-// What there is instead of an option that is not available, in words.
+// What to use instead of an option that is not available, in words.
 std::string_view instead_of(std::string_view option) {
   return option == "profiling.enabled" ? "; layer_profile: true times the layers of an inference" : "";
 }
@@ -72,7 +72,7 @@ void add_option_reasons(const Case& item, std::vector<std::string>& reasons) {
   }
 }
 
-// Engines of plug-ins elsewhere may read what they like.
+// Engines of plug-ins of the plan may read any file.
 void add_reader_reason(const std::string& file, const std::string& engine,
                        std::vector<std::string>& reasons) {
   const FileType* type = find_file_type(file);
@@ -94,10 +94,10 @@ void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
                                   model->max_sequence_length, length));
 }
 
-// Options with a default for every device, and other values for devices that are not the CPU.
+// Options whose default holds for every device, and whose other values need a device that is not the CPU.
 constexpr std::array kDeviceOptions{"io", "cuda_graph"};
 
-// What only a device other than the CPU has.
+// Adds reasons against what needs a device other than the CPU.
 void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
   const bool apart = item.settings.has("instances_per_device");
   if (apart && item.settings.text("device").find(':') != std::string::npos)
@@ -125,7 +125,7 @@ void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (s.text("scenario") != "sync") reasons.emplace_back("'cache_mode: cold' is for scenario: sync");
 }
 
-// The next inference needs the answer of the last.
+// With feedback an inference needs the answer of the one before.
 void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (!item.settings.has("feedback")) return;
   if (item.settings.text("scenario") != "sync") reasons.emplace_back("'feedback' is for scenario: sync");
@@ -134,7 +134,7 @@ void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
         "'io: none' leaves the outputs on the device, and feedback needs them; use io: pinned");
 }
 
-// A server's requests take their outputs away.
+// Requests of a server take their outputs away.
 void add_copy_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (item.settings.text("io") == "none" && item.settings.text("scenario") == "server")
     reasons.emplace_back(

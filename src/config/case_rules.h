@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds the baseline of a case, and why a case is not available.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +8,10 @@
 
 namespace paceline::config {
 
-// Sets Case::baseline_id: the case of the same workload that is equal in every axis but those the baseline
-// names.
+// Sets Case::baseline_id: the case of the same workload that is equal in all axes but those of the baseline.
 void set_baselines(const Plan& plan, std::vector<Case>& cases);
 
-// Everything a case asks for that this version does not have, in words; empty when it can run.
+// Everything that a case asks for and this version does not have, in words; empty when it can run.
 std::string not_available_reason(const Case& item);
 
 }  // namespace paceline::config

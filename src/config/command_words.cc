@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kAnyNumber = 1'000'000;
 
-// How many words without a flag a command takes.
+// How many words without a flag a command accepts.
 struct WordRule {
   unsigned command;
   std::string_view name;
@@ -35,7 +35,7 @@ const WordRule* find_rule(unsigned command) {
   return rule == kRules.end() ? nullptr : rule;
 }
 
-// The option that names a plan beside the words.
+// The option that names a plan besides the words.
 const RawSetting* named_plan(const FlagSet& flags) {
   const auto found = std::find_if(flags.settings.begin(), flags.settings.end(),
                                   [](const auto& s) { return s.name == "config" || s.name == "resume"; });
@@ -54,7 +54,7 @@ bool takes_list(const Option& option) {
   return option.is_axis() || option.form == OptionForm::kList;
 }
 
-// What the words after an option were meant to be.
+// Where a word after an option was meant to go.
 std::string after_option(const LooseWord& word) {
   if (word.option && takes_list(*word.option) && !word.value.empty())
     return fmt::format("a list is written with commas: {} {},{}", word.flag, shown_value(word.value),
@@ -92,7 +92,7 @@ void check_words(const std::vector<LooseWord>& words, FlagSet& flags) {
              fmt::format("a second plan beside {}; leave one of them out", plan->place.file));
     return;
   }
-  // Where one plan is taken, a word that looks like one is it, else the first.
+  // Where one plan is accepted, it is the first word that looks like a plan, else the first word.
   const auto plan = std::find_if(words.begin(), words.end(), [](const auto& w) { return is_plan(w.text); });
   const auto taken = rule->most == 0 ? words.end() : plan == words.end() ? words.begin() : plan;
   for (auto word = words.begin(); word != words.end(); ++word) {

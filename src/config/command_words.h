@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Checks words of a command line that no option takes: how many are allowed, and what to type instead.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ struct LooseWord {
   const Option* option = nullptr;  // of that flag; nullptr: a switch that stands for another option
 };
 
-// Adds a problem for each word that the command does not take, with what to type instead.
+// Adds a problem for each word that the command does not accept, saying what to type instead.
 void check_words(const std::vector<LooseWord>& words, FlagSet& flags);
 
 }  // namespace paceline::config

@@ -13,7 +13,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::size_t kMaxTyped = 200;  // of an argument as it was typed
+constexpr std::size_t kMaxTyped = 200;  // characters shown of an argument as it was typed
 
 std::string joined(const std::vector<Diagnostic>& diagnostics) {
   std::string out;
@@ -21,7 +21,7 @@ std::string joined(const std::vector<Diagnostic>& diagnostics) {
   return out + plural(std::ssize(diagnostics), "error") + ", nothing was run";
 }
 
-// The file from top to bottom, then the command line; equal places keep their order.
+// Sorts by place: the file from top to bottom, then the command line; equal places keep their order.
 std::vector<Diagnostic> in_reading_order(const std::vector<Diagnostic>& diagnostics) {
   std::multimap<std::tuple<bool, int, int>, const Diagnostic*> sorted;
   for (const auto& one : diagnostics) sorted.emplace(std::tuple(one.line == 0, one.line, one.col), &one);

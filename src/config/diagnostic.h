@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A mistake in a plan or on a command line with its place; all mistakes are shown at once.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ struct Diagnostic {
 
 Diagnostic diagnostic(const Place& place, std::string message);
 
-// Every mistake of a plan or a command line at once. what() is ready to stand behind "paceline: ": one line a
-// mistake, each further one with its own "paceline: " in front, then how many there are.
+// All mistakes of a plan or a command line. what() is meant to stand behind "paceline: ": one line per
+// mistake, each after the first with its own "paceline: " in front, then their number.
 class ConfigErrors : public Error {
  public:
   explicit ConfigErrors(const std::vector<Diagnostic>& diagnostics, ErrorCode code = ErrorCode::kConfig);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes a plan as YAML with every default written out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), legal);
 }
 
-// Words that a YAML reader takes for something else than text.
+// Words that a YAML reader does not take for text.
 bool is_reserved(std::string_view text) {
   for (const std::string_view word :
        {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
@@ -58,7 +59,7 @@ std::string rendered(const Option& option, const std::vector<Value>& values) {
   return fmt::format("[{}]", join(items, ", "));
 }
 
-// Keys with a common section stand under it; the option table's order keeps them together.
+// Writes keys with a common section under it; the order of the option table keeps them together.
 class Writer {
  public:
   explicit Writer(std::string indent) : indent_(std::move(indent)) {}

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// An option that a file of settings may hold: not the file itself, nor how the command prints.
+// Whether a settings file may hold the option: not the file itself, nor how the command prints.
 bool belongs(const Option& option) {
   return serves(option, kBuild) && !serves(option, kValidate) && option.name != "engine_config" &&
          option.name != "json";
@@ -41,7 +41,7 @@ bool takes_shapes(const Option& option) {
   return option.name.ends_with("_shapes");
 }
 
-// {"input": [1, 3]} -> "input:1x3"; other shapes of JSON become what the parser of shapes refuses.
+// {"input": [1, 3]} becomes "input:1x3"; other JSON becomes text that the parser of shapes refuses.
 std::string map_text(const Json& map) {
   std::vector<std::string> items;
   for (const auto& [name, dims] : map.items()) {
@@ -83,7 +83,7 @@ class Reader {
     for (const auto& [option, meant] : *translated) read_option(option, key, meant);
   }
 
-  // `name` is the option's, `key` what the file says.
+  // `name` is the option's name, `key` the key in the file.
   void read_option(const std::string& name, const std::string& key, const Json& value) {
     const Option* option = find_key(name);
     if (!option && value.is_object()) return read(key + ".", value);
@@ -139,7 +139,7 @@ Json shapes_schema(const std::string& help) {
           {"description", help}};
 }
 
-// null is an option that is not set.
+// Allows null, which means that the option is not set.
 Json or_null(Json one) {
   Json description = one.at("description");
   one.erase("description");

@@ -6,14 +6,13 @@
 
 #include "config/flags.h"
 
-// The options of `paceline build` as a JSON file: the same names, the same values.
+// Reads and writes the options of `paceline build` as a JSON file: the same names, the same values.
 namespace paceline::config {
 
-// The file's settings, and those of the command line behind them, so that these win. Shapes are text as on
-// the command line, or {"input": [1, 3, 224, 224]}, or a list of such maps, one a profile. Keys of other
-// tools mean what engine_config_words.h says, and null is an option that is not set. Mistakes are added
-// to the problems of the result, each with the file and the key. Throws Error(kConfig) for what is no JSON
-// object.
+// The file's settings followed by those of the command line, which win. Shapes are text as on the command
+// line, or {"input": [1, 3, 224, 224]}, or a list of such maps, one per profile. Keys of other tools mean
+// what engine_config_words.h says, and null is an option that is not set. Mistakes are added to the problems
+// of the result with file and key. Throws Error(kConfig) for text that is not a JSON object.
 FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file);
 
 nlohmann::json engine_config_schema();  // JSON Schema (2020-12)

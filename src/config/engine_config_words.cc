@@ -12,9 +12,9 @@ using Entries = std::vector<EngineConfigEntry>;
 
 struct Word {
   std::string_view key, option;
-  std::string_view suffix{};  // what a number gets behind it
+  std::string_view suffix{};  // appended to a number
 };
-// A megabyte of a workspace is one of 2^20 bytes, as TensorRT's own tools count.
+// A megabyte of workspace is 2^20 bytes, as in TensorRT's own tools.
 constexpr std::array kWords{
     Word{"onnx_file", "model"},
     Word{"onnx_path", "model"},
@@ -65,7 +65,7 @@ bool is_one_of(std::string_view key, const std::array<std::string_view, N>& keys
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// {"min": …, "opt": …, "max": …}, with whatever part of it.
+// {"min": …, "opt": …, "max": …}, or part of it.
 bool has_bounds(const Json& value) {
   if (!value.is_object() || value.empty()) return false;
   for (const auto& [key, ignored] : value.items())
@@ -77,7 +77,7 @@ bool every_value_has_bounds(const Json& value) {
   return value.is_object() && !value.empty() && std::all_of(value.begin(), value.end(), has_bounds);
 }
 
-// {"input": {"min": […], "max": […]}} and {"min": {"input": […]}} alike.
+// Reads {"input": {"min": […], "max": […]}} and {"min": {"input": […]}} alike.
 std::optional<Entries> shapes_of(const Json& value) {
   Json bounds = Json::object();
   if (has_bounds(value)) {

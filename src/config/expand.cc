@@ -17,11 +17,12 @@
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
 
-// From a plan to its cases: the product of the axes, in the order of the option table, values in file order.
+// Expands a plan to its cases: the product of the axes in the order of the option table, values in file
+// order.
 namespace paceline::config {
 namespace {
 
-constexpr std::size_t kMaxId = 150;  // a folder's name, with room for a number
+constexpr std::size_t kMaxId = 150;  // length of a folder name that leaves room for a number
 
 struct Axis {
   std::string name;  // singular; "env.NAME" for an environment variable
@@ -45,7 +46,7 @@ std::size_t saturating_product(std::size_t a, std::size_t b) {
   return b != 0 && a > kLimit / b ? kLimit : a * b;
 }
 
-// Options that are not axes, shared by all cases of the workload.
+// Options that are not axes and therefore shared by all cases of the workload.
 Settings common_settings(const Workload& workload) {
   Settings common;
   const unsigned kind = kind_bit(workload.kind);
@@ -64,7 +65,7 @@ std::string sanitised(std::string_view text) {
   return out;
 }
 
-// How an axis shows in a case's name.
+// How an axis appears in the name of a case.
 struct NamePart {
   std::string_view axis;
   std::string_view prefix;
@@ -99,7 +100,7 @@ constexpr std::array<NamePart, 27> kNameParts{
      {"server.max_batch", "mb", NamePart::When::kAlways},
      {"server.batch_timeout_ms", "bt", NamePart::When::kAlways}}};
 
-// One workload's product.
+// The product of the axes of one workload.
 class Expander {
  public:
   Expander(const Workload& workload, std::size_t index)
@@ -124,7 +125,7 @@ class Expander {
     return false;
   }
 
-  // None where a model without sequences would only repeat itself along the sequence axis.
+  // None where a model without sequences would repeat itself along the sequence axis.
   std::optional<Case> make(const Settings& common, const std::vector<std::size_t>& at) const {
     Case item;
     item.kind = workload_.kind;
@@ -149,7 +150,7 @@ class Expander {
     return item;
   }
 
-  // Ways of DDP that come to the same for the ranks of the case, and options of DDP where there is none.
+  // Whether the case repeats another: its DDP options come to the same for its ranks, or nothing uses them.
   [[nodiscard]] bool repeats_another(const Case& item, const std::vector<std::size_t>& at) const {
     const std::int64_t ranks = item.settings.integer("ranks");
     for (std::size_t i = 0; i < axes_.size(); ++i) {
@@ -162,7 +163,7 @@ class Expander {
 
   static bool repeats_ddp(const std::vector<Value>& values, std::size_t at, std::int64_t ranks) {
     const auto way = [&](std::size_t i) { return ddp_for(value_text(values[i]), ranks); };
-    if (way(at).empty())  // kept, with its reason, where the plan asks for nothing else
+    if (way(at).empty())  // kept with its reason where the plan asks for nothing else
       return values.size() > 1;
     for (std::size_t i = 0; i < at; ++i)
       if (way(i) == way(at)) return true;
@@ -188,7 +189,7 @@ class Expander {
     return axis != axes_.end() && axis->values.size() > 1;
   }
 
-  // A file or a folder by its own name.
+  // Shows a file or folder by its last name.
   static std::string shown_model(const std::string& text) {
     const Model* model = find_model(text);
     if (model) return model->folder.empty() ? text : folder_name(model->folder);
@@ -230,7 +231,7 @@ bool is_axis(const std::string& name) {
                                                  [&](const auto& part) { return part.axis == name; });
 }
 
-// What may tell cases of one name apart: their axes, or everything else.
+// What may distinguish cases of the same name: their axes, or all other options.
 Facts facts_of(const Case& item, bool axes) {
   Facts facts;
   for (const auto& [name, values] : item.settings.all())
@@ -241,14 +242,14 @@ Facts facts_of(const Case& item, bool axes) {
   return facts;
 }
 
-// "t2", "X=a", "iterations=9"; an axis without a prefix of its own is there already, cut short.
+// "t2", "X=a", "iterations=9"; an axis without its own prefix is in the name already, though cut short.
 std::string difference(const std::string& name, const std::string& value) {
   for (const auto& part : kNameParts)
     if (part.axis == name && part.when != NamePart::When::kAlways) return std::string(part.prefix) + value;
   return (name.starts_with("env.") ? name.substr(4) : name) + "=" + value;
 }
 
-// Appends to the names of some cases what not all of them share.
+// Appends to the names of some cases the facts that they do not all share.
 void name_differences(const std::vector<Case*>& same, bool axes) {
   std::vector<Facts> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> holders;
@@ -263,8 +264,8 @@ void name_differences(const std::vector<Case*>& same, bool axes) {
     }
 }
 
-// Cases of one name (two workloads that differ in what no list varies) are named by their differences: axes,
-// where that is not enough other options.
+// Cases of the same name (two workloads that differ in options that are not axes) are named by their
+// differences: in axes, and where that is not enough in other options.
 void tell_apart(std::vector<Case>& cases) {
   for (const bool axes : {true, false}) {
     std::map<std::string, std::vector<Case*>> by_label;
@@ -274,7 +275,7 @@ void tell_apart(std::vector<Case>& cases) {
   }
 }
 
-// Hands out each name once; after that with the first number that is free: "name-2", "name (2)".
+// Gives each name out once; later ones get the first free number: "name-2", "name (2)".
 class UniqueNames {
  public:
   UniqueNames(std::string_view before, std::string_view after) : before_(before), after_(after) {}
@@ -291,7 +292,7 @@ class UniqueNames {
   std::map<std::string, int> next_;
 };
 
-// Names that are still equal (the same case twice, long paths with the same end) get a number, in plan order.
+// Numbers names that are still equal (the same case twice, long paths with the same end) in plan order.
 void make_unique(std::vector<Case>& cases) {
   UniqueNames ids("-", ""), labels(" (", ")");
   for (auto& item : cases) {

@@ -25,7 +25,7 @@ std::vector<std::string> known_flags(unsigned command) {
   return flags;
 }
 
-// A letter is near to every other letter: after a single dash only long names are guessed.
+// After a single dash only long names are suggested, because any letter is near to every other.
 std::string suggestion(const std::string& flag, unsigned command) {
   if (flag.size() > 80) return "; see --help";
   auto flags = known_flags(command);
@@ -47,7 +47,7 @@ std::string undashed(std::string_view flag) {
   return key;
 }
 
-// Flags of other tools that count in another unit than the option they stand for.
+// Flags of other tools whose unit differs from that of the option they stand for.
 struct ScaledFlag {
   std::string_view flag, option;
   double factor;
@@ -67,7 +67,7 @@ bool is_truth(std::string_view word) {
   return std::find(kTruths.begin(), kTruths.end(), word) != kTruths.end();
 }
 
-// "false", and "false,true" where a switch is an axis.
+// "false", or "false,true" where a switch is an axis.
 bool is_truth_list(std::string_view text) {
   if (text.size() > 2 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
   const auto words = split(text, ',');
@@ -124,7 +124,7 @@ class FlagParser {
     report_unknown(flag, has_value, value);
   }
 
-  // A switch without a value is true; true, false and their like behind it are its value.
+  // A switch without a value is true; a value such as true or false may follow it.
   [[nodiscard]] bool stands_alone(const Option& option) const {
     if (next_ >= arguments_.size()) return true;
     const std::string& next = arguments_[next_];
@@ -149,7 +149,7 @@ class FlagParser {
     store(option, std::move(name), flag, flag + " " + next, next);
   }
 
-  // What is no number is left to the option to refuse.
+  // Text that is not a number is left to the option to refuse.
   void read_scaled(const ScaledFlag& scaled, const std::string& flag, bool has_value, std::string value) {
     const Option* option = find_flag("--" + std::string(scaled.option), flags_.command);
     if (!option) return report_unknown(flag, has_value, value);
@@ -203,7 +203,7 @@ class FlagParser {
     return option && option->is_map() && flag.size() > option->name.size() + 3 ? option : nullptr;
   }
 
-  // What follows is its value, unless it may be the plan.
+  // The next word is its value, unless it may be the plan.
   std::string value_of_unknown(bool has_value) {
     const bool plan = next_ + 1 == arguments_.size() && flags_.command == kRun && words_.empty();
     if (has_value || next_ >= arguments_.size() || !looks_like_value(arguments_[next_]) || plan) return "";
@@ -247,7 +247,7 @@ class FlagParser {
     }
   }
 
-  // "[a, b]" is always a list; "a,b" where the option takes one and commas mean nothing else.
+  // "[a, b]" is always a list; "a,b" is one where the option takes lists and commas mean nothing else.
   static std::vector<std::string> texts_of(const Option& option, const std::string& value) {
     const bool takes_list = option.is_axis() || option.form == OptionForm::kList;
     const bool brackets = takes_list && value.size() >= 2 && value.front() == '[' && value.back() == ']';
@@ -260,7 +260,7 @@ class FlagParser {
     return texts;
   }
 
-  // Lists grow, the last of single values wins, and an axis must not be given twice.
+  // Lists grow, the last of several single values wins, and an axis must not be given twice.
   void add(RawSetting setting, bool once) {
     const auto same = std::find_if(flags_.settings.begin(), flags_.settings.end(),
                                    [&](const RawSetting& s) { return s.name == setting.name; });
@@ -277,7 +277,7 @@ class FlagParser {
 
   std::span<const std::string> arguments_;
   std::size_t next_ = 0;
-  LooseWord before_;  // the option that was read last, as the next word sees it
+  LooseWord before_;  // the last option read, for messages about the next word
   std::vector<LooseWord> words_;
   FlagSet flags_;
 };

@@ -9,15 +9,15 @@
 #include "config/diagnostic.h"
 #include "config/settings.h"
 
-// The command line, read with the option table. A parser of our own: CLI11 stops at the first error, suggests
-// no names and converts before we can (010 becomes 8), so that flags and plan keys would have two
-// validations.
+// Reads the command line with the option table. It is our own parser because CLI11 stops at the first error,
+// suggests no names and converts too early (010 becomes 8), so that flags and plan keys would be validated in
+// two ways.
 namespace paceline::config {
 
 struct RawValue {
   std::string text;
   Place place;
-  bool quoted = false;  // text in quotes is never a number or a boolean
+  bool quoted = false;  // quoted text is never a number or a boolean
 };
 
 // One option as it was written, not yet converted.
@@ -34,16 +34,15 @@ struct FlagSet {
   unsigned command = 0;
   std::vector<RawSetting> settings;
   std::vector<std::string> positionals;
-  // Thrown with those of the values by load_plan, plan_from_flags or command_settings.
+  // Thrown by load_plan, plan_from_flags or command_settings together with the mistakes in values.
   std::vector<Diagnostic> problems;
 };
 
-// `arguments` is what follows the command's name. Never throws. "--name value", "--name=value", "-o value",
-// "--flag",
-// "--no-flag", lists "1,8", "--section.key=value"; "--" ends the flags.
+// `arguments` follow the name of the command. Never throws. Accepts "--name value", "--name=value", "-o
+// value", "--flag", "--no-flag", lists "1,8", "--section.key=value"; "--" ends the flags.
 FlagSet parse_flags(std::span<const std::string> arguments, unsigned command);
 
-// The command-line-only options of a command (yes, dry_run, json, …), defaults filled in. Throws
+// The command-line-only options of a command (yes, dry_run, json, …) with their defaults. Throws
 // ConfigErrors(kUsage).
 Settings command_settings(const FlagSet& flags);
 

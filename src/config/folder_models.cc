@@ -22,7 +22,7 @@ using I64 = std::int64_t;
 
 constexpr I64 kDefaultTokens = 128;
 
-// A row of the vocabulary with everything that it points to.
+// A row of the vocabulary and everything that it points to.
 struct FolderModel {
   std::string folder;
   PretrainedModel pretrained;
@@ -90,7 +90,7 @@ void set_row(FolderModel& model) {
   row.answers = answers_of(model.pretrained);
 }
 
-// Rows are never taken away: cases point to them.
+// Rows are never removed, because cases point to them.
 struct Folders {
   std::vector<std::unique_ptr<FolderModel>> all;
   std::map<std::string, const FolderModel*, std::less<>> latest;

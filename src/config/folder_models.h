@@ -5,22 +5,22 @@
 
 #include "config/settings.h"
 
-// Models whose sizes stand in a folder: Hugging Face's config.json beside weights (base/pretrained_model.h).
+// Models whose sizes are in a folder: Hugging Face's config.json beside weights (base/pretrained_model.h).
 namespace paceline::config {
 
 struct Model;
 
-// Reads the folder, so that find_model knows it under the path as it is written. Throws Error(kData).
+// Reads the folder, so that find_model knows it by the path as written. Throws Error(kData).
 const Model& read_folder_model(const std::string& folder);
 
-// The folder read last under this path; null: none was.
+// The folder that was last read under this path; null when there was none.
 const Model* find_folder_model(std::string_view folder);
 
-// The folder that gives a model its sizes where `model` names a family ("bert") and a config.json lies beside
-// `weights`; empty: the model is what its name says. Throws Error(kUsage) or what read_folder_model throws.
+// The folder that gives a model its sizes where `model` is a family ("bert") and a config.json lies beside
+// `weights`; empty where the name says everything. Throws Error(kUsage) or what read_folder_model throws.
 std::string folder_of_weights(const std::string& model, const std::string& weights);
 
-// The file of weights: what `weights` says, else that in the model's folder; empty: drawn at random.
+// The file of weights: the option `weights`, else the one in the model's folder; empty: random weights.
 std::string weights_of(const Settings& settings);
 
 }  // namespace paceline::config

@@ -33,7 +33,7 @@ constexpr std::array<Foreign, 9> kFiles{{
     {".pdmodel", "is a PaddlePaddle model; convert it with paddle2onnx and give the .onnx file"},
     {".gguf", "is a model of llama.cpp, which no engine here reads"},
 }};
-// A file that tells what its folder is.
+// A file that shows what its folder is.
 constexpr std::array<Foreign, 1> kFolders{{
     {"saved_model.pb", kTensorFlow},
 }};

@@ -4,7 +4,7 @@
 
 namespace paceline::config {
 
-// What a file or folder that no engine reads as a model is, and how its model gets here; empty: not known.
+// Recognises files and folders that no engine reads, and says how such a model gets here; empty: not known.
 std::string foreign_model_advice(const std::string& path);
 
 }  // namespace paceline::config

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes the `--help` of a command from the option rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,15 +34,15 @@ bool is_of_this_house(const std::string& flag) {
          std::none_of(flag.begin(), flag.end(), [](unsigned char c) { return std::isupper(c) != 0; });
 }
 
-// Of the spellings that start with two dashes the one in the first column.
+// Of the spellings with two dashes, the one shown in the first column.
 std::string shown_flag(const Option& option, unsigned command) {
   const auto names = flag_names(option, command);
-  // A word of this house: those of other tools are known, and stand in the reference.
+  // One of our own words: those of other tools are accepted too, but only the reference lists them.
   const auto familiar = std::find_if(names.begin() + 1, names.end(), is_of_this_house);
   return (option.is_axis() || command == kTrain) && familiar != names.end() ? *familiar : names.front();
 }
 
-// Words of training scripts that mean the same; the key of the plan is not among them.
+// Words of training scripts that mean the same, without the key of the plan.
 std::string other_flags(const Option& option, unsigned command) {
   if (command != kTrain) return {};
   const auto names = flag_names(option, command);
@@ -77,7 +78,7 @@ std::string description(const Option& option) {
   return text;
 }
 
-// Characters, not bytes.
+// Counts characters, not bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -105,7 +106,7 @@ std::string wrapped(const std::string& head, const std::string& text) {
   return out + "\n";
 }
 
-// `run` only says that a plan's own keys can be overridden; `paceline schema` lists them.
+// `run` only mentions that keys of the plan can be overridden; `paceline schema` lists them.
 bool listed_in_help(const Option& option, unsigned command) {
   if (!serves(option, command) || !option.available) return false;
   return command != kRun || (option.kinds & kAnyKind) == 0;

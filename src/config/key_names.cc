@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "config/plan_reader.h"
 
-// Which keys exist where, and what to say of one that does not.
+// Knows which keys exist where, and what to say about one that does not.
 namespace paceline::config {
 namespace {
 
@@ -39,7 +39,7 @@ std::string meant(const std::string& key, unsigned kinds) {
   return fmt::format("; did you mean '{}'?{}", key, option ? list_example(*option) : "");
 }
 
-// Kinds, out of `kinds`, that have the key.
+// Those of `kinds` that have the key.
 unsigned key_kinds(std::string_view key, unsigned kinds) {
   unsigned found = 0;
   for (unsigned bit = 1; bit < kPlanLevel; bit <<= 1)
@@ -47,7 +47,7 @@ unsigned key_kinds(std::string_view key, unsigned kinds) {
   return found;
 }
 
-// Kinds, out of `kinds`, in which `section` is a section.
+// Those of `kinds` in which `section` is a section.
 unsigned section_kinds(std::string_view section, unsigned kinds) {
   unsigned found = 0;
   for (unsigned bit = 1; bit <= kPlanLevel; bit <<= 1)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds the engines that model files imply.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ const RawSetting* written(std::span<const RawSetting> raw, std::string_view name
   return found == raw.rend() ? nullptr : &*found;
 }
 
-// The engine that a file implies; empty for names and for files that imply none, which the default runs.
+// The engine that a file implies; empty for names and for files that the default engine runs.
 std::string implied_engine(const std::string& name) {
   const FileType* type = find_model(name) ? nullptr : find_file_type(name);
   return type ? std::string(type->engine) : std::string();

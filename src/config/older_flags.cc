@@ -241,7 +241,7 @@ std::string in_code(std::string_view here) {
   return is_code ? fmt::format("`{}`", here) : std::string(here);
 }
 
-// With code in backticks, as the page has it. "`paceline infer --iterations N`" where the command is another.
+// With code in backticks, as on the page: "`paceline infer --iterations N`" where the command is another.
 std::string marked(const OlderFlag& row, std::string_view value, unsigned command) {
   std::string text = in_code(row.here);
   if (!serves(row, command) && text.starts_with("`--"))
@@ -258,15 +258,15 @@ std::string plain(std::string text) {
   return text;
 }
 
-// Underscores and dashes are the same inside a flag.
+// Underscores and dashes are equal inside a flag.
 bool same_flag(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
     return x == y || ((x == '-' || x == '_') && (y == '-' || y == '_'));
   });
 }
 
-// Rows of the flag: those of the command, else all, unless another command has an option of that name. A plan
-// takes what infer and train take.
+// Rows of the flag for the command, else all of them, unless another command has an option of that name. A
+// plan accepts what infer and train accept.
 std::vector<const OlderFlag*> rows_of(std::string_view flag, unsigned command) {
   std::vector<const OlderFlag*> own, all;
   for (const auto& row : kFlags) {

@@ -4,20 +4,20 @@
 #include <string>
 #include <string_view>
 
-// Words of other tools, and what is written here instead: for messages and docs/reference/older-flags.md.
+// Maps words of other tools to what is written here instead: for messages and docs/reference/older-flags.md.
 namespace paceline::config {
 
 enum class Standing {
-  kHint,   // unknown here: the message says what to write
-  kTaken,  // taken as typed
-  kOther,  // taken, and means something else here
+  kHint,   // unknown here: the message says what to type
+  kTaken,  // accepted as typed
+  kOther,  // accepted, with another meaning here
 };
 
 struct OlderFlag {
   std::string_view tool;
   std::string_view flag;
   std::string_view here;
-  unsigned command;  // whose options `here` names
+  unsigned command;  // whose options `here` is one of
   Standing standing = Standing::kHint;
 };
 std::span<const OlderFlag> older_flags();
@@ -28,20 +28,20 @@ struct OlderCommand {
 };
 std::span<const OlderCommand> older_commands();
 
-// "unknown option (benchmark_app); here: …"; empty for a flag of no known tool. A range in `value` is
-// written as the list it stands for.
+// "unknown option (benchmark_app); here: …"; empty for a flag of no known tool. A range in `value` is written
+// as the list that it stands for.
 std::string older_flag_message(std::string_view flag, std::string_view value, unsigned command);
 
 // What to type instead of another tool's command; empty for an unknown one.
 std::string older_command_message(std::string_view name);
 
-// What stands here for another tool's value of an option: "onnxruntime" for ort of `engines`; else empty.
+// Our name for another tool's value of an option: "onnxruntime" for ort of `engines`; else empty.
 std::string_view older_value(std::string_view option, std::string_view value);
 
-// "1,2,3,4" for "1:4" and "1:4:1"; empty where the text is no range of a few whole numbers.
+// "1,2,3,4" for "1:4" and "1:4:1"; empty where the text is not a range of a few whole numbers.
 std::string list_of_range(std::string_view text);
 
-// The name of a command by its bit: "infer".
+// The name of a command from its bit: "infer".
 std::string_view command_name(unsigned command);
 
 // The first command that has the option; empty for none.

@@ -9,7 +9,7 @@
 // The groups of the option table, one source file each; use option_groups().
 namespace paceline::config {
 
-// The names of a table that other layers share, as choices.
+// The names in a table that other layers share, as choices.
 template <typename Row, std::size_t N>
 constexpr std::array<Choice, N> choices_of(const std::array<Row, N>& rows) {
   std::array<Choice, N> choices;

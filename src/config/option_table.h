@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-// The one table of options. Plan keys, flags, conversion, validation, --help, JSON Schema and docs/reference
-// derive from it.
+// What an option is, and the one table of them. Plan keys, flags, conversion, validation, --help, JSON Schema
+// and docs/reference derive from it.
 namespace paceline::config {
 
 enum class WorkloadKind { kInference, kTraining, kCollective };
@@ -26,7 +26,7 @@ enum class OptionType {
 };
 enum class OptionForm {
   kSingle,
-  kAxis,     // a list makes an axis of the cases; one value is a list of one
+  kAxis,     // a list becomes an axis of the cases; one value is a list of one
   kList,     // a list that is one setting
   kMap,      // names to single values
   kAxisMap,  // names to values or lists; each name is an axis
@@ -34,11 +34,11 @@ enum class OptionForm {
 
 // Where an option may stand: bits of Option::kinds.
 inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7;
-inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once a plan
-inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a flag, no plan key
+inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once per plan
+inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a flag without a plan key
 
-// Commands that take flags: bits of Option::commands. Plan options serve run and infer, those of
-// training run and train.
+// Commands that take flags: bits of Option::commands. Plan options are for run and infer, those of training
+// for run and train.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
                           kBuild = 64, kTrain = 128, kAnyCommand = 255;
 
@@ -62,7 +62,7 @@ struct Option {
   unsigned commands = kRun | kInfer | kTrain;
   // false: accepted, validated, and a case that sets it is skipped as "not available yet"
   bool available = true;
-  std::string_view train_flags{};  // more spellings, of the train command alone: --seed
+  std::string_view train_flags{};  // additional spellings for the train command alone: --seed
   std::string_view help{};
 
   [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }
@@ -77,21 +77,20 @@ struct OptionGroup {
 
 std::span<const OptionGroup> option_groups();
 
-// Row of a plan key (name or alias) for the given kinds; nullptr when there is none. The same name may have
-// one row a kind.
+// The row of a plan key (name or alias) for the given kinds; nullptr when there is none. Each kind may have
+// its own row of the same name.
 const Option* find_option(std::string_view key, unsigned kinds);
-// Row of a flag ("--batch", "-c", "--stop.t_max_s"; '_' equals '-') for a command; nullptr when there is
+// The row of a flag ("--batch", "-c", "--stop.t_max_s"; '_' equals '-') for a command; nullptr when there is
 // none.
 const Option* find_flag(std::string_view flag, unsigned command);
 
-// Whether the option's flags belong to a command: infer takes those of inference only, train those of
-// training.
+// Whether a command takes the option's flags: infer takes those of inference only, train those of training.
 bool serves(const Option& option, unsigned command);
 
-// "batch" for batch_sizes: the name of one case's value, and of the option in Case::settings.
+// "batch" for batch_sizes: the name for one case's value, and of the option in Case::settings.
 std::string_view singular(const Option& option);
 std::vector<std::string> alias_names(const Option& option);
-// Every spelling, longest way first: --batch-sizes, --batch. Those of one command, or of every.
+// Every spelling, the longest first: --batch-sizes, --batch. For one command or for all.
 std::vector<std::string> flag_names(const Option& option, unsigned command = kAnyCommand);
 
 unsigned kind_bit(WorkloadKind kind);

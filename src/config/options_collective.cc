@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rows of collective plans (checked, not available yet).
 #include <array>
 
 #include "config/option_rows.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rows of the plan as a whole and of command lines.
 #include <array>
 
 #include "config/option_rows.h"

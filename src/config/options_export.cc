@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rows of the `export` command.
 #include <array>
 
 #include "config/option_rows.h"

@@ -3,7 +3,7 @@
 
 #include "config/option_rows.h"
 
-// How work arrives (docs/methodology.md, load scenarios).
+// Rows of how work arrives (docs/methodology.md, load scenarios).
 namespace paceline::config {
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "config/option_rows.h"
 
-// Defaults: docs/methodology.md, table of defaults.
+// Rows of how to measure, with the defaults of docs/methodology.md, table of defaults.
 namespace paceline::config {
 namespace {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rows of how int8 files are made.
 #include <array>
 
 #include "config/option_rows.h"

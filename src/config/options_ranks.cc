@@ -4,7 +4,7 @@
 #include "base/data_source.h"
 #include "config/option_rows.h"
 
-// What ranks train on, where they run, and what happens when one fails.
+// Rows of training data, ranks, checkpoints and faults.
 namespace paceline::config {
 namespace {
 

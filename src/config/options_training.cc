@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rows of training plans.
 #include <array>
 
 #include "base/training_precision.h"

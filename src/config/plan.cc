@@ -27,7 +27,7 @@ bool is_safe_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), legal);
 }
 
-// Standard input and the pipes of a shell have no name of their own.
+// Standard input and pipes of a shell have no name of their own.
 bool is_nameless(const std::string& source) {
   return source == "standard input" || source == "/dev/stdin" || source.starts_with("/dev/fd/") ||
          source.starts_with("/proc/");
@@ -104,7 +104,7 @@ class Assembler {
     return workload;
   }
 
-  // Defaults that follow from other options.
+  // Fills in defaults that follow from other options.
   static void complete(Settings& settings, std::span<const RawSetting> written) {
     const auto has = [&](std::string_view name) {
       return std::any_of(written.begin(), written.end(), [&](const RawSetting& s) { return s.name == name; });
@@ -145,7 +145,7 @@ class Assembler {
   std::vector<Diagnostic> problems_;
 };
 
-// torchrun's words say the world in two numbers. What is no number is left to the options to refuse.
+// torchrun gives the world as two numbers. Text that is not a number is left to the options to refuse.
 FlagSet with_world_size(FlagSet flags) {
   const auto find = [&](std::string_view name) {
     return std::find_if(flags.settings.begin(), flags.settings.end(),
@@ -175,13 +175,13 @@ FlagSet with_training_model(FlagSet flags) {
   return flags;
 }
 
-// What `infer` takes where nothing that was typed asks for more.
+// What `infer` uses as long as nothing typed asks for more.
 struct FirstLook {
   std::string_view name, value;
   std::span<const std::string_view> unless;
 };
 
-// Words about the length, and gates, which need what a plan measures.
+// Options about the length, and gates, which need what a plan measures.
 constexpr std::array<std::string_view, 12> kLengths{"stop.t_max_s",
                                                     "stop.n_min",
                                                     "stop.n_max",
@@ -194,7 +194,7 @@ constexpr std::array<std::string_view, 12> kLengths{"stop.t_max_s",
                                                     "strict",
                                                     "expect",
                                                     "slo"};
-// Claims, lower precisions, labels and own inputs need all the inputs that there are.
+// Claims, lower precisions, labels and own inputs need all available inputs.
 constexpr std::array<std::string_view, 7> kEvidence{
     "accuracy.samples", "accuracy.max_top1_change", "precisions", "labels", "image_dir", "load_inputs",
     "repetitions"};
@@ -207,7 +207,7 @@ bool names_one_of(const FlagSet& flags, std::span<const std::string_view> names)
   });
 }
 
-// Of a file it is known only later whether its precision is a lower one.
+// Whether a file has a lower precision is only known later.
 bool takes_built_in_models(const FlagSet& flags) {
   return std::all_of(flags.settings.begin(), flags.settings.end(), [](const RawSetting& s) {
     return s.name != "models" || std::all_of(s.values.begin(), s.values.end(),
@@ -225,29 +225,29 @@ bool batches_fit_twice(const FlagSet& flags, long long samples) {
   });
 }
 
-// The value that was typed for an option, the last one; null: none was.
+// The last value that was typed for an option; null when there is none.
 const RawSetting* typed_setting(const FlagSet& flags, std::string_view name) {
   const auto found = std::find_if(flags.settings.rbegin(), flags.settings.rend(),
                                   [&](const RawSetting& s) { return s.name == name && !s.values.empty(); });
   return found == flags.settings.rend() ? nullptr : &*found;
 }
 
-// None where the option says nothing, or the row's value does not fit what was typed.
+// None where the option is not set, or the value of the row does not fit what was typed.
 std::optional<std::string> first_look_value(const FirstLook& row, const FlagSet& typed) {
   if (row.name == "accuracy.samples") {
     const bool fits = takes_built_in_models(typed) && batches_fit_twice(typed, *parse_int(row.value));
     return fits ? std::optional(std::string(row.value)) : std::nullopt;
   }
   const auto* scenario = typed_setting(typed, "scenario");
-  if (scenario && scenario->values.front().text == "server") return std::nullopt;  // has lengths of its own
-  // As users of other tools mean a duration: about so long.
+  if (scenario && scenario->values.front().text == "server") return std::nullopt;  // it has its own lengths
+  // As in other tools, a duration means about that long.
   const auto* least = typed_setting(typed, "stop.t_min_s");
   const auto seconds = least ? parse_double(least->values.front().text) : std::nullopt;
   if (seconds && *seconds > *parse_double(row.value)) return least->values.front().text;
   return std::string(row.value);
 }
 
-// `infer` alone is a first look: it ends sooner than a case of a plan, and checks fewer inputs.
+// `infer` without options is a first look: it ends sooner than a case of a plan, and checks fewer inputs.
 FlagSet with_first_look(const FlagSet& typed) {
   FlagSet flags = typed;
   for (const auto& row : kFirstLook) {
@@ -303,8 +303,7 @@ Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
 }
 
 Settings command_settings(const FlagSet& flags) {
-  // Mistakes in the rest of a command line that also has a plan are reported with those of the plan, all at
-  // once.
+  // Mistakes in the rest of a command line with a plan are reported together with those of the plan.
   std::vector<Diagnostic> problems =
       (flags.command & (kRun | kInfer | kTrain)) != 0 ? std::vector<Diagnostic>{} : flags.problems;
   const Settings settings = build_settings(chosen(flags.settings, kCommandLine), kCommandLine, {}, problems);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A plan with its workloads, and how it is loaded.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -17,8 +18,7 @@
 
 namespace paceline::config {
 
-// One entry of `workloads`: every option of its kind, defaults filled in; axes hold their lists under the
-// plural name.
+// One entry of `workloads`: all options of its kind with defaults; axes hold lists under the plural name.
 struct Workload {
   WorkloadKind kind = WorkloadKind::kInference;
   Settings settings;
@@ -34,7 +34,7 @@ struct Plan {
 };
 bool same_plan(const Plan& a, const Plan& b);
 
-// One point of the product of a workload's axes.
+// One point in the product of a workload's axes.
 struct Case {
   std::string id;     // file-system-safe, unique in the plan, stable: "resnet50-eager-fp32-b8"
   std::string label;  // "resnet50 eager fp32 b8"
@@ -47,19 +47,19 @@ struct Case {
   std::optional<std::string> baseline_id;  // equals id for the baseline itself; none when nothing is compared
 };
 
-// Names that plug-ins bring beyond the vocabulary.
+// Names that plug-ins add to the vocabulary.
 struct ExtraNames {
   std::vector<std::string> engines;
   std::vector<std::string> models;
-  // What a model file says of its inputs, read by that engine; empty: it does not say. May throw Error.
+  // The inputs that a model file declares, read by that engine; empty: it does not tell. May throw Error.
   std::function<std::vector<DeclaredInput>(const std::string& file, const std::string& engine)>
       declared_inputs{};
-  // The shape of a file's first output as the file gives it, -1 where open; none: not known.
+  // The shape of a file's first output, -1 where a dimension is open; none: not known.
   std::function<std::optional<Shape>(const std::string& file)> first_output_shape{};
 };
 
-// Reads a plan, applies the overrides of the command line, validates, fills in defaults. Throws ConfigErrors
-// with every mistake of a file that parses; Error(kIo) when the file cannot be read.
+// Reads a plan, applies the overrides of the command line, validates, and fills in defaults. Throws
+// ConfigErrors with every mistake of a file that parses; Error(kIo) when the file cannot be read.
 Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides = {},
                const ExtraNames& extra = {});
 Plan load_plan_text(std::string_view yaml, const std::string& source, const FlagSet& overrides = {},
@@ -73,9 +73,9 @@ inline constexpr std::size_t kMaxCases = 100'000;
 std::size_t count_cases(const Plan& plan);
 std::vector<Case> expand(const Plan& plan);
 
-// Inputs of an inference case with their full shapes: the model's own, or `shapes` at the case's batch.
+// The inputs of an inference case with full shapes: the model's own, or `shapes` at the case's batch.
 std::vector<TensorSpec> case_inputs(const Case& item);
-// The dimension of each of those inputs that is the batch; -1: the input is the same whatever the batch.
+// The batch dimension of each of those inputs; -1: the input is the same whatever the batch.
 std::vector<std::int64_t> case_batch_dimensions(const Case& item);
 
 // The plan with every default written out; loads again to the same plan.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Checks which options of a plan contradict each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kExclusiv
      {"arrival_rate_per_s", "server.load"},
      {"benchmark.measure_steps", "benchmark.measure_seconds"}}};
 
-// Options of one scenario, which would be ignored in the others.
+// Options of the server scenario, which the others would ignore.
 constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
                                                        "server.load",
                                                        "server.arrival",
@@ -50,7 +51,7 @@ constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
                                                        "server.max_requests",
                                                        "slo"};
 
-// How long other scenarios measure; in a server they only bound how its saturation is found.
+// How long other scenarios measure; a server only uses these to find its saturation.
 constexpr std::array<std::string_view, 2> kNotOfServers{"stop.t_min_s", "stop.t_max_s"};
 
 class Checker {
@@ -118,7 +119,7 @@ class Checker {
                                 written(other)->written));
   }
 
-  // As users of other tools type it; a plan that was stored has both, and there the default says nothing.
+  // Typed together they contradict each other; a stored plan holds both.
   void check_iterations() {
     const auto *fixed = written("iterations"), *least = written("stop.t_min_s");
     if (fixed && least && fixed->on_command_line && least->on_command_line)
@@ -142,7 +143,7 @@ class Checker {
                                    meant_device(device)));
   }
 
-  // trtexec counts devices, OpenVINO calls the first GPU by its kind.
+  // trtexec numbers devices, OpenVINO calls the first GPU by its kind.
   static std::string meant_device(const std::string& device) {
     const auto cuda =
         device == "gpu" ? std::optional<std::string>("cuda") : canonical_device("cuda:" + device);
@@ -158,7 +159,7 @@ class Checker {
 
   void check_training() {
     if (kinds_ != kTraining) return;
-    // Nobody names data to train without them.
+    // Without a source the path would have no effect.
     if (written("data.path") && !written("data.source"))
       report("data.path", "data.path names data, and data.source is synthetic unless it is written",
              {"data.source", "image_folder"});
@@ -199,7 +200,7 @@ class Checker {
     if (scenario == "server") check_batching(), check_server_length();
   }
 
-  // A stored plan holds the defaults of these too.
+  // A stored plan holds the defaults of these as well, so only the command line counts.
   void check_server_length() {
     for (const auto name : kNotOfServers)
       if (const auto* setting = written(name); setting && setting->on_command_line)
@@ -209,7 +210,7 @@ class Checker {
                            as_written(name, "server.t_max_s")));
   }
 
-  // A request that waits for others must not be given up meanwhile.
+  // A request must not time out while it waits for others to share its batch.
   void check_batching() {
     constexpr const char* kWait = "server.batch_timeout_ms";
     if (!settings_.has(kWait)) return;
@@ -235,7 +236,7 @@ class Checker {
       report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
   }
 
-  // Written with a value of its own: a plan with every default written out stays a plan.
+  // Whether it has a value other than the default: a plan with every default written out stays valid.
   [[nodiscard]] bool differs(std::string_view name) const {
     return written(name) && settings_.has(name) &&
            join(settings_.texts(name), ",") != find_option(name, kinds_)->fallback;
@@ -276,7 +277,7 @@ class Checker {
       report("weights", fmt::format("weights '{}' is no file; a .safetensors file belongs here", path));
   }
 
-  // Labels of generated inputs would be labels of nothing.
+  // Generated inputs have no true labels.
   void check_labels() {
     if (!settings_.has("labels")) return;
     if (!written("load_inputs") && !written("image_dir"))
@@ -297,7 +298,7 @@ class Checker {
     }
   }
 
-  // Names may hold colons; whether the model has them is known when it is loaded.
+  // Names may hold colons; whether the model has them is known once it is loaded.
   void check_feedback() {
     if (!settings_.has("feedback")) return;
     for (const auto& pair : settings_.texts("feedback")) {
@@ -307,7 +308,7 @@ class Checker {
     }
   }
 
-  // A model file, which an engine name never looks like.
+  // A reference that is a model file, which an engine name never looks like.
   void check_reference() {
     if (!settings_.has("accuracy.reference")) return;
     const auto& file = settings_.text("accuracy.reference");

@@ -39,7 +39,7 @@ class SettingReader {
     report_same_option_twice();
     return std::move(settings_);
   }
-  // A key that the caller reads itself.
+  // Marks a key that the caller reads itself.
   void ignore(std::string_view key) { ignored_ = key; }
 
  private:
@@ -178,7 +178,7 @@ std::optional<WorkloadKind> named_kind(const YamlNode& value, std::vector<Diagno
   return std::nullopt;  // other shapes are reported with the other keys
 }
 
-// The rule: as `kind` says; else training when the file speaks of it.
+// The kind as `kind` says; else training when the file mentions it.
 std::optional<WorkloadKind> kind_of(const YamlNode& map, std::vector<Diagnostic>& problems) {
   if (const YamlNode* kind = member(map, "kind")) return named_kind(*kind, problems);
   for (const std::string_view key : {"training", "ddp", "gpu_counts", "ranks", "world_sizes", "world_size"})

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Resolves the keys of a plan to option rows, with hints for unknown ones.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace paceline::config {
 
 // A plan as written: every key resolved to its row, no value converted yet.
 struct RawWorkload {
-  std::optional<WorkloadKind> kind;  // none when it could not be told, which is among the problems
+  std::optional<WorkloadKind> kind;  // none when it could not be told, which is one of the problems
   Place place;
   std::vector<RawSetting> settings;
 };
@@ -24,20 +25,20 @@ struct RawPlan {
   std::vector<RawWorkload> workloads;
 };
 
-// Adds every unknown, misplaced, duplicate or misshapen key to `problems`.
+// Adds every unknown, misplaced, duplicate or malformed key to `problems`.
 RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems);
 
 // Row of a raw setting; "env.NAME" finds the row of env.
 const Option* row_of(std::string_view name, unsigned kinds);
 
-// Keys inside a section ("stop": n_min, n_max, …); empty when it is none.
+// The keys of a section ("stop": n_min, n_max, …); empty when it is not a section.
 std::vector<std::string> section_keys(std::string_view section, unsigned kinds);
 
-// The value of a shorthand ("channels_last", "true"); nullptr when `key` is none or takes no such value.
+// The shorthand of a key and value ("channels_last", "true"); nullptr when there is none.
 const Shorthand* find_shorthand(std::string_view key, std::string_view when);
 bool is_shorthand(std::string_view key, unsigned kinds);
 
-// "; did you mean 'batch_sizes'? (a list: [1, 8])", or where the key does belong; empty when nothing is near.
+// "; did you mean 'batch_sizes'? (a list: [1, 8])", or where the key belongs; empty when nothing is near.
 std::string key_hint(std::string_view key, unsigned kinds);
 
 }  // namespace paceline::config

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads the text of a plan once, and the plug-ins that it names before it can be checked.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,18 +9,18 @@
 
 namespace paceline::config {
 
-// A plan as it was read: a pipe gives its text only once.
+// The text of a plan, which is read once because a pipe gives its text only once.
 struct PlanText {
   std::string text;
-  std::string source;  // what messages call it
+  std::string source;  // its name in messages
 };
 
 // A file, a pipe such as <(…), /dev/stdin, or "-" for standard input, up to 4 MiB. Throws ConfigErrors.
 PlanText read_plan_text(const std::filesystem::path& path);
 
-// The plug-ins that a plan names; none when it cannot be parsed, which load_plan_text says with its place.
+// The plug-ins that a plan names; empty when it cannot be parsed, which load_plan_text reports.
 std::vector<std::string> plan_plugins(const PlanText& plan);
-// What stands at its top level under a key, as it was written; nothing where it cannot be parsed.
+// The value of a top-level key as it was written; none where the plan cannot be parsed.
 std::optional<std::string> plan_value(const PlanText& plan, std::string_view key);
 
 }  // namespace paceline::config

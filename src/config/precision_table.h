@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The precisions, and how far their outputs may be from fp32.
 #pragma once
 #include <array>
 #include <string_view>
@@ -7,10 +8,10 @@
 
 namespace paceline::config {
 
-// bf16 keeps 8 bits of significand and fp16 11, so one rounding costs 0.4 % and 0.05 %; the limits leave room
-// for the growth through 50 layers. Then comes the share of changed answers that tells a broken model from a
-// working one; how good it is, a claim says. The last figure limits the errors of dense outputs, and is what
-// the limit of the cosine means for errors that are spread evenly (docs/methodology.md, accuracy).
+// bf16 has 8 bits of significand and fp16 11, so one rounding costs 0.4 % and 0.05 %; the limits leave room
+// for growth through 50 layers. The share of changed answers separates a broken model from a working one; how
+// good it is, a claim says. The last figure limits the errors of dense outputs and corresponds to the cosine
+// limit for errors that are spread evenly (docs/methodology.md, accuracy).
 inline constexpr std::string_view kPrecisionOfFile = "auto";  // float arithmetic is asked for in fp32
 inline constexpr std::array kPrecisions{
     Precision{"fp32", "32-bit floating point", true, {1e-5, 0.99999}, {1e-4, 0.99999}, 0.005, 1e-4},

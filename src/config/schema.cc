@@ -140,8 +140,7 @@ Json option_schema(const Option& option) {
 
 namespace {
 
-// The section in a slot; beside what stands there already where a plain key has the same name (model:
-// resnet50, model: {name: resnet50}).
+// The section in a slot, beside a plain key of the same name (model: resnet50, model: {name: resnet50}).
 Json& section_in(Json& slot) {
   if (slot.is_null()) return slot = section_schema();
   if (slot.contains("properties")) return slot;
@@ -150,7 +149,7 @@ Json& section_in(Json& slot) {
   return slot["anyOf"].back();
 }
 
-// "stop.t_max_s" goes into the object of "stop".
+// Puts "stop.t_max_s" into the object of "stop".
 void insert(Json& properties, std::string_view key, const Json& schema) {
   const std::size_t dot = key.find('.');
   Json& slot = properties[std::string(key.substr(0, dot))];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes the options as Markdown and JSON Schema, from the rows.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

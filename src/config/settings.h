@@ -15,8 +15,8 @@ using Value = std::variant<bool, std::int64_t, double, std::string>;
 std::string value_text(
     const Value& value);  // as written in a plan, without quotes: "8", "0.05", "true", "eager"
 
-// Options by name with their converted values; map options are flattened ("env.NAME", "baseline.engine").
-// The getters throw Error(kInternal) for a name that is not set or of another type: ask has() for options
+// Options by name with converted values; map options are flattened ("env.NAME", "baseline.engine"). The
+// getters throw Error(kInternal) for a name that is not set or of another type: call has() for options
 // without a default.
 class Settings {
  public:
@@ -31,13 +31,13 @@ class Settings {
   [[nodiscard]] std::vector<Value> list(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   [[nodiscard]] std::vector<double> numbers(std::string_view name) const;
-  // Everything, names sorted.
+  // Everything, sorted by name.
   [[nodiscard]] Map all() const;
 
   void set(std::string_view name, Value value) { set_list(name, {std::move(value)}); }
   void set_list(std::string_view name, std::vector<Value> values);
   void erase(std::string_view name);
-  // Moves what is set into storage that copies share, so that ten thousand cases keep one set of defaults.
+  // Moves the values into storage that copies share, so that ten thousand cases keep one set of defaults.
   void share();
 
   friend bool operator==(const Settings& a, const Settings& b) { return a.all() == b.all(); }
@@ -47,7 +47,7 @@ class Settings {
   [[nodiscard]] const Value& one(std::string_view name) const;
 
   std::shared_ptr<const Map> shared_;
-  Map own_;  // wins over shared_
+  Map own_;  // takes precedence over shared_
 };
 
 }  // namespace paceline::config

@@ -65,9 +65,9 @@ class Builder {
     set(raw.name, row, raw);
   }
 
-  // The kernel refuses to start a program with a longer one.
+  // The kernel refuses to start a program with a longer variable.
   bool fits_environment(const std::string& name, const RawSetting& raw) {
-    constexpr std::size_t kLongest = 131'072 - 2;  // beside '=' and the end
+    constexpr std::size_t kLongest = 131'072 - 2;  // without '=' and the end
     const auto too_long = std::find_if(raw.values.begin(), raw.values.end(), [&](const auto& value) {
       return name.size() + value.text.size() > kLongest;
     });
@@ -80,7 +80,7 @@ class Builder {
     return false;
   }
 
-  // A baseline names axes; the value converts as the axis does.
+  // A baseline names axes; its values convert as those of the axes do.
   void add_baseline(const std::string& name, const RawSetting& raw) {
     const Option* axis = row_of(name, kinds_);
     if (!axis || !axis->is_axis())
@@ -96,7 +96,7 @@ class Builder {
   void set(const std::string& name, const Option& option, const RawSetting& raw) {
     std::vector<Value> values;
     std::set<Value> seen;
-    Option named = option;  // messages call it as the plan does
+    Option named = option;  // messages name it as the plan does
     if (!raw.on_command_line) named.name = raw.written, named.aliases = {};
     for (const auto& value : raw.values) {
       auto converted = convert(named, value, names_);

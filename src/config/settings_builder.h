@@ -10,24 +10,25 @@
 
 namespace paceline::config {
 
-// Converts raw settings with their rows for `kinds` and fills in the defaults. Later settings replace earlier
-// ones of the same name (overrides stand last). Mistakes go to `problems`.
+// Builds settings: converts raw values with their rows for `kinds` and fills in the defaults. Later settings
+// replace earlier ones of the same name (overrides stand last). Mistakes go to `problems`.
 Settings build_settings(std::span<const RawSetting> raw, unsigned kinds, const NameSpace& names,
                         std::vector<Diagnostic>& problems);
 
-// A model file given as the engine is the model of the engine it implies; where no engine is written, model
-// files imply theirs.
+// A model file given as the engine is the model of the engine that it implies; where no engine is written,
+// model files imply theirs.
 void imply_engines(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
-// Models that are named by their family ("bert") are the folders of their weights (config/folder_models.h).
+// Replaces models that are given by family ("bert") with the folders of their weights
+// (config/folder_models.h).
 void imply_folders(Settings& settings, std::span<const RawSetting> raw, std::vector<Diagnostic>& problems);
 
-// The shapes of a model file's inputs with their batch marked, and the batch sizes that follow from them
-// (config/shapes.h): from what is written and from what the file itself says.
+// Works out the input shapes of a model file with the batch marked, and the batch sizes that follow
+// (config/shapes.h), from what is written and from the file itself.
 void settle_inputs(Settings& settings, std::span<const RawSetting> raw, const Place& where,
                    const NameSpace& names, std::vector<Diagnostic>& problems);
 
-// Checks between options of one workload: orders, exclusions, what a model needs. `raw` tells the places.
+// Checks options of one workload against each other: orders, exclusions, needs of models.
 void check_workload(const Settings& settings, std::span<const RawSetting> raw, const Place& where,
                     unsigned kinds, std::vector<Diagnostic>& problems);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Settles the input shapes of a workload, from what is written and what its model files declare.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,14 +39,13 @@ class InputSettler {
   }
 
  private:
-  // Files with different inputs: what is written must do for all of them, and each engine says what does not
-  // fit.
+  // Files with different inputs: the written shapes must do for all; each engine reports what does not fit.
   void settle_differing(const std::string& one, const SettledShapes& its, const std::string& other,
                         const SettledShapes& others) {
     if (settings_.has("shapes")) {
       try {
         return store(settle_shapes(parse_input_shapes(settings_.text("shapes")), {}, batches()));
-      } catch (const Error&) {  // the difference is the better reason
+      } catch (const Error&) {  // the difference explains more
       }
     }
     report("models",
@@ -71,7 +71,8 @@ class InputSettler {
     return std::nullopt;
   }
 
-  // Of the plan: a library is missing, or the process that reads the file hung, crashed or had no memory.
+  // Errors that are not mistakes of the plan: a library is missing, or the process that reads the file hung,
+  // crashed or ran out of memory.
   static bool no_mistake(ErrorCode code) {
     return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout || code == ErrorCode::kInternal;
   }
@@ -82,7 +83,7 @@ class InputSettler {
     return names_.extra->first_output_shape(model);
   }
 
-  // A name that the file does not have is left to the engine to refuse: one bad file of a list is one case.
+  // An unknown input name is left for the engine to refuse, so that one bad file of a list fails one case.
   static bool all_declared(const std::vector<InputShape>& shapes,
                            const std::vector<DeclaredInput>& declared) {
     return std::all_of(shapes.begin(), shapes.end(), [&](const InputShape& shape) {
@@ -97,7 +98,7 @@ class InputSettler {
     return std::nullopt;
   }
 
-  // Sizes without a batch, as a plan holds them that was stored: only the file tells that it has none.
+  // Sizes without a batch, as in a stored plan: only the file tells that it has none.
   [[nodiscard]] bool may_have_no_batch(const std::vector<InputShape>& shapes) const {
     return batches() == std::vector<std::int64_t>{1} &&
            std::none_of(shapes.begin(), shapes.end(), [](const InputShape& input) {
@@ -107,8 +108,8 @@ class InputSettler {
            });
   }
 
-  // Where shapes are written, no process is started to read a file that only its engine can read, and what
-  // cannot be read is left to the engine to refuse.
+  // Where shapes are written, no process is started to read a file that only its engine can read, and a file
+  // that cannot be read is left for the engine to refuse.
   [[nodiscard]] std::vector<DeclaredInput> declared_inputs(const std::string& model,
                                                            const std::vector<InputShape>& shapes) const {
     const bool written = !shapes.empty();
@@ -134,7 +135,7 @@ class InputSettler {
     return sizes;
   }
 
-  // A file has a precision of its own where none is asked for.
+  // A file keeps its own precision where none is asked for.
   void take_precision_of_files() {
     const auto models = settings_.texts("models");
     const auto is_file = [](const std::string& model) { return !find_model(model) && find_file_type(model); };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds out which dimension of each input is the batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::int64_t kOpen = -2;  // a dimension without a size, in shapes while they are settled
+constexpr std::int64_t kOpen = -2;  // a dimension whose size is not settled yet
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kConfig, message);
 }
@@ -21,8 +22,8 @@ bool names_the_batch(const std::string& symbol) {
   return word == "n" || word == "b" || word == "bs" || word.starts_with("batch");
 }
 
-// The symbol of the batch: one that says so, else that of the first input with an open dimension 0. None:
-// the file leaves no dimension open that can be the batch; "": it does, without a name.
+// The symbol of the batch: one whose name says so, else that of the first input whose dimension 0 is open.
+// None: no open dimension can be the batch; "": the batch is open but has no name.
 std::optional<std::string> batch_symbol(const std::vector<DeclaredInput>& declared) {
   std::optional<std::string> at_front;
   for (const auto& input : declared) {
@@ -34,7 +35,7 @@ std::optional<std::string> batch_symbol(const std::vector<DeclaredInput>& declar
   return at_front;
 }
 
-// The dimension of an input that is the batch as the file has it.
+// The batch dimension of an input as the file declares it.
 std::optional<std::size_t> declared_batch(const DeclaredInput& input, const std::string& symbol) {
   if (!input.shape) return std::nullopt;
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
@@ -45,7 +46,7 @@ std::optional<std::size_t> declared_batch(const DeclaredInput& input, const std:
   return std::nullopt;
 }
 
-// A size to show for an open dimension; the user puts the right one there.
+// An example size for an open dimension, for the user to replace.
 std::int64_t example_size(const DeclaredInput& input, std::size_t dimension) {
   const auto name = dimension < input.symbols.size() ? lower_case(input.symbols[dimension]) : std::string();
   for (const auto* word : {"seq", "len", "token", "time"})
@@ -81,7 +82,7 @@ class Settler {
   }
 
  private:
-  // A size that is written where the batch is.
+  // A size that is written for the batch dimension.
   struct Said {
     std::size_t input;
     std::size_t dimension;
@@ -116,7 +117,7 @@ class Settler {
     return taken;
   }
 
-  // Names what the file leaves open, with the option that closes it.
+  // Names what the file leaves open and the option that closes it.
   void check_open() const {
     std::vector<std::string> open;
     std::vector<InputShape> example;
@@ -149,7 +150,7 @@ class Settler {
     return input;
   }
 
-  // Sizes that stand where the batch is are one size, and the batch asked for is that size.
+  // All sizes written for the batch must be equal, and equal to the batch asked for.
   void agree(const std::vector<Said>& said) {
     for (const auto& other : said)
       if (other.size != said.front().size)
@@ -195,7 +196,7 @@ class Settler {
     return fronts;
   }
 
-  // Nobody says which dimension is the batch: dimension 0 of the inputs with its size.
+  // Nothing tells which dimension is the batch: it is dimension 0 of the inputs with its size.
   void by_size() {
     auto candidates = fronts();
     if (candidates.empty()) return;
@@ -214,22 +215,22 @@ class Settler {
     agree(candidates);
   }
 
-  // A file whose inputs fix sizes other than 1 that differ, or that its first output does not have (the
-  // length of a signal), takes one inference at a time: it has no batch that could be asked for.
+  // Without a batch: a file with fixed first sizes other than 1 that differ, or that its first output does
+  // not have (the length of a signal), takes one inference at a time.
   [[nodiscard]] bool has_no_batch(const std::vector<Said>& candidates) const {
     if (!batches_.empty() && batches_ != std::vector<std::int64_t>{1}) return false;
     const auto size = candidates.front().size;
     const auto fixed = [&](const Said& place) { return fixed_by_file(place) && place.size != 1; };
     const auto differs = [&](const Said& place) { return place.size != size; };
     const bool open =
-        output_ && !output_->empty() && output_->front() < 0;  // then it is, unless one is asked for
+        output_ && !output_->empty() && output_->front() < 0;  // the batch, unless one is asked for
     const bool in_output =
         !output_ || (open ? batches_.empty() : !output_->empty() && output_->front() == size);
     return std::all_of(candidates.begin(), candidates.end(), fixed) &&
            (!in_output || std::any_of(candidates.begin(), candidates.end(), differs));
   }
 
-  // A file that fixes sizes was most often written for a batch of one, whatever the order of its inputs.
+  // A file with fixed sizes was most often written for a batch of one, whatever the order of its inputs.
   static bool has_size_one(const std::vector<Said>& candidates) {
     return std::any_of(candidates.begin(), candidates.end(),
                        [](const Said& place) { return place.size == 1; });

@@ -19,7 +19,7 @@ constexpr const char* kMax = "max_shapes";
 
 using Shapes = std::vector<TensorSpec>;
 
-// One list of shapes a profile.
+// One list of shapes per profile.
 std::vector<Shapes> lists_of(const Settings& s, const char* name) {
   std::vector<Shapes> lists;
   if (!s.has(name)) return lists;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads the smallest, tuned and largest shapes of inputs, and checks whether they fit a model.
 #pragma once
 #include <span>
 #include <string>
@@ -9,13 +10,13 @@
 
 namespace paceline::config {
 
-// What min_shapes, opt_shapes and max_shapes say: "input:1x3x224x224,ids:1x128", profiles separated by ';'.
-// opt stands for a min or max that is not given. Empty when none is set. Throws Error(kUsage).
+// Parses min_shapes, opt_shapes and max_shapes: "input:1x3x224x224,ids:1x128", profiles separated by ';'. A
+// min or max that is not given equals opt. Empty when none is set. Throws Error(kUsage).
 std::vector<ShapeProfile> shape_profiles(const Settings& s);
 
-// The same for a model: every input in every profile, fixed dimensions as they are. `inputs` have -1 for free
-// dimensions; a free first dimension of an input without shapes is the batch. Throws Error(kUsage) naming the
-// input and what does not fit.
+// Completes profiles for a model: every input in every profile, fixed dimensions filled in. `inputs` have -1
+// for free dimensions; a free first dimension of an input without shapes is the batch. Throws Error(kUsage)
+// naming the input and what does not fit.
 std::vector<ShapeProfile> complete_profiles(std::vector<ShapeProfile> given,
                                             std::span<const TensorSpec> inputs, std::int64_t batch);
 

@@ -9,14 +9,14 @@
 #include "base/declared_input.h"
 #include "base/tensor.h"
 
-// Shapes of inputs as users write them, and which of their dimensions is the batch.
+// Parses shapes of inputs, and finds which of their dimensions is the batch.
 namespace paceline::config {
 
 inline constexpr std::int64_t kBatchSize = -1;  // stands for the batch size in InputShape::shape
-inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;  // of one input
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;  // per input
 
-// One input of `shapes`: trtexec's NAME:DIMxDIM, with {batch} for a dimension that is the batch, "scalar" for
-// no dimension, and a type behind it. The name may hold colons, as TensorFlow's do.
+// One input of `shapes`: trtexec's NAME:DIMxDIM, with {batch} for the batch dimension, "scalar" for no
+// dimension, and an optional type behind it. The name may hold colons, as TensorFlow's do.
 struct InputShape {
   std::string name;
   Shape shape;                 // kBatchSize where {batch} is written
@@ -28,7 +28,7 @@ struct InputShape {
 std::vector<InputShape> parse_input_shapes(std::string_view text);
 std::string input_shapes_text(const std::vector<InputShape>& shapes);
 
-// The same where nothing is left open: sizes only, float32 unless written. Throws Error(kConfig).
+// The same with sizes only; the type is float32 unless written. Throws Error(kConfig).
 std::vector<TensorSpec> parse_shapes(std::string_view text);
 
 // The dimension of an input that is the batch; none: the input is the same whatever the batch.
@@ -36,14 +36,14 @@ std::optional<std::size_t> batch_dimension(const InputShape& input);
 
 struct SettledShapes {
   std::vector<InputShape> inputs;     // every batch dimension is kBatchSize
-  std::vector<std::int64_t> batches;  // as asked for; else the one that the shapes say; 1 where none does
+  std::vector<std::int64_t> batches;  // as asked for; else what the shapes say; else 1
 };
 
 // Settles which dimensions are the batch: where {batch} is written; else those that share the batch's symbol
 // in the file; else dimension 0 of every input whose size there is the batch. `written` may leave out inputs
-// that the file gives in full. Sizes that are written stay as they are. A file that fixes sizes which differ,
-// or which `first_output` does not have, has no batch. Throws Error(kConfig) where shapes and batches cannot
-// both be meant, where two readings fit, and where a dimension is left open.
+// that the file declares in full. Written sizes stay. A file with fixed sizes that differ, or that
+// `first_output` does not have, has no batch. Throws Error(kConfig) where shapes and batches contradict each
+// other, where two readings are possible, and where a dimension stays open.
 SettledShapes settle_shapes(const std::vector<InputShape>& written,
                             const std::vector<DeclaredInput>& declared,
                             const std::vector<std::int64_t>& batches,

@@ -4,7 +4,7 @@
 
 namespace paceline::config {
 
-// "The p-quantile of latency is at most so long."
+// A latency objective such as `p99=50ms`: the p-quantile of latency is at most this long.
 struct Slo {
   double p = 0.99;
   double bound_s = 0;

@@ -17,7 +17,7 @@
 namespace paceline::config {
 namespace {
 
-// A case and where it runs.
+// A case and the device that it runs on.
 struct Where {
   const Case& item;
   std::string_view auto_device;
@@ -82,9 +82,6 @@ bool no_checkpoints(const Where& w) {
 bool not_profiled(const Where& w) {
   return w.is("profiling.enabled", "false");
 }
-bool no_profile(const Where& w) {
-  return w.is("profiling.enabled", "false");
-}
 bool fixed_steps(const Where& w) {
   return w.item.settings.has("benchmark.measure_steps");
 }
@@ -96,7 +93,7 @@ bool fault_of_another_world(const Where& w) {
   return s.has("inject") && parse_fault(s.text("inject")).rank >= s.integer("ranks");
 }
 
-// Options, when they change nothing, and what is said then.
+// Options, the condition under which they change nothing, and the words for it.
 struct IdleRow {
   std::string_view options;  // comma-separated
   bool (*idle)(const Where&);
@@ -129,11 +126,10 @@ constexpr std::array kIdleRows{
             "stop.rel_halfwidth_p90,stop.rel_halfwidth_p99,stop.check_growth",
             fixed_length, "how long is measured is fixed"},
     IdleRow{"profiling.steps,profiling.tool,profiling.trigger", not_profiled, "for profiling.enabled: true"},
-    IdleRow{"profiling.steps", no_profile, "no profiling.enabled"},
     IdleRow{"inject", fault_of_another_world, "the case has no such rank"},
 };
 
-// As values are shown: 1e-8 is 1e-08.
+// Defaults appear as values are shown: 1e-8 as 1e-08.
 std::string default_text(const Option& option) {
   std::vector<std::string> parts;
   for (auto& part : split(option.fallback, ','))
@@ -148,7 +144,7 @@ bool asked_for(const std::string& name, const Case& item) {
   return option.fallback.empty() || join(item.settings.texts(key), ",") != default_text(option);
 }
 
-// One that was asked for, and why it changes nothing.
+// An option that was asked for, and why it changes nothing.
 struct Idle {
   std::string option;
   std::string_view why;
@@ -166,7 +162,7 @@ std::vector<Idle> idle_options(const Case& item, std::string_view auto_device) {
   return idle;
 }
 
-// Neighbours of one reason share its words.
+// Options in a row with the same reason share its words.
 std::string words_of(const std::vector<Idle>& idle) {
   std::string words;
   for (std::size_t i = 0; i < idle.size(); ++i) {
@@ -186,7 +182,7 @@ void keep_common(std::vector<Idle>& all, const std::vector<Idle>& more) {
   });
 }
 
-// What is idle in all training cases of a workload that can run.
+// Options without effect in all training cases of a workload that can run.
 std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases,
                               std::string_view auto_device) {
   std::optional<std::vector<Idle>> common;
@@ -202,7 +198,7 @@ std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases,
   return common.value_or(std::vector<Idle>{});
 }
 
-// Cases of models without tokens do not hold the lengths that were asked for.
+// Whether the lengths that were asked for go unused, because the models have no tokens.
 bool lengths_are_idle(const Workload& workload) {
   const auto models =
       workload.settings.has("models") ? workload.settings.texts("models") : std::vector<std::string>{};

@@ -7,15 +7,15 @@
 
 #include "config/plan.h"
 
-// Options of training that were asked for and change nothing. One with its default value never counts: a plan
-// with every default written out stays a plan.
+// Names options of training that were asked for and change nothing. An option with its default value never
+// counts, so a plan with every default written out stays clean.
 namespace paceline::config {
 
-// "training.momentum, training.nesterov (adamw has none); data.path (synthetic data have no files)"; empty:
-// everything that was asked for has an effect. `auto_device`: cpu | cuda, what device: auto means.
+// "training.momentum, training.nesterov (adamw has none); data.path (synthetic data have no files)"; empty
+// when everything that was asked for has an effect. `auto_device` is what device: auto means: cpu | cuda.
 std::string without_effect(const Case& item, std::string_view auto_device);
 
-// Of a plan, a line a workload: what changes nothing in any of its cases.
+// One line per workload: the options that change nothing in any of its cases.
 std::vector<std::string> without_effect(const Plan& plan, std::span<const Case> cases,
                                         std::string_view auto_device);
 

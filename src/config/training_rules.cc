@@ -24,7 +24,7 @@ const DataSource& source_of(const Settings& s) {
                        [&](const DataSource& row) { return row.name == s.text("data.source"); });
 }
 
-// An option that is without effect, or impossible, unless another is set.
+// An option that has no effect, or is impossible, unless another is set.
 struct Needs {
   std::string_view option, value, needed, example;
 };
@@ -68,7 +68,7 @@ void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
     out.push_back({"training.nesterov", "training.nesterov needs a momentum", {"training.momentum", "0.9"}});
 }
 
-// A message stays readable.
+// Shortens a path for a message.
 std::string shown(const std::string& path) {
   return path.size() <= 300 ? path : path.substr(0, 297) + "...";
 }
@@ -82,10 +82,10 @@ bool has_folders(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator at(path, error); !error && at != fs::directory_iterator(); at.increment(error))
     if (std::error_code unknown; at->is_directory(unknown)) return true;
-  return static_cast<bool>(error);  // reading it will say why
+  return static_cast<bool>(error);  // reading it will report the error
 }
 
-// What is wrong with a path that should hold data; empty: nothing that can be seen from outside.
+// What is wrong with a path for data; empty when nothing shows from outside.
 std::string path_problem(const std::string& path, const DataSource& source) {
   std::error_code error;
   const auto status = fs::status(path, error);
@@ -122,7 +122,7 @@ void check_data(const Settings& s, std::vector<Mistake>& out) {
     out.push_back({"data.path", fmt::format("data.path '{}' {}", shown(path), problem)});
 }
 
-// Every step takes whole batches, so an epoch must hold one of each rank.
+// Every step takes whole batches, so an epoch must hold one batch per rank.
 void check_epoch(const Settings& s, std::vector<Mistake>& out) {
   if (!is(s, "data.source", "synthetic") || !s.has("data.synthetic_samples")) return;
   const double step =
@@ -135,7 +135,7 @@ void check_epoch(const Settings& s, std::vector<Mistake>& out) {
                                     step, s.number("data.synthetic_samples"))});
 }
 
-// nullopt: it depends on what is measured, on the data, or on a checkpoint. The first step is never timed.
+// nullopt when it depends on measurements, data or a checkpoint. The first step is never timed.
 std::optional<std::int64_t> planned_steps(const Settings& s) {
   const bool fixed = s.has("benchmark.measure_steps") && s.has("benchmark.warmup_steps") &&
                      !s.has("training.epochs") && !is(s, "checkpoint.resume", "true");
@@ -144,7 +144,7 @@ std::optional<std::int64_t> planned_steps(const Settings& s) {
          s.integer("benchmark.measure_steps");
 }
 
-// A fault that cannot come would be a test that cannot fail.
+// A fault that cannot occur would be a test that cannot fail.
 void check_fault(const Settings& s, std::vector<Mistake>& out) try {
   if (!s.has("inject")) return;
   const auto& text = s.text("inject");

@@ -7,10 +7,10 @@
 
 #include "config/plan.h"
 
-// What options of training mean together.
+// Checks which options of training fit together.
 namespace paceline::config {
 
-// What would mend a mistake: an option and a value, as a plan has them (a list in brackets).
+// The option and value that would mend a mistake, as a plan has them (a list in brackets).
 struct Addition {
   std::string_view option;
   std::string_view value;
@@ -20,7 +20,7 @@ struct Addition {
 // without an option.
 std::string addition_text(const Place& place, const Addition& addition);
 
-// A mistake in a training workload: which option, what is wrong with it, and what to add.
+// A mistake in a training workload: the option, what is wrong, and what to add.
 struct Mistake {
   std::string option;
   std::string message;
@@ -28,14 +28,14 @@ struct Mistake {
 };
 std::vector<Mistake> training_mistakes(const Settings& settings);
 
-// What a value of ddp.enabled comes to for so many ranks: "on", "off", or empty where it cannot be.
+// What ddp.enabled means for this many ranks: "on", "off", or empty where it is impossible.
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks);
 bool runs_ddp(const Case& item);
 
-// sgd or adamw: as asked, or what suits the model.
+// sgd or adamw: as asked, else what suits the model.
 std::string optimizer_of(const Case& item);
 
-// Why a training case cannot be run as asked; empty: it can.
+// Why a training case cannot run as asked; empty when it can.
 std::vector<std::string> training_reasons(const Case& item);
 
 }  // namespace paceline::config

@@ -84,7 +84,7 @@ std::string no_number(const Option& option, std::string_view wanted) {
                            : fmt::format("is not {}", wanted);
 }
 
-// "; a list is written 1,2,3,4" of 1:4.
+// Hints "; a list is written 1,2,3,4" for 1:4.
 std::string range_hint(const Option& option, std::string_view text) {
   const auto list = option.is_axis() ? list_of_range(text) : "";
   return list.empty() ? "" : fmt::format("; a list is written {}", list);
@@ -108,7 +108,7 @@ Converted convert_number(const Option& option, const RawValue& raw) {
   return in_range(option, raw, *number, *number);
 }
 
-// "4GiB" is 4G; trtexec names the pool in front: "workspace:4G".
+// "4GiB" is 4G; trtexec puts the pool in front: "workspace:4G".
 std::string_view size_text(const Option& option, std::string_view text) {
   const auto colon = text.find(':');
   if (colon != std::string_view::npos && text.substr(0, colon) == option.name) text.remove_prefix(colon + 1);
@@ -140,7 +140,7 @@ Converted convert_boolean(const Option& option, const RawValue& raw) {
   return fail(option, raw, "is neither true nor false");
 }
 
-// Upper and lower case are the same in names of this tool.
+// Names of this tool ignore upper and lower case.
 std::optional<std::string> same_name(std::string_view text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) != names.end()) return std::string(text);
   const auto lower = lower_case(std::string(text));
@@ -153,7 +153,7 @@ bool names_an_engine(const Option& option) {
   return option.type == OptionType::kEngine || option.type == OptionType::kReference;
 }
 
-// "; did you mean 'onnxruntime'?" of another tool's word, or of a misspelt one.
+// "; did you mean 'onnxruntime'?" for another tool's word or a misspelt one.
 std::string meant(const Option& option, std::string_view text, const std::vector<std::string>& names) {
   const auto older =
       older_value(names_an_engine(option) ? "engine" : option.name, lower_case(std::string(text)));
@@ -248,14 +248,14 @@ Converted convert_engine(const Option& option, const RawValue& raw, const NameSp
   std::vector<std::string> known;
   for (const auto& engine : engines()) known.emplace_back(engine.name);
   if (auto name = same_name(raw.text, known)) return {std::move(*name), {}};
-  const bool any = names.open && extra.empty();  // a plug-in that nobody has asked for its engines
+  const bool any = names.open && extra.empty();  // a plug-in of the plan may bring it
   if (raw.text == kEngineOfModel || any || (type && !type->engine.empty()) ||
       std::find(extra.begin(), extra.end(), raw.text) != extra.end())
     return {raw.text, {}};
   return unknown_name(option, raw, std::move(known), extra);
 }
 
-// A file that is not there is said by the checks of the plan, or by the case that reads it.
+// A missing file is reported by the checks of the plan, or by the case that reads it.
 Converted convert_reference(const Option& option, const RawValue& raw, const NameSpace& names) {
   const bool outputs = raw.text.ends_with(".npy") || raw.text.ends_with(".npz");
   if (raw.text == kEngineOfModel) return fail(option, raw, "is no reference; name an engine or a file");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Converts and checks one value of an option.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,8 +12,7 @@ namespace paceline::config {
 
 struct ExtraNames;
 
-// Names that kModel and kEngine options accept beside the vocabulary; `open`: a plug-in of the plan may bring
-// any.
+// Names for kModel and kEngine options beside the vocabulary; `open`: a plug-in of the plan may add any.
 struct NameSpace {
   const ExtraNames* extra = nullptr;
   bool open = false;
@@ -23,17 +23,17 @@ struct Converted {
   std::string problem;  // what is wrong with the text, when there is no value
 };
 
-// The one conversion of plan values and flags: type, range, choices. Strict: 010, '', nan, inf, "8" in quotes
-// are no numbers.
+// The one conversion of plan values and flags: type, range, choices. It is strict: 010, '', nan, inf and "8"
+// in quotes are not numbers.
 Converted convert(const Option& option, const RawValue& raw, const NameSpace& names = {});
 
-// Whether the values of a list mean something by their place, so that equal ones are no repetition.
+// Whether the place of a value in a list has a meaning, so that equal values are no repetition.
 bool counts_by_place(const Option& option);
 
-// cpu, cuda, cuda:1: names in lower case.
+// Whether the value is a device (cpu, cuda, cuda:1), whose name is in lower case.
 bool names_a_device(const Option& option);
 
-// What belongs there, in words: "a whole number", "one of fp32, bf16".
+// What the option expects, in words: "a whole number", "one of fp32, bf16".
 std::string expected_text(const Option& option);
 
 }  // namespace paceline::config

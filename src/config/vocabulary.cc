@@ -27,7 +27,7 @@ constexpr std::array kConvInput{ModelInput{"x", DType::kFloat32, kFeatureMap}};
 constexpr MacCount kResnet50Macs{4'089'184'256};
 constexpr MacCount kVitB16Macs{transformer_macs(12, 768, 3072)(197) + I64{196} * 768 * 768 +
                                I64{768} * 1000};                       // + patches + head
-constexpr MacCount kBertLargeMacs = transformer_macs(24, 1024, 4096);  // the encoder, pooler left out
+constexpr MacCount kBertLargeMacs = transformer_macs(24, 1024, 4096);  // the encoder without the pooler
 constexpr MacCount kTinyCnnMacs{I64{32} * 32 * 16 * 27 + I64{16} * 16 * 32 * 144 + I64{2048} * 10};
 constexpr MacCount kPeakGemmMacs{I64{2048} * 2048};
 constexpr MacCount kPeakConvMacs{I64{56} * 56 * 128 * 128 * 9};

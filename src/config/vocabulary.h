@@ -33,7 +33,7 @@ struct MacCount {
   }
 };
 
-// Projections and feed-forward of every block of a transformer, and both attention products.
+// Projections and feed-forward of every block of a transformer, and both products of attention.
 constexpr MacCount transformer_macs(std::int64_t layers, std::int64_t width, std::int64_t feed_forward) {
   return {0, layers * (4 * width * width + 2 * width * feed_forward), 2 * layers * width};
 }
@@ -46,20 +46,20 @@ struct Model {
   std::int64_t default_sequence_length = 0;  // 0: the model has no sequence axis
   std::int64_t max_sequence_length = 0;
   std::int64_t parameters = 0;
-  // Multiply-adds of convolutions and matrix products of one forward pass of one sample, QK^T and AV included
-  // in full; FLOP = 2 x MAC (docs/metrics.md, model FLOPs).
+  // Multiply-adds of the convolutions and matrix products in one forward pass of one sample, QK^T and AV in
+  // full; FLOP = 2 x MAC (docs/metrics.md, model FLOPs).
   MacCount forward_macs;
   bool internal = false;  // measures the machine's peak; not offered to users
   std::int64_t internal_batch = 0;
   std::string_view answers = "classes";  // what a row of the output holds: classes | tokens | none
-  std::string_view folder{};             // where its sizes and weights come from; empty: built in
+  std::string_view folder{};             // the folder with its sizes and weights; empty: built in
 };
 
 struct Engine {
   std::string_view name;
   std::string_view plugin;  // which plug-in brings it
   std::string_view meaning;
-  std::string_view reads{};  // the format it wants a built-in model in; empty: it has the models itself
+  std::string_view reads{};  // the format it reads a built-in model in; empty: it has the models itself
 };
 
 // Largest accepted difference from the FP32 reference: max|a-b|/max|b|, and centred cosine
@@ -91,7 +91,7 @@ std::span<const Engine> engines();
 std::span<const Precision> precisions();
 std::span<const FileType> file_types();
 
-// Built in, or a folder that read_folder_model (folder_models.h) has read under this name.
+// A built-in model, or a folder that read_folder_model (folder_models.h) has read under this name.
 const Model* find_model(std::string_view name);
 const Engine* find_engine(std::string_view name);
 const Precision* find_precision(std::string_view name);

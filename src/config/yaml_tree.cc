@@ -13,8 +13,8 @@
 namespace paceline::config {
 namespace {
 
-// A plan written out with its defaults is larger than its source, so the size may be generous; what anchors
-// and aliases copy may not.
+// A plan written out with its defaults is larger than its source, so its size may be generous, but not what
+// anchors and aliases copy.
 constexpr std::size_t kMaxBytes = 1 << 22, kMaxCopied = 20'000, kMaxDepth = 32;
 
 [[noreturn]] void fail(const Place& place, const std::string& message) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads YAML with the place of every value, bounded in depth and size.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,7 +9,7 @@
 
 namespace paceline::config {
 
-// A YAML value with its place. Aliases are expanded, within bounds, and stand at the place of the alias.
+// A YAML value with its place. Aliases are expanded within bounds, at the place of the alias.
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
@@ -19,9 +20,9 @@ struct YamlNode {
   std::vector<YamlNode> items{};  // of a list, or the values of a map
 };
 
-// One document. Throws ConfigErrors with one diagnostic: syntax error, empty, too large, nested too deep, an
-// alias inside its own anchor, aliases that multiply without end. Built from yaml-cpp's events: its nodes
-// hide the place of an alias.
+// Parses one document. Throws ConfigErrors with one diagnostic: syntax error, empty, too large, nested too
+// deep, an alias inside its own anchor, aliases that multiply without end. Built from yaml-cpp's events,
+// because its nodes hide the place of an alias.
 YamlNode parse_yaml(std::string_view text, const std::string& source);
 
 }  // namespace paceline::config

@@ -12,7 +12,7 @@
 namespace paceline::host {
 namespace {
 
-// The driver of a PC, of the Linux subsystem of Windows, of a Jetson.
+// What the driver leaves on a PC, in the Linux subsystem of Windows, and on a Jetson.
 constexpr std::array<std::string_view, 4> kSigns{"dev/nvidiactl", "dev/nvidia0", "dev/dxg", "dev/nvhost-gpu"};
 
 }  // namespace
@@ -31,7 +31,7 @@ std::optional<std::string> visible_devices() {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-// CUDA takes the entries up to the first that is no device.
+// CUDA takes the entries before the first that is not a device.
 std::string no_visible_device_reason(const SystemFiles& files, const std::optional<std::string>& visible) {
   if (auto absent = no_nvidia_device_reason(files); !absent.empty() || !visible) return absent;
   const auto first = std::string(trim(visible->substr(0, visible->find(','))));

@@ -68,7 +68,7 @@ CpuMask mask_of(const std::vector<int>& cpus) {
   return mask;
 }
 
-// False when the thread has ended meanwhile.
+// Returns false when the thread has ended meanwhile.
 bool pin(pid_t thread, const std::vector<int>& sorted) {
   CpuMask mask = mask_of(sorted);
   if (::sched_setaffinity(thread, CpuMask::bytes(), mask.get()) != 0) {
@@ -82,7 +82,7 @@ bool pin(pid_t thread, const std::vector<int>& sorted) {
   return true;
 }
 
-// All that this process may run on, one of each physical core first.
+// All CPUs that this process may run on, one of each physical core first.
 std::vector<int> cpus_of_mask() {
   const SystemFiles files;
   auto cpus = cores_first(files, current_affinity());
@@ -91,7 +91,7 @@ std::vector<int> cpus_of_mask() {
   return cpus;
 }
 
-// How many of these the control group pays for.
+// How many of these CPUs the control group's quota allows.
 std::size_t paid_for(const std::vector<int>& cpus) {
   const SystemFiles files;
   const auto count = allowed_cpu_count(cpus.size(), cgroup_cpu_quota(files, Cgroups(files)));
@@ -152,7 +152,7 @@ void pin_thread(const std::vector<int>& cpus) {
 
 void pin_process(const std::vector<int>& cpus) {
   const auto sorted = sorted_unique(cpus);
-  pin(0, sorted);  // threads started from here on inherit it
+  pin(0, sorted);  // threads started from here on inherit the mask
   for (const auto& name : SystemFiles{}.list("proc/self/task")) {
     if (const auto id = parse_int(name)) pin(static_cast<pid_t>(*id), sorted);
   }

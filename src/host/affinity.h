@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
+// Reads and sets the CPUs that a thread may run on.
 #pragma once
 #include <vector>
 
 namespace paceline::host {
 
-// Logical CPUs the calling thread may run on, ascending; empty when the kernel does not tell.
+// Logical CPUs that the calling thread may run on, ascending; empty when the kernel does not tell.
 std::vector<int> current_affinity();
 
-// The CPUs this process can keep busy at once: those of its affinity mask, one of each physical core first,
-// and no more of them than the cgroup's quota (rounded up) pays for. At least one.
+// The CPUs that this process can keep busy at once: those of its affinity mask, one of each physical core
+// first, but no more than the cgroup's quota (rounded up). At least one.
 std::vector<int> allowed_cpus();
 
-// `threads` of these, one of each physical core before second hardware threads; all of them when there are
-// fewer.
+// Chooses `threads` of these, one of each physical core before second hardware threads; all of them when
+// there are fewer.
 std::vector<int> choose_cpus(long long threads);
 
-// The same for several who want `each` CPUs of their own: one after the other takes those in its list of
-// `near` first. All in one list, as far as there are enough.
+// The same for several parties that each want `each` CPUs of their own; one after the other takes those in
+// its list of `near` first. All in one list, as far as there are enough.
 std::vector<int> choose_cpus_near(const std::vector<std::vector<int>>& near, long long each);
 
 // Takes `count` CPUs out of `pool`, or all of them, those in `near` first and otherwise in its order.
 std::vector<int> take_near(std::vector<int>& pool, const std::vector<int>& near, std::size_t count);
 
-// Binds every thread of this process (threads started later inherit from their parent) to the given set and
-// reads it back. Throws Error(kUnsupported) naming the CPUs when the kernel refuses or grants less.
+// Binds every thread of this process (threads started later inherit from their parent) to these CPUs and
+// checks the result. Throws Error(kUnsupported) naming the CPUs when the kernel refuses or grants fewer.
 void pin_process(const std::vector<int>& cpus);
 
-// Binds the calling thread alone; same errors.
+// Binds the calling thread alone; throws the same errors.
 void pin_thread(const std::vector<int>& cpus);
 
 }  // namespace paceline::host

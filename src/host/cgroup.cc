@@ -19,8 +19,8 @@ constexpr long long kNoV1Limit = 1LL << 62;  // v1 writes "no limit" as 2^63 rou
 struct Mount {
   bool v2 = false;
   std::string root;                      // which group is mounted
-  std::string point;                     // where, without the leading slash
-  std::vector<std::string> controllers;  // v1
+  std::string point;                     // its path without the leading slash
+  std::vector<std::string> controllers;  // of version 1
 };
 
 bool contains(const std::vector<std::string>& list, std::string_view word) {

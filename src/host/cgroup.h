@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads quotas and limits of control groups, version 1 and 2.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +13,7 @@ namespace paceline::host {
 
 // The control-group folders of this process, own group first, up to the top that is visible here. Paths are
 // for SystemFiles. Reads version 1, version 2 and the hybrid of both; a container whose group is not mounted
-// sees the mount's top only.
+// only sees the top of the mount.
 class Cgroups {
  public:
   explicit Cgroups(const SystemFiles& files);
@@ -28,16 +29,16 @@ class Cgroups {
   std::vector<std::string> v2_;
 };
 
-// CPUs' worth of time the tightest group on the way up allows (may be a fraction); missing: "no limit".
+// CPU time that the tightest group on the way up allows, in CPUs (may be a fraction); missing: "no limit".
 result::Number cgroup_cpu_quota(const SystemFiles& files, const Cgroups& groups);
 
 // The tightest memory limit on the way up; missing: "no limit".
 result::Count cgroup_memory_limit_bytes(const SystemFiles& files, const Cgroups& groups);
 
-// How often a quota has stopped a group on the way up, since the groups exist.
+// How often a quota has stopped a group on the way up, since the groups were created.
 result::Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& groups);
 
-// Kills by the out-of-memory killer in our own group, since the group exists.
+// Kills by the out-of-memory killer in our own group since it was created.
 result::Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups);
 
 }  // namespace paceline::host

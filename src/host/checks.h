@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// The table behind `validate`: what is checked is a list of rows, to which every layer above may add its own.
+// The table behind `validate`: a list of rows, to which every layer above may add its own.
 namespace paceline::host {
 
 enum class CheckStatus { kPass, kWarn, kFail, kSkip };
@@ -13,10 +13,10 @@ enum class CheckStatus { kPass, kWarn, kFail, kSkip };
 struct CheckResult {
   CheckStatus status = CheckStatus::kPass;
   std::string text;  // the facts, one line
-  std::string fix;   // what to do, one line; empty when there is nothing to do
+  std::string fix;   // advice in one line; empty when nothing is to be done
 };
 
-// What a machine can be fit for; a FAIL makes it unfit for what the check is needed by.
+// What a machine can be fit for; a FAIL makes it unfit for the purposes that need the check.
 enum class Purpose { kInference, kMultiRankTraining };
 
 struct Check {
@@ -31,7 +31,7 @@ struct CheckedRow {
   CheckResult result;
 };
 
-// Runs all, in order; a check that throws is a FAIL with the message as its text.
+// Runs all checks in order; one that throws is a FAIL with the message as its text.
 std::vector<CheckedRow> run_checks(const std::vector<Check>& checks);
 
 bool any_failed(const std::vector<CheckedRow>& rows);

@@ -30,7 +30,7 @@ std::string cpu_folder(int cpu) {
   return std::string(kCpuRoot) + "cpu" + std::to_string(cpu) + "/";
 }
 
-// The first processor's block: "model name\t: AMD EPYC".
+// Fields of the first processor's block: "model name\t: AMD EPYC".
 CpuinfoFields read_cpuinfo(const SystemFiles& files) {
   CpuinfoFields fields;
   for (const auto& line : split(files.read("proc/cpuinfo").value_or(""), '\n')) {
@@ -42,7 +42,7 @@ CpuinfoFields read_cpuinfo(const SystemFiles& files) {
   return fields;
 }
 
-// Names of the same fact on x86 and on Arm.
+// Tries the names that the same fact has on x86 and on Arm.
 Text text_field(const CpuinfoFields& fields, std::initializer_list<std::string_view> names) {
   for (const auto name : names) {
     if (const auto at = fields.find(name); at != fields.end() && !at->second.empty()) return at->second;
@@ -66,7 +66,7 @@ std::vector<std::string> chosen_flags(const CpuinfoFields& fields, std::span<con
   return chosen;
 }
 
-// /sys/devices/system/cpu/online, or the processor lines where /sys is not mounted.
+// Reads /sys/devices/system/cpu/online, or the processor lines where /sys is not mounted.
 std::vector<int> read_online(const SystemFiles& files) {
   auto online = parse_cpu_list(files.read(std::string(kCpuRoot) + "online").value_or(""));
   if (!online.empty()) return online;
@@ -77,7 +77,7 @@ std::vector<int> read_online(const SystemFiles& files) {
   return online;
 }
 
-// The first CPU of a core names it; empty when the topology is not known.
+// A core is named by its first CPU; empty when the topology is not known.
 std::optional<int> core_name(const SystemFiles& files, int cpu) {
   const auto siblings =
       parse_cpu_list(files.read(cpu_folder(cpu) + "topology/thread_siblings_list").value_or(""));
@@ -91,7 +91,7 @@ void read_topology(const SystemFiles& files, CpuInfo& cpu) {
   for (const int one : cpu.online) {
     if (const auto core = core_name(files, one)) cores.insert(*core);
     if (const auto socket = files.read_int(cpu_folder(one) + "topology/physical_package_id")) {
-      sockets.insert(std::max(0LL, *socket));  // -1: the hypervisor does not say, one package
+      sockets.insert(std::max(0LL, *socket));  // -1: the hypervisor does not tell, so one package
     }
   }
   if (cores.empty()) {

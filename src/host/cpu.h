@@ -9,14 +9,14 @@
 
 namespace paceline::host {
 
-// The CPUs of this machine and what of them this process may use.
+// The CPUs of this machine, and which of them this process may use.
 struct CpuInfo {
   result::Maybe<std::string> model, vendor, microcode;
   result::Count family, model_number, stepping;
   result::Count sockets, cores, threads_per_core;  // of the online CPUs
   std::vector<int> online;                         // logical CPU numbers
-  std::vector<int> affinity;                       // those this thread may run on
-  result::Number cgroup_quota_cpus;       // CPUs' worth of time, may be a fraction; missing: "no limit"
+  std::vector<int> affinity;                       // those that this thread may run on
+  result::Number cgroup_quota_cpus;                // CPU time in CPUs, may be a fraction; missing: "no limit"
   std::vector<std::string> isa;           // vector and matrix extensions present, /proc/cpuinfo names
   std::vector<std::string> timing_flags;  // constant_tsc, nonstop_tsc, hypervisor
   result::Maybe<std::string> governor, frequency_driver;
@@ -30,12 +30,12 @@ struct CpuInfo {
 CpuInfo read_cpu(const SystemFiles& files, std::vector<int> affinity);
 CpuInfo read_cpu(const SystemFiles& files = SystemFiles{});  // with this thread's affinity
 
-// How many threads can compute at once: min(CPUs in the affinity mask, quota rounded up), at least 1.
+// How many threads can compute at once: min(CPUs in the affinity mask, quota rounded up), but at least 1.
 int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus);
 int allowed_cpu_count(const CpuInfo& cpu);
 
-// The same CPUs in another order: one of each physical core first, then second hardware threads. CPUs of
-// unknown topology count as cores.
+// The same CPUs reordered: one of each physical core first, then second hardware threads. CPUs of unknown
+// topology count as cores.
 std::vector<int> cores_first(const SystemFiles& files, const std::vector<int>& cpus);
 
 }  // namespace paceline::host

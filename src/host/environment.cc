@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 using result::Maybe;
 using Text = Maybe<std::string>;
 
-// Settings of threading, maths and memory libraries; nothing that could carry a secret.
+// Settings of threading, maths and memory libraries; none of them could carry a secret.
 constexpr std::array<std::string_view, 45> kVariables{"OMP_NUM_THREADS",
                                                       "OMP_PROC_BIND",
                                                       "OMP_PLACES",
@@ -93,7 +93,7 @@ Text distribution(const SystemFiles& files) {
   return Text::missing("no PRETTY_NAME in /etc/os-release");
 }
 
-// Which container runtime left its mark, by file or by the name of our control group.
+// How a container runtime is recognised: by a file, or by the name of our control group.
 struct ContainerHint {
   std::string_view runtime, file, group;
 };
@@ -186,7 +186,7 @@ Text binary_digest(const std::filesystem::path& binary) {
   }
 }
 
-// Where there is no sign of a GPU, that is the reason, and no library is looked for.
+// Where there is no sign of a GPU, that is the reason, and no library is opened.
 NvidiaDriver nvidia_driver(const EnvironmentSource& source) {
   if (const auto absent = no_nvidia_device_reason(source.files); !absent.empty())
     return {Text::missing(absent), Text::missing(absent), {}};

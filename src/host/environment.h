@@ -13,22 +13,22 @@
 #include "host/nvml.h"
 #include "host/system_files.h"
 
-// What a reader needs to judge whether two results are comparable (methodology: reproducibility metadata).
+// Records what a comparison of two results needs to know (methodology: reproducibility metadata).
 namespace paceline::host {
 
 // Where facts come from; replaced in tests.
 struct EnvironmentSource {
   SystemFiles files{};
-  std::filesystem::path binary = "/proc/self/exe";  // digested
+  std::filesystem::path binary = "/proc/self/exe";  // its digest is recorded
   // Environment variables; default: getenv.
   std::function<std::optional<std::string>(const std::string&)> variable;
   std::vector<int> affinity;  // default: this thread's
   std::string nvml = kNvmlLibrary;
 };
 
-// Objects cpu, memory, nvidia, os, clock, load and variables, and command_line, binary_sha256. A fact that
-// cannot be read is null with "<key>_reason" beside it. The host name is stored as a digest only; variables
-// by an allow-list only.
+// The objects cpu, memory, nvidia, os, clock, load and variables, and command_line, binary_sha256. A fact
+// that cannot be read is null with "<key>_reason" beside it. The host name is stored as a digest only;
+// variables are stored by an allow-list only.
 nlohmann::json capture_environment(const std::string& command_line,
                                    const EnvironmentSource& source = EnvironmentSource());
 
@@ -39,8 +39,8 @@ nlohmann::json to_json(const NvidiaDriver& driver);
 // Names of the variables that are recorded with their values.
 std::span<const std::string_view> recorded_variables();
 
-// 16 hexadecimal digits that stay the same while CPU, microcode, memory size, kernel, allowed CPUs and host
-// do: a key for figures that are measured once per machine.
+// 16 hexadecimal digits that stay the same as long as CPU, microcode, memory size, kernel, allowed CPUs and
+// host do: a key for figures that are measured once per machine.
 std::string machine_fingerprint(const nlohmann::json& environment);
 
 }  // namespace paceline::host

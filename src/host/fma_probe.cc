@@ -20,8 +20,8 @@ namespace {
 // Independent sums hide the latency of a multiply-add: 4 cycles on two units need 8.
 constexpr int kSums = 12;
 
-// A loop does so many rounds of kSums multiply-adds on vectors of `lanes` numbers. What it returns depends on
-// all of them, so that none can be left out.
+// A loop runs `rounds` rounds of kSums multiply-adds on vectors of `lanes` numbers. Its result depends on all
+// of them, so that the compiler can leave none out.
 struct Loop {
   const char* instructions;
   int lanes;
@@ -38,8 +38,8 @@ constexpr float kFactor = 0.999F, kAddend = 0.001F;  // the sums stay near 1: no
 using EightFloats __attribute__((vector_size(32))) = float;
 using SixteenFloats __attribute__((vector_size(64))) = float;
 
-// Compiled for the instructions of the function that it becomes a part of. Sums begin neither equal, nor at
-// 1, which each step would leave as it is: the compiler would leave work out.
+// Compiled for the instructions of the function that inlines it. The sums begin neither equal nor at 1, which
+// each step would leave as it is, so that the compiler cannot leave work out.
 template <typename Vector>
 __attribute__((always_inline)) inline float run_sums(std::int64_t rounds) {
   Vector sums[kSums];
@@ -69,7 +69,7 @@ constexpr std::array<Loop, 0> kLoops{};
 
 std::atomic<float> g_used;  // results go here, so that the compiler cannot leave the work out
 
-// Rounds that take one thread about so long.
+// How many rounds take one thread about `seconds`.
 std::int64_t rounds_for(const Loop& loop, double seconds) {
   const SteadyClock clock;
   constexpr std::int64_t kFirst = 10'000, kMost = 1'000'000'000;
@@ -83,11 +83,11 @@ std::int64_t rounds_for(const Loop& loop, double seconds) {
   }
 }
 
-// Threads that begin together; those that started end at once when another could not.
+// Threads that begin together; those that started end at once when another could not start.
 class Crew {
  public:
   explicit Crew(int threads) : gate_(threads) {}
-  // `work` is done by this thread too, with true. Throws Error(kUnavailable) where not all threads start.
+  // Runs `work` on this thread too, with true. Throws Error(kUnavailable) where not all threads start.
   void run(int threads, const std::function<void(bool first)>& work) {
     std::vector<std::jthread> others;
     try {
@@ -113,7 +113,7 @@ class Crew {
   std::atomic<bool> cancelled_ = false;
 };
 
-// Every repetition begins and ends for all threads together.
+// Every repetition begins and ends at the same time for all threads.
 std::vector<double> rates(const Loop& loop, int threads, int repetitions, double seconds) {
   const SteadyClock clock;
   const std::int64_t rounds = rounds_for(loop, seconds);

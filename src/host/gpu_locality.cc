@@ -13,7 +13,7 @@ std::string word(const GpuPlaces& places, const char* name) {
   return places.variable ? places.variable(name).value_or("") : "";
 }
 
-// CUDA puts the fastest first unless it is told otherwise, so that indices of unlike GPUs say nothing here.
+// By default CUDA puts the fastest GPU first, so that indices of unlike GPUs do not tell their place here.
 bool counts_by_address(const GpuPlaces& places) {
   const auto& gpus = places.driver.gpus;
   return word(places, "CUDA_DEVICE_ORDER") == "PCI_BUS_ID" ||
@@ -27,7 +27,7 @@ const NvidiaGpu* gpu_at(const GpuPlaces& places, long long index) {
   return &gpus[static_cast<std::size_t>(index)];
 }
 
-// An entry of CUDA_VISIBLE_DEVICES: an index, or the beginning of a UUID.
+// Finds the GPU of an entry of CUDA_VISIBLE_DEVICES: an index, or the beginning of a UUID.
 const NvidiaGpu* gpu_named(const GpuPlaces& places, const std::string& entry) {
   if (const auto index = parse_int(entry)) return gpu_at(places, *index);
   for (const auto& gpu : places.driver.gpus)
@@ -35,7 +35,7 @@ const NvidiaGpu* gpu_named(const GpuPlaces& places, const std::string& entry) {
   return nullptr;
 }
 
-// All devices that this process sees, in CUDA's order; null: not known which it is.
+// All devices that this process sees, in CUDA's order; null where the GPU is not known.
 std::vector<const NvidiaGpu*> visible_gpus(const GpuPlaces& places) {
   std::vector<const NvidiaGpu*> seen;
   const auto visible = places.variable ? places.variable("CUDA_VISIBLE_DEVICES") : std::nullopt;

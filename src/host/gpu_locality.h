@@ -8,27 +8,27 @@
 #include "host/nvml.h"
 #include "host/system_files.h"
 
-// Which CPUs are on the NUMA node of a GPU: launches and copies from another node take longer.
+// Finds the CPUs on the NUMA node of a GPU: launches and copies from another node take longer.
 namespace paceline::host {
 
 // Where the answer comes from; replaced in tests.
 struct GpuPlaces {
   NvidiaDriver driver;
   SystemFiles files{};
-  std::function<std::optional<std::string>(const std::string&)> variable;  // of the environment
+  std::function<std::optional<std::string>(const std::string&)> variable;  // reads an environment variable
 };
 
-// Of this machine.
+// For this machine.
 GpuPlaces gpu_places();
 
-// Devices that CUDA shows this process; 0: not known.
+// How many devices CUDA shows this process; 0: not known.
 int visible_device_count(const GpuPlaces& places);
 
-// The CPUs near device `index` as CUDA counts in this process (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER), as
-// /sys names them. Empty where that is not known; then no CPU is better than another.
+// The CPUs near device `index` as CUDA counts in this process (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER), from
+// /sys. Empty where they are not known, so that no CPU is preferred.
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index);
 
-// The same for a rank: the devices of its host in turn.
+// The same for a rank: ranks take the devices of their host in order.
 std::vector<int> cpus_near_rank(const GpuPlaces& places, int local_rank);
 
 }  // namespace paceline::host

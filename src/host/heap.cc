@@ -12,10 +12,10 @@
 namespace paceline::host {
 namespace {
 
-constexpr int kGrowthBytes = 64 << 20;  // fewer, larger steps of the heap's end
+constexpr int kGrowthBytes = 64 << 20;  // the heap grows in fewer, larger steps
 constexpr std::string_view kOfTheLibrary[] = {"MALLOC_", "GLIBC_TUNABLES="};
 
-// Name of the first variable that steers the C library's heap, in a block of NAME=VALUE entries.
+// The name of the first variable in a block of NAME=VALUE entries that configures the C library's heap.
 std::string library_variable(std::string_view block) {
   for (const auto& entry : split(block, '\0'))
     for (const std::string_view start : kOfTheLibrary)

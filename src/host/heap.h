@@ -6,11 +6,11 @@
 
 namespace paceline::host {
 
-// Lets the C library keep freed memory in the process. Left alone, glibc gives it back to the kernel after
-// one iteration and faults it in again in the next, or does not, by the history of the heap: the same model
-// then differs by tens of percent from process to process. Does nothing with PACELINE_HEAP=default, or when
-// the process was started with a MALLOC_ variable or GLIBC_TUNABLES: the library reads them then, and only
-// then. Returns what holds now, for the record.
+// Lets the C library keep freed memory in the process, so that every iteration finds the same heap. By
+// default, depending on the history of the heap, glibc returns it to the kernel after one iteration and
+// faults it in again in the next: the same model then differs by tens of percent from process to process.
+// Does nothing with PACELINE_HEAP=default, or when the process was started with a MALLOC_ variable or
+// GLIBC_TUNABLES, which the library reads only then. Returns the setting in effect, for the record.
 std::string keep_freed_memory(const SystemFiles& files = SystemFiles{});
 
 }  // namespace paceline::host

@@ -190,7 +190,7 @@ CheckResult check_time_namespace(const HostCheckOptions& o) {
               "time stamps of other processes cannot be compared with ours; durations are right");
 }
 
-// Told, not judged: changing them for a benchmark is the owner's decision.
+// Reported, not judged: changing them for a benchmark is the owner's decision.
 CheckResult check_security(const HostCheckOptions& o) {
   const auto randomization = o.files.read_trimmed("proc/sys/kernel/randomize_va_space");
   const CpuInfo cpu = cpu_of(o);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The checks of this machine that `validate` shows.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -17,14 +18,14 @@ struct DiskSpace {
   std::int64_t total_bytes = 0;
   std::int64_t available_bytes = 0;
 };
-// Of the file system that holds the path, or its nearest existing parent.
+// Space of the file system that holds the path or its nearest existing parent.
 std::optional<DiskSpace> disk_space(const std::filesystem::path& path);
 
 struct HostCheckOptions {
   std::filesystem::path output_dir = "results";
-  int ranks = 1;           // more than one: shared memory becomes a condition
+  int ranks = 1;           // with more than one, shared memory is required
   int loader_workers = 4;  // of each rank
-  double look_s = 2;       // how long neighbours are watched
+  double look_s = 2;       // how long other processes are watched
   SystemFiles files{};
   std::vector<int> affinity;  // default: this thread's
   std::string nvml = kNvmlLibrary;
@@ -33,9 +34,9 @@ struct HostCheckOptions {
   std::function<bool(const std::filesystem::path&)> can_write;  // default: asks the system
 };
 
-// What of this machine itself decides whether it can be measured on: cpu, frequency, memory, GPUs,
-// clock, neighbours, huge pages, shared memory, swap, time namespace, security settings, output folder.
-// Nothing is read before a row runs.
+// Checks whether this machine is fit for measuring: cpu, frequency, memory, GPUs, clock, neighbours, huge
+// pages, shared memory, swap, time namespace, security settings, output folder. Nothing is read before a row
+// runs.
 std::vector<Check> host_checks(const HostCheckOptions& options);
 
 }  // namespace paceline::host

@@ -40,7 +40,7 @@ std::string ending_words(const IdleGateReport& report) {
   return fmt::format("cannot tell whether the machine is quiet: {}", report.foreign_cores.reason());
 }
 
-// One window: false when interrupted.
+// Watches one window; false when interrupted.
 bool look(const IdleGateOptions& options, const IdleGateSeams& seams, IdleGateReport& report) {
   const CpuUse before = seams.sample();
   if (!seams.sleep(options.window_s)) return false;
@@ -51,7 +51,7 @@ bool look(const IdleGateOptions& options, const IdleGateSeams& seams, IdleGateRe
   return true;
 }
 
-// What the last window means; nothing when another one is due.
+// The outcome after the last window; none when another window is due.
 std::optional<IdleOutcome> decide(const IdleGateOptions& options, const IdleGateReport& report) {
   if (!report.foreign_cores) return IdleOutcome::kCannotTell;
   if (*report.foreign_cores <= options.max_foreign_frac * options.allowed_cpus) return IdleOutcome::kQuiet;

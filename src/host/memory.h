@@ -7,7 +7,7 @@
 
 namespace paceline::host {
 
-// The machine's memory and what of it this process may use.
+// The machine's memory, and what of it this process may use.
 struct MemoryInfo {
   result::Count total_bytes, available_bytes;
   result::Count cgroup_limit_bytes;  // missing: "no limit"
@@ -18,7 +18,7 @@ struct MemoryInfo {
 };
 MemoryInfo read_memory(const SystemFiles& files);
 
-// What this process could still allocate: available memory, or the cgroup's limit when that is less.
+// What this process can still allocate: available memory, or the cgroup's limit when that is less.
 result::Count usable_bytes(const MemoryInfo& memory);
 
 struct ProcessMemory {
@@ -28,8 +28,8 @@ struct ProcessMemory {
 ProcessMemory process_memory(const SystemFiles& files = SystemFiles{});  // of this process
 ProcessMemory process_memory(const SystemFiles& files, int pid);         // of another one
 
-// Sets this process's high-water mark to what is resident now. False when the kernel refuses (then peaks are
-// since start).
+// Resets this process's high-water mark to what is resident now. Returns false when the kernel refuses, so
+// that peaks are since start.
 bool reset_rss_peak(const SystemFiles& files = SystemFiles{});
 
 }  // namespace paceline::host

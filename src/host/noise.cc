@@ -21,7 +21,7 @@ using result::Count;
 using result::Number;
 
 constexpr double kPressureWindowUs = 10e6;          // the kernel adds to its pressure totals every 2 s
-constexpr std::int64_t kEnoughCpuNs = 100'000'000;  // by then a kernel that counts run time has counted some
+constexpr std::int64_t kEnoughCpuNs = 100'000'000;  // a kernel that counts run time has counted some by then
 
 std::optional<ThreadCounters> read_thread(const SystemFiles& files, const std::string& folder) {
   const auto status = files.read(folder + "/status");
@@ -131,7 +131,7 @@ void fill_thread_figures(result::Noise& noise, const NoiseSnapshot& before, cons
   }
   const auto worst = [&](auto counter) { return static_cast<double>(worst_growth(before, after, counter)); };
   noise.nivcsw_per_s = worst(&ThreadCounters::involuntary_switches) / (wall_ns / 1e9);
-  // A wait is counted when it ends: one that began before the window can exceed it.
+  // A wait is counted when it ends: one that began before the window can exceed the window.
   noise.runq_wait_frac = counts_run_time(after)
                              ? Number(std::min(1.0, worst(&ThreadCounters::wait_ns) / wall_ns))
                              : Number::missing("the kernel counts no run-queue waits");

@@ -9,7 +9,7 @@
 #include "host/system_files.h"
 #include "result/case_result.h"
 
-// What disturbed this process between two moments (methodology: noise diagnostics).
+// Counts what disturbed this process between two moments (methodology: noise diagnostics).
 namespace paceline::host {
 
 struct ThreadCounters {
@@ -18,28 +18,28 @@ struct ThreadCounters {
   std::int64_t involuntary_switches = 0;
 };
 
-// Counters at one moment; some hundred microseconds to take and more with many threads: never inside a timed
-// region. region.
+// Counters at one moment. Taking them needs some hundred microseconds, more with many threads, so it never
+// happens inside a timed region.
 struct NoiseSnapshot {
   CpuUse cpu;
   std::map<int, ThreadCounters> threads;  // by thread id; empty when not readable
-  result::Count psi_cpu_some_us;          // own cgroup's where it has one, else the machine's
+  result::Count psi_cpu_some_us;          // of the own cgroup where it has one, else of the machine
   result::Count throttled_periods;
   result::Count major_faults;  // of this process
-  result::Number core_mhz;     // the fastest online CPU's clock now
+  result::Number core_mhz;     // current clock of the fastest online CPU
 };
 
 NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
-// The same for this process and others together: their CPU time is not foreign, their threads are looked at.
+// The same with other processes: their CPU time is not foreign, and their threads are included.
 NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 
-// Fills runq_wait_frac and nivcsw_per_s (worst thread), steal_frac, psi_cpu_some, foreign_cpu_frac,
+// Fills in runq_wait_frac and nivcsw_per_s (worst thread), steal_frac, psi_cpu_some, foreign_cpu_frac,
 // cgroup_throttled from the first and the last snapshot, and freq_cv over all of them. What cannot be read is
-// missing with a reason. Figures that follow from samples (drift, modes, tau) are not touched.
+// missing with a reason. Figures that follow from samples (drift, modes, tau) stay as they are.
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
 
-// Page faults that had to read a disk, between two moments.
+// Page faults between two moments that had to read from a disk.
 result::Count major_faults_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
 
 }  // namespace paceline::host

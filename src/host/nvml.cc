@@ -16,7 +16,7 @@ using Text = result::Maybe<std::string>;
 using Code = int;  // nvmlReturn_t; 0: success
 using Device = void*;
 
-// Layouts and names of nvml.h, which is no header that the tool could need to build.
+// Layouts and names of nvml.h, a header that building this tool must not need.
 struct Memory {
   unsigned long long total, free, used;  // NOLINT(google-runtime-int): as declared there
 };
@@ -42,9 +42,9 @@ class Library {
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
-  [[nodiscard]] const std::string& reason() const { return reason_; }  // empty: it can be asked
+  [[nodiscard]] const std::string& reason() const { return reason_; }  // empty: the library can be called
 
-  // Why the call gave nothing; empty: it did what it says.
+  // Why the call failed; empty when it succeeded.
   template <class Signature, class... Arguments>
   [[nodiscard]] std::string call(const char* name, Arguments... arguments) const {
     const auto function = find<Signature>(name);

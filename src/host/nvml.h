@@ -6,8 +6,8 @@
 
 #include "result/maybe.h"
 
-// What NVIDIA's driver says of itself and its GPUs, through the management library (NVML) that comes with it.
-// The library is opened here and closed again; nothing of CUDA is loaded, and no context is made.
+// Reads what NVIDIA's driver reports about itself and its GPUs, through the management library (NVML) that
+// comes with it. The library is opened and closed again; CUDA is not loaded, and no context is created.
 namespace paceline::host {
 
 struct NvidiaGpu {
@@ -19,13 +19,13 @@ struct NvidiaGpu {
 
 struct NvidiaDriver {
   result::Maybe<std::string> version;       // 580.65.06
-  result::Maybe<std::string> cuda_version;  // the newest that it runs: 13.0
-  std::vector<NvidiaGpu> gpus;  // all of the machine, by PCI address; CUDA_VISIBLE_DEVICES hides none
+  result::Maybe<std::string> cuda_version;  // the newest that it supports: 13.0
+  std::vector<NvidiaGpu> gpus;              // by PCI address, also those that CUDA_VISIBLE_DEVICES hides
 };
 
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
-// Every value is missing with the reason where the library cannot be opened, or refuses.
+// Every value is missing with the reason where the library cannot be opened or refuses.
 NvidiaDriver read_nvidia_driver(const std::string& library = kNvmlLibrary);
 
 }  // namespace paceline::host

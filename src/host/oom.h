@@ -16,8 +16,9 @@ struct OomCounters {
 };
 OomCounters read_oom_counters(const SystemFiles& files = SystemFiles{});
 
-// A sentence with the evidence when a counter rose; empty when none did or none is readable. Ask it for a
-// process that died of SIGKILL nobody here sent: another program's kill in between cannot be told apart.
+// A sentence with the evidence when a counter rose; empty when none did or none is readable. Only meant for a
+// process that died of a SIGKILL that nobody here sent: a kill of another program in between cannot be told
+// apart.
 std::optional<std::string> oom_evidence(const OomCounters& before, const OomCounters& after);
 bool oom_kill_seen(const OomCounters& before, const OomCounters& after);
 

@@ -14,7 +14,7 @@
 namespace paceline::host {
 namespace {
 
-constexpr std::size_t kMaxBytes = 8U << 20;  // more than any file read here; a guard against endless ones
+constexpr std::size_t kMaxBytes = 8U << 20;  // above any file read here; guards against endless ones
 constexpr int kMaxCpu = 1 << 16;
 
 bool is_blank(char c) {
@@ -33,7 +33,7 @@ bool append_range(std::string_view text, std::vector<int>& cpus) {
 
 }  // namespace
 
-// Plain read(2): files of /proc have no size and may fail half way.
+// Uses plain read(2), because files of /proc have no size and may fail half way.
 std::optional<std::string> SystemFiles::read(std::string_view path) const {
   const FileDescriptor fd(::open((root_ / path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return std::nullopt;

@@ -8,8 +8,8 @@
 
 namespace paceline::host {
 
-// The only way this layer reads /proc and /sys. Paths are relative ("proc/stat"); tests give a recorded tree
-// as root. Nothing here throws: an absent or unreadable file is an empty answer.
+// The only way in which this layer reads /proc and /sys. Paths are relative ("proc/stat"); tests use a
+// recorded tree as root. Nothing here throws: for an absent or unreadable file the answer is empty.
 class SystemFiles {
  public:
   explicit SystemFiles(std::filesystem::path root = "/") : root_(std::move(root)) {}
@@ -20,21 +20,21 @@ class SystemFiles {
   [[nodiscard]] std::vector<std::string> list(std::string_view folder) const;  // sorted names
   [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const;
   [[nodiscard]] bool exists(std::string_view path) const;
-  // True when the whole text was taken; used for /proc/self/clear_refs alone.
+  // True when the whole text was accepted; only used for /proc/self/clear_refs.
   [[nodiscard]] bool write(std::string_view path, std::string_view text) const;
 
  private:
   std::filesystem::path root_;
 };
 
-// Value after "<key>" and a separator (':' or blanks) at a line start: "MemTotal:  24684084 kB" -> "24684084
-// kB".
+// The value after "<key>" and a separator (':' or blanks) at a line start: "MemTotal:  24684084 kB" ->
+// "24684084 kB".
 std::optional<std::string_view> find_field(std::string_view text, std::string_view key);
 
 // The leading integer of such a value: "24684084 kB" -> 24684084.
 std::optional<long long> find_int_field(std::string_view text, std::string_view key);
 
-// The kernel's CPU lists: "0-3,8,10-11". Empty on malformed text.
+// Parses the kernel's CPU lists: "0-3,8,10-11". Empty for malformed text.
 std::vector<int> parse_cpu_list(std::string_view text);
 std::string format_cpu_list(const std::vector<int>& cpus);
 

@@ -11,8 +11,8 @@
 namespace paceline::measure {
 namespace {
 
-constexpr double kResolutions = 1000;  // an iteration lasts at least this many clock steps
-constexpr double kReads = 200;         // and this many reads of the clock
+constexpr double kResolutions = 1000;  // an iteration lasts at least 1000 steps of the clock
+constexpr double kReads = 200;         // and at least as long as 200 reads of the clock
 constexpr double kLargestBatch = 4096;
 constexpr double kDriftFrac = 0.2;
 

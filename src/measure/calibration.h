@@ -8,15 +8,15 @@
 #include "measure/clock_concept.h"
 #include "measure/timed_block.h"
 
-// What measuring itself costs (methodology: harness overhead). Reported as a share of the median, never
-// subtracted.
+// Measures what measuring itself costs (methodology: harness overhead). Reported as a share of the median,
+// never subtracted.
 namespace paceline::measure {
 
 struct CalibrationConfig {
   std::int64_t timer_reads = 1'000'000;
   std::int64_t null_iterations = 100'000;
   std::int64_t os_noise_ns = 100'000'000;
-  std::int64_t os_gap_ns = 10'000;  // a longer gap between two reads is somebody else's time
+  std::int64_t os_gap_ns = 10'000;  // a longer gap between two reads is time of others
 };
 
 struct TimerCost {
@@ -27,7 +27,7 @@ struct TimerCost {
 };
 
 struct OsNoise {
-  double gap_frac = 0;  // share of the spin that went by in gaps
+  double gap_frac = 0;  // share of the spin that was lost in gaps
   std::int64_t largest_gap_ns = 0;
 };
 
@@ -40,13 +40,13 @@ struct Calibration {
 TimerCost timer_cost(std::vector<std::int64_t> steps_ns);
 // Shortest iteration that may be timed alone: max(1000 * resolution, 200 * cost of a read).
 double per_iteration_limit_ns(const TimerCost& timer);
-// Iterations in one timer pair so that it is at least `limit_ns` long: a power of two, 1 to 4096.
+// Iterations per timer pair that make it last at least `limit_ns`: a power of two, 1 to 4096.
 std::int64_t batch_size(double iteration_ns, double limit_ns);
 
 double overhead_fraction(const Calibration& calibration, double median_ns);
 inline constexpr double kOverheadWarnFrac = 0.005;
 inline constexpr double kOverheadInvalidFrac = 0.05;
-// Whether timer or harness cost at the end differ from those at the start by more than 20 %.
+// Whether timer or harness cost at the end differs from that at the start by more than 20 %.
 bool calibration_drifted(const Calibration& start, const Calibration& end);
 
 template <Clock C>
@@ -90,7 +90,7 @@ OsNoise calibrate_os_noise(const C& clock, std::int64_t window_ns, std::int64_t 
   return noise;
 }
 
-// About 0.2 s with the defaults; at the start and at the end of every measuring process.
+// Takes about 0.2 s with the defaults; called at the start and at the end of every measuring process.
 template <Clock C>
 Calibration calibrate(const C& clock, const CalibrationConfig& config = {}) {
   return {calibrate_timer(clock, config.timer_reads), calibrate_harness(clock, config.null_iterations),

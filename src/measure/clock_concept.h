@@ -5,7 +5,7 @@
 
 namespace paceline::measure {
 
-// A monotonic nanosecond clock that copies share: paceline::SteadyClock, or a fake one in tests.
+// A monotonic nanosecond clock whose copies agree: paceline::SteadyClock, or a fake one in tests.
 template <class C>
 concept Clock = std::copyable<C> && requires(const C& clock) {
   { clock.now_ns() } -> std::same_as<std::int64_t>;

@@ -12,11 +12,11 @@
 #include "measure/loop_types.h"
 #include "measure/stop_decider.h"
 
-// A fixed number of requests in flight: every lane issues its next one when its last is complete, without
-// thinking (methodology: load scenarios). Latency is at the load this throttles itself to.
+// Keeps a fixed number of requests in flight: every lane issues its next one when its last is complete,
+// without think time (methodology: load scenarios). The loop throttles itself, so latency is at that load.
 namespace paceline::measure {
 
-// Samples of one lane on their way to the thread that judges them.
+// Collects the samples of one lane for the thread that judges them.
 class SampleLog {
  public:
   void add(const Sample& sample) {
@@ -34,7 +34,7 @@ class SampleLog {
   std::vector<Sample> samples_;
 };
 
-// Judges calls that lanes make side by side, wherever the lanes run. Samples are in the order of completion.
+// Judges calls that lanes make side by side, wherever the lanes run. Samples are in order of completion.
 template <Clock C>
 class JudgedLoop {
  public:
@@ -42,7 +42,7 @@ class JudgedLoop {
   JudgedLoop(const JudgedLoop&) = delete;
   JudgedLoop& operator=(const JudgedLoop&) = delete;
 
-  // The first call of every lane, lane 0's alone and timed; then until the decider calls it steady.
+  // Makes the first call of every lane, lane 0's alone and timed; then calls until the decider says steady.
   WarmupResult warm_up(StopDecider& decider) {
     WarmupResult warmup;
     warmup.first_iteration_ns = first_calls();
@@ -67,7 +67,7 @@ class JudgedLoop {
     return warmup;
   }
 
-  // Until the decider has enough.
+  // Measures until the decider has enough.
   LoopResult measure(StopDecider& decider, double sample_estimate_ns) {
     LoopResult result;
     result.stop.next_n = decider.first_stop_check(sample_estimate_ns / static_cast<double>(lanes_));
@@ -83,7 +83,7 @@ class JudgedLoop {
     return finished(std::move(result));
   }
 
-  // So many calls, whichever lane is free.
+  // Makes `count` calls on whichever lane is free.
   LoopResult measure_count(std::int64_t count) {
     LoopResult result;
     begin(Phase::kMeasure);
@@ -96,10 +96,10 @@ class JudgedLoop {
  protected:
   JudgedLoop(const C& clock, std::int64_t lanes, const LoopHooks& hooks, std::int64_t progress_interval_ns)
       : clock_(clock), hooks_(hooks), lanes_(lanes), progress_interval_ns_(progress_interval_ns) {}
-  // The first call of every lane, lane 0's alone; how long that took.
+  // Makes the first call of every lane, lane 0's alone, and returns how long that one took.
   virtual std::int64_t first_calls() = 0;
-  // Calls until so many were made (below 0: without end) or `enough` says so. It is asked every few ms, after
-  // the samples that came meanwhile have been added to `samples`; at the end all are there.
+  // Makes `count` calls (below 0: without end) or until `enough` returns true. `enough` is called every few
+  // ms, after the new samples have been added to `samples`; at the end all are there.
   virtual void run_calls(std::int64_t count, std::vector<Sample>& samples,
                          const std::function<bool()>& enough) = 0;
   [[nodiscard]] bool interrupted() const { return hooks_.interrupt != nullptr && hooks_.interrupt->load(); }
@@ -147,14 +147,14 @@ class JudgedLoop {
   LoopHooks hooks_;  // a copy: callers may pass a temporary
   std::int64_t lanes_;
   std::int64_t progress_interval_ns_;
-  std::vector<Sample> samples_;  // collected in this phase
+  std::vector<Sample> samples_;  // collected during this phase
   Phase phase_ = Phase::kWarmup;
   const stats::StopDecision* decision_ = nullptr;
   std::int64_t phase_start_ns_ = 0;
   std::int64_t last_report_ns_ = 0;
 };
 
-// The lanes are threads of this process. `Body` is called with the lane, on the lane's own thread.
+// Lanes that are threads of this process. `Body` is called with the lane, on the lane's own thread.
 template <Clock C, class Body>
 class ClosedLoop : public JudgedLoop<C> {
  public:
@@ -212,7 +212,7 @@ class ClosedLoop : public JudgedLoop<C> {
   std::vector<SampleLog> logs_;
   std::atomic<std::int64_t> tickets_ = 0;
   std::atomic<bool> stop_ = false;
-  std::int64_t count_ = -1;  // below 0: until told to stop
+  std::int64_t count_ = -1;  // below 0: until stopped
 };
 
 }  // namespace paceline::measure

@@ -42,7 +42,7 @@ void LaneCrew::run(const Task& task, const std::function<void()>& watch, std::ch
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-// Under the lock.
+// To be called under the lock.
 void LaneCrew::keep(std::exception_ptr failure) {
   if (!failure || failure_) return;
   failure_ = std::move(failure);

@@ -12,8 +12,8 @@
 
 namespace paceline::measure {
 
-// Threads that serve requests side by side, one a lane. Each keeps its thread from task to task, because
-// thread pools of libraries hang on the thread that made them.
+// A crew of threads that serve requests side by side, one thread per lane. Each lane keeps its thread from
+// task to task, because thread pools of libraries belong to the thread that made them.
 class LaneCrew {
  public:
   using Task = std::function<void(int lane)>;
@@ -23,9 +23,9 @@ class LaneCrew {
   LaneCrew& operator=(const LaneCrew&) = delete;
   [[nodiscard]] int size() const { return static_cast<int>(threads_.size()); }
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
-  // Runs the task on every lane and returns when all are through. `watch` is called meanwhile on the calling
-  // thread, every `interval`. Rethrows the first exception of a lane or of `watch`; a task that goes on for
-  // long looks at failed().
+  // Runs the task on every lane and returns when all have finished. Meanwhile `watch` is called on the
+  // calling thread every `interval`. Rethrows the first exception of a lane or of `watch`; a long task should
+  // poll failed().
   void run(const Task& task, const std::function<void()>& watch = {},
            std::chrono::milliseconds interval = std::chrono::milliseconds(5));
 

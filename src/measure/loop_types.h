@@ -15,12 +15,12 @@
 // What goes into the timed loop and what comes out.
 namespace paceline::measure {
 
-// Every default is the methodology's; the caller overrides what a plan asks for.
+// The defaults are those of the methodology; the caller overrides them as the plan asks.
 struct LoopConfig {
   stats::WarmupConfig warmup;
   stats::StopConfig stop;
   std::optional<std::int64_t> iterations;  // fixed count of samples; none: the stop rule decides
-  std::optional<std::int64_t> batch;  // calls in one timer pair; none: 1, or more when the body is too fast
+  std::optional<std::int64_t> batch;       // calls per timer pair; none: 1, or more when the body is too fast
   std::int64_t progress_interval_ns = 500'000'000;
 };
 
@@ -39,7 +39,7 @@ struct LoopHooks {
   std::function<void(const Progress&)> progress;    // at checkpoints and every progress interval
   std::function<void()> measure_begins;             // noise snapshots
   std::function<void()> measure_ends;
-  const std::atomic<bool>* interrupt = nullptr;  // true: stop between two samples and keep what there is
+  const std::atomic<bool>* interrupt = nullptr;  // true: stop between two samples and keep those taken
 };
 
 struct WarmupResult {
@@ -54,7 +54,7 @@ struct LoopResult {
   std::vector<Sample> samples;
   std::int64_t batch = 1;            // above 1 a sample is a mean: single-iteration quantiles are "batched"
   bool long_enough_to_time = true;   // the median sample is at least per_iteration_limit_ns long
-  std::vector<std::int64_t> pauses;  // sample counts after which the loop did something else, ascending
+  std::vector<std::int64_t> pauses;  // sample counts after which the loop paused, ascending
   std::int64_t checks = 0;           // checkpoints judged
   std::int64_t elapsed_ns = 0;       // first issue to last completion, pauses included
   stats::StopDecision stop;
@@ -62,16 +62,16 @@ struct LoopResult {
 
   [[nodiscard]] std::string_view timing_mode() const { return batch > 1 ? "batched" : "sync_latency"; }
   [[nodiscard]] std::vector<double> samples_ns() const;  // per iteration
-  // From one issue to the next, per iteration; where the loop paused and at the end, to the completion.
+  // From one issue to the next, per iteration; before a pause and at the end, until the completion.
   [[nodiscard]] std::vector<double> periods_ns() const;
 };
 
-// Durations of samples[first..] divided by the batch.
+// The durations of samples[first..] divided by the batch.
 std::vector<double> per_iteration_ns(const std::vector<Sample>& samples, std::size_t first,
                                      std::int64_t batch);
 
-// Fills what is judged from the whole series: left-over warm-up, and whether a sample is long enough to be
-// timed.
+// Fills in what is judged on the whole series: left-over warm-up, and whether samples are long enough to
+// time.
 void finish(LoopResult& result, double limit_ns, bool interrupted);
 
 }  // namespace paceline::measure

@@ -11,7 +11,7 @@ OpenLoop::OpenLoop(const OpenLoopConfig& config, std::int64_t start_ns, const st
   for (const auto arrival : config_.arrivals_ns) requests_.push_back({.scheduled_ns = start_ns + arrival});
 }
 
-// After the drain nothing is started any more.
+// Nothing is started after the drain.
 bool OpenLoop::give_up(std::int64_t now) {
   if (now <= deadline_ns_) return false;
   for (; next_ < requests_.size(); ++next_) requests_[next_].state = RequestState::kUnfinished;

@@ -12,9 +12,9 @@
 #include "measure/loop_types.h"
 #include "measure/waiting_clock.h"
 
-// Requests that come when they come, ready or not (methodology: load scenarios). The schedule exists
-// beforehand and is the queue: whatever is due and not yet taken waits in it, without bound. A free lane
-// waits for the next arrival itself, so that no thread of ours takes a core from the engine while it
+// Issues requests by a schedule, whether or not the server is ready (methodology: load scenarios). The
+// schedule is fixed beforehand and is the queue: what is due and not taken waits in it, without bound. A free
+// lane waits for the next arrival itself, so that no thread of ours takes a core from the engine while it
 // computes.
 namespace paceline::measure {
 
@@ -28,19 +28,19 @@ enum class RequestState : std::uint8_t {
 
 struct Request {
   std::int64_t scheduled_ns = 0;
-  std::int64_t start_ns = 0;                 // taken by a lane
-  std::int64_t end_ns = 0;                   // outputs readable
+  std::int64_t start_ns = 0;                 // when a lane took it
+  std::int64_t end_ns = 0;                   // when its outputs were readable
   std::int64_t input_ns = 0, output_ns = 0;  // copies inside [start, end], written by the body; 0: none
-  std::int64_t issue_delay_ns = -1;          // how late a lane that was free noticed it; -1: none was free
-  std::int32_t batch = 0;      // requests served together with it, itself included; 0: not served
-  std::int32_t instance = -1;  // process that claimed it, of several; -1: none
+  std::int64_t issue_delay_ns = -1;          // how late a free lane noticed it; -1: no lane was free
+  std::int32_t batch = 0;                    // requests in its batch, itself included; 0: not served
+  std::int32_t instance = -1;                // which of several processes claimed it; -1: none
   RequestState state = RequestState::kWaiting;
   [[nodiscard]] std::int64_t latency_ns() const { return end_ns - scheduled_ns; }
 };
 
 struct OpenLoopConfig {
   std::vector<std::int64_t> arrivals_ns;   // after the start, ascending
-  std::int64_t timeout_ns = 0;             // 0: a request waits as long as it takes
+  std::int64_t timeout_ns = 0;             // 0: a request waits without limit
   std::int64_t drain_ns = 10'000'000'000;  // after the last arrival
   BatchRule batching{};
 };
@@ -50,7 +50,7 @@ class OpenLoop {
   OpenLoop(const OpenLoopConfig& config, std::int64_t start_ns, const std::atomic<bool>* interrupt = nullptr);
 
   // One turn of a lane: takes the next request or batch, waits for it if it has not arrived, and calls
-  // body(std::span<Request>). False when nothing is left. `clock` is the lane's own.
+  // body(std::span<Request>). Returns false when nothing is left. `clock` is the lane's own.
   template <WaitingClock C, class Body>
   bool serve(const C& clock, Body&& body) {
     const std::span<Request> taken = take(clock);
@@ -67,7 +67,7 @@ class OpenLoop {
   }
 
   [[nodiscard]] std::int64_t done() const { return done_.load(std::memory_order_relaxed); }
-  // In the order of arrival; after every lane has come to its end.
+  // In order of arrival; to be called after every lane has finished.
   [[nodiscard]] std::vector<Request> take_requests() { return std::move(requests_); }
 
  private:
@@ -75,7 +75,7 @@ class OpenLoop {
     return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed);
   }
 
-  // One lane at a time waits for arrivals, the others for their turn to.
+  // One lane at a time waits for arrivals, the others wait for their turn.
   template <WaitingClock C>
   std::span<Request> take(const C& clock) {
     const auto free_since = clock.now_ns();
@@ -94,7 +94,7 @@ class OpenLoop {
     return taken;
   }
 
-  // Requests that share a batch with the next one.
+  // The requests that share a batch with the next one.
   template <WaitingClock C>
   std::size_t gather(const C& clock) {
     const std::size_t first = next_;
@@ -115,11 +115,11 @@ class OpenLoop {
   std::atomic<std::int64_t> done_ = 0;
 };
 
-// Runs the whole schedule on a crew, one lane a thread. body(lane, std::span<Request>).
+// Runs the whole schedule on a crew, one lane per thread, with body(lane, std::span<Request>).
 template <WaitingClock C, class Body>
 std::vector<Request> run_open_loop(const C& clock, Body& body, LaneCrew& crew, const OpenLoopConfig& config,
                                    const LoopHooks& hooks) {
-  constexpr std::int64_t kLeadNs = 20'000'000;  // the lanes are waiting when the first request comes
+  constexpr std::int64_t kLeadNs = 20'000'000;  // so that the lanes are waiting when the first request comes
   const auto start = clock.now_ns() + kLeadNs;
   OpenLoop loop(config, start, hooks.interrupt);
   crew.run(

@@ -20,14 +20,14 @@ namespace {
 using detail::Control;
 using detail::Slot;
 
-constexpr std::size_t kPage = std::size_t{1} << 16;  // of any machine
+constexpr std::size_t kPage = std::size_t{1} << 16;  // a multiple of the page size on any machine
 constexpr std::size_t kSlotsOffset = (sizeof(Control) + kPage - 1) / kPage * kPage;
 
 [[noreturn]] void fail(const char* what) {
   throw Error(ErrorCode::kInternal, fmt::format("{} of the instances: {}", what, std::strerror(errno)));
 }
 
-// Not the private kind: waiters are other processes. A wake-up without reason is looked into by the caller.
+// Uses a shared futex, because waiters are other processes. The caller checks for spurious wake-ups.
 void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   ::syscall(SYS_futex, &word, FUTEX_WAIT, value, nullptr, nullptr, 0);
 }
@@ -44,7 +44,7 @@ void set_state(Slot& slot, RequestState state) {
   slot.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
 }
 
-// Of all processes, and released by the kernel when its holder dies.
+// The mutex is shared by all processes and released by the kernel when its holder dies.
 void make_shared_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_t attributes;
   ::pthread_mutexattr_init(&attributes);
@@ -119,7 +119,7 @@ void SharedQueue::map_slots(std::int64_t count) {
   if (count_ > 0) slots_ = detail::Mapping(file_.get(), kSlotsOffset, count_ * sizeof(Slot));
 }
 
-// Cutting the file and lengthening it again makes every slot zero without touching it.
+// Truncating the file and extending it again zeroes every slot without touching it.
 void SharedQueue::open(const RoundPlan& plan) {
   const auto count =
       plan.arrivals_ns.empty() ? plan.count : static_cast<std::int64_t>(plan.arrivals_ns.size());
@@ -176,7 +176,7 @@ std::int64_t SharedQueue::first_call_ns() const {
   return control().seats[0].first_call_ns.load(std::memory_order_acquire);
 }
 
-// A process that died right after its claim leaves `next` behind: the slots tell.
+// A process that died right after its claim leaves `next` behind, so the slots are counted.
 std::int64_t SharedQueue::claimed() const {
   auto next = control().next.load(std::memory_order_acquire);
   while (next < control().count &&
@@ -219,7 +219,7 @@ std::vector<Request> SharedQueue::requests() const {
   return all;
 }
 
-// A request that was given back when the round was stopped is nobody's.
+// A request that was given back when the round was stopped belongs to no instance.
 std::vector<ClaimTally> SharedQueue::tally() const {
   std::vector<ClaimTally> tallies(static_cast<std::size_t>(instances_));
   for (std::size_t i = 0; i < static_cast<std::size_t>(claimed()); ++i) {
@@ -250,7 +250,7 @@ void SharedQueue::say_finished(int instance) {
   control().seats[instance].finished_round.store(round_, std::memory_order_release);
 }
 
-// Whoever finds a slot taken moves `next` on for its owner, so that nobody waits for a process that died.
+// A process that finds a slot taken advances `next`, so that none waits for an owner that died.
 Slot* SharedQueue::claim(int instance) {
   Control& c = control();
   for (auto i = c.next.load(std::memory_order_acquire); i < c.count;
@@ -277,12 +277,12 @@ bool SharedQueue::is_over(const Slot& slot) {
   return state_of(slot) != RequestState::kWaiting;
 }
 
-// Stopped before it was offered.
+// Gives back a slot because the round was stopped before its request arrived.
 void SharedQueue::give_back(Slot& slot) {
   slot.owner.store(0, std::memory_order_release);
 }
 
-// A request that has come: served now, or given up.
+// The request has arrived: it is served now, or given up.
 void SharedQueue::look_at(Slot& slot, std::int64_t free_since, std::int64_t now) {
   const auto state = fate(slot, now);
   if (state != RequestState::kWaiting) return set_state(slot, state);

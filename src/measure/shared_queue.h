@@ -13,17 +13,17 @@
 #include "measure/open_loop.h"
 
 // One queue of requests for several processes (methodology: instances). It lies in a memory file: the parent
-// opens a round of requests, instances claim the next one with a single compare-and-swap that also names the
-// owner, and write begin, end and state into the request's own slot. Whatever a process that died had claimed
-// is therefore known, and nothing else is lost.
+// opens a round of requests; instances claim the next one with a single compare-and-swap that also names the
+// owner, and write begin, end and state into the request's own slot. So it is known what a process that died
+// had claimed, and nothing else is lost.
 namespace paceline::measure {
 
-// One round: a schedule (arrivals_ns not empty), or `count` requests that are all there from the start.
+// One round: a schedule (arrivals_ns not empty), or `count` requests that are all available from the start.
 struct RoundPlan {
   std::int64_t start_ns = 0;  // common to all instances
   std::int64_t count = 0;
   std::vector<std::int64_t> arrivals_ns{};  // after the start, ascending
-  std::int64_t timeout_ns = 0;              // 0: a request waits as long as it takes
+  std::int64_t timeout_ns = 0;              // 0: a request waits without limit
   std::int64_t drain_ns = 0;                // of a schedule
   BatchRule batching{};                     // of a schedule
 };
@@ -39,7 +39,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> owner;  // instance + 1; 0: not claimed
   std::atomic<std::uint32_t> state;  // RequestState
   std::int64_t scheduled_ns, start_ns, end_ns, issue_delay_ns;
-  std::int64_t input_ns, output_ns;  // as in Request, and written by the same
+  std::int64_t input_ns, output_ns;  // as in Request, and written by the same code
   std::int32_t batch;
 };
 static_assert(sizeof(Slot) == 64);
@@ -59,8 +59,8 @@ struct Control {
   std::uint32_t paced;  // a schedule
   std::int64_t start_ns, count, timeout_ns, deadline_ns;
   BatchRule batching;
-  pthread_mutex_t intake;                      // held by the one lane of all instances that forms a batch
-  alignas(64) std::atomic<std::int64_t> next;  // no slot below it is free
+  pthread_mutex_t intake;  // held by the one lane of all instances that is forming a batch
+  alignas(64) std::atomic<std::int64_t> next;  // every slot below it is taken
   Seat seats[kMaxInstances];
 };
 
@@ -84,8 +84,7 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-// Holds a mutex that processes share. A holder that died leaves nothing half done: what it had claimed says
-// so itself.
+// Holds a mutex that processes share. A holder that died leaves nothing half done: its claim is in its slot.
 class Turn {
  public:
   explicit Turn(pthread_mutex_t& mutex);
@@ -103,29 +102,29 @@ class SharedQueue {
  public:
   static constexpr int kMaxInstances = detail::kMaxInstances;
 
-  explicit SharedQueue(int instances);                        // the parent's: a new memory file
-  explicit SharedQueue(FileDescriptor file);                  // an instance's: the file it was handed
+  explicit SharedQueue(int instances);                        // for the parent: a new memory file
+  explicit SharedQueue(FileDescriptor file);                  // for an instance: the file that it inherited
   [[nodiscard]] int file() const { return file_.get(); }      // for the instances to inherit
-  [[nodiscard]] int instances() const { return instances_; }  // of the parent's
+  [[nodiscard]] int instances() const { return instances_; }  // for the parent
 
-  // The parent's side.
+  // For the parent.
   void open(const RoundPlan& plan);  // every living instance has finished the last round
-  void stop();                       // nothing is claimed any more in this round
+  void stop();                       // no more claims in this round
   void close();                      // no more rounds
-  void fail_claims(int instance);    // of a process that is dead for certain
+  void fail_claims(int instance);    // of a process that is certainly dead
   [[nodiscard]] bool ready(int instance) const;
-  [[nodiscard]] bool finished(int instance) const;  // its part of the round
+  [[nodiscard]] bool finished(int instance) const;  // whether it has finished its part of the round
   [[nodiscard]] std::int64_t first_call_ns() const;
-  [[nodiscard]] std::int64_t claimed() const;  // slots that are not free any more
-  // Requests that became final since the last call, in the order of their slots.
+  [[nodiscard]] std::int64_t claimed() const;  // slots that are no longer free
+  // Requests that became final since the last call, in slot order.
   std::vector<Request> collect();
   // Every request of the round, in order, once no instance works on it.
   [[nodiscard]] std::vector<Request> requests() const;
-  [[nodiscard]] std::vector<ClaimTally> tally() const;  // one an instance
+  [[nodiscard]] std::vector<ClaimTally> tally() const;  // one per instance
 
-  // The instance's side.
+  // For an instance.
   void say_ready(int instance, std::int64_t first_call_ns);
-  bool wait_for_round();  // asleep; false: there are no more
+  bool wait_for_round();  // sleeps; false: there are no more
   void say_finished(int instance);
   [[nodiscard]] bool stopped() const { return control().stopped.load(std::memory_order_relaxed) != 0; }
 
@@ -133,7 +132,7 @@ class SharedQueue {
   [[nodiscard]] bool paced() const { return control().paced != 0; }
 
   // One turn of a lane: claims the next request or batch, waits for it, and calls body(std::span<Slot>).
-  // False when nothing is left.
+  // Returns false when nothing is left.
   template <WaitingClock C, class Body>
   bool serve(const C& clock, int instance, Body&& body) {
     const bool together = paced() && control().batching.max_requests > 1;
@@ -151,11 +150,11 @@ class SharedQueue {
     return true;
   }
 
-  // The next free slot, the caller's from now on; null when none is left or the round is stopped.
+  // Claims the next free slot for the caller; null when none is left or the round is stopped.
   detail::Slot* claim(int instance);
 
  private:
-  // The next request, claimed before it comes.
+  // The next request, which is claimed before it arrives.
   template <WaitingClock C>
   std::span<detail::Slot> take_one(const C& clock, int instance) {
     const auto free_since = clock.now_ns();
@@ -170,8 +169,8 @@ class SharedQueue {
     return {slot, 1};
   }
 
-  // One lane at a time waits for requests and claims those that share a batch, so that lanes which are free
-  // at once do not take one request each.
+  // One lane at a time waits for requests and claims those that share a batch; otherwise lanes that become
+  // free together would take one request each.
   template <WaitingClock C>
   std::span<detail::Slot> take_batch(const C& clock, int instance) {
     const auto free_since = clock.now_ns();

@@ -40,7 +40,7 @@ stats::StopDecision AloneDecider::stop_at_count(std::span<const double> samples_
   return decision;
 }
 
-// Goes on to twice the length when the series still begins with warm-up.
+// Extends to twice the length when the series still begins with warm-up.
 void AloneDecider::extend(stats::StopDecision& decision, std::span<const double> samples_ns,
                           std::int64_t elapsed_ns) {
   const auto cut = stats::mser5(samples_ns);

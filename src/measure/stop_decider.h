@@ -9,22 +9,22 @@
 
 namespace paceline::measure {
 
-// Decides when warm-up and measurement end. Asked at agreed counts only, outside the timed region: ranks that
-// run the same loop stay in step when their deciders answer alike (rank 0 decides and broadcasts).
+// Decides when warm-up and measurement end. It is asked at agreed counts only, outside the timed region:
+// ranks that run the same loop stay in step when their deciders give the same answers (rank 0 decides and
+// broadcasts).
 class StopDecider {
  public:
   virtual ~StopDecider() = default;
   [[nodiscard]] virtual std::int64_t first_warmup_check() const = 0;
-  // Durations since the last question; elapsed since warm-up began.
+  // `durations_ns` are those since the last question; `elapsed_ns` counts from the start of warm-up.
   virtual stats::WarmupDecision warmup(std::span<const double> durations_ns, std::int64_t elapsed_ns) = 0;
-  // `sample_ns`: how long a sample probably takes.
+  // `sample_ns` is the estimated duration of a sample.
   [[nodiscard]] virtual std::int64_t first_stop_check(double sample_ns) const = 0;
-  // All samples so far, per iteration; elapsed since measuring began.
+  // `samples_ns` are all so far, per iteration; `elapsed_ns` counts from the start of measuring.
   virtual stats::StopDecision stop(std::span<const double> samples_ns, std::int64_t elapsed_ns) = 0;
 };
 
-// One process, nobody to agree with. A converged series with left-over warm-up in it is extended once to
-// twice its length.
+// For a single process. A converged series with left-over warm-up is extended once to twice its length.
 class AloneDecider : public StopDecider {
  public:
   // With `iterations` the count is fixed: neither precision nor caps matter, and convergence does not apply.

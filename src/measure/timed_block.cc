@@ -7,7 +7,7 @@ void prepare(std::vector<Sample>& samples, std::int64_t count) {
   const auto size = samples.size();
   const auto wanted = static_cast<std::size_t>(count);
   if (wanted <= size) return;
-  samples.resize(wanted);  // writes the new pages, so that they are not faulted in while measuring
+  samples.resize(wanted);  // touches the new pages, so that they are not faulted in while measuring
   samples.resize(size);
 }
 

@@ -7,10 +7,10 @@
 
 #include "measure/clock_concept.h"
 
-// The innermost loop. Nothing but the body runs between two timestamps.
+// The innermost loop: two clock readings around the body. Nothing but the body runs between two timestamps.
 namespace paceline::measure {
 
-// One timer pair: `duration_ns` covers the whole batch.
+// The time between two readings; `duration_ns` covers the whole batch.
 struct Sample {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
@@ -21,7 +21,7 @@ struct Sample {
 struct BlockHooks {
   std::function<void(std::int64_t)> before;  // index of the coming sample: rotate inputs, flush caches
   using After = std::function<bool(const Sample&)>;
-  After after;                                   // true: it did something long, a pause in the series
+  After after;                                   // true: it took long, which is a pause in the series
   const std::atomic<bool>* interrupt = nullptr;  // true ends the block before its next sample
   std::vector<std::int64_t>* pauses = nullptr;   // sample counts after which there was a pause
   [[nodiscard]] bool interrupted() const {
@@ -29,11 +29,10 @@ struct BlockHooks {
   }
 };
 
-// Room for `count` samples in all, with its pages touched, so that recording allocates nothing.
+// Makes room for `count` samples in total and touches its pages, so that recording allocates nothing.
 void prepare(std::vector<Sample>& samples, std::int64_t count);
 
-// Appends samples until there are `until` of them; each is `batch` calls of the body. `samples` must have
-// room.
+// Appends samples until there are `until`; each is `batch` calls of the body. `samples` must have room.
 template <Clock C, class Body>
 void run_block(const C& clock, Body& body, std::int64_t batch, std::int64_t until,
                std::vector<Sample>& samples, const BlockHooks& hooks) {

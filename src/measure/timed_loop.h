@@ -8,8 +8,7 @@
 #include "measure/loop_types.h"
 #include "measure/stop_decider.h"
 
-// First call, warm-up, then measurement of one body, one call after the other (methodology: measurement
-// loop).
+// Times first call, warm-up and measurement of one body, call by call (methodology: measurement loop).
 namespace paceline::measure {
 
 template <Clock C, class Body>
@@ -82,7 +81,7 @@ class TimedLoop {
     last_report_ns_ = phase_start_ns_;
   }
 
-  // False when interrupted.
+  // Returns false when interrupted.
   bool run_until(std::int64_t n, std::int64_t batch, std::vector<Sample>& samples,
                  std::vector<std::int64_t>* pauses) {
     prepare(samples, n);
@@ -115,14 +114,14 @@ class TimedLoop {
   StopDecider& decider_;
   const LoopHooks& hooks_;
   LoopResult result_;
-  double estimate_ns_ = 0;  // of one iteration, from the last thing that ran
+  double estimate_ns_ = 0;  // of one iteration, from what ran last
   Phase phase_ = Phase::kWarmup;
   const std::vector<Sample>* current_ = nullptr;
   std::int64_t phase_start_ns_ = 0;
   std::int64_t last_report_ns_ = 0;
 };
 
-// Runs `body` (a callable without arguments). `timer` comes from calibrate(); it decides when one iteration
+// Runs `body` (a callable without arguments). `timer` comes from calibrate(), and decides when one iteration
 // is too short to be timed alone.
 template <Clock C, class Body>
 LoopResult run_timed_loop(const C& clock, Body&& body, const LoopConfig& config, const TimerCost& timer,

@@ -12,13 +12,13 @@
 
 namespace paceline::measure {
 
-// A clock that can also wait; a fake one moves its time on instead.
+// A clock that can also wait; a fake one advances its time instead.
 template <class C>
 concept WaitingClock = Clock<C> && requires(const C& clock, std::int64_t when) {
   clock.wait_until(when);
 };
 
-// The host's clock. Waits asleep until 200 us before the moment, then spins: a sleeping thread wakes late.
+// The host's clock. It sleeps until 200 us before the moment and then spins: a sleeping thread wakes late.
 class HostWaitingClock : public SteadyClock {
  public:
   explicit HostWaitingClock(const std::atomic<bool>* interrupt = nullptr) : interrupt_(interrupt) {}

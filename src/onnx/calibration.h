@@ -11,20 +11,20 @@
 #include "onnx/proto.h"
 #include "onnx/value_observer.h"
 
-// Ranges of activations: how they are collected, kept and found again.
+// Collects the ranges of activations, stores them and finds them again.
 namespace paceline::onnx {
 
 using Ranges = std::map<std::string, Range>;
 
-// The model with these values as graph outputs behind its own. Graph inputs and outputs among them are left
-// out: their data is at hand.
+// The model with these values as additional graph outputs. Graph inputs and outputs are left out, because
+// their data is available.
 proto::ModelProto with_outputs(const proto::ModelProto& model, const std::set<std::string>& values);
 
 // Observers of many values.
 class Calibrator {
  public:
   explicit Calibrator(std::set<std::string> values) : values_(std::move(values)) {}
-  // Takes in those tensors whose names were asked for. Throws Error(kData) for other types than float32.
+  // Observes the tensors whose names were asked for. Throws Error(kData) for types other than float32.
   void observe(std::span<const TensorView> tensors);
   // Throws Error(kData) naming a value that was never seen, or that was NaN or infinite.
   [[nodiscard]] Ranges ranges(const RangeRule& rule) const;
@@ -34,7 +34,7 @@ class Calibrator {
   std::map<std::string, ValueObserver> observers_;
 };
 
-// What a calibration was made of, and what came out. Two of the same identity give the same ranges.
+// The identity of a calibration and its result. Equal identities give equal ranges.
 struct Calibration {
   std::string model_sha256, data_sha256;
   RangeRule rule;
@@ -43,16 +43,16 @@ struct Calibration {
   Ranges ranges;
 };
 
-// Why `kept` cannot stand in for a calibration with the identity of `wanted` and these values; empty: it can.
+// Why `kept` cannot replace a calibration with the identity of `wanted` and these values; empty: it can.
 std::string why_not_reusable(const Calibration& kept, const Calibration& wanted,
                              const std::set<std::string>& values);
 
 std::string calibration_to_json(const Calibration& calibration);
-// Throws Error(kData) when the text is no calibration of ours.
+// Throws Error(kData) when the text is not a calibration of ours.
 Calibration calibration_from_json(const std::string& text, const std::string& name);
 
 // TensorRT's calibration cache: "TRT-<version>-EntropyCalibration2", then "name: <scale as the hexadecimal
-// bits of a float>", scale = max|x|/127. TensorRT reads a cache of its own version only.
+// bits of a float>", scale = max|x|/127. TensorRT only reads caches of its own version.
 std::string calibration_to_tensorrt(const Ranges& ranges, int tensorrt_version = 100100);
 
 }  // namespace paceline::onnx

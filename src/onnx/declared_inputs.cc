@@ -23,7 +23,7 @@ constexpr std::uint64_t kGraph = 7, kInitializer = 5, kInput = 11, kOutput = 12,
                         kType = 2, kTensorType = 1, kElemType = 1, kShape = 2, kDim = 1, kDimValue = 1,
                         kDimParam = 2;
 
-// A file as bytes; only the pages that are looked at are read. Empty when it cannot be.
+// A mapped file, of which only the pages that are accessed are read. Empty when it cannot be mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
@@ -55,8 +55,8 @@ struct Field {
   std::uint64_t number = 0;  // of a varint
 };
 
-// Walks the fields of a message in protocol buffers' wire format: a key (field number and kind), then a
-// varint, 8 or 4 bytes, or a length and that many bytes. Ends at what is no field.
+// Iterates over the fields of a message in protocol buffers' wire format: a key (field number and kind), then
+// a varint, 8 or 4 bytes, or a length and that many bytes. Ends at anything else.
 class Message {
  public:
   explicit Message(std::string_view bytes) : rest_(bytes) {}
@@ -115,7 +115,7 @@ void append_dimension(DeclaredInput& input, std::string_view dimension) {
   input.symbols.emplace_back(extent < 1 ? first_bytes(dimension, kDimParam) : "");
 }
 
-// Of an input or an output: what the file says of both is alike.
+// Reads an input or an output, which are declared alike.
 DeclaredInput input_of(std::string_view value_info) {
   DeclaredInput input{std::string(first_bytes(value_info, kName)), {}, {}, {}};
   const auto tensor = first_bytes(first_bytes(value_info, kType), kTensorType);

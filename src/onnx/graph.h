@@ -10,11 +10,11 @@
 #include "base/tensor.h"
 #include "onnx/proto.h"
 
-// Reading and building graphs, without the words of protobuf.
+// Reads and builds graphs without exposing protobuf.
 namespace paceline::onnx {
 
-// Who makes a value and who reads it. Holds pointers into the graph: valid until nodes or initializers are
-// added or removed.
+// Which node makes a value and which nodes read it. Holds pointers into the graph, valid until nodes or
+// initializers are added or removed.
 class GraphIndex {
  public:
   explicit GraphIndex(proto::GraphProto& graph);
@@ -30,9 +30,9 @@ class GraphIndex {
   std::map<std::string, bool> outputs_;
 };
 
-// What people call a node: its name, or its first output where it has none.
+// The name of a node for users: its own, or its first output where it has none.
 std::string layer_name(const proto::NodeProto& node);
-// An operator of the standard, not of a vendor's set.
+// Whether an operator is from the ONNX standard.
 bool is_standard(const proto::NodeProto& node);
 
 const proto::AttributeProto* find_attribute(const proto::NodeProto& node, const std::string& name);
@@ -42,31 +42,30 @@ void set_attribute(proto::NodeProto& node, const std::string& name, std::int64_t
 void set_attribute(proto::NodeProto& node, const std::string& name, float value);
 void set_attribute(proto::NodeProto& node, const std::string& name, std::span<const std::int64_t> values);
 
-// Appends a node with one output of its own name unless `outputs` says otherwise.
+// Appends a node with one output of the node's name unless `outputs` says otherwise.
 proto::NodeProto& add_node(proto::GraphProto& graph, const std::string& op, const std::string& name,
                            std::span<const std::string> inputs, std::span<const std::string> outputs);
 
 std::int32_t onnx_type(DType dtype);                    // TensorProto::DataType
-std::optional<DType> dtype_of(std::int32_t onnx_type);  // empty: a type we have no name for (string, …)
+std::optional<DType> dtype_of(std::int32_t onnx_type);  // empty: a type without a name here (string, …)
 
-// Bytes are in the machine's order, which is little-endian wherever this tool runs, as in the format.
+// Bytes are little-endian, as in the format and on every machine that this tool runs on.
 proto::TensorProto make_tensor(const std::string& name, DType dtype, const Shape& shape, const void* data);
 proto::TensorProto make_tensor(const std::string& name, const Shape& shape, std::span<const float> values);
 proto::TensorProto make_tensor(const std::string& name, const Shape& shape,
                                std::span<const std::int64_t> values);
 
 Shape shape_of(const proto::TensorProto& tensor);
-// Values of a float32, float16 or float64 tensor, however it stores them. Throws Error(kData) for other
-// types.
+// Values of a float32, float16 or float64 tensor, however stored. Throws Error(kData) for other types.
 std::vector<float> floats_of(const proto::TensorProto& tensor);
 std::vector<std::int64_t> ints_of(const proto::TensorProto& tensor);  // int64 and int32
 
 // A graph input or output. A dimension below 0 becomes the symbol "N".
 proto::ValueInfoProto make_value_info(const TensorSpec& spec);
-// Inputs that are no initializers; unknown dimensions are -1. Throws Error(kData) for a type without a name.
+// Inputs that are not initializers; unknown dimensions are -1. Throws Error(kData) for a type without a name.
 std::vector<TensorSpec> graph_inputs(const proto::GraphProto& graph);
 
-// The version of the default operator set; 0: none named.
+// The version of the default operator set; 0: none is named.
 std::int64_t opset_version(const proto::ModelProto& model);
 
 }  // namespace paceline::onnx

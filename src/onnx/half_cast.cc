@@ -23,19 +23,19 @@ constexpr float kLargestHalf = 65504;
 
 // Operators that keep float32, and why.
 constexpr std::array<std::string_view, 39> kIslands{
-    // wide range of results, or sums of many: rounding or overflow shows
+    // wide range of results, or sums of many values: rounding or overflow shows
     "Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "GroupNormalization",
     "InstanceNormalization", "BatchNormalization", "LpNormalization", "MeanVarianceNormalization", "LRN",
     "ReduceSum", "ReduceMean", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
     "ReduceProd", "CumSum", "Exp", "Log", "Pow", "Sqrt", "Reciprocal", "Softplus", "SoftmaxCrossEntropyLoss",
-    // they take some inputs in float32 only, or make values from nothing
+    // they take some inputs in float32 only, or have no inputs
     "Resize", "Upsample", "Range", "NonMaxSuppression", "RoiAlign", "GridSample", "RandomNormal",
     "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "QuantizeLinear",
     "DequantizeLinear"};
 constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
 constexpr std::array<std::string_view, 5> kTakeAny{"Shape", "Size", "Cast", "IsNaN", "IsInf"};
 
-// Operators whose outputs do not have the type of their first input.
+// Operators whose outputs differ in type from their first input.
 struct OutputType {
   std::string_view op;
   int output;  // -1: all
@@ -76,7 +76,7 @@ std::optional<Type> typed_by_operator(const proto::NodeProto& node, int output) 
   return value ? static_cast<Type>(value->t().data_type()) : proto::TensorProto::FLOAT;
 }
 
-// Element types of every value, from the graph's inputs onwards.
+// Element types of all values, starting from the graph's inputs.
 class Types {
  public:
   explicit Types(const proto::GraphProto& graph) {
@@ -150,9 +150,9 @@ class HalfCaster {
   Types types_;
   GraphIndex index_;
   std::set<const proto::NodeProto*> islands_;
-  std::set<std::string> half_;           // values stored in float16, initializers apart
+  std::set<std::string> half_;           // values stored in float16, except initializers
   std::set<std::string> half_weights_;   // initializers read as float16
-  std::map<std::string, bool> renamed_;  // graph outputs made in another type than wanted: made in float16?
+  std::map<std::string, bool> renamed_;  // graph outputs not made in the wanted type; true: made in float16
   std::set<std::string> cast_done_;
   proto::GraphProto nodes_;
   HalfReport report_;
@@ -164,7 +164,7 @@ bool HalfCaster::has_float(const proto::NodeProto& node) const {
          std::any_of(node.output().begin(), node.output().end(), is_float);
 }
 
-// A variance's epsilon, 1e-12, is 0 in float16: what stands between the sum and the root stays with them.
+// An epsilon of 1e-12 is 0 in float16, so what lies between the sum and the root of a variance stays float32.
 bool HalfCaster::between_islands(const proto::NodeProto& node) const {
   bool fed = false, read = false;
   for (const auto& input : node.input()) {
@@ -217,7 +217,7 @@ void HalfCaster::sort_values() {
   }
 }
 
-// Name under which a float value can be read in the wanted type; puts a conversion in when there is none yet.
+// The name under which a float value can be read in the wanted type; adds a conversion where necessary.
 std::string HalfCaster::as_type(const std::string& value, bool half) {
   if (index_.initializer(value)) {
     if (half) half_weights_.insert(value);
@@ -237,7 +237,7 @@ void HalfCaster::add_cast(const std::string& from, const std::string& to, bool h
   ++report_.casts;
 }
 
-// Operators that name a type themselves.
+// Changes the type that some operators name in an attribute.
 void HalfCaster::retarget(proto::NodeProto& node) const {
   const bool names_float = int_attribute(node, "to", proto::TensorProto::FLOAT) == proto::TensorProto::FLOAT;
   if (node.op_type() == "Cast" && names_float)

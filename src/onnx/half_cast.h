@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Converts a graph to float16 with islands of float32.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,16 +17,16 @@ struct HalfOptions {
 
 struct HalfReport {
   int half_nodes = 0;                // operators that compute in float16
-  std::vector<std::string> islands;  // names of operators left in float32
+  std::vector<std::string> islands;  // names of operators that stay in float32
   std::int64_t clamped = 0;          // weights beyond ±65504
-  std::int64_t flushed = 0;          // weights that are not 0 and became 0
-  std::int64_t casts = 0;            // conversions put in between
+  std::int64_t flushed = 0;          // nonzero weights that became 0
+  std::int64_t casts = 0;            // conversions that were inserted
 };
 
-// Rewrites the model to float16 in place: weights and every operator but those that lose too much in it
-// (softmax, normalisation, sums, powers, exponentials, whatever stands between two of them), those that must
-// have float32 (Resize, Range, …), and operators of other sets than the standard's.
-// Throws Error(kUnsupported) for control flow, whose inner graphs keep their types.
+// Rewrites the model to float16 in place: weights and all operators except those that lose too much in it
+// (softmax, normalisation, sums, powers, exponentials, anything between two of them), those that need float32
+// (Resize, Range, …), and operators from outside the standard's sets. Throws Error(kUnsupported) for control
+// flow, whose inner graphs keep their types.
 HalfReport cast_to_half(proto::ModelProto& model, const HalfOptions& options = {});
 
 }  // namespace paceline::onnx

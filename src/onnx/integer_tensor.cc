@@ -8,9 +8,9 @@
 namespace paceline::onnx {
 namespace {
 
-constexpr float kBiasLimit = 0x1.0p30F;  // half of int32: room for the sums that are added
+constexpr float kBiasLimit = 0x1.0p30F;  // half of int32 leaves room for the sums that are added
 
-// Channel of element i: the axis' extent counts once every `inner` elements.
+// The channel of element i: the index along the axis advances every `inner` elements.
 class ChannelOf {
  public:
   ChannelOf(const std::vector<std::int64_t>& shape, int axis) : extent_(at(shape, axis)) {

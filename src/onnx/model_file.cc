@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kAlignment = 4096;    // of a tensor in the data file, so that readers can map it
-constexpr std::int64_t kStaysInside = 1024;  // small tensors are shapes and scales: engines want them at once
+constexpr std::int64_t kStaysInside = 1024;  // small tensors are shapes and scales: engines need them
 
 struct External {
   std::string location;
@@ -52,7 +52,7 @@ External external_of(const proto::TensorProto& tensor) {
   return e;
 }
 
-// A model may not reach outside its own folder.
+// External data must lie inside the model's folder.
 fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, const External& e) {
   const fs::path location(e.location);
   const bool outside = location.empty() || location.is_absolute() || e.offset < 0 ||
@@ -102,7 +102,7 @@ void add_entry(proto::TensorProto& tensor, const std::string& key, const std::st
   entry.set_value(value);
 }
 
-// Moves the bytes of large initializers into a file for the life of this object, and back.
+// Moves the bytes of large initializers into a file during its lifetime, and back.
 class ExternalData {
  public:
   ExternalData(proto::GraphProto& graph, const fs::path& file) {

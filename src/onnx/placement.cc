@@ -15,10 +15,10 @@ namespace paceline::onnx {
 namespace {
 
 enum class Role {
-  kProduct,  // weights times activations: what 8 bits are for
-  kFollow,   // folds into the operator before it: no quantisation between
-  kJoin,     // computes on 8-bit numbers when all it reads are
-  kCarry,    // moves or chooses values: scale of its input
+  kProduct,  // weights times activations, which 8 bits are for
+  kFollow,   // fused into the operator before it, so not quantised in between
+  kJoin,     // computes in 8 bits when all its inputs are in 8 bits
+  kCarry,    // moves or selects values, with the scale of its input
 };
 struct RoleRow {
   std::string_view op;
@@ -78,7 +78,7 @@ int weight_axis(const proto::NodeProto& node) {
   return node.op_type() == "Gemm" && int_attribute(node, "transB", 0) != 0 ? 0 : 1;
 }
 
-// Decides for one graph. Nodes stand in topological order.
+// Decides for one graph, whose nodes are in topological order.
 class Planner {
  public:
   Planner(proto::GraphProto& graph, const PlacementOptions& options)
@@ -112,7 +112,7 @@ class Planner {
   Placement placement_;
   std::vector<const proto::NodeProto*> products_;
   std::set<int> chosen_;
-  std::set<std::string> integer_;               // values an integer engine makes as 8-bit numbers anyway
+  std::set<std::string> integer_;               // values that an integer engine makes in 8 bits anyway
   std::map<std::string, std::string> carried_;  // value -> the value its range comes from
 };
 
@@ -169,8 +169,8 @@ bool Planner::integer_inputs(const proto::NodeProto& node) const {
                      [&](const auto& input) { return integer_.contains(input); });
 }
 
-// Convolutions write 8-bit numbers in every engine; matrix products may as well write float, which costs
-// nothing and saves a rounding.
+// Convolutions write 8-bit numbers in every engine; matrix products may also write float, which costs nothing
+// and saves a rounding.
 void Planner::mark_integer_outputs(int n) {
   const auto& node = graph_.node(n);
   const auto role = role_of(node);

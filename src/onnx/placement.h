@@ -7,15 +7,15 @@
 
 #include "onnx/proto.h"
 
-// Where a graph changes to 8 bits. ONNX Runtime and OpenVINO recognise an integer operator by the
-// quantisation around it, so what is placed where decides what executes (docs/engines.md, "Quantisation").
+// Decides where a graph changes to 8 bits. ONNX Runtime and OpenVINO recognise an integer operator by the
+// quantisation around it, so the placement determines what executes (docs/engines.md, "Quantisation").
 namespace paceline::onnx {
 
 struct PlacementOptions {
   // Layers that stay in float: names with * and ?, and the words `first` and `last`.
   std::vector<std::string> exclude{};
-  // Products of two activations (attention). Off: softmax crowds its probabilities near 0, where 255 even
-  // steps lose most of them, and these products are a few per cent of a transformer's work.
+  // Products of two activations (attention). Off by default: softmax concentrates its probabilities near 0,
+  // where 255 even steps lose most of them, and these products are a few per cent of a transformer's work.
   bool activation_products = false;
 };
 
@@ -33,24 +33,25 @@ struct FloatLayer {
 
 struct Placement {
   std::vector<QuantisedLayer> layers;
-  std::vector<FloatLayer> float_layers;  // convolutions and matrix products left alone
-  // Values that are quantised, and the value whose range each takes: its own, or for operators that only
-  // move or choose values (MaxPool, Reshape, …) that of their input.
+  std::vector<FloatLayer> float_layers;  // convolutions and matrix products that stay in float
+  // For each quantised value, the value whose range it takes: its own, or for operators that only move or
+  // select values (MaxPool, Reshape, …) that of their input.
   std::map<std::string, std::string> range_of;
-  std::map<int, std::set<std::string>> reads;  // node -> quantised values it reads
+  std::map<int, std::set<std::string>> reads;  // per node the quantised values that it reads
 
-  // Their names. What a placement with more exclusions quantises is among them.
+  // The names of quantised values. With more exclusions the set only becomes smaller.
   [[nodiscard]] std::set<std::string> values() const;
 };
 
-// Leaves the model as it is. Throws Error(kUnsupported): already quantised, operator set below 10, nothing to
-// quantise (with why); Error(kConfig): an exclusion that fits no layer.
+// Does not change the model. Throws Error(kUnsupported) when it is already quantised, has an operator set
+// below 10, or offers nothing to quantise (with the reason); Error(kConfig) for an exclusion that matches no
+// layer.
 Placement place(proto::ModelProto& model, const PlacementOptions& options);
 
-// Whether it holds quantised operators, as files of other quantisers do.
+// Whether the model has quantised operators, also those of other quantisers.
 bool is_quantised(const proto::ModelProto& model);
 
-// Whole-name match; * stands for any text, ? for one character.
+// Matches whole names; * stands for any text, ? for one character.
 bool matches_glob(std::string_view name, std::string_view pattern);
 
 }  // namespace paceline::onnx

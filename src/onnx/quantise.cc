@@ -96,7 +96,7 @@ void Rewriter::quantise_value(const std::string& value, const proto::NodeProto& 
   if (done_.insert(value).second) add_pair(value, scale_of(value, reader));
 }
 
-// Zeros where a bias cannot become integers of the usual scale: then it limits nothing.
+// Zeros where a bias cannot become integers of the usual scale, so that it limits nothing.
 std::vector<float> Rewriter::bias_of(const proto::NodeProto& node, std::size_t channels) const {
   if (!integer_bias() || node.op_type() == "MatMul" || node.input_size() < 3) return {};
   const auto it = initializers_.find(node.input(2));
@@ -117,7 +117,7 @@ std::vector<float> finite_weights(const proto::TensorProto& tensor) {
   return weights;
 }
 
-// With a scale a channel, or one for all.
+// With one scale per channel, or one for all.
 ChannelWeights Rewriter::integers_of(const proto::TensorProto& tensor, const QuantisedLayer& layer,
                                      const std::vector<float>& smallest_scales) const {
   const auto weights = finite_weights(tensor);
@@ -130,7 +130,7 @@ ChannelWeights Rewriter::integers_of(const proto::TensorProto& tensor, const Qua
                            smallest);
 }
 
-// A weight that several layers share is quantised once for each way they use it.
+// A weight that several layers share is quantised once per way in which they use it.
 void Rewriter::quantise_weights(proto::NodeProto& node, const QuantisedLayer& layer) {
   const std::string weight = node.input(layer.weight_input);
   const auto& tensor = *initializers_.at(weight);

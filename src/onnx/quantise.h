@@ -8,16 +8,16 @@
 #include "onnx/placement.h"
 #include "onnx/proto.h"
 
-// Post-training quantisation: a float model and the ranges of its activations to a model with
-// QuantizeLinear/DequantizeLinear pairs that engines turn into integer operators.
+// Quantises after training: turns a float model and the ranges of its activations into a model with
+// QuantizeLinear/DequantizeLinear pairs, from which engines make integer operators.
 namespace paceline::onnx {
 
 struct QuantiseOptions {
   PlacementOptions placement{};
-  // kUnsigned with int32 bias for ONNX Runtime and OpenVINO, kSigned with float bias for TensorRT: none of
-  // them runs the other's file as 8 bits (docs/engines.md, "Quantisation").
+  // kUnsigned with int32 bias for ONNX Runtime and OpenVINO, kSigned with float bias for TensorRT: none runs
+  // the other's file in 8 bits (docs/engines.md, "Quantisation").
   Activations activations = Activations::kUnsigned;
-  // CPUs without VNNI add two u8·s8 products in 16 bits and saturate; 7-bit weights cannot.
+  // CPUs without VNNI add two u8·s8 products in 16 bits and saturate; 7-bit weights avoid that.
   bool reduce_range = false;
 };
 
@@ -31,9 +31,9 @@ struct QuantiseReport {
   int quantised_values = 0;
 };
 
-// Rewrites the model in place and drops the float weights, which have a scale a channel from operator set 13
-// on and one a tensor before. Throws what place() throws, and Error(kData)
-// naming a layer whose input has no range.
+// Rewrites the model in place and drops the float weights. Weights have one scale per channel from operator
+// set 13 on, and one per tensor before. Throws what place() throws, and Error(kData) naming a layer whose
+// input has no range.
 QuantiseReport quantise(proto::ModelProto& model, const Ranges& ranges, const QuantiseOptions& options);
 
 }  // namespace paceline::onnx

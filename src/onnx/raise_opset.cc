@@ -15,20 +15,20 @@ namespace paceline::onnx {
 namespace {
 
 constexpr std::int64_t kOldest = 9;
-constexpr std::int64_t kIrVersion = 7;  // the format's version when operator set 13 came
+constexpr std::int64_t kIrVersion = 7;  // the IR version of operator set 13
 
-// Operators whose meaning changed, and the set from which on it did
-// (https://github.com/onnx/onnx/blob/main/docs/Changelog.md). Others of these sets only took more types.
+// Operators whose meaning changed, and the set in which it did
+// (https://github.com/onnx/onnx/blob/main/docs/Changelog.md). Others only accept more types in these sets.
 struct Change {
   std::string_view op;
   std::int64_t set;
 };
 constexpr std::array kChanges{Change{"Upsample", 10}, Change{"Resize", 11}, Change{"Scatter", 11}};
-// Until set 12 these flatten the input at their axis; over the last dimension that is the same.
+// Before set 13 these flatten the input at their axis, which makes no difference for the last dimension.
 constexpr std::array<std::string_view, 3> kFlattening{"Softmax", "LogSoftmax", "Hardmax"};
 constexpr std::int64_t kFlattensUntil = 13;
 
-// Attributes that are inputs from a set on, in the order of those inputs.
+// Attributes that became inputs in a set, in the order of those inputs.
 enum class Form { kFloat, kInts };
 struct Moved {
   std::string_view op;
@@ -60,7 +60,7 @@ std::optional<int> rank_of(const proto::GraphProto& graph, const std::string& va
   return std::nullopt;
 }
 
-// Whether its axis is the last one, as far as the file says.
+// Whether its axis is the last one, as far as the file tells.
 bool over_the_last_axis(const proto::GraphProto& graph, const proto::NodeProto& node) {
   const auto axis = int_attribute(node, "axis", 1);
   if (axis == -1) return true;
@@ -116,7 +116,7 @@ void move_attributes(proto::GraphProto& graph, proto::NodeProto& node, std::int6
   }
 }
 
-// The default of the axis is another one from set 13 on.
+// Writes the axis out, because its default changes in set 13.
 void write_axis(proto::NodeProto& node, std::int64_t set) {
   if (set == kFlattensUntil && is_flattening(node)) set_attribute(node, "axis", std::int64_t{-1});
 }

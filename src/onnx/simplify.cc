@@ -10,7 +10,7 @@
 namespace paceline::onnx {
 namespace {
 
-constexpr std::int64_t kInitializersApart = 4;  // the IR version since which initializers need not be inputs
+constexpr std::int64_t kInitializersApart = 4;  // the IR version from which initializers need not be inputs
 
 void drop_inputs_that_are_initializers(proto::ModelProto& model) {
   auto& graph = *model.mutable_graph();
@@ -45,7 +45,7 @@ std::optional<BatchNorm> read_batch_norm(const GraphIndex& index, const proto::N
   return bn;
 }
 
-// The BatchNormalization that alone reads a convolution's output; null: there is none.
+// The BatchNormalization that is the only reader of a convolution's output; null: there is none.
 proto::NodeProto* sole_batch_norm(const GraphIndex& index, const proto::NodeProto& conv) {
   const auto& value = conv.output(0);
   const auto& readers = index.consumers(value);
@@ -80,7 +80,7 @@ std::vector<float> folded_bias(const BatchNorm& bn, const std::vector<double>& f
   return folded;
 }
 
-// New initializers, because the old ones may have other readers.
+// Makes new initializers, because the old ones may have other readers.
 bool fold_one(proto::GraphProto& graph, const GraphIndex& index, proto::NodeProto& conv) {
   auto* node = sole_batch_norm(index, conv);
   auto weights = constant_floats(index, conv, 1);
@@ -100,7 +100,7 @@ bool fold_one(proto::GraphProto& graph, const GraphIndex& index, proto::NodeProt
   while (conv.input_size() < 3) conv.add_input("");
   conv.set_input(2, stem + "_bias");
   conv.set_output(0, stem);
-  node->clear_output();  // nobody reads it: remove_unused takes it away
+  node->clear_output();  // it has no readers left, so remove_unused removes it
   return true;
 }
 
@@ -119,7 +119,7 @@ void add_reads(const proto::NodeProto& node, std::set<std::string>& wanted) {
   }
 }
 
-// Nodes stand in topological order, so one walk from the end finds every node that matters.
+// Nodes are in topological order, so one pass from the end finds every node that is needed.
 std::set<std::string> wanted_values(proto::GraphProto& graph) {
   std::set<std::string> wanted;
   for (const auto& output : graph.output()) wanted.insert(output.name());

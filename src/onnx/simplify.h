@@ -2,24 +2,23 @@
 #pragma once
 #include "onnx/proto.h"
 
-// What is done to a graph before it changes its precision. Outputs stay the same up to rounding.
+// Simplifies a graph before its precision changes. Outputs stay the same up to rounding.
 namespace paceline::onnx {
 
-// Constant nodes with a tensor become initializers; initializers are no graph inputs any more (files of IR
-// version 3 list them there, and a changed weight would then be an input nobody gives).
+// Turns Constant nodes with a tensor into initializers, and removes initializers from the graph inputs (files
+// of IR version 3 list them there, and a changed weight would become an input without a value).
 void constants_to_initializers(proto::ModelProto& model);
 
-// Transpose of an initializer becomes an initializer: linear layers that share a weight are exported so.
-// Returns how many.
+// Turns the Transpose of an initializer into an initializer: exporters write shared weights of linear layers
+// so. Returns how many.
 int fold_transposed_weights(proto::ModelProto& model);
 
-// Conv followed only by BatchNormalization in inference form becomes one Conv with bias, computed in double:
-//   w' = w·γ/√(σ²+ε),  b' = (b−μ)·γ/√(σ²+ε) + β
-//   (https://onnx.ai/onnx/operators/onnx__BatchNormalization.html)
+// Folds a BatchNormalization in inference form into the Conv that only it reads, computed in double: w' =
+// w·γ/√(σ²+ε), b' = (b−μ)·γ/√(σ²+ε) + β (https://onnx.ai/onnx/operators/onnx__BatchNormalization.html).
 // Returns how many.
 int fold_batch_norm(proto::ModelProto& model);
 
-// Drops nodes whose outputs nobody reads, then initializers that no node reads.
+// Drops nodes whose outputs are not read, then initializers that no node reads.
 void remove_unused(proto::ModelProto& model);
 
 // All of the above in order.

@@ -26,13 +26,12 @@ constexpr MethodRow kMethods[] = {{RangeMethod::kMinMax, "minmax"},
 
 using Counts = std::vector<double>;
 
-// Level l of `bins` bins shared among 128; every level gets at least one when there are 128 or more.
+// The level of a bin when `bins` bins share 128 levels; every level has at least one bin from 128 bins on.
 std::size_t level_of(std::size_t bin, std::size_t bins) {
   return bin * kLevels / bins;
 }
 
-// What is left of the first `bins` counts when only 128 levels are told apart: each level's count spread
-// evenly over its bins that are not empty.
+// The first `bins` counts with only 128 levels: each level's count is spread evenly over its nonempty bins.
 Counts coarsened(const Counts& counts, std::size_t bins) {
   std::array<double, kLevels> sum{}, filled{};
   for (std::size_t b = 0; b < bins; ++b)
@@ -43,7 +42,7 @@ Counts coarsened(const Counts& counts, std::size_t bins) {
   return result;
 }
 
-// Σ p·ln(p/q) of two histograms, each divided by its sum; infinite where q has nothing and p has.
+// Σ p·ln(p/q) of two histograms, each divided by its sum; infinite where q is 0 and p is not.
 double divergence(const Counts& p, const Counts& q) {
   const double sum_p = std::accumulate(p.begin(), p.end(), 0.0),
                sum_q = std::accumulate(q.begin(), q.end(), 0.0);
@@ -56,7 +55,7 @@ double divergence(const Counts& p, const Counts& q) {
   return total;
 }
 
-// Information lost by clipping at `bins`: the reference keeps what lies beyond in its last bin.
+// Information lost by clipping at `bins`; the reference adds what lies beyond to its last bin.
 double clipping_loss(const Counts& counts, std::size_t bins, double beyond) {
   Counts reference(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins));
   reference.back() += beyond;
@@ -156,7 +155,7 @@ double ValueObserver::entropy_threshold() const {
   Counts counts(fine.begin(), fine.begin() + static_cast<std::ptrdiff_t>(used));
   const double width = 2 * bin_width();
   if (used <= kLevels) return static_cast<double>(used) * width;
-  counts[0] = counts[1];  // zeros, most of what a Relu lets through, cost nothing at any threshold
+  counts[0] = counts[1];  // zeros, most of what a Relu outputs, lose nothing at any threshold
   double beyond = 0, best = std::numeric_limits<double>::infinity();
   std::size_t chosen = used;
   for (std::size_t bins = used; bins >= kLevels; --bins) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// What values a tensor takes, and which range of them 8 bits should cover.
+// Observes the values of a tensor, and picks the range of them that 8 bits should cover.
 namespace paceline::onnx {
 
 struct Range {
@@ -16,9 +16,9 @@ struct Range {
 };
 
 enum class RangeMethod {
-  kMinMax,      // everything seen
-  kPercentile,  // the smallest |x| ≤ t that holds this share of all values
-  kEntropy,     // the t whose 128 levels lose least information (Kullback-Leibler)
+  kMinMax,      // the whole range seen
+  kPercentile,  // the smallest t with |x| ≤ t for this share of all values
+  kEntropy,     // the t whose 128 levels lose the least information (Kullback-Leibler)
 };
 
 struct RangeRule {
@@ -28,13 +28,13 @@ struct RangeRule {
 };
 
 std::string_view range_method_name(RangeMethod method);
-RangeMethod parse_range_method(std::string_view name);  // throws Error(kConfig) naming those there are
+RangeMethod parse_range_method(std::string_view name);  // throws Error(kConfig) naming the known ones
 
-// Counts of |x| in 4096 bins below a power of two, negative and positive values apart. When a value does not
-// fit, neighbouring bins are merged: the counts are those of one pass over all data, whatever its order.
+// Counts |x| in 4096 bins below a power of two, negative and positive values apart. When a value does not
+// fit, neighbouring bins are merged, so that the counts do not depend on the order of the data.
 class ValueObserver {
  public:
-  // Values that are not finite are counted and otherwise left out.
+  // Values that are not finite are counted but otherwise ignored.
   void add(std::span<const float> values);
   void merge(const ValueObserver& other);
   [[nodiscard]] std::uint64_t count() const { return count_; }  // of finite values
@@ -54,7 +54,7 @@ class ValueObserver {
   [[nodiscard]] double percentile_threshold(double percentile) const;
   [[nodiscard]] double entropy_threshold() const;
 
-  int exponent_ = -140;  // the bins cover |x| < 2^exponent_; at first less than any value but 0
+  int exponent_ = -140;  // the bins cover |x| < 2^exponent_; initially below any value but 0
   Bins negative_ = Bins(kBins), positive_ = Bins(kBins);
   std::uint64_t count_ = 0, not_finite_ = 0;
   float low_ = 0, high_ = 0;

@@ -12,24 +12,24 @@ namespace paceline::plugin {
 
 struct BuildSettings {
   std::string precision = "fp32";              // as in EngineSettings
-  int threads = 1;                             // of the built engine, where it keeps a number
+  int threads = 1;                             // of the built engine, if it stores a number
   std::vector<ShapeProfile> profiles;          // one or more, each with every input of the model
   std::map<std::string, std::string> options;  // engine-specific
-  std::string log_file;                        // what the library says while it builds is appended here
+  std::string log_file;                        // messages of the library during the build are appended here
 };
 
 struct BuildReport {
-  std::vector<std::pair<std::string, std::string>> settings;  // as the built engine reports them back
+  std::vector<std::pair<std::string, std::string>> settings;  // as reported by the built engine
   std::vector<std::string> notes;                             // what the user should know, in words
 };
 
-// Turns an ONNX file into a file of its own that the engine of the same name loads.
+// The interface of a builder, which turns an ONNX file into a file that the engine of the same name loads.
 class PACELINE_EXPORT Builder {
  public:
   virtual ~Builder() = default;
-  // Throws Error(kUnsupported) naming the operator and its node where the library cannot do one,
-  // Error(kData) for a file that is no model, Error(kUsage) for an option or a profile that does not fit.
-  // Leaves no file behind when it throws.
+  // Throws Error(kUnsupported) naming an operator and its node that the library cannot build, Error(kData)
+  // for a file that is not a model, Error(kUsage) for an option or a profile that does not fit. Leaves no
+  // file behind when it throws.
   virtual BuildReport build(const std::string& onnx_file, const BuildSettings& settings,
                             const std::string& file) = 0;
 };

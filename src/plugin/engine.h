@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The interface of an engine, which runs models.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,19 +15,19 @@
 
 namespace paceline::plugin {
 
-// Which model to run. Either `name` (built into the plug-in) or `file` is set.
+// The model to run. Either `name` (built into the plug-in) or `file` is set.
 struct ModelSpec {
   std::string name;          // e.g. "resnet50"
   std::string file;          // path of a model file in the engine's own format
   std::string weights_file;  // safetensors for built-in models; empty: seeded random weights
   std::uint64_t weights_seed = 0;
   std::vector<TensorSpec> inputs;  // names, dtypes and full shapes, batch included
-  // Dynamic batching: bind will also bring smaller batches, in dimension 0 of every input. An engine that can
-  // only run the shapes above refuses those, and its batches are filled up.
+  // With dynamic batching, bind also brings smaller batches, in dimension 0 of every input. An engine that
+  // only runs the shapes above refuses those, and its batches are filled up.
   bool any_batch = false;
 };
 
-// How to run it. An engine throws Error(kUnsupported) with the reason for what it cannot do here.
+// How to run the model. An engine throws Error(kUnsupported) with the reason for what it cannot do here.
 struct EngineSettings {
   std::string precision = "fp32";              // fp32 tf32 fp16 bf16 amp_fp16 amp_bf16 int8
   std::string layout = "contiguous";           // contiguous | channels_last
@@ -34,13 +35,12 @@ struct EngineSettings {
   std::map<std::string, std::string> options;  // engine-specific
 };
 
-// What the engine says of itself after load(): its library versions and its effective settings as it reports
-// them back.
+// What the engine reports after load(): its library versions and its effective settings.
 struct EngineInfo {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;
   std::vector<std::pair<std::string, std::string>> settings;
-  bool device_clock = false;  // device_ns() has an answer
+  bool device_clock = false;  // device_ns() returns a time
 };
 
 // Share of the model's multiply-add work that ran in one precision; the shares of a model add up to 1.
@@ -50,18 +50,18 @@ struct PrecisionShare {
   int operators = 0;  // convolutions and matrix products counted
 };
 
-// One layer as the engine executed it, under the engine's own name for it.
+// One layer as the engine executed it, by the engine's name for it.
 struct Layer {
   std::string name;
-  std::string type;       // the engine's word: QLinearConv, FullyConnected, …
+  std::string type;       // the engine's type: QLinearConv, FullyConnected, …
   std::string precision;  // as in PrecisionShare; empty: not known
   std::optional<double> time_ns;
   std::optional<double> flops;  // of its convolutions and matrix products; none: it has none, or not known
-  std::string model_layer{};    // what the model calls it: "layer1.0.conv1"; empty: names do not tell
+  std::string model_layer{};    // the model's name for it: "layer1.0.conv1"; empty: names do not tell
 };
 
-// Times of layers in the order of execution: of each layer the median over some inferences, so that one that
-// was preempted does not count.
+// Times of layers in order of execution. Each is the median over some inferences, so that one that was
+// preempted does not count.
 struct LayerTimes {
   std::vector<Layer> layers;
   std::string source;  // how they were measured, in words
@@ -73,45 +73,44 @@ struct ReadBack {
   std::optional<std::int64_t>
       peak_tensor_bytes;        // high-water mark of the tensor allocator during one inference
   std::optional<double> flops;  // counted in that inference, whole batch; a multiply-add is two
-  std::vector<Layer> layers{};  // in the order of execution; empty: this engine cannot tell
-  // What a caching allocator held of the device's memory then, at most: tensors and what it keeps for later.
+  std::vector<Layer> layers{};  // in order of execution; empty: this engine cannot tell
+  // The most device memory that a caching allocator held then: tensors and what it keeps for later.
   std::optional<std::int64_t> peak_reserved_bytes{};
 };
 
-using Slot = int;  // one independent set of inputs and outputs; slots are what allow overlap later
+using Slot = int;  // one independent set of inputs and outputs; several slots would allow overlap
 
-// Runs one model. It knows of no clock, no file format of ours, and prints nothing.
-// The caller's order is load, bind, then any number of enqueue + synchronize; bind may be repeated with other
-// data.
+// Runs one model. It has no clock, knows none of our file formats, and prints nothing. The caller's order is
+// load, bind, then any number of enqueue + synchronize; bind may be repeated with other data.
 class PACELINE_EXPORT Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual EngineInfo info() const = 0;
-  // What a model file says of its inputs; asked before load, or without it.
+  // The inputs that a model file declares; called before load, or without it.
   [[nodiscard]] virtual std::vector<DeclaredInput> file_inputs(const std::string& file);
   // Builds or reads the model; may take long.
   virtual void load(const ModelSpec& model, const EngineSettings& settings) = 0;
-  // Sets the inputs of a slot. The data stays the caller's and must live until the next bind.
+  // Sets the inputs of a slot. The data belongs to the caller and must live until the next bind.
   virtual void bind(Slot slot, std::span<const TensorView> inputs) = 0;
   // Starts one inference on the slot's inputs.
   virtual void enqueue(Slot slot) = 0;
-  // Waits for it. The outputs can be read by the host and stay valid until the slot's next enqueue or bind.
-  // An engine that was told to leave them on its device (option io: none) returns nothing.
+  // Waits for the inference. The host can read the outputs, which stay valid until the slot's next enqueue or
+  // bind. An engine that leaves them on its device (option io: none) returns nothing.
   [[nodiscard]] virtual std::span<const TensorView> synchronize(Slot slot) = 0;
-  // Runs one inference under observation and says what executed. Never called in a timed pass.
+  // Runs one inference under observation and reports what executed. Never called in a timed pass.
   [[nodiscard]] virtual ReadBack read_back(Slot slot) = 0;
-  // Runs so many inferences on the slot's inputs under the engine's profiler, after a first one that does not
-  // count. Never called in a timed pass.
+  // Runs `inferences` inferences on the slot's inputs under the engine's profiler, after a first one that
+  // does not count. Never called in a timed pass.
   [[nodiscard]] virtual LayerTimes profile(Slot slot, int inferences);
-  // How long the slot's last inference took on the device's own clock, from the start of the model's first
-  // operation to the end of its last, copies of inputs and outputs left out. Asked after synchronize, outside
+  // The time of the slot's last inference on the device's clock, from the start of the model's first
+  // operation to the end of its last, without copies of inputs and outputs. Called after synchronize, outside
   // the timed region.
   [[nodiscard]] virtual std::optional<double> device_ns(Slot) const { return std::nullopt; }
-  // Copies the outputs of the slot's last inference to the host, where synchronize left them on the device;
-  // they stay valid as those of synchronize do. Called after synchronize and device_ns, outside the timed
+  // Copies the outputs of the slot's last inference to the host where synchronize left them on the device;
+  // they stay valid like those of synchronize. Called after synchronize and device_ns, outside the timed
   // region.
   [[nodiscard]] virtual std::span<const TensorView> fetch_outputs(Slot) { return {}; }
-  // Leaves the device's caches without anything an inference put there. Called outside the timed region.
+  // Empties the device's caches of anything that an inference put there. Called outside the timed region.
   virtual void flush_caches() {
     throw Error(ErrorCode::kUnsupported,
                 "engine '" + info().name + "' cannot empty the caches; use cache_mode: warm");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The interface of an exporter, which writes built-in models as files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,16 +11,15 @@ namespace paceline::plugin {
 struct ExportSettings {
   std::int64_t opset = 17;
   bool dynamic_batch = true;  // dimension 0 of inputs and outputs is the symbol N
-  // More weight bytes than this go to FILE.data beside the model.
+  // Weights above this many bytes go to FILE.data beside the model.
   std::int64_t external_data_above_bytes = 1'900'000'000;
 };
 
-// Writes a built-in model, with the weights that the engines of the same plug-in run, as a file that other
-// engines read.
+// Writes a built-in model, with the weights that the plug-in's engines use, as a file for other engines.
 class PACELINE_EXPORT Exporter {
  public:
   virtual ~Exporter() = default;
-  // `model.inputs` give the shapes to write. Throws Error(kUnsupported) naming an operator it cannot
+  // `model.inputs` have the shapes to write. Throws Error(kUnsupported) naming an operator it cannot
   // translate and where the model uses it.
   virtual void write(const ModelSpec& model, const ExportSettings& settings, const std::string& file) = 0;
 };

@@ -13,8 +13,7 @@
 #include "plugin/rank_group.h"
 #include "plugin/trainer.h"
 
-// What a plug-in's shared object exports: one C function, paceline_plugin(), that returns a static
-// description.
+// What a plug-in's shared object exports: one C function, paceline_plugin(), returns a static description.
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
@@ -32,7 +31,7 @@ struct ExporterEntry {
 };
 
 struct BuilderEntry {
-  const char* engine;  // that loads what it builds
+  const char* engine;  // the engine that loads what it builds
   const char* suffix;  // of the files: .blob
   std::unique_ptr<Builder> (*make)();
 };
@@ -42,7 +41,7 @@ struct TrainerEntry {
   std::unique_ptr<Trainer> (*make)();
 };
 
-// A communication library: the store that ranks meet at, and their group.
+// A communication library: its store, at which ranks meet, and its group.
 struct BackendEntry {
   const char* name;  // gloo | nccl
   std::shared_ptr<Store> (*connect)(const Rendezvous& where);
@@ -50,7 +49,7 @@ struct BackendEntry {
 };
 
 struct Plugin {
-  std::uint32_t abi_version;  // first member in every version: checked before anything else is read
+  std::uint32_t abi_version;  // first member in every version, checked before anything else is read
   const char* name;
   std::vector<std::pair<std::string, std::string>> (
       *versions)();  // libraries as loaded now, e.g. {"LibTorch", "2.15.0"}
@@ -63,7 +62,7 @@ struct Plugin {
 
 }  // namespace paceline::plugin
 
-// Exactly one of these in a plug-in:  PACELINE_PLUGIN(kMyPlugin)
+// There is exactly one of these in a plug-in: PACELINE_PLUGIN(kMyPlugin)
 #define PACELINE_PLUGIN(description)                                            \
   extern "C" PACELINE_EXPORT const paceline::plugin::Plugin* paceline_plugin(); \
   extern "C" const paceline::plugin::Plugin* paceline_plugin() {                \

@@ -25,7 +25,7 @@ int decimals_of(const std::string& number) {
   return dot == std::string::npos ? 0 : static_cast<int>(number.size() - dot - 1);
 }
 
-// One number for both sides is fair where they differ by a third at most, or by less than 1 % of the value.
+// One number for both sides is fair where they differ by at most a third, or by less than 1 % of the value.
 bool about_symmetric(double below, double value, double above) {
   constexpr double kAlike = 2.0 / 3, kTooLittleToSee = 0.01;
   const double narrow = std::min(below, above), wide = std::max(below, above);
@@ -37,7 +37,7 @@ std::string half_width_text(double half, int decimals) {
   return std::stod(text) == 0 ? format_significant(half, 1) : text;
 }
 
-// "54.1 ±0.9" or "54.1 (53.0–58.9)", all with as many decimals.
+// "54.1 ±0.9" or "54.1 (53.0–58.9)", all with the same number of decimals.
 std::string around(const std::string& text, double value, double low, double high) {
   const int decimals = decimals_of(text);
   if (about_symmetric(value - low, value, high - value))
@@ -45,8 +45,7 @@ std::string around(const std::string& text, double value, double low, double hig
   return fmt::format("{} ({:.{}f}–{:.{}f})", text, low, decimals, high, decimals);
 }
 
-// Ratios stand below each other with two decimals. One that the interval does not decide is shown as the
-// interval alone.
+// Ratios in a column have two decimals. One that its interval does not decide is shown as that interval.
 std::string ratio_text(const result::SpeedUp& s) {
   const auto& ratio = s.ratio;
   if (s.verdict == "inconclusive") return fmt::format("{:.2f}–{:.2f}", *ratio.ci_low, *ratio.ci_high);
@@ -89,7 +88,7 @@ bool judged_by_answers(const CaseResult& one) {
   return one.correctness.judged_by == "answers" && one.correctness.top1_agreement;
 }
 
-// "Requests by the size of their batch: 1: 20 %, 4: 80 %", the most frequent ones.
+// "Requests by the size of their batch: 1: 20 %, 4: 80 %", for the most frequent sizes.
 std::string batch_shares(std::vector<result::BatchSize> sizes) {
   constexpr std::size_t kShown = 8;
   std::int64_t all = 0;
@@ -106,8 +105,8 @@ std::string batch_shares(std::vector<result::BatchSize> sizes) {
   return fmt::format("Requests by the size of their batch: {}.", join(shares, ", "));
 }
 
-// " output 'mask' (dense): 0.98 quantile of its errors 0.02, largest 0.9." of maps; which of several is
-// nearest to its limit.
+// " output 'mask' (dense): 0.98 quantile of its errors 0.02, largest 0.9." for maps; of several outputs, the
+// one nearest to its limit.
 std::string outputs_text(const result::Correctness& c) {
   std::string text;
   for (const auto& output : c.outputs)

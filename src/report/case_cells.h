@@ -6,8 +6,7 @@
 #include "report/report_run.h"
 #include "result/run_result.h"
 
-// What a table for people shows of a case. Empty where there is no number; the reason stands in its own
-// function.
+// Makes the cells of a case in tables for people. One without a number is empty; other functions say why.
 namespace paceline::report {
 
 struct CaseCells {
@@ -24,9 +23,9 @@ struct CaseCells {
 
 CaseCells cells_of(const result::RunResult& run, const result::CaseResult& one);
 
-// Whether some case was judged by its answers: only then is there a column of what was kept.
+// Whether some case was judged by its answers, which the column of kept answers needs.
 bool shows_kept(std::span<const ReportRun> runs);
-// What the accuracy check did, in a sentence; empty where it compared nothing.
+// The accuracy check in a sentence; empty where nothing was compared.
 std::string accuracy_text(const result::CaseResult& one);
 // How requests were batched, in a sentence; empty where they were not.
 std::string batching_text(const result::CaseResult& one);
@@ -40,15 +39,15 @@ std::string highest_quantile_text(const result::CaseResult& one);
 // "skipped: reason", "failed (accuracy): reason"; empty for a measured case.
 std::string outcome_text(const result::CaseResult& one);
 
-// "54.1 ±0.9": the wider half of the interval, with the decimals of the value, where it is about symmetric;
-// else "54.1 (53.0–58.9)".
+// "54.1 ±0.9" where the interval is about symmetric: its wider half, with the decimals of the value; else
+// "54.1 (53.0–58.9)".
 std::string with_interval(const result::Estimate& estimate, double scale = 1);
 
 inline constexpr std::size_t kReasonsShown = 2;  // in a table; the page and result.json have all
 // "B  reason, reason, and 3 more": the grade with its first reasons.
 std::string grade_text(const result::CaseResult& one, std::size_t shown);
 
-// "images/s" when all cases count the same thing, else "items/s".
+// "images/s" when all cases count the same item, else "items/s".
 std::string throughput_head(const result::RunResult& run);
 
 }  // namespace paceline::report

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "analysis/case_query.h"
@@ -24,7 +25,7 @@ using result::Sample;
 
 constexpr double kToMs = 1e-6;
 
-// Six digits are more than a picture can show.
+// Six digits are more than a chart can show.
 Json rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value == 0 ? Json(0) : Json(nullptr);
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
@@ -38,7 +39,7 @@ Json interval(const result::Estimate& e, double scale = 1) {
   return {rounded(e.value, scale), rounded(e.ci_low, scale), rounded(e.ci_high, scale)};
 }
 
-// Keys as words: "max batch 4"; a variable keeps the form that it has in a shell.
+// Keys as words: "max batch 4"; a variable keeps its name as in a shell.
 std::string param_words(std::string_view key, const std::string& value) {
   constexpr std::string_view kVariable = "env.";
   if (key.starts_with(kVariable)) return fmt::format("{}={}", key.substr(kVariable.size()), value);
@@ -48,7 +49,7 @@ std::string param_words(std::string_view key, const std::string& value) {
   return words + " " + value;
 }
 
-// Engine, precision and what else tells the lines of one chart apart.
+// Engine, precision and whatever else distinguishes the lines of one chart.
 std::string series_name(const ReportCase& entry) {
   result::Benchmark b = entry.one->benchmark;
   const bool trains = !entry.one->training.empty();
@@ -71,7 +72,7 @@ Json speedup_json(const result::RunResult& run, const CaseResult& one) {
           {"baseline", baseline ? baseline->label : s.baseline_case_id}};
 }
 
-// What statistics are made of: no warm-up request, none that was lost.
+// The samples behind the statistics, without warm-up and lost requests.
 std::vector<Sample> shown_samples(const std::vector<Sample>& samples) {
   std::vector<Sample> shown;
   for (const Sample& sample : samples)
@@ -86,13 +87,11 @@ std::vector<double> durations_ms(const std::vector<Sample>& samples) {
   return values;
 }
 
-Json series_json(const std::vector<Sample>& samples, const std::vector<double>& values,
-                 std::size_t max_points) {
-  Json series = {{"index", Json::array()}, {"ms", Json::array()}, {"repetition", Json::array()}};
+Json series_json(const std::vector<double>& values, std::size_t max_points) {
+  Json series = {{"index", Json::array()}, {"ms", Json::array()}};
   for (const std::size_t at : decimate(values, max_points)) {
     series["index"].push_back(at + 1);
     series["ms"].push_back(rounded(values[at]));
-    series["repetition"].push_back(samples[at].repetition + 1);
   }
   return series;
 }
@@ -102,24 +101,35 @@ Json histogram_json(const std::vector<double>& values) {
   return {{"low", h.low}, {"bin_width", h.bin_width}, {"counts", h.counts}, {"beyond", h.beyond}};
 }
 
-// Where each repetition starts and ends in the series, its median, and why it may be disturbed.
-Json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples) {
+// The index of a text in `texts`, to which a new one is added.
+std::size_t place_of(const std::string& text, std::vector<std::string>& texts) {
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  if (found == texts.end()) return texts.push_back(text), texts.size() - 1;
+  return static_cast<std::size_t>(found - texts.begin());
+}
+
+// Begin and end of each repetition in the series, its median, and why it may be disturbed, as indices into
+// `warnings`, because most repetitions are disturbed alike.
+Json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples,
+                      std::vector<std::string>& warnings) {
   Json list = Json::array();
   for (const auto& repetition : one.repetitions) {
     std::size_t first = samples.size(), last = 0;
     for (std::size_t at = 0; at < samples.size(); ++at)
       if (samples[at].repetition == repetition.index) first = std::min(first, at), last = at;
     if (first == samples.size()) continue;
+    Json why = Json::array();
+    for (const auto& warning : repetition.noise.warnings) why.push_back(place_of(warning, warnings));
     list.push_back({{"number", repetition.index + 1},
                     {"from", first + 1},
                     {"to", last + 1},
                     {"p50", rounded(repetition.p50_ns, kToMs)},
-                    {"warnings", repetition.noise.warnings}});
+                    {"warnings", std::move(why)}});
   }
   return list;
 }
 
-Json samples_json(const ReportCase& entry, const RenderOptions& options) {
+Json samples_json(const ReportCase& entry, std::size_t max_points) {
   const auto found = entry.run->samples.find(entry.one->case_id);
   if (found == entry.run->samples.end()) return nullptr;
   const std::vector<Sample> samples = shown_samples(found->second);
@@ -128,14 +138,17 @@ Json samples_json(const ReportCase& entry, const RenderOptions& options) {
   const Json p99 = p99_reason(*entry.one).empty()
                        ? rounded(*result::find_metric("p99_ms")->get(*entry.one).value)
                        : Json(nullptr);
-  return {{"series", series_json(samples, values, options.max_points)},
+  std::vector<std::string> warnings;
+  Json repetitions = repetitions_json(*entry.one, samples, warnings);
+  return {{"series", series_json(values, max_points)},
           {"histogram", histogram_json(values)},
-          {"repetitions", repetitions_json(*entry.one, samples)},
+          {"repetitions", std::move(repetitions)},
+          {"warnings", warnings},
           {"p99", p99},
           {"total", values.size()}};
 }
 
-// What the case's answers cost against FP32, in words; empty where nothing was compared.
+// The cost in answers against FP32, in words; empty where nothing was compared.
 std::string accuracy_text(const CaseResult& one) {
   const auto& c = one.correctness;
   if (!c.centred_cosine) return {};
@@ -143,7 +156,7 @@ std::string accuracy_text(const CaseResult& one) {
                      c.top1_agreement ? fmt::format(", top-1 {}", format_percent(*c.top1_agreement, 1)) : "");
 }
 
-// Loss and accuracy while training and on held-out data, an epoch a point; null for a course of one point.
+// Loss and accuracy in training and on held-out data, one point per epoch; null for a single epoch.
 Json epochs_json(const result::Training& t) {
   if (t.epochs.size() < 2) return nullptr;
   Json points = Json::array();
@@ -156,7 +169,7 @@ Json epochs_json(const result::Training& t) {
   return points;
 }
 
-// The efficiency, or in words why nobody may claim one; null where no case of fewer ranks is beside it.
+// The efficiency, or the reason why it may not be claimed; null without a case of fewer ranks.
 Json scaling_json(const result::RunResult& run, const CaseResult& one) {
   if (one.scaling.empty()) return nullptr;
   const auto& s = one.scaling.front();
@@ -167,8 +180,8 @@ Json scaling_json(const result::RunResult& run, const CaseResult& one) {
           {"doubt", doubt}};
 }
 
-// Means of a step's parts: shares of the mean step, so that a bar of them is no longer than it. Medians in
-// results of versions that stored no shares.
+// Means of the parts of a step, as shares of the mean step, so that their bar is no longer than it. Medians
+// for results of versions without shares.
 Json parts_json(const CaseResult& one) {
   const auto& training = one.training.front();
   const auto& p = training.parts;
@@ -183,7 +196,7 @@ Json parts_json(const CaseResult& one) {
   return parts;
 }
 
-// Where the time of a step goes, and how it scales; null for what did not train.
+// Where the time of a step goes, and how it scales; null for cases that did not train.
 Json training_json(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
   if (one.training.empty()) return nullptr;
@@ -194,7 +207,7 @@ Json training_json(const ReportCase& entry) {
           {"scaling", scaling_json(entry.run->result, one)}};
 }
 
-// Means of a request's stages; null for what is no server.
+// Means of the stages of a request; null unless the case is a server.
 Json stages_json(const CaseResult& one) {
   if (one.benchmark.scenario != "server" || one.load.empty() || one.load.front().stages.empty())
     return nullptr;
@@ -204,12 +217,19 @@ Json stages_json(const CaseResult& one) {
   return stages;
 }
 
-bool on_front(const ReportCase& entry) {
-  const auto front = analysis::pareto_front(entry.run->result, entry.one->benchmark.model);
-  return std::find(front.begin(), front.end(), entry.one) != front.end();
+// Cases that no other case of their model beats in latency and throughput, of all runs.
+std::set<const CaseResult*> fronts(std::span<const ReportRun> runs) {
+  std::set<const CaseResult*> found;
+  for (const ReportRun& run : runs) {
+    std::set<std::string_view> models;
+    for (const auto& one : run.result.cases)
+      if (models.insert(one.benchmark.model).second)
+        for (const auto* best : analysis::pareto_front(run.result, one.benchmark.model)) found.insert(best);
+  }
+  return found;
 }
 
-Json case_json(const ReportCase& entry, const RenderOptions& options) {
+Json case_json(const ReportCase& entry, bool on_front, std::size_t max_points) {
   const CaseResult& one = *entry.one;
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   return {{"id", case_anchor(entry)},
@@ -224,11 +244,11 @@ Json case_json(const ReportCase& entry, const RenderOptions& options) {
           {"memory", memory ? rounded(static_cast<double>(*memory) * 1e-6) : Json(nullptr)},
           {"peak", rounded(one.flops.share_of_measured_peak)},
           {"accuracy", accuracy_text(one)},
-          {"front", on_front(entry)},
+          {"front", on_front},
           {"training", training_json(entry)},
           {"server", one.benchmark.scenario == "server"},
           {"stages", stages_json(one)},
-          {"samples", samples_json(entry, options)}};
+          {"samples", samples_json(entry, max_points)}};
 }
 
 }  // namespace
@@ -239,8 +259,11 @@ std::string case_anchor(const ReportCase& entry) {
 
 Json chart_data(std::span<const ReportRun> runs, const RenderOptions& options) {
   Json data = {{"unit", throughput_head(runs.front().result)}, {"cases", Json::array()}};
-  for (const ReportCase& entry : side_by_side(runs))
-    if (analysis::is_ok(*entry.one)) data["cases"].push_back(case_json(entry, options));
+  const auto entries = side_by_side(runs);
+  const auto best = fronts(runs);
+  for (const ReportCase& entry : entries)
+    if (analysis::is_ok(*entry.one))
+      data["cases"].push_back(case_json(entry, best.contains(entry.one), options.max_points));
   return data;
 }
 

@@ -7,10 +7,11 @@
 
 namespace paceline::report {
 
-// What page/app.js draws. Times in ms, memory in MB, rates in items per second; a missing number is null.
+// Writes the JSON that page/app.js draws. Times in ms, memory in MB, rates in items per second; a missing
+// number is null.
 nlohmann::json chart_data(std::span<const ReportRun> runs, const RenderOptions& options);
 
-// The id of a case's section in the page; differs from run to run.
+// The id of a case's section in the page, different for each run.
 std::string case_anchor(const ReportCase& entry);
 
 }  // namespace paceline::report

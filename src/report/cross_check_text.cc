@@ -31,7 +31,7 @@ std::string signed_percent(double share) {
   return (share < 0 ? "−" : "+") + percent(share) + " %";
 }
 
-// Files of version 1.2 hold a verdict whatever the grade.
+// Files of version 1.2 hold a verdict for any grade.
 CrossCheck checked(const result::CaseResult& one) {
   CrossCheck check = one.cross_check;
   if (check.ratio.value && one.grade == result::Grade::kC) check.reason = result::kInvalidCase;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Thins out points for a chart without losing an extreme.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,8 +11,8 @@ namespace paceline::report {
 // value, so no extreme is lost. All indices when they fit.
 std::vector<std::size_t> decimate(std::span<const double> values, std::size_t max_points);
 
-// Counts over equal bins of all values. The right edge is p99 + 3 IQR or the maximum; what lies beyond is
-// counted apart.
+// Counts of all values in equal bins. The right edge is p99 + 3 IQR or the maximum; values beyond it are
+// counted separately.
 struct Histogram {
   double low = 0;
   double bin_width = 0;

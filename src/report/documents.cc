@@ -16,7 +16,7 @@
 namespace paceline::report {
 namespace {
 
-// The label without what has a column of its own: "eager fp32 channels_last".
+// The label without the parts that have columns: "eager fp32 channels_last".
 std::string configuration_of(const result::CaseResult& one) {
   const auto& b = one.benchmark;
   std::vector<std::string> words;
@@ -41,7 +41,7 @@ std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
   return out;
 }
 
-// A measured case a row; what was not measured is an empty cell, and the outcome says why.
+// One row per case; what was not measured is an empty cell, and the outcome tells why.
 std::string render_study(std::span<const ReportRun> runs, const RenderOptions&) {
   std::string out =
       "model,configuration,batch_size,average_latency_ms,throughput_per_s,item,memory_mb,outcome,run_id,"

@@ -5,7 +5,7 @@
 
 #include "report/format_table.h"
 
-// The functions behind the rows of format_table.cc.
+// The functions that write the formats of format_table.cc.
 namespace paceline::report {
 
 std::string render_text(std::span<const ReportRun> runs, const RenderOptions& options);

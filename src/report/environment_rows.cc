@@ -51,7 +51,7 @@ struct MachineField {
 std::string as_text(const Json& value) {
   return scalar_text(value);
 }
-// GPUs of one name are counted.
+// GPUs of the same name are counted.
 std::string as_gpus(const Json& gpus) {
   std::map<std::string, int> counts;
   for (const Json& gpu : gpus)

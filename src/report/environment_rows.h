@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Turns an environment record into rows of text.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,13 +10,13 @@
 
 namespace paceline::report {
 
-// A nested record as rows of text: "cpu.model" → "EPYC"; null becomes "not known", lists of words one line.
+// A nested record as rows: "cpu.model" → "EPYC"; null becomes "not known", a list of words becomes one line.
 std::vector<std::pair<std::string, std::string>> flat_rows(const nlohmann::json& record);
 
-// The machine in one line from the fields an environment record has: CPU, cores, memory, governor, kernel.
+// The machine in one line, from the fields that the record has: CPU, cores, memory, governor, kernel.
 std::string machine_line(const nlohmann::json& environment);
 
-// The libraries the engines reported with their versions, each once; empty where none was.
+// The libraries that engines reported with their versions, each once; empty without any.
 std::string library_line(const result::RunResult& run);
 
 }  // namespace paceline::report

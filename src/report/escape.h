@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Escapes text for HTML, Markdown and XML: names of models, paths and logs come from users.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-// Names of models, paths and logs come from users: everything passes one of these before it enters a
-// document.
 namespace paceline::report {
 
 std::string escape_html(std::string_view text);  // text and quoted attributes; invalid UTF-8 becomes U+FFFD

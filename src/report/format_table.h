@@ -14,7 +14,7 @@ struct RenderOptions {
   std::size_t max_points = 2000;  // points drawn per case in a time series; extremes always stay
 };
 
-// A format is one row; each takes one run or several side by side and returns the whole document.
+// One row of the table of report formats: takes one run or several side by side, returns the whole document.
 struct Format {
   std::string_view name;
   std::string_view file;  // its name in a folder

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+// The HTML page's table and details of cases.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
@@ -24,13 +26,14 @@ namespace {
 
 using result::CaseResult;
 using result::MetricValue;
+using Rows = std::vector<std::pair<std::string, std::string>>;
 
 // p50, p99, throughput, vs baseline, memory, of peak, foreign CPU, grade
 constexpr std::size_t kColumnsAfterName = 8;
 
 std::string number_cell(const std::string& text, std::optional<double> sort_value) {
   if (text.empty()) return "<td class=\"number missing\">–</td>";
-  return fmt::format("<td class=\"number\" data-value=\"{}\">{}</td>", sort_value.value_or(0),
+  return fmt::format("<td class=\"number\" data-value=\"{:.6g}\">{}</td>", sort_value.value_or(0),
                      escape_html(text));
 }
 
@@ -56,7 +59,7 @@ std::string number_cells(const ReportCase& entry, bool kept) {
          number_cell(cells.foreign, metric(one, "foreign_cpu_frac"));
 }
 
-// The letter; its reasons behind a summary, which a keyboard opens too.
+// The letter, with its reasons behind a summary that a keyboard can open too.
 std::string grade_cell(const CaseResult& one) {
   const auto& reasons = one.grade_reasons;
   const std::string why =
@@ -82,7 +85,7 @@ std::string head_cell(std::string_view title, std::string_view kind) {
                      escape_html(title));
 }
 
-// Names of the code as words: fixed_iterations.
+// Replaces underscores in names of the code: fixed_iterations.
 std::string spaced(std::string text) {
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
@@ -92,12 +95,12 @@ std::string words_of(const MetricValue& value) {
   return value.reason.empty() ? "not measured" : spaced(value.reason);
 }
 
-// Of answers: near 100 %, so two digits would hide what there is to see.
+// Agreements are near 100 %, where two digits would show no difference.
 bool is_agreement(std::string_view name) {
   return name.ends_with("_agreement") || name.starts_with("top1_");
 }
 
-// Shares of 1 are read as percent; counts and ratios as they are.
+// Shares of 1 are shown as percent; counts and ratios as they are.
 bool is_share(std::string_view name) {
   return name.starts_with("share_") || name.ends_with("_share") || name == "train_accuracy" ||
          name == "eval_accuracy" || name.ends_with("_frac") || name.ends_with("_fraction") ||
@@ -109,7 +112,7 @@ std::string value_text(const result::Metric& one, double value) {
   return fmt::format("{:.4g}{}{}", value, one.unit == "1" ? "" : " ", one.unit == "1" ? "" : one.unit);
 }
 
-// A lower bound says so.
+// Marks a lower bound.
 std::string interval_text(const result::Metric& row, const MetricValue& value) {
   if (value.at_least) return "a lower bound";
   const double scale = is_share(row.name) ? 100 : 1;
@@ -117,23 +120,25 @@ std::string interval_text(const result::Metric& row, const MetricValue& value) {
                                        : "";
 }
 
-std::string metric_row(const result::Metric& row, const CaseResult& one) {
-  const MetricValue value = analysis::metric_value(row, one);
-  const std::string name =
-      fmt::format("<th scope=\"row\"><a href=\"#formula-{}\">{}</a></th>", row.name, escape_html(row.title));
-  const auto cells = [&](std::string_view kind, const std::string& number, const std::string& beside) {
-    return fmt::format("<tr>{}<td class=\"{}\">{}</td><td>{}</td></tr>\n", name, kind, number,
-                       escape_html(beside));
-  };
-  if (!value.value) return cells("number missing", "–", words_of(value));
-  // A ratio that its interval does not decide is no number, as in every table.
-  if (row.name == "speedup" && one.speedup.verdict == "inconclusive")
-    return cells("number missing", "–", "not decided: " + interval_text(row, value));
-  return cells("number", (value.at_least ? "at least " : "") + value_text(row, *value.value),
-               interval_text(row, value));
+std::string metric_name(const result::Metric& row) {
+  return fmt::format("<a href=\"#formula-{}\">{}</a>", row.name, escape_html(row.title));
 }
 
-// Headings of docs/metrics.md whose figures training has, and those that only inference has.
+// Why a figure is not a number; empty: it is one. As in every table, an undecided ratio is not shown as one.
+std::string no_number(const result::Metric& row, const MetricValue& value, const CaseResult& one) {
+  if (!value.value) return words_of(value);
+  if (row.name == "speedup" && one.speedup.verdict == "inconclusive")
+    return "not decided: " + interval_text(row, value);
+  return {};
+}
+
+std::string metric_row(const result::Metric& row, const MetricValue& value) {
+  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}{}</td><td>{}</td></tr>\n", metric_name(row),
+                     value.at_least ? "at least " : "", value_text(row, *value.value),
+                     escape_html(interval_text(row, value)));
+}
+
+// Headings of docs/metrics.md with figures of training, and those with figures of inference only.
 constexpr std::array<std::string_view, 5> kOfTraining{"training-throughput", "parts-of-a-step", "stragglers",
                                                       "scaling-efficiency",
                                                       "loss-and-accuracy-while-training"};
@@ -144,7 +149,7 @@ bool among(std::span<const std::string_view> anchors, std::string_view anchor) {
   return std::find(anchors.begin(), anchors.end(), anchor) != anchors.end();
 }
 
-// Rows that say nothing of most cases are shown where they do.
+// Whether a row concerns the case; most cases omit some rows.
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
   if (among(kOfTraining, row.anchor)) return is_training(one);
@@ -153,12 +158,28 @@ bool concerns(const result::Metric& row, const CaseResult& one) {
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
 
+// Figures that are missing for the same reason share a row.
 std::string metrics_html(const CaseResult& one) {
   std::string out =
-      "<h4>Figures</h4><table><thead><tr><th>figure</th><th class=\"number\">value</th><th>interval or "
+      "<h4>Figures</h4><table class=\"measured\"><thead><tr><th>figure</th><th>value</th><th>interval or "
       "reason</th></tr></thead><tbody>\n";
-  for (const auto& row : result::metrics())
-    if (concerns(row, one)) out += metric_row(row, one);
+  std::vector<std::pair<std::string, std::vector<std::string>>> missing;  // reason, figures
+  for (const auto& row : result::metrics()) {
+    if (!concerns(row, one)) continue;
+    const MetricValue value = analysis::metric_value(row, one);
+    const std::string reason = no_number(row, value, one);
+    if (reason.empty()) {
+      out += metric_row(row, value);
+      continue;
+    }
+    const auto known =
+        std::find_if(missing.begin(), missing.end(), [&](const auto& m) { return m.first == reason; });
+    (known == missing.end() ? missing.emplace_back(reason, std::vector<std::string>{}) : *known)
+        .second.push_back(escape_html(row.title));
+  }
+  for (const auto& [reason, figures] : missing)
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"missing\">–</td><td>{}</td></tr>\n",
+                       join(figures, ", "), escape_html(reason));
   return out + "</tbody></table>\n";
 }
 
@@ -167,32 +188,76 @@ std::string repetition_row(const result::Repetition& r) {
   const std::string first = r.first_iteration_ns ? format_ms(*r.first_iteration_ns) : "–";
   const std::string foreign = r.foreign_cpu_frac ? format_percent(*r.foreign_cpu_frac) : "–";
   return fmt::format(
-      "<tr><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
-      "class=\"number\">{}</td>"
-      "<td>{} ({})</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
-      r.index + 1, r.n, p50, first, r.warmup_iterations, escape_html(r.steady_state),
-      escape_html(spaced(r.stop_reason)), foreign);
+      "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} ({})</td><td>{}</td></tr>\n",
+      r.index + 1, r.n, p50, first, foreign, r.warmup_iterations, escape_html(r.steady_state),
+      escape_html(spaced(r.stop_reason)));
 }
 
 std::string repetitions_html(const CaseResult& one) {
   if (one.repetitions.empty()) return {};
   std::string out =
-      "<h4>Processes</h4><table><thead><tr><th class=\"number\">process</th><th class=\"number\">samples</th>"
-      "<th class=\"number\">p50 ms</th><th class=\"number\">first ms</th><th>warm-up "
-      "iterations</th><th>stopped</th>"
-      "<th class=\"number\">foreign CPU</th></tr></thead><tbody>\n";
+      "<h4>Processes</h4><table class=\"processes\"><thead><tr><th>process</th><th>samples</th><th>p50 "
+      "ms</th>"
+      "<th>first ms</th><th>foreign CPU</th><th>warm-up "
+      "iterations</th><th>stopped</th></tr></thead><tbody>\n";
   for (const auto& repetition : one.repetitions) out += repetition_row(repetition);
   return out + "</tbody></table>\n";
 }
 
-std::string settings_html(const CaseResult& one) {
-  std::vector<std::pair<std::string, std::string>> rows(one.effective_settings.begin(),
-                                                        one.effective_settings.end());
-  std::string out;
-  if (!rows.empty()) out += "<h4>Settings as the engine reported them</h4>" + rows_html(rows);
-  const auto asked = flat_rows(one.config_effective);
-  if (!asked.empty()) out += "<h4>Effective plan of this case</h4>" + rows_html(asked);
-  return out;
+// What has the same value in all of several cases, sorted.
+struct SharedRows {
+  Rows settings, plan;
+};
+
+Rows without(Rows rows, const Rows& shared) {
+  std::erase_if(rows, [&](const auto& row) { return std::binary_search(shared.begin(), shared.end(), row); });
+  return rows;
+}
+
+Rows in_both(const Rows& shared, Rows mine) {
+  Rows both;
+  std::sort(mine.begin(), mine.end());
+  std::set_intersection(shared.begin(), shared.end(), mine.begin(), mine.end(), std::back_inserter(both));
+  return both;
+}
+
+Rows settings_of(const CaseResult& one) {
+  return {one.effective_settings.begin(), one.effective_settings.end()};
+}
+
+SharedRows shared_rows(const std::vector<ReportCase>& entries) {
+  if (entries.size() < 2) return {};
+  const auto& first = *entries.front().one;
+  SharedRows shared{settings_of(first), flat_rows(first.config_effective)};
+  std::sort(shared.settings.begin(), shared.settings.end());
+  std::sort(shared.plan.begin(), shared.plan.end());
+  for (const auto& entry : entries) {
+    shared.settings = in_both(shared.settings, settings_of(*entry.one));
+    shared.plan = in_both(shared.plan, flat_rows(entry.one->config_effective));
+  }
+  return shared;
+}
+
+constexpr const char* kSettings = "Settings as the engine reported them";
+constexpr const char* kPlan = "Effective plan";
+
+// `beside`: what is equal in all cases stands elsewhere.
+std::string rows_under(const char* title, const Rows& rows, bool beside) {
+  if (rows.empty()) return {};
+  const auto* rest = beside ? ", beside what is <a href=\"#shared\">equal in all cases</a>" : "";
+  return fmt::format("<h4>{}{}</h4>{}", title, rest, rows_html(rows));
+}
+
+std::string settings_html(const CaseResult& one, const SharedRows& shared) {
+  return rows_under(kSettings, without(settings_of(one), shared.settings), !shared.settings.empty()) +
+         rows_under(kPlan, without(flat_rows(one.config_effective), shared.plan), !shared.plan.empty());
+}
+
+std::string shared_html(const SharedRows& shared) {
+  if (shared.settings.empty() && shared.plan.empty()) return {};
+  return "<details id=\"shared\"><summary>Equal in all cases: settings and plan</summary>" +
+         rows_under(kSettings, shared.settings, false) + rows_under(kPlan, shared.plan, false) +
+         "</details>\n";
 }
 
 std::string plots_html(const ReportCase& entry, const RenderOptions& options) {
@@ -220,7 +285,11 @@ std::string notes_html(const CaseResult& one) {
   return out;
 }
 
-std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
+// With this many cases their details stay text until one is opened, which spares the browser building all.
+constexpr std::size_t kManyCases = 200;
+
+std::string detail_html(const ReportCase& entry, const RenderOptions& options, const SharedRows& shared,
+                        bool lazily) {
   const CaseResult& one = *entry.one;
   const std::string instead = outcome_text(one);
   const std::string state = instead.empty() ? with_interval(one.headline.p50_ns, 1e-6) + " ms" : instead;
@@ -228,13 +297,14 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options) {
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
-  out += notes_html(one) + cross_check_html(one) + plots_html(entry, options) + training_details_html(one) +
-         operators_html(one) + "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" +
-         metrics_html(one) + "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) +
-         settings_html(one) + "</div></div>\n" + layers_html(one);
+  std::string inside = notes_html(one) + cross_check_html(one) + plots_html(entry, options) +
+                       training_details_html(one) + operators_html(one) +
+                       "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
+                       "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) +
+                       settings_html(one, shared) + "</div></div>\n" + layers_html(one);
   if (!one.log_tail.empty())
-    out += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
-  return out + "</details>\n";
+    inside += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
+  return out + (lazily ? "<script type=\"text/html\">" + inside + "</script>" : inside) + "</details>\n";
 }
 
 }  // namespace
@@ -254,9 +324,12 @@ std::string case_table_html(std::span<const ReportRun> runs) {
 }
 
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options) {
+  const auto entries = side_by_side(runs);
+  const auto shared = shared_rows(entries);
   std::string out;
-  for (const ReportCase& entry : side_by_side(runs)) out += detail_html(entry, options);
-  return out;
+  for (const ReportCase& entry : entries)
+    out += detail_html(entry, options, shared, entries.size() > kManyCases);
+  return out + shared_html(shared);
 }
 
 }  // namespace paceline::report

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Puts the HTML page together from its template and its parts.
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -12,11 +14,22 @@
 namespace paceline::report {
 namespace {
 
+// Each case of a page of very many gets fewer points, so that a browser still opens it: 2,000 up to 122
+// cases, 30 from 1,000 on.
+constexpr std::size_t kPointsTimesCasesSquared = 30'000'000, kFewestPoints = 30;
+
+std::size_t points_of_case(std::span<const ReportRun> runs, std::size_t most) {
+  std::size_t cases = 0;
+  for (const ReportRun& run : runs) cases += run.result.cases.size();
+  if (cases == 0) return most;
+  return std::min(most, std::max(kFewestPoints, kPointsTimesCasesSquared / (cases * cases)));
+}
+
 constexpr const char* kTrainingLink = "<a href=\"#training\">Training</a> ";
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
-// Replaces {{name}} once; what is filled in is not searched again.
+// Replaces each {{name}} once; inserted text is not searched again.
 std::string fill(std::string_view page, const Values& values) {
   std::string out;
   while (true) {
@@ -47,8 +60,10 @@ std::string charts_note() {
 
 }  // namespace
 
-std::string render_html(std::span<const ReportRun> runs, const RenderOptions& options) {
+std::string render_html(std::span<const ReportRun> runs, const RenderOptions& asked) {
   if (runs.empty()) return {};
+  RenderOptions options = asked;
+  options.max_points = points_of_case(runs, asked.max_points);
   const std::string training = training_html(runs);
   return fill(page_template(), {{"title", escape_html(page_title(runs))},
                                 {"style", std::string(page_style())},

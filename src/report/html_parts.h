@@ -21,13 +21,13 @@ std::string reproduce_html(std::span<const ReportRun> runs);
 std::string case_table_html(std::span<const ReportRun> runs);
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options);
 
-// html_readings.cc: one figure a chart with its one-line reading and a link to the formula
+// html_readings.cc: one figure per chart with its one-line reading and a link to the formula
 std::string main_charts_title(std::span<const ReportRun> runs);
 std::string main_charts_html(std::span<const ReportRun> runs);
 std::string more_charts_html(std::span<const ReportRun> runs);
 std::string samples_reading(const ReportCase& entry, const RenderOptions& options);
 
-// Shared: a table of two columns, and a link to a metric's formula.
+// Shared: a table of two columns, and a link to the formula of a metric.
 std::string rows_html(const std::vector<std::pair<std::string, std::string>>& rows);
 std::string formula_link(std::string_view metric);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Says in one line per chart what it shows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ bool only_trains(std::span<const ReportRun> runs) {
   });
 }
 
-// Every model at one batch size: then nothing is drawn over batches.
+// With every model at one batch size, nothing is drawn over batches.
 bool one_batch(std::span<const ReportRun> runs) {
   std::map<std::string, std::int64_t> batch_of;
   for (const ReportCase& entry : having(runs, [](const CaseResult&) { return true; })) {
@@ -41,7 +42,7 @@ bool one_batch(std::span<const ReportRun> runs) {
   return true;
 }
 
-// One at a time: then the throughput of a batch says no more than its latency does.
+// With one request at a time (sync), the throughput of a batch says no more than its latency.
 bool one_at_a_time(std::span<const ReportRun> runs) {
   const Cases cases = side_by_side(runs);
   return std::all_of(cases.begin(), cases.end(),
@@ -118,7 +119,7 @@ std::string peak_reading(std::span<const ReportRun> runs) {
       name_of(best), format_percent(*best.one->flops.share_of_measured_peak, 0));
 }
 
-// How many cases of a model another one certainly beats, and of how many beside the line that cannot be said.
+// How many cases of a model another one certainly beats, and for how many off the front that is open.
 std::string beaten_text(const result::RunResult& run, std::string_view model,
                         const std::vector<const CaseResult*>& front) {
   std::vector<const CaseResult*> worse;
@@ -144,7 +145,7 @@ std::string beaten_text(const result::RunResult& run, std::string_view model,
   return text;
 }
 
-// Only where there is something to weigh: two cases of one model.
+// Only for at least two cases of one model.
 std::string pareto_reading(std::span<const ReportRun> runs) {
   const Cases cases = having(runs, [](const CaseResult& c) {
     return c.training.empty() && c.headline.p50_ns.value && c.throughput.per_s.value;
@@ -165,7 +166,7 @@ bool is_server(const CaseResult& c) {
 
 constexpr std::ptrdiff_t kServersDrawn = 6;  // as page/app.js draws them
 
-// Of servers a distribution says more than any quantile; drawn where the samples are at hand.
+// For servers a distribution tells more than any quantile; drawn where samples are available.
 std::string requests_reading(std::span<const ReportRun> runs) {
   Cases cases = having(runs, is_server);
   std::erase_if(cases, [](const ReportCase& e) {
@@ -210,7 +211,7 @@ constexpr std::array<Chart, 4> kMoreCharts{{
     {"peak", "Share of the measured peak", "share_of_peak", peak_reading},
 }};
 
-// What is drawn over batches says so.
+// A chart over batches says so in its title.
 std::string chart_title(const Chart& chart, std::span<const ReportRun> runs) {
   if (chart.id != "throughput" && chart.id != "latency") return std::string(chart.title);
   const auto words = chart.id == "latency" && only_trains(runs) ? "Step time" : chart.title;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The HTML page's sections on the run, findings, environment, formulas and how to reproduce.
 #include <fmt/format.h>
 
 #include <map>
@@ -31,7 +32,7 @@ std::string run_title(const RunResult& run, const std::string& letter) {
   return letter.empty() ? name : fmt::format("<b class=\"letter\">{}</b> {}", letter, name);
 }
 
-// Of the measured cases; empty where there is none.
+// The worst grade among the measured cases; empty without any.
 std::string worst_grade_html(const RunResult& run) {
   auto worst = result::Grade::kA;
   bool measured = false;
@@ -41,7 +42,7 @@ std::string worst_grade_html(const RunResult& run) {
   return fmt::format("<span class=\"grade grade-{0}\">worst grade {0}</span>", result::grade_letter(worst));
 }
 
-// Grade, when, which build, and what the run warned of.
+// Grade, time, build, and the warnings of the run.
 std::string validity_html(const RunResult& run) {
   const std::string machine = machine_line(run.environment), libraries = library_line(run);
   std::string out = fmt::format(
@@ -56,7 +57,7 @@ std::string validity_html(const RunResult& run) {
   return out;
 }
 
-// What supports a sentence, one click away.
+// Details in a fold that opens with one click.
 std::string folded(std::string_view title, const std::string& text) {
   return fmt::format("<details class=\"evidence\"><summary>{}</summary>{}</details>", title,
                      escape_html(text));
@@ -69,9 +70,9 @@ std::string finding_html(const Finding& finding, bool with_evidence) {
   return out + "</li>\n";
 }
 
-// Each piece of advice once, with all that it is for.
+// Each piece of advice once, with all findings that it is for.
 std::string advice_html(const std::vector<Finding>& findings) {
-  std::vector<std::pair<std::string, std::string>> advice;  // and its reasons
+  std::vector<std::pair<std::string, std::string>> advice;  // and its findings
   for (const Finding& finding : findings) {
     if (finding.advice.empty()) continue;
     const auto same = std::find_if(advice.begin(), advice.end(),

@@ -27,7 +27,7 @@ double seconds_of(const result::CaseResult& one) {
   return static_cast<double>(total_ns) / 1e9;
 }
 
-// As the exit code counts them: what is not 0 there is not green here.
+// Follows the exit code: what does not give 0 there is not green here.
 TestCase test_of(const result::CaseResult& one, const JunitOptions& options) {
   const std::string name = one.label.empty() ? one.case_id : one.label;
   if (one.outcome == Outcome::kOk && one.grade == result::Grade::kC && !options.allow_noisy)

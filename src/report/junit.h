@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes a run as JUnit XML.
 #pragma once
 #include <string>
 
@@ -6,15 +7,16 @@
 
 namespace paceline::report {
 
-// What the exit code was made with.
+// The options that the exit code was computed with.
 struct JunitOptions {
   bool allow_noisy = false;
   bool strict = false;
 };
 
-// JUnit XML of a run: one test a case (failed cases and those of grade C without `allow_noisy` fail, skipped
-// ones are skipped, with `strict` unconverged ones are errors), one a decided gate (missed: failure;
-// cannot_say: error, for a check that cannot be trusted is not green), and an error for an unfinished run.
+// JUnit XML of a run. One test per case: failed cases and those of grade C without `allow_noisy` fail,
+// skipped ones are skipped, with `strict` unconverged ones are errors. One test per decided gate: missed is a
+// failure, cannot_say an error, because a check that cannot be trusted is not green. An error for an
+// unfinished run.
 std::string junit_xml(const result::RunResult& run, const JunitOptions& options = {});
 
 }  // namespace paceline::report

@@ -5,17 +5,17 @@
 
 #include "report/report_run.h"
 
-// The longest layers of a case and what they add up to.
+// Words the longest layers of a case and what they add up to.
 namespace paceline::report {
 
 // "53 layers, together 10.9 ms: 102 % of the measured 10.7 ms (medians of 20 inferences; …)", or why there
-// are no times. Empty where none were asked for.
+// are no times. Empty unless they were asked for.
 std::string layer_sum_text(const result::CaseResult& one);
 
-// What to keep in mind when reading such a table.
+// What to keep in mind when reading the table.
 std::string_view layer_caveat();
 
-// A table a case that asked for one; empty where none did.
+// One table per case that asked for one; empty without any.
 std::string layers_terminal(const result::RunResult& run, std::size_t width);
 std::string layers_markdown(std::span<const ReportRun> runs);
 std::string layers_html(const result::CaseResult& one);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes the report as Markdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 using result::RunResult;
 
-// Inside backticks nothing is markup, but a terminal may show the document.
+// Inside backticks nothing is markup, but a terminal may display the document.
 std::string code_span(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
@@ -89,7 +90,7 @@ std::string cases_text(std::span<const ReportRun> runs) {
   return out + notes + "\n";
 }
 
-// What a reader of the table must know: the run's own warnings, and the gravest findings.
+// What a reader of the table must know: the warnings of the run and the gravest findings.
 std::string warnings_text(const RunResult& run) {
   constexpr std::size_t kShown = 3;
   std::string out;
@@ -104,7 +105,7 @@ std::string warnings_text(const RunResult& run) {
   return out;
 }
 
-// How many were met, and each that was not.
+// How many gates were met, and each that was not.
 std::string gates_text(const RunResult& run) {
   if (run.gates.empty()) return {};
   const auto met = std::count_if(run.gates.begin(), run.gates.end(),

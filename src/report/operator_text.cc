@@ -33,7 +33,7 @@ std::vector<std::string> operator_cells(const OperatorRow& row, double steps) {
           ms(row.total_ns, steps), share(row.share)};
 }
 
-// All of a step: the operators with most time, the others, what is in none.
+// The parts of a whole step: the operators with most time, the others, and time in no operator.
 SimpleTable table_of(const OperatorProfile& profile) {
   SimpleTable table{{"operator", "calls a step", "self ms", "total ms", "share"}, 1, {}};
   if (!profile.steps) return table;

@@ -6,17 +6,17 @@
 
 #include "report/report_run.h"
 
-// The operators of a training step with the largest times of their own, from a pass under the profiler.
+// Words the operators of a training step with the largest self times, from a pass under the profiler.
 namespace paceline::report {
 
 // "3 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 24.1 ms a step, 1.31 times the timed
-// 18.4 ms. …", or why there is no profile. Empty where none was asked for.
+// 18.4 ms. …", or why there is no profile. Empty unless it was asked for.
 std::string profile_text(const result::CaseResult& one);
 
-// What to keep in mind when reading such a table.
+// What to keep in mind when reading the table.
 std::string_view profile_caveat();
 
-// A table a case that asked for one; empty where none did.
+// One table per case that asked for one; empty without any.
 std::string operators_terminal(const result::RunResult& run, std::size_t width);
 std::string operators_markdown(std::span<const ReportRun> runs);
 std::string operators_html(const result::CaseResult& one);

@@ -40,16 +40,16 @@ std::string name_of(const ReportCase& entry) {
 }
 
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs) {
-  std::vector<std::string> order;
-  for (const ReportRun& run : runs)
-    for (const auto& one : run.result.cases)
-      if (!contains(order, one.case_id)) order.push_back(one.case_id);
-  std::map<std::string, std::vector<ReportCase>> by_id;
+  std::vector<std::vector<ReportCase>> groups;  // by case, in the order in which they first appear
+  std::map<std::string_view, std::size_t> group_of;
   for (std::size_t index = 0; index < runs.size(); ++index)
-    for (const auto& one : runs[index].result.cases)
-      by_id[one.case_id].push_back({&runs[index], &one, runs.size() > 1 ? run_letter(index) : ""});
+    for (const auto& one : runs[index].result.cases) {
+      const auto group = group_of.emplace(one.case_id, groups.size()).first->second;
+      if (group == groups.size()) groups.emplace_back();
+      groups[group].push_back({&runs[index], &one, runs.size() > 1 ? run_letter(index) : ""});
+    }
   std::vector<ReportCase> cases;
-  for (const std::string& id : order) cases.insert(cases.end(), by_id[id].begin(), by_id[id].end());
+  for (const auto& group : groups) cases.insert(cases.end(), group.begin(), group.end());
   return cases;
 }
 

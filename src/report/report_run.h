@@ -10,7 +10,8 @@
 
 namespace paceline::report {
 
-// A run with what its report may draw: samples by case id (may be empty: then no distributions are drawn).
+// A run with the samples that its report may draw, by case id (may be empty: then no distributions are
+// drawn).
 struct ReportRun {
   result::RunResult result;
   std::map<std::string, std::vector<result::Sample>> samples;
@@ -22,18 +23,17 @@ struct ReportCase {
   const result::CaseResult* one = nullptr;
   std::string letter;
 };
-std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; of several runs "A: resnet50 …"
+std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; among several runs "A: resnet50 …"
 
-// All cases in the order of the first run that has them, so that equal cases of several runs stand side by
-// side.
+// All cases in the order of the first run that has them, so that equal ones are side by side.
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs);
 
-// The plan's name; of a command line what was measured: "tiny_cnn eager fp32 b1", "resnet50: 4 cases".
+// The name of the plan; for a command line what was measured: "tiny_cnn eager fp32 b1", "resnet50: 4 cases".
 std::string title_of(const result::RunResult& run);
 
 std::string run_letter(std::size_t index);  // A … Z, then R27, …
 
-// The findings stored with the run, or those of today's rules where it has none.
+// The findings stored with the run, or those of the current rules where it has none.
 std::vector<result::Finding> findings_of(const result::RunResult& run);
 
 }  // namespace paceline::report

@@ -22,14 +22,14 @@ std::vector<std::size_t> widths_of(const SimpleTable& table) {
   return widths;
 }
 
-// How many columns from the left a line has room for; at least one.
+// How many columns, from the left and at least one, fit into a line.
 std::size_t columns_within(const std::vector<std::size_t>& widths, std::size_t width) {
   std::size_t columns = 0, used = 0;
   while (columns < widths.size() && (used += 2 + widths[columns]) <= width) ++columns;
   return std::max<std::size_t>(columns, 1);
 }
 
-// As many cells as there are widths.
+// One line with as many cells as there are widths.
 std::string line_of(const Cells& cells, const std::vector<std::size_t>& widths, std::size_t numbers_from) {
   std::string line;
   for (std::size_t i = 0; i < widths.size(); ++i) {

@@ -46,11 +46,11 @@ struct Column {
 
 struct Row {
   std::vector<std::string> cells;
-  std::string instead;  // spans the columns after the first: the reason of a case without numbers
+  std::string instead;  // the reason of a case without numbers; spans the columns after the first
   std::string_view colour;
 };
 
-// Notes under the table, each text once; returns the mark that points to it.
+// Notes under the table, each text once; returns the mark that refers to it.
 class Footnotes {
  public:
   explicit Footnotes(bool ascii) : ascii_(ascii) {}
@@ -134,7 +134,7 @@ class Table {
     row.cells.push_back(printable(grade_text(one, kReasonsShown)));
   }
 
-  // Widths from the contents; then columns go from the right until the rest fits, the grade last.
+  // Widths follow the contents; then columns are dropped from the right until the rest fits, the grade last.
   void fit() {
     for (std::size_t at = 0; at < columns_.size(); ++at) {
       columns_[at].width = display_width(columns_[at].head);
@@ -154,7 +154,7 @@ class Table {
       if (at < row.cells.size()) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
-  // Reasons that the last column cannot hold go below the table.
+  // Reasons that do not fit into the last column become notes below the table.
   void shorten_grades() {
     if (columns_.back().head != "grade") return;
     const std::size_t room = width_ - (total() - columns_.back().width);
@@ -201,7 +201,7 @@ class Table {
 
   TerminalOptions options_;
   bool several_;
-  bool kept_;  // a column of answers that are the reference's
+  bool kept_;  // whether there is a column of kept answers
   std::size_t width_;
   std::vector<Column> columns_;
   std::vector<Row> rows_;
@@ -231,7 +231,7 @@ std::string findings_text(const RunResult& run, const TerminalOptions& options) 
   return out;
 }
 
-// After an empty line; nothing of nothing.
+// The text after an empty line; nothing for an empty text.
 std::string paragraph(const std::string& text, const TerminalOptions& options) {
   if (text.empty()) return {};
   const std::string shown = options.ascii ? to_ascii(printable(text)) : printable(text);

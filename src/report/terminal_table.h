@@ -13,8 +13,8 @@ struct TerminalOptions {
   bool colour = false;
 };
 
-// The table of cases with footnotes and the findings. Narrow terminals lose columns from the right, never
-// case and p50.
+// Prints the table of cases with footnotes and the findings. Narrow terminals lose columns from the right,
+// never case and p50.
 std::string terminal_table(std::span<const ReportRun> runs, const TerminalOptions& options);
 std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);
 

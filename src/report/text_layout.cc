@@ -33,7 +33,7 @@ std::string_view plain_of(std::string_view code_point) {
   return "?";
 }
 
-// Bytes of the first `count` code points.
+// Number of bytes of the first `count` code points.
 std::size_t bytes_of(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   for (; at < text.size(); ++at)
@@ -43,7 +43,7 @@ std::size_t bytes_of(std::string_view text, std::size_t count) {
 
 using Words = std::vector<std::string>;
 
-// The words of all labels by their place; one column of whole labels where their numbers of words differ.
+// The words of all labels by position; a single column of whole labels where their numbers of words differ.
 std::vector<Words> columns_of(const Words& labels) {
   std::vector<Words> rows;
   for (const auto& label : labels) rows.push_back(split(label, ' '));
@@ -64,7 +64,7 @@ Words joined(const std::vector<Words>& columns, std::size_t rows) {
   return labels;
 }
 
-// Leading bytes that all have, up to the start of a code point.
+// Number of leading bytes that all words share, ending before a code point.
 std::size_t common_bytes(const Words& words) {
   std::size_t length = words[0].size();
   for (const auto& word : words)
@@ -77,9 +77,9 @@ std::size_t common_bytes(const Words& words) {
   return length;
 }
 
-// Takes up to `excess` code points out of what the words begin with alike; returns how many.
+// Cuts up to `excess` code points from the common beginning of the words; returns how many.
 std::size_t cut_common(Words& words, std::size_t excess) {
-  constexpr std::size_t kKept = 6;  // of the common part, so that it is still recognised
+  constexpr std::size_t kKept = 6;  // of the common part, so that it is still recognisable
   const std::string common = words[0].substr(0, common_bytes(words));
   const std::size_t length = display_width(common);
   if (excess == 0 || length <= kKept + 1) return 0;

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
+// Measures and wraps text for a terminal, in columns; one code point is one column.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
-// Widths are in columns of a terminal; one code point is one column.
 namespace paceline::report {
 
 std::size_t display_width(std::string_view text);
 std::string pad_right(std::string_view text, std::size_t width);
 std::string pad_left(std::string_view text, std::size_t width);
 
-// At most `width` columns; what is cut ends in "…".
+// At most `width` columns; a cut text ends in "…".
 std::string truncate(std::string_view text, std::size_t width);
-// Cuts out of the middle: names that differ at their end stay apart.
+// Cuts out of the middle, so that names with different ends stay distinct.
 std::string truncate_middle(std::string_view text, std::size_t width);
 
-// Labels of one table, each at most so wide where that leaves them different from each other: what all of
-// them have in common is cut first ("…"), and labels that would become equal stay whole.
+// Shortens the labels of one table to `width` where they stay distinct: their common beginning is cut first
+// ("…"), and labels that would become equal stay whole.
 std::vector<std::string> short_labels(const std::vector<std::string>& labels, std::size_t width);
 
-// Lines of at most `width` columns, broken at blanks; a longer word stands alone.
+// Lines of at most `width` columns, broken at blanks; a longer word has its own line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-// Control characters are spelled ("\x1b"): names come from users and must not steer a terminal.
+// Writes control characters as "\x1b": names come from users and must not control the terminal.
 std::string printable(std::string_view text);
 
-// Typography a plain terminal can show: "±" to "+/-", "–" to "-"; anything else beyond ASCII to '?'.
+// Replaces typography for a plain terminal: "±" by "+/-", "–" by "-"; anything else beyond ASCII by '?'.
 std::string to_ascii(std::string_view text);
 
 }  // namespace paceline::report

@@ -35,7 +35,7 @@ std::string significant(const Number& number) {
   return number ? format_significant(*number) : kNone;
 }
 
-// Why more ranks claim nothing; empty where they do, and for a case without fewer ranks beside it.
+// Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
 std::string doubt_of(const result::RunResult& run, const CaseResult& one) {
   if (one.scaling.empty()) return {};
   return result::scaling_doubt(one, analysis::find_case(run, one.scaling.front().base_case_id));
@@ -51,7 +51,7 @@ std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
   return doubt_of(run, one).empty() ? fmt::format("{:.2f}", *one.scaling.front().speedup) : kNoClaim;
 }
 
-// Shares of the time of the steps by part, in the order of the step.
+// Shares of the step time by part, in the order of the step.
 std::vector<std::string> part_shares(const Training& t) {
   const auto percent = [](const Number& of_step) { return of_step ? format_percent(*of_step) : kNone; };
   const auto& p = t.parts;
@@ -80,7 +80,7 @@ SimpleTable terminal_table_of(const result::RunResult& run) {
   return table;
 }
 
-// What all of them count, else items.
+// The item that all cases count, else "items".
 std::string item_of(const std::vector<ReportCase>& cases) {
   const auto& item = cases.front().one->throughput.item;
   const bool same = std::all_of(cases.begin(), cases.end(),
@@ -123,7 +123,7 @@ std::vector<ReportCase> training_cases(std::span<const ReportRun> runs) {
   return cases;
 }
 
-// Each once: those of the cases, and why more ranks claim nothing.
+// The notes of the cases, and why scaling may not be claimed, each once.
 std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
   const auto add = [&](const std::string& note) {
@@ -140,7 +140,7 @@ std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
   return notes;
 }
 
-// Who started the ranks, over what they talk, what they train.
+// The launcher, the communication backend, and the model.
 std::string facts_text(const Training& t) {
   std::string text = fmt::format("{} started by {}", plural(std::ssize(t.ranks), "rank"),
                                  t.launcher.empty() ? "paceline" : t.launcher);
@@ -153,7 +153,7 @@ std::string facts_text(const Training& t) {
   return text + ".";
 }
 
-// Speeds are medians over repetitions; what has no median is one repetition's.
+// Speeds are medians over repetitions; figures without a median are those of one repetition.
 std::string scope_text(const CaseResult& one) {
   return one.repetitions.size() > 1 ? "Ranks, epochs and buckets are those of the last repetition." : "";
 }
@@ -269,7 +269,7 @@ std::string scaling_reading(const std::vector<ReportCase>& cases) {
                      gain);
 }
 
-// Of the last epoch after which held-out data were looked at.
+// From the last epoch with an evaluation on held-out data.
 std::string held_out_text(const Training& t) {
   const auto last = std::find_if(t.epochs.rbegin(), t.epochs.rend(), has_held_out);
   if (last == t.epochs.rend() || !last->eval_loss) return {};
@@ -278,7 +278,7 @@ std::string held_out_text(const Training& t) {
   return fmt::format(" (held-out data: loss {}{})", format_significant(*last->eval_loss), right);
 }
 
-// Of the last repetition; empty where no case trained for two epochs.
+// From the last repetition; empty where no case trained for two epochs.
 std::string loss_reading(const std::vector<ReportCase>& cases) {
   std::string ends;
   for (const ReportCase& entry : cases) {

@@ -9,28 +9,28 @@
 #include "result/rank_steps.h"
 #include "result/samples.h"
 
-// Step tables of ranks side by side.
+// Aligns the step tables of ranks: the same step side by side.
 namespace paceline::result {
 
-// The same step on every rank, in the order of ranks.
+// The same step on every rank, in rank order.
 using StepAcross = std::vector<const StepRow*>;
 
-// Tables in the order of ranks, their rows in the order of steps.
+// The tables in rank order, their rows in step order.
 std::vector<RankSteps> in_order(std::vector<RankSteps> ranks);
 
-// `ranks` are in order and outlive what is returned. Throws Error(kData) when there is no step, a rank lacks
-// one, twice has one, or ranks disagree about its phase.
+// `ranks` are in order and outlive what is returned. Throws Error(kData) when there is no step, when a rank
+// lacks a step or has it twice, and when ranks disagree about its phase.
 std::vector<StepAcross> aligned(const std::vector<RankSteps>& ranks);
 std::vector<StepAcross> timed_only(std::vector<StepAcross> steps);
 
-// The timed steps: a sample is the largest step time over the ranks, its rank the one that took it, its start
-// that of the lowest rank. Throws as aligned does.
+// The timed steps as samples: the largest step time over the ranks, the rank that took it, and the start on
+// the lowest rank. Throws as aligned does.
 std::vector<Sample> step_samples(const std::vector<RankSteps>& ranks, std::int32_t repetition);
 
-// Of the slowest rank.
+// The step time of the slowest rank.
 std::int64_t step_time(const StepAcross& step);
 
-// Position of the largest; of equals the first, so that the order in which ranks report does not matter.
+// Index of the largest; the first of equal ones, so that the order in which ranks report does not matter.
 template <typename Get>
 std::size_t slowest(const StepAcross& step, Get get) {
   const auto most = std::max_element(step.begin(), step.end(),

@@ -14,15 +14,15 @@
 #include "base/error.h"
 #include "result/maybe.h"
 
-// Plain structs to JSON and back from one field list: `template <class A, class T> void fields(A& a, T& t)`
-// names each field once, the same call writes and reads. A missing Maybe is null with "<field>_reason" beside
-// it.
+// Converts plain structs to JSON and back from one field list: `template <class A, class T> void fields(A& a,
+// T& t)` names each field once, and the same call writes and reads. A missing Maybe is null with
+// "<field>_reason" beside it.
 namespace paceline::result {
 
 using Json = nlohmann::json;
 
-// static constexpr std::array<std::pair<E, std::string_view>, N> kValue; kNull is the one that is null in
-// JSON, where there is one, and kNullReason says why.
+// static constexpr std::array<std::pair<E, std::string_view>, N> kValue; kNull, where there is one, is the
+// value that is null in JSON, and kNullReason says why.
 template <typename E>
 struct EnumNames;
 template <typename E>
@@ -71,19 +71,37 @@ class Writer {
   Json json_ = Json::object();
 };
 
-// Reads what is there and leaves the default of a field that is absent. Throws Error(kData) naming the
+// The path of a field from the outermost object; it becomes text only for an error.
+struct FieldPath {
+  FieldPath(const char* root)
+      : name(root) {}  // NOLINT(google-explicit-constructor): "" is the outermost object
+  FieldPath(const FieldPath* within, std::string_view field) : parent(within), name(field) {}
+  FieldPath(const FieldPath* list, std::size_t item) : parent(list), index(item) {}
+  [[nodiscard]] std::string text() const {
+    if (!parent) return std::string(name);
+    const auto before = parent->text();
+    if (name.empty()) return fmt::format("{}[{}]", before, index);
+    return before.empty() ? std::string(name) : fmt::format("{}.{}", before, name);
+  }
+
+  const FieldPath* parent = nullptr;
+  std::string_view name{};
+  std::size_t index = 0;  // of an item in a list, which has no name
+};
+
+// Reads the fields that are there and keeps the defaults of the others. Throws Error(kData) naming the
 // field's path.
 class Reader {
  public:
-  Reader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {
+  Reader(const Json& json, const FieldPath& path) : json_(json), path_(path) {
     if (!json.is_object()) fail(path_, "an object");
   }
-  [[noreturn]] static void fail(const std::string& path, std::string_view wanted) {
-    throw Error(ErrorCode::kData, fmt::format("field '{}' should be {}", path, wanted));
+  [[noreturn]] static void fail(const FieldPath& path, std::string_view wanted) {
+    throw Error(ErrorCode::kData, fmt::format("field '{}' should be {}", path.text(), wanted));
   }
 
   template <typename T>
-  static void read(const Json& json, const std::string& path, T& value) {
+  static void read(const Json& json, const FieldPath& path, T& value) {
     if constexpr (std::is_enum_v<T>) {
       if constexpr (HasNull<T>)
         if (json.is_null()) return void(value = EnumNames<T>::kNull);
@@ -95,7 +113,7 @@ class Reader {
       value = json;
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (!json.is_string()) fail(path, "a text");
-      value = json.get<std::string>();
+      value = json.get_ref<const std::string&>();
     } else if constexpr (std::is_same_v<T, bool>) {
       if (!json.is_boolean()) fail(path, "true or false");
       value = json.get<bool>();
@@ -111,24 +129,26 @@ class Reader {
     }
   }
   template <typename T>
-  static void read(const Json& json, const std::string& path, std::vector<T>& values) {
+  static void read(const Json& json, const FieldPath& path, std::vector<T>& values) {
     if (!json.is_array()) fail(path, "a list");
     values.clear();
+    values.reserve(json.size());
     for (const auto& item : json) {
       T value{};
-      read(item, fmt::format("{}[{}]", path, values.size()), value);
+      read(item, FieldPath(&path, values.size()), value);
       values.push_back(std::move(value));
     }
   }
-  static void read(const Json& json, const std::string& path, std::map<std::string, std::string>& values) {
+  static void read(const Json& json, const FieldPath& path, std::map<std::string, std::string>& values) {
     if (!json.is_object()) fail(path, "an object");
     values.clear();
-    for (const auto& [key, value] : json.items()) read(value, fmt::format("{}.{}", path, key), values[key]);
+    for (const auto& [key, value] : json.items()) read(value, FieldPath(&path, key), values[key]);
   }
 
   template <typename T>
   void operator()(const char* name, T& value) {
-    if (const auto it = json_.find(name); it != json_.end()) read(*it, child(name), value);
+    if (const auto it = json_.find(name); it != json_.end())
+      read(*it, FieldPath(&path_, std::string_view(name)), value);
   }
   template <typename T>
   void operator()(const char* name, Maybe<T>& maybe) {
@@ -140,17 +160,14 @@ class Reader {
       maybe = Maybe<T>::missing(std::move(reason));
     } else {
       T value{};
-      read(*it, child(name), value);
+      read(*it, FieldPath(&path_, std::string_view(name)), value);
       maybe = Maybe<T>(std::move(value));
     }
   }
 
  private:
-  [[nodiscard]] std::string child(const char* name) const {
-    return path_.empty() ? name : path_ + "." + name;
-  }
   const Json& json_;
-  std::string path_;
+  FieldPath path_;
 };
 
 }  // namespace paceline::result

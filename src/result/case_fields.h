@@ -169,7 +169,7 @@ void fields(A& a, CapacityTrial& t) {
 template <class A>
 void fields(A& a, Capacity& t) {
   a("per_s", t.per_s), a("missed_per_s", t.missed_per_s), a("stopped", t.stopped), a("trials", t.trials);
-  // Files of version 1.2 have searched, but do not say which rate missed.
+  // Files of version 1.2 hold searches without the rate that missed.
   if constexpr (std::is_same_v<A, Reader>)
     if (t.per_s && t.missed_per_s.reason() == kNoSearch)
       t.missed_per_s = Number::missing("this file is of a version that did not store the rate that missed");

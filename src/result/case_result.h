@@ -19,11 +19,11 @@ namespace paceline::result {
 inline constexpr const char* kSchemaVersion = "1.3";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
-// Six or more fresh processes: claims are lawful.
+// With six or more fresh processes, claims are allowed.
 inline constexpr const char* kBetweenProcess = "between_process";
 
 enum class Outcome { kOk, kSkipped, kFailed };
-// No warning; warnings; not valid for latency claims; nothing was measured (null in files).
+// kA: no warning; kB: warnings; kC: not valid for latency claims; kNone: nothing measured (null in files).
 enum class Grade { kA, kB, kC, kNone };
 
 // The reason code of a case that no process has measured yet.
@@ -33,23 +33,23 @@ inline constexpr const char* kTrained = "trained";  // resumed training that was
 // Why a comparison with a case of grade C claims nothing.
 inline constexpr const char* kInvalidCase = "the case is of grade C";
 
-// How the reason of a case begins whose outputs have nothing to be compared with.
+// How the reason begins of a case whose outputs have nothing to be compared with.
 inline constexpr const char* kNoReference = "its fp32 reference could not be made";
 
 // What was measured: the identity of a benchmark. Results are compared only between equal identities.
 struct Benchmark {
-  std::string id;                  // equals the case id
+  std::string id;                  // equals the id of the case
   std::string kind = "inference";  // inference | training | collective
   std::string scenario = "sync";
   std::string timing_mode = "sync_latency";  // sync_latency | batched
   std::string cache_mode = "warm";
   std::string model;
   std::string engine;
-  std::string precision;  // as asked
+  std::string precision;  // as asked for
   std::string layout = "contiguous";
   std::int64_t batch_per_rank = 1;
   std::int64_t world_size = 1;
-  std::int64_t threads = 1;  // as asked; read back in effective_settings
+  std::int64_t threads = 1;  // as asked for; the effective number is in effective_settings
   // Everything else that tells cases apart (sequence_length, env.X, …).
   std::map<std::string, std::string> params;
 };
@@ -65,20 +65,20 @@ struct Estimate {
   std::string ci_method;
 };
 
-// Against the truth instead of the reference; only where labels are given. Both models on the same inputs.
+// Compared with the truth instead of the reference, where labels are given; both models on the same inputs.
 struct LabelledAccuracy {
   std::string labels;  // the file
   Estimate reference_top1, top1;
   Estimate change;     // top1 - reference_top1, paired
-  Count lost, gained;  // inputs that only the reference, only this case answers rightly
+  Count lost, gained;  // inputs that only the reference, or only this case, answers correctly
 };
 
 // "Top-1 changes by less than `limit`", decided on one-sided 95 % bounds.
 struct AccuracyClaim {
-  Number limit;         // missing: nothing is claimed
+  Number limit;         // missing: no claim
   std::string basis;    // answers: share of inputs whose answer changes; labels: loss of top-1 accuracy
   std::string verdict;  // passed | failed | cannot_claim
-  Number bound;         // largest change the inputs still allow
+  Number bound;         // largest change that the inputs still allow
   Count inputs_needed;  // at the share seen so far
   std::string detail;
 };
@@ -87,20 +87,20 @@ struct AccuracyClaim {
 struct OutputAgreement {
   std::string name;
   std::string kind;     // classes | tokens | dense | embedding | boxes | integers | none
-  std::string because;  // why it is taken for that, or why it is not compared
+  std::string because;  // why it is of this kind, or why it is not compared
   std::string
       judged_by;  // answers | max_error | quantile_error | cosine | equal_values | boxes; empty: not compared
   bool passed = false;
   Number max_rel_err, max_abs_err, centred_cosine, cosine;
   Number scale;               // standard deviation of the reference's elements
   Number quantile_err;        // 0.98 quantile of |a-b| over scale, all samples
-  Number quantile_err_worst;  // the same of the worst sample
+  Number quantile_err_worst;  // the same for the worst sample
   Number equal_share;         // integers: equal values; boxes: boxes that have a counterpart
   std::string detail;         // what failed, with figures
 };
 
-// All outputs against the reference's; figures outside `outputs` are the first one's. A sample is one input;
-// its rows are one (classes) or one a position (tokens). Formulas: docs/metrics.md, accuracy.
+// All outputs compared with the reference's; figures outside `outputs` are those of the first. A sample is
+// one input with one row (classes) or one row per position (tokens). Formulas: docs/metrics.md, accuracy.
 struct Correctness {
   bool checked = false;
   bool passed = false;
@@ -112,7 +112,7 @@ struct Correctness {
   Number max_rel_err_tolerance;
   Number centred_cosine_tolerance;
   std::string detail;  // what failed, with figures
-  std::string inputs;  // where they are from
+  std::string inputs;  // where they come from
   Count samples_asked;
   std::string judged_by;  // outputs: max_rel_err and centred_cosine; answers: share of changed answers
   std::string judged_because;
@@ -122,12 +122,12 @@ struct Correctness {
   std::string answers;      // what a row holds: classes | tokens | none
   Estimate top1, top5;      // share of samples: same answer; the reference's answer among the five largest
   Estimate next_token;      // share of positions with the same answer
-  Count reference_answers;  // distinct ones
+  Count reference_answers;  // number of distinct ones
   Number max_changed_tolerance;  // largest accepted share of changed answers
   LabelledAccuracy labelled;
   AccuracyClaim claim;
   std::vector<OutputAgreement> outputs;  // in the model's order; empty: nothing was compared
-  std::string worst_output;              // the one nearest to its limit or furthest beyond it
+  std::string worst_output;              // the one nearest to its limit, or furthest beyond it
   Number quantile_err_tolerance = Number::missing("no output was judged by it");
 };
 
@@ -181,10 +181,10 @@ struct SpeedUp {
   std::string baseline_case_id;        // empty: no baseline in this plan
   Estimate ratio;                      // baseline time / this time; > 1 is faster
   std::int64_t pairs = 0;              // repetitions of both that ran as neighbours in time
-  std::string scope = kWithinProcess;  // within process below six pairs: no verdict may be drawn
+  std::string scope = kWithinProcess;  // within process below six pairs, where no verdict may be drawn
   std::string verdict;                 // faster | slower | equivalent | inconclusive | "" (no claim)
   Number p_sign;
-  std::int64_t pairs_apart = 0;  // repetitions of both that ran at other times, and are no pairs
+  std::int64_t pairs_apart = 0;  // repetitions of both that ran at other times and form no pairs
   std::string reason = {};       // why there is no verdict, in words
 };
 
@@ -193,10 +193,10 @@ struct Memory {
   Count rss_peak_bytes;             // high-water mark of the worker
   Count rss_peak_above_load_bytes;  // the headline: model + activations + engine
   Count tensor_peak_bytes;          // the engine's own allocator, where it has one
-  Count reserved_peak_bytes;        // what that held of a device's memory, what it keeps for later included
+  Count reserved_peak_bytes;        // what that held of a device's memory, with what it keeps for later
 };
 
-// How the file's numbers were made smaller. Its meaning is in docs/engines.md, "Quantisation".
+// How the file's numbers were made smaller; docs/engines.md, "Quantisation", explains the fields.
 struct Quantisation {
   std::string precision;    // int8, fp16; empty: the file is as it was exported or given
   std::string activations;  // uint8, int8, float16
@@ -207,7 +207,7 @@ struct Quantisation {
   Count samples = Count::missing("not calibrated");
   Count layers = Count::missing("not quantised");  // convolutions and matrix products in this precision
   std::vector<std::string> float_layers;           // operators left in float, with why
-  std::vector<std::string> notes;                  // what a reader of the accuracy must know
+  std::vector<std::string> notes;                  // what a reader of the accuracy figures must know
 };
 
 // The file that the engine read.
@@ -242,7 +242,7 @@ struct Noise {
   Count cgroup_throttled;
   Number drift_frac, drift_z;
   Number tau_x;
-  Number processes_z;  // how alike processes that follow one another are (stats::succession_z)
+  Number processes_z;  // how alike consecutive processes are (stats::succession_z)
   bool multimodal = false;
   struct Mode {
     double median_ns = 0;
@@ -259,15 +259,14 @@ struct Outliers {
   Number median_excl_severe_ns;  // a sensitivity figure, never the headline
 };
 
-// The engine's own tool on the same file, its processes in turns with ours. Formulas: docs/metrics.md,
-// cross-check.
+// The engine's own tool on the same file, its processes in turns with ours (docs/metrics.md, cross-check).
 struct CrossCheck {
   bool asked = false;
   std::string tool;     // benchmark_app; empty: there is none, or none was found
   std::string version;  // of the library that the tool says it runs; empty: it says none
   std::string command;  // one of its processes
-  Count iterations = Count::missing("no cross-check");  // timed ones of a process, ours and theirs
-  std::vector<double> ours_ns, theirs_ns;               // medians of the processes, a pair at the same place
+  Count iterations = Count::missing("no cross-check");     // timed iterations of a process, ours and theirs
+  std::vector<double> ours_ns, theirs_ns;                  // medians of the processes; equal places are pairs
   Number ours_p50_ns = Number::missing("no cross-check");  // median over processes
   Number theirs_p50_ns = Number::missing("no cross-check");
   Estimate ratio{Number::missing("no cross-check"), {}, {}, 0.95, ""};  // ours / theirs
@@ -301,8 +300,8 @@ struct Repetition {
   Memory memory;
   Overhead overhead;
   Noise noise;
-  std::vector<Load> load;          // one where scenario is not sync
-  std::vector<Training> training;  // one where kind is training
+  std::vector<Load> load;          // one element where scenario is not sync
+  std::vector<Training> training;  // one element where kind is training
 };
 
 struct SamplesFile {
@@ -332,10 +331,10 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
-  std::vector<Load> load;          // one where scenario is not sync: over all repetitions
-  std::vector<Training> training;  // one where kind is training: over all repetitions
-  std::vector<Scaling> scaling;    // one where a training case has a base
-  Estimate device_p50_ns;          // the same as the headline's on the device's own clock
+  std::vector<Load> load;          // one element where scenario is not sync: over all repetitions
+  std::vector<Training> training;  // one element where kind is training: over all repetitions
+  std::vector<Scaling> scaling;    // one element where a training case has a base
+  Estimate device_p50_ns;          // like the headline, on the device's own clock
   Number first_iteration_ns;       // median over repetitions
   Number load_ns;                  // median over repetitions
   SpeedUp speedup;
@@ -347,13 +346,13 @@ struct CaseResult {
   Outliers outliers;
   CrossCheck cross_check;
   LayerProfile layer_profile;
-  std::vector<OperatorProfile> operator_profile;  // one where a training case was to be profiled
+  std::vector<OperatorProfile> operator_profile;  // one element where a training case was to be profiled
   std::vector<Repetition> repetitions;
   SamplesFile samples;
   std::map<std::string, std::string> effective_settings;  // as the engine reported them back
-  // Every option of the case, defaults written out.
+  // Every option of the case with its default.
   nlohmann::json config_effective = nlohmann::json::object();
-  // The file as read: fields this version does not know are kept.
+  // From a file that was read: fields that this version does not know are kept.
   nlohmann::json unknown = nlohmann::json::object();
 };
 

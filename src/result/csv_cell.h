@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes text and numbers as cells of CSV.
 #pragma once
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 
 namespace paceline::result {
 
-// Quoted where it must be, so that a name with a comma stays one cell.
+// Quotes where necessary, so that a name with a comma stays one cell.
 inline std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string out = "\"";
@@ -16,7 +17,7 @@ inline std::string csv_cell(const std::string& text) {
   return out + "\"";
 }
 
-// Empty where there is none.
+// An empty cell where there is no number.
 inline std::string csv_cell(const Number& number) {
   return number ? fmt::format("{:.9g}", *number) : std::string();
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes the JSON Schema of the results from the field list.
 #include "result/case_fields.h"
 #include "result/result_json.h"
 

@@ -9,10 +9,10 @@
 namespace paceline::result {
 
 struct LayerRow {
-  std::string name;         // the engine's
+  std::string name;         // as the engine names it
   std::string type;         // the engine's word: QLinearConv, FullyConnected, aten::conv2d
   std::string precision;    // of its arithmetic; empty: the engine does not tell
-  std::string model_layer;  // what the model calls it; empty: names do not tell
+  std::string model_layer;  // the model's name for it; empty: names do not tell
   Number time_ns;           // the profile's statistic over the inferences
   Number share;             // of the sum of all layers
 };
@@ -21,7 +21,7 @@ struct LayerProfile {
   bool asked = false;
   std::string source;                                       // how it was measured, in words
   std::string statistic = "mean";                           // of a layer's times; median in newer results
-  Count inferences = Count::missing("no layer profile");    // that it is taken over
+  Count inferences = Count::missing("no layer profile");    // that the statistic is taken over
   Count layers = Count::missing("no layer profile");        // in `file`
   Number sum_ns = Number::missing("no layer profile");      // of all layers
   Number of_latency = Number::missing("no layer profile");  // sum_ns over the measured median
@@ -32,11 +32,11 @@ struct LayerProfile {
 
 inline constexpr std::size_t kTopLayers = 10;
 
-// Fills in the shares of `rows`, and a profile with sum and the longest rows. Rows without a time count as
-// nothing and are last.
+// Fills in the shares of `rows`, and makes a profile with their sum and the longest rows. Rows without a time
+// count as 0 and come last.
 LayerProfile summarize_layers(std::vector<LayerRow>& rows, const Number& p50_ns);
 
-// Columns index,name,type,precision,model_layer,time_ns,share; an empty cell where there is no number.
+// Columns index,name,type,precision,model_layer,time_ns,share; the cell of a missing number is empty.
 std::string layers_to_csv(const std::vector<LayerRow>& rows);
 
 }  // namespace paceline::result

@@ -7,7 +7,7 @@
 
 namespace paceline::result {
 
-// A number that may not exist. In files a missing one is null, with "<field>_reason" beside it; never 0.
+// A number that may not exist. In files a missing one is null with "<field>_reason" beside it, and never 0.
 template <typename T>
 class Maybe {
  public:

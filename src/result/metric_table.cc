@@ -54,7 +54,7 @@ template <Number Load::*Field>
 MetricValue load_number_ms(const CaseResult& c) {
   return c.load.empty() ? MetricValue{{}, {}, {}, kNoLoad} : plain(c.load.front().*Field, kToMs);
 }
-// The limit lies between a rate that holds and one that misses, where such a one was found.
+// The limit lies between a rate that holds and, where one was found, a rate that misses.
 MetricValue capacity(const CaseResult& c) {
   if (c.load.empty()) return {{}, {}, {}, kNoLoad};
   const auto& found = c.load.front().capacity;
@@ -83,7 +83,7 @@ MetricValue training_number(const CaseResult& c) {
 MetricValue total_s(const CaseResult& c) {
   return c.training.empty() ? MetricValue{{}, {}, {}, kNoTraining} : plain(c.training.front().total_ns, kToS);
 }
-// Of the last epoch that has one.
+// From the last epoch that has one.
 MetricValue eval_accuracy(const CaseResult& c) {
   if (c.training.empty()) return {{}, {}, {}, kNoTraining};
   const auto& epochs = c.training.front().epochs;
@@ -91,7 +91,7 @@ MetricValue eval_accuracy(const CaseResult& c) {
                                  [](const EpochFigures& e) { return static_cast<bool>(e.eval_samples); });
   return plain(last == epochs.rend() ? EpochFigures{}.eval_accuracy : last->eval_accuracy);
 }
-// Of the last epoch that has one.
+// From the last epoch that has one.
 MetricValue train_accuracy(const CaseResult& c) {
   if (c.training.empty()) return {{}, {}, {}, kNoTraining};
   const auto& epochs = c.training.front().epochs;
@@ -112,7 +112,7 @@ MetricValue tokens_per_s(const CaseResult& c) {
   return estimate(c.throughput.per_s, *tokens);
 }
 
-// A speed-up that nobody may claim is no number, but a reason.
+// A speed-up that may not be claimed is missing, with the reason.
 MetricValue claimed_speedup(const CaseResult& c) {
   const std::string reason = no_claim_reason(c);
   return reason.empty() ? estimate(c.speedup.ratio) : MetricValue{{}, {}, {}, reason};
@@ -122,7 +122,7 @@ MetricValue claimed_cross_check(const CaseResult& c) {
   return invalid ? MetricValue{{}, {}, {}, kInvalidCase} : estimate(c.cross_check.ratio);
 }
 
-// Files of version 1.0 have the share alone.
+// Files of version 1.0 only have the share.
 MetricValue top1_agreement(const CaseResult& c) {
   return c.correctness.top1.value ? estimate(c.correctness.top1) : plain(c.correctness.top1_agreement);
 }

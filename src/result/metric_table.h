@@ -13,10 +13,11 @@ enum class Better { kLower, kHigher, kNeither };
 struct MetricValue {
   std::optional<double> value, ci_low, ci_high;
   std::string reason;     // when value is absent
-  bool at_least = false;  // a lower bound, and nothing is known of what is above it
+  bool at_least = false;  // a lower bound: nothing is known above it
 };
 
-// A metric is one row: JSON Schema, CSV columns, report columns, gates and docs/reference derive from it.
+// One row of the table of metrics, from which schema, CSV and report columns, gates and docs/reference
+// derive.
 struct Metric {
   std::string_view name;   // as in CSV and gates, unit at the end: p50_ms
   std::string_view title;  // column head

@@ -27,7 +27,7 @@ Number throttled(const NoiseFacts& f) {
   return count ? Number(static_cast<double>(*count)) : Number::missing(count.reason());
 }
 
-// The total trend counts only when the trend test is significant too.
+// The total trend only counts when the trend test is significant too.
 Number drift(const NoiseFacts& f) {
   if (f.queue) return Number::missing("not_applicable");  // the slope of the backlog is judged instead
   if (!f.noise.drift_frac || !f.noise.drift_z) return Number::missing(f.noise.drift_frac.reason());
@@ -38,8 +38,8 @@ Number tau(const NoiseFacts& f) {
   return f.queue ? Number::missing("not_applicable") : f.noise.tau_x;
 }
 
-// Length guard of a dependent series, as tau over what n can carry; independent enough data pass whatever n
-// is.
+// The length guard of a dependent series: tau relative to what n samples can carry; data that are independent
+// enough pass for any n.
 Number tau_guard(const NoiseFacts& f) {
   if (!f.noise.tau_x || f.queue || f.interval_over_processes || f.n <= 0)
     return Number::missing("not_applicable");

@@ -9,17 +9,16 @@
 
 #include "result/case_result.h"
 
-// From noise figures to words and a grade (methodology: noise diagnostics). Works on stored results alone.
+// Turns noise figures into words and a grade (methodology: noise diagnostics). Works on stored results alone.
 namespace paceline::result {
 
-enum class NoiseProfile { kShared, kQuiet };  // neighbours are expected; the machine is ours
+enum class NoiseProfile { kShared, kQuiet };  // other users are expected; the machine is ours alone
 
 char grade_letter(Grade grade);  // '-' where there is none
 
-// As the case was measured; a stored case of an unknown one counts as shared.
+// The profile that the case was measured with; an unknown one in a stored case counts as shared.
 NoiseProfile profile_of(const CaseResult& result);
-// From here on a difference of two cases counts, and below it they count as equal (methodology: A/B
-// comparison).
+// A smaller difference of two cases counts as equal (methodology: A/B comparison).
 double smallest_difference(NoiseProfile profile);
 
 struct NoiseFacts {
@@ -28,8 +27,8 @@ struct NoiseFacts {
   std::string steady_state;  // reached | not_reached | fixed | ""
   bool residual_warmup = false;
   std::int64_t n = 0;                    // samples behind noise.tau_x
-  bool queue = false;                    // latencies of a queue: they depend on each other and have groups
-  bool interval_over_processes = false;  // then dependence inside one process does not bias the interval
+  bool queue = false;                    // latencies of a queue depend on each other and form groups
+  bool interval_over_processes = false;  // if so, dependence inside one process does not bias the interval
 };
 
 // A limit is crossed when the value is above it; an absent limit is never crossed.
@@ -44,30 +43,30 @@ struct NoiseRule {
   NoiseLimits shared, quiet;
   NoiseFormat format;
   std::string_view words;            // {0}: the value as people read it
-  std::string_view advice;           // what to do about it
+  std::string_view advice;           // what the user can do about it
   Number (*get)(const NoiseFacts&);  // missing: the rule cannot be judged and stays silent
 };
 
 std::span<const NoiseRule> noise_rules();
 const NoiseLimits& limits_of(const NoiseRule& rule, NoiseProfile profile);
 
-// A broken limit in words, with the limit it broke.
+// A crossed limit in words.
 struct NoiseFlag {
   std::string id;
   bool invalid = false;
   std::string text;  // "neighbours used 6.1 % of the machine (limit 5.0 %)"
   std::string advice;
 };
-// Invalid ones first, else in the order of the table.
+// Flags that make a case invalid come first, the others in table order.
 std::vector<NoiseFlag> noise_flags(const NoiseFacts& facts, NoiseProfile profile);
 
-// A: no flag; B: flags; C: any invalid.
+// A without flags, B with flags, C with an invalid one.
 Grade grade_of(const std::vector<NoiseFlag>& flags);
 
 NoiseFacts facts_of(const Repetition& repetition);
 NoiseFacts facts_of(const CaseResult& result);
 
-// Sets noise.warnings, and for a case also grade and grade_reasons.
+// Sets noise.warnings; for a case also grade and grade_reasons.
 void apply_noise_rules(Repetition& repetition, NoiseProfile profile);
 void apply_noise_rules(CaseResult& result, NoiseProfile profile);
 

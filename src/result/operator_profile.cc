@@ -13,7 +13,7 @@ namespace paceline::result {
 namespace {
 
 double self_of(const OperatorRow& row) {
-  return row.self_ns.value().value_or(-1);  // without one: last
+  return row.self_ns.value().value_or(-1);  // rows without one come last
 }
 
 void fill_shares(std::vector<OperatorRow>& rows, double total_ns) {
@@ -21,7 +21,7 @@ void fill_shares(std::vector<OperatorRow>& rows, double total_ns) {
     row.share = row.self_ns ? Number(*row.self_ns / total_ns) : Number::missing(row.self_ns.reason());
 }
 
-// The largest self time first; those beyond the top are added up in `rest`.
+// Chooses the rows with the largest self time; the others are added up in `rest`.
 void choose_top(OperatorProfile& profile, std::vector<OperatorRow> rows) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const OperatorRow& a, const OperatorRow& b) { return self_of(a) > self_of(b); });

@@ -10,7 +10,7 @@ namespace {
 
 using Span = std::pair<std::int64_t, std::int64_t>;
 
-// How much of the time before `end` the spans cover together; they are in the order of their starts.
+// How much of the time before `end` the spans cover together; the spans are sorted by start.
 std::int64_t covered_before(const std::vector<Span>& spans, std::int64_t end) {
   std::int64_t covered = 0, until = 0;
   for (const auto& [from, to] : spans) {

@@ -6,7 +6,7 @@
 namespace paceline::result {
 namespace {
 
-// Starts are UTC in one format, so their order is that of their text.
+// Starts are UTC in one format, so they sort as text.
 struct UtcSpan {
   std::string from, to;
 };

@@ -6,7 +6,7 @@
 
 #include "result/case_result.h"
 
-// Which repetitions of two cases may be compared (methodology: neighbours in time).
+// Decides which repetitions of two cases may be compared (methodology: neighbours in time).
 namespace paceline::result {
 
 struct Pairing {
@@ -15,12 +15,12 @@ struct Pairing {
   std::int64_t apart = 0;  // repetitions of the same index that ran at other times
 };
 
-// Two repetitions of one index are neighbours unless another repetition of either case began between their
-// starts, or --resume did (`resumed_utc`). A repetition that does not say when it began counts as one.
+// Two repetitions with the same index are neighbours unless another repetition of either case began between
+// their starts, or --resume did (`resumed_utc`). A repetition without a start time counts as a neighbour.
 Pairing pair_repetitions(const CaseResult& a, const CaseResult& b,
                          const std::vector<std::string>& resumed_utc);
 
-// Whether most repetitions of the two are neighbours, so that they may be compared at all.
+// Whether most repetitions of the two cases are neighbours, so that the cases may be compared at all.
 bool in_turns(const CaseResult& a, const CaseResult& b, const std::vector<std::string>& resumed_utc);
 
 }  // namespace paceline::result

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tells whether answers were compared with something else than themselves.
 #pragma once
 #include <string_view>
 
@@ -6,10 +7,9 @@
 
 namespace paceline::result {
 
-// Ends the name of a reference that is the case once more: the same file in the same engine.
+// The name of a reference ends like this when it is the case itself: the same file in the same engine.
 inline constexpr std::string_view kNoIndependentCheck = "no independent check";
 
-// Whether the answers were compared with something else than themselves.
 inline bool has_independent_reference(const Correctness& correctness) {
   return !std::string_view(correctness.reference).ends_with(kNoIndependentCheck);
 }

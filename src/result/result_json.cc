@@ -74,18 +74,17 @@ Json to_json(const RunResult& run) {
   return out;
 }
 
-CaseResult case_from_json(const Json& json, const std::string& origin) {
+CaseResult case_from_json(Json json, const std::string& origin) {
   auto result = from_json<CaseResult>(json, origin);
-  result.unknown = json;
+  result.unknown = std::move(json);
   return result;
 }
 
-RunResult run_from_json(const Json& json, const std::string& origin) {
+RunResult run_from_json(Json json, const std::string& origin) {
   auto run = from_json<RunResult>(json, origin);
-  run.unknown = json;
-  run.unknown.erase("cases");
-  if (json.contains("cases"))
-    for (std::size_t i = 0; i < run.cases.size(); ++i) run.cases[i].unknown = json["cases"][i];
+  for (std::size_t i = 0; i < run.cases.size(); ++i) run.cases[i].unknown = std::move(json["cases"][i]);
+  json.erase("cases");
+  run.unknown = std::move(json);
   return run;
 }
 

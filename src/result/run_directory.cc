@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "result/case_fields.h"
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
@@ -28,7 +29,7 @@ std::string csv_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.9g}", *value) : std::string();
 }
 
-// Files a killed run was about to write: NAME.part, NAME.part<process id>.
+// Files that a killed run was writing: NAME.part, NAME.part<process id>.
 bool is_leftover(const fs::path& file) {
   std::string name = file.filename().string();
   name.erase(name.find_last_not_of("0123456789") + 1);
@@ -47,7 +48,7 @@ fs::path own_folder(const fs::path& run, const std::string& case_id) {
   return run / "cases" / case_id;
 }
 
-// Newest run below a folder: run ids sort by time.
+// The newest run below a folder: run ids sort by time.
 fs::path newest_run(const fs::path& folder) {
   fs::path best;
   std::error_code error;
@@ -61,16 +62,37 @@ fs::path newest_run(const fs::path& folder) {
   return best;
 }
 
-// A stored id is no path.
+std::string_view outcome_name(Outcome outcome) {
+  for (const auto& [value, name] : EnumNames<Outcome>::kValue)
+    if (value == outcome) return name;
+  return {};
+}
+
+// A stored id must not be used as a path.
 fs::path folder_of(const StoredRun& stored, const std::string& case_id) {
   const fs::path own = own_folder(stored.folder, fs::path(case_id).filename().string());
   return fs::exists(own) ? own : stored.folder;
 }
 
-// Empty where the case has none.
+// Empty where the case has no samples.
 fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
   if (c.samples.file.empty()) return {};
   return folder_of(stored, c.case_id) / fs::path(c.samples.file).filename();
+}
+
+// The summary of a run that did not end may be seconds older than the results of its cases, never newer. A
+// result that cannot be read leaves what the summary says.
+void take_results_of_cases(StoredRun& stored) {
+  for (auto& c : stored.run.cases) {
+    const fs::path file = folder_of(stored, c.case_id) / "result.json";
+    if (!fs::exists(file)) continue;
+    try {
+      auto result = case_from_json(parse_json(read_file(file), file.string()), file.string());
+      if (result.case_id == c.case_id) c = std::move(result);
+    } catch (const Error&) {
+      continue;
+    }
+  }
 }
 
 }  // namespace
@@ -126,10 +148,9 @@ std::string summary_csv(const RunResult& run) {
   for (const auto& m : metrics()) out += fmt::format(",{0},{0}_ci_low,{0}_ci_high", m.name);
   out += '\n';
   for (const auto& c : run.cases) {
-    const nlohmann::json outcome = to_json(c)["outcome"];
     out += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(run.run_id), csv_cell(c.case_id),
-        outcome.get<std::string>(), csv_cell(c.reason), grade_letter(c.grade), csv_cell(c.benchmark.model),
+        outcome_name(c.outcome), csv_cell(c.reason), grade_letter(c.grade), csv_cell(c.benchmark.model),
         csv_cell(c.benchmark.engine), csv_cell(c.benchmark.precision), csv_cell(c.benchmark.layout),
         c.benchmark.batch_per_rank, c.benchmark.threads, c.benchmark.world_size, c.repetitions.size(),
         csv_cell(run.outcome), csv_cell(c.speedup.verdict), csv_cell(no_claim_reason(c)));
@@ -152,13 +173,14 @@ StoredRun read_run(const fs::path& path) {
         fmt::format(
             "'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>",
             path.string()));
-  const nlohmann::json json = parse_json(read_file(file), file.string());
+  auto json = parse_json(read_file(file), file.string());
   if (!json.is_object() || !json.contains("run_id") || !json.contains("cases"))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is no result of a run: it has no run_id and no cases", file.string()));
-  StoredRun stored{file.parent_path(), run_from_json(json, file.string())};
+  StoredRun stored{file.parent_path(), run_from_json(std::move(json), file.string())};
   stored.run.folder = stored.folder.string();
-  if (stored.run.outcome == "running") stored.run.outcome = kUnfinished;  // of version 1.2
+  if (stored.run.outcome == "running") stored.run.outcome = kUnfinished;  // in files of version 1.2
+  if (stored.run.outcome == kUnfinished) take_results_of_cases(stored);
   for (auto& c : stored.run.cases) {
     if (c.outcome == Outcome::kOk && c.repetitions.empty()) mark_not_measured(c);
     if (c.outcome != Outcome::kOk) c.grade = Grade::kNone;  // older versions graded them
@@ -180,12 +202,12 @@ CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c) {
 
 std::vector<std::string> changed_results(const StoredRun& stored) {
   std::vector<std::string> sentences;
-  const fs::path summary = stored.folder / "run_summary.json";
   if (stored.run.outcome == kUnfinished) return sentences;
-  const auto json = parse_json(read_file(summary), summary.string());
-  for (const auto& one : json.at("cases")) {
-    const fs::path file = folder_of(stored, one.at("case_id").get<std::string>()) / "result.json";
-    if (!fs::exists(file) || nlohmann::json::parse(read_file(file), nullptr, false) == one) continue;
+  for (const auto& c : stored.run.cases) {
+    const fs::path file = folder_of(stored, c.case_id) / "result.json";
+    if (!fs::exists(file)) continue;
+    const auto text = read_file(file);  // as this program wrote it, or reformatted since
+    if (text == json_text(c.unknown) || nlohmann::json::parse(text, nullptr, false) == c.unknown) continue;
     sentences.push_back(fmt::format(
         "'{}' and run_summary.json say different things of the same case: one of them was changed "
         "after the run; what is shown here follows run_summary.json",

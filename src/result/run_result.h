@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// One run as plain data: its cases, findings and gates.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace paceline::result {
 
-// A sentence worth telling, with its evidence. Rows of the finding table: analysis/finding_table.h.
+// A sentence worth reporting, with its evidence. Rows of the finding table: analysis/finding_table.h.
 struct Finding {
   std::string id;        // e.g. precision_speedup
   std::string severity;  // insight | advice | warning | problem
@@ -31,7 +32,7 @@ struct Suite {
   std::string version, git_sha, build_type, compiler;
 };
 
-// The outcome of a run that is under way; it stays when the run is killed.
+// The outcome of a run in progress; it stays when the run is killed.
 inline constexpr const char* kUnfinished = "unfinished";
 
 // run_summary.json: all cases of one run. outcome: ok | failed | interrupted | unfinished.
@@ -42,7 +43,7 @@ struct RunResult {
   std::string run_id;
   std::string folder;  // where it is written, for commands in findings; not stored
   std::string started_utc;
-  std::vector<std::string> resumed_utc;  // when --resume went on with it
+  std::vector<std::string> resumed_utc;  // when --resume continued it
   std::string finished_utc;              // empty while running
   std::string command_line;
   std::string outcome = kUnfinished;

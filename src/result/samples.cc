@@ -19,7 +19,7 @@ constexpr std::string_view kHeader = "repetition,rank,index,start_ns,host_ns,dev
 constexpr std::string_view kRequestHeader =
     ",queue_ns,input_ns,compute_ns,output_ns,issue_delay_ns,batch,instance";
 constexpr std::size_t kColumns = 7, kRequestColumns = 14;
-constexpr std::size_t kOldRequestColumns = 12;  // of version 0.1: without the last two
+constexpr std::size_t kOldRequestColumns = 12;  // in files of version 0.1, which lack the last two
 
 using Optional = std::optional<std::int64_t> Sample::*;
 constexpr std::array<Optional, 7> kRequestFields{
@@ -37,7 +37,7 @@ std::string full_header() {
   return std::string(kHeader) + std::string(kRequestHeader);
 }
 
-// How many columns a file with this first line has; 0: it is no sample file.
+// The number of columns of a file with this first line; 0: it is not a sample file.
 std::size_t columns_of(std::string_view header) {
   const std::string full = full_header();
   const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
@@ -47,7 +47,7 @@ std::size_t columns_of(std::string_view header) {
   return known && whole && full.starts_with(header) ? columns : 0;
 }
 
-// A row of as many columns as the file has.
+// A row with as many columns as the file has.
 class RowParser {
  public:
   RowParser(std::string_view line, std::size_t columns, std::string place)

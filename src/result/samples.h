@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Raw samples of a measurement and their CSV.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -10,11 +11,11 @@ namespace paceline::result {
 
 enum SampleFlag : std::uint32_t {
   kSampleBatched = 1,      // the duration is the mean of a batch of iterations
-  kSampleExtension = 2,    // taken after residual warm-up was seen
-  kSampleWarmup = 4,       // a request of the first part of a server run: kept, in no statistic
+  kSampleExtension = 2,    // taken after residual warm-up was found
+  kSampleWarmup = 4,       // a request in the first part of a server run: kept, but in no statistic
   kSampleTimedOut = 8,     // never served; its latency counts as infinite
-  kSampleUnfinished = 16,  // not complete when the run ended; likewise
-  kSampleFailed = 32       // its instance died with it; likewise
+  kSampleUnfinished = 16,  // not complete when the run ended; its latency counts as infinite
+  kSampleFailed = 32       // its instance died with it; its latency counts as infinite
 };
 
 // One timed iteration or request. start_ns is on the host's monotonic clock.
@@ -22,13 +23,13 @@ struct Sample {
   std::int32_t repetition = 0;
   std::int32_t rank = 0;
   std::int64_t index = 0;
-  std::int64_t start_ns = 0;                // server: the scheduled time
-  std::int64_t host_ns = 0;                 // from start_ns to outputs readable; 0 when lost() (empty in CSV)
+  std::int64_t start_ns = 0;  // server: the scheduled time
+  std::int64_t host_ns = 0;   // from start_ns until outputs are readable; 0 when lost() (empty in CSV)
   std::optional<std::int64_t> device_ns{};  // device time, where there is one
   std::uint32_t flags = 0;
   // server: the parts of host_ns, and how late a free lane noticed the request
   std::optional<std::int64_t> queue_ns{}, input_ns{}, compute_ns{}, output_ns{}, issue_delay_ns{};
-  // requests in the inference that served it, where batches are formed; which instance of several claimed it
+  // requests in the inference that served it, where batches are formed; which of several instances claimed it
   std::optional<std::int64_t> batch{}, instance{};
 
   [[nodiscard]] bool lost() const {
@@ -38,13 +39,13 @@ struct Sample {
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-// With the columns of requests, or the first seven only.
+// With the columns of requests, or only the first seven.
 std::vector<std::string> sample_columns(const std::vector<Sample>& samples = {});
 std::string samples_to_csv(const std::vector<Sample>& samples);
 // Throws Error(kData) naming file and line.
 std::vector<Sample> read_samples_csv(const std::filesystem::path& path);
 
-// Durations of one repetition (or all with repetition < 0), in order, in ns: what counts and was completed.
+// Durations in ns, in order, of one repetition (all with repetition < 0) that count and were completed.
 std::vector<double> durations_ns(const std::vector<Sample>& samples, int repetition = -1);
 
 // The same with an infinite latency for each request that was lost.

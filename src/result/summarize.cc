@@ -44,7 +44,7 @@ Quantile to_quantile(const stats::QuantileEstimate& q) {
           Number(q.n_eff)};
 }
 
-// `x` may hold infinite latencies; `finite` is the rest of it, and never empty.
+// `x` may hold infinite latencies; `finite` holds its other values and is never empty.
 void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double>& finite, bool batched,
                 double confidence) {
   s.n = static_cast<std::int64_t>(x.size());
@@ -62,13 +62,12 @@ void fill_stats(Stats& s, const std::vector<double>& x, const std::vector<double
   s.mad_ns = s.median_ns ? Number(stats::mad(x)) : s.median_ns;
   s.min_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.front());
   s.max_ns = batched ? Number::missing(stats::kBatched) : Number(sorted.back());
-  // The tail's own effective size is at least n / tau of the raw series; the median's is what the spec
-  // prints.
+  // The tail's own effective size is at least n / tau of the raw series; the spec prints the median's.
   s.highest_claimable_p =
       stats::highest_claimable_p(static_cast<double>(x.size()) / *s.tau_x, stats::tail(confidence));
 }
 
-// Samples of each process, in the order in which they ran.
+// The samples of each process, in the order in which the processes ran.
 std::vector<std::vector<Sample>> by_repetition(const std::vector<Sample>& samples) {
   std::map<int, std::vector<Sample>> groups;
   for (const auto& s : samples) groups[s.repetition].push_back(s);
@@ -77,7 +76,7 @@ std::vector<std::vector<Sample>> by_repetition(const std::vector<Sample>& sample
   return out;
 }
 
-// One series a process; a process without any is left out.
+// One series per process; a process without one is left out.
 template <typename Series>
 std::vector<std::vector<double>> series_of(const std::vector<std::vector<Sample>>& processes, Series series) {
   std::vector<std::vector<double>> out;
@@ -86,12 +85,12 @@ std::vector<std::vector<double>> series_of(const std::vector<std::vector<Sample>
   return out;
 }
 
-// Six processes are enough for order statistics at 95 %; a higher confidence falls back to logs.
+// Six processes are enough for order statistics at 95 %; a higher confidence falls back to the mean of logs.
 const char* process_method(const stats::ProcessEstimate& e) {
   return e.ci_method == "t_on_logs" ? "t_log_processes" : "binomial_processes";
 }
 
-// With six or more processes the interval is over their medians; below, it is the one inside the samples.
+// With six or more processes the interval is over their medians, otherwise inside the samples.
 void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& latencies,
                    const std::vector<std::vector<double>>& durations, double confidence) {
   const auto spread = stats::process_spread(durations);
@@ -110,7 +109,7 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
   const Quantile& p50 = s.quantiles.front();
   h.scope = kWithinProcess;
   h.p50_ns = {p50.value_ns, p50.ci_low_ns, p50.ci_high_ns, confidence, p50.ci_method};
-  // A median is a fact of the sample however short; what a short sample cannot carry is its interval.
+  // The median of a sample exists at any length; a short sample only cannot carry an interval.
   if (!h.p50_ns.value) h.p50_ns.value = s.median_ns;
 }
 
@@ -121,7 +120,7 @@ std::vector<double> device_durations_ns(const std::vector<Sample>& samples) {
   return out;
 }
 
-// As the headline, from the device's clock; `processes`: its times of each process.
+// Like the headline, from the device's clock; `processes` holds the times of each process.
 Estimate device_median(const std::vector<Sample>& samples, const std::vector<std::vector<double>>& processes,
                        double confidence) {
   const auto all = device_durations_ns(samples);
@@ -134,7 +133,7 @@ Estimate device_median(const std::vector<Sample>& samples, const std::vector<std
   return headline.p50_ns;
 }
 
-// `processes`: times from one completion to the next.
+// `processes` holds the times from one completion to the next.
 void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& processes,
                      const SummaryOptions& options) {
   t.item = options.item;
@@ -170,7 +169,7 @@ Number median_of(const std::vector<Repetition>& repetitions, Get get) {
   return values.empty() ? Number::missing("not_measured") : Number(stats::median(values));
 }
 
-// Of two missing ones the later stays, for its reason.
+// Where both are missing, the later stays for its reason.
 template <typename T, typename Struct>
 void keep_largest(Maybe<T> Struct::*field, Struct& into, const Struct& from) {
   if (!(into.*field) || (from.*field && *(from.*field) > *(into.*field))) into.*field = from.*field;
@@ -207,7 +206,7 @@ Noise worst_noise(const std::vector<Repetition>& repetitions) {
   return n;
 }
 
-// In the order in which they ran.
+// `processes` are in the order in which they ran.
 void fill_process_noise(Noise& n, const std::vector<std::vector<double>>& processes) {
   std::vector<double> medians;
   for (const auto& x : processes) medians.push_back(stats::median(x));
@@ -215,7 +214,7 @@ void fill_process_noise(Noise& n, const std::vector<std::vector<double>>& proces
   n.processes_z = z ? Number(*z) : Number::missing(stats::kInsufficientSamples);
 }
 
-// Drift and modes are judged inside processes: between them, medians differ for other reasons.
+// Drift and modes are judged inside processes: medians of processes differ for other reasons.
 void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes,
                        const std::vector<double>& all, double resolution) {
   n.drift_frac = Number::missing(stats::kInsufficientSamples);
@@ -265,12 +264,12 @@ void fill_flops(Flops& f, const Number& items_per_s) {
   f.share_of_measured_peak = share_of_peak(f);
 }
 
-// Of one iteration after the other: at the median latency.
+// Items per second of one iteration after the other, at the median latency.
 Number items_at_median(const Number& p50_ns, double items_per_iteration) {
   return p50_ns ? Number(items_per_iteration * 1e9 / *p50_ns) : p50_ns;
 }
 
-// Every request was lost: there is nothing to summarise but that.
+// All requests were lost, so there is nothing else to summarise.
 void fill_nothing(CaseResult& result) {
   const auto none = Number::missing("no request was completed");
   result.headline.p50_ns.value = result.headline.p50_ns.ci_low = result.headline.p50_ns.ci_high = none;
@@ -305,7 +304,7 @@ void summarize_samples(CaseResult& result, const std::vector<Sample>& samples,
                                : result.throughput.per_s.value);
 }
 
-// Medians of the processes of both sides, a pair at the same place.
+// Medians of the processes of both sides; equal places are pairs.
 struct PairedTimes {
   std::vector<double> result_ns, baseline_ns;
   std::int64_t apart = 0;
@@ -338,7 +337,7 @@ std::string too_few_pairs(const SpeedUp& s, double confidence) {
                      : fmt::format("fewer than {} pairs of processes", needed);
 }
 
-// The side that is not valid for latency claims, in words; empty where both are.
+// The side whose latencies are not valid for claims, in words; empty where both are valid.
 std::string invalid_side(const CaseResult& result, const CaseResult& baseline) {
   for (const auto* one : {&result, &baseline})
     if (one->grade == Grade::kC)
@@ -357,7 +356,7 @@ std::string no_claim_reason(const CaseResult& one) {
   if (one.outcome != Outcome::kOk || s.baseline_case_id.empty() || s.baseline_case_id == one.case_id)
     return {};
   if (!s.reason.empty()) return s.reason;
-  // Files of version 1.2 do not say why.
+  // Files of version 1.2 do not give a reason.
   if (s.scope != kBetweenProcess || s.pairs < kPairsForClaim) return "fewer than six pairs of processes";
   if (!s.ratio.value || !s.ratio.ci_low || !s.ratio.ci_high) return "the ratio has no interval";
   return s.verdict.empty() ? "one of the two is of grade C" : "";
@@ -421,7 +420,7 @@ void compare_to_baseline(CaseResult& result, const CaseResult& baseline, double 
       {.delta = delta, .aa_halfwidth = {}, .confidence = confidence, .better = stats::Better::kLower});
   s.scope = kBetweenProcess;
   s.p_sign = comparison.p_sign;
-  // Figures that are not valid as latencies carry no verdict.
+  // Latencies that are not valid carry no verdict.
   s.reason = invalid_side(result, baseline);
   if (!s.reason.empty()) return;
   static const std::map<stats::Verdict, std::string> kWords{{stats::Verdict::kRegression, "slower"},

@@ -118,7 +118,7 @@ std::vector<Stage> stages_of(const std::vector<Sample>& samples) {
   return stages;
 }
 
-// Every request of an inference counts as its share of it.
+// Every request counts as its share of the inference that served it.
 void fill_batches(Load& load, const std::vector<Sample>& samples) {
   std::map<std::int64_t, std::int64_t> requests;
   for (const auto& s : samples)
@@ -167,8 +167,7 @@ void judge_server(Load& load) {
                                        format_duration_ns(*load.issue_delay_limit_ns)));
 }
 
-// Requests are counted once each: what the instances claimed is what there is, but for requests that nobody
-// was left to claim.
+// Every request must count once: claimed by an instance, or left over when no instance was alive.
 void judge_instances(Load& load, const std::vector<Sample>& samples) {
   if (load.instances.empty()) return;
   std::int64_t claimed = 0, ended = 0;
@@ -198,7 +197,7 @@ std::string verdict_name(stats::SloVerdict verdict) {
   return {};
 }
 
-// A claim needs a valid run of the required length; a miss of an overloaded server needs neither.
+// A claim needs a valid run of the required length; for an overloaded server a miss needs neither.
 void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies) {
   if (latencies.empty()) return;
   const auto n = static_cast<std::int64_t>(latencies.size());
@@ -223,7 +222,7 @@ void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies)
   if (!load.invalid.empty()) slo.detail += "; " + load.invalid.front();
 }
 
-// Every process has found limits of its own: a rate must hold in all, and the upper end is the highest.
+// Every process found its own limits: a rate must hold in all, and the upper end is the highest of them.
 void add_capacity(Capacity& into, const Capacity& from) {
   if (!into.per_s) return;
   if (into.stopped.empty()) into.stopped = from.stopped;

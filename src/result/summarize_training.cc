@@ -14,8 +14,8 @@
 namespace paceline::result {
 namespace {
 
-constexpr double kPersistent = 0.01;      // probability of so many slowest steps by chance
-constexpr double kNoticeablyLate = 1.02;  // of the median rank
+constexpr double kPersistent = 0.01;      // probability of that many slowest steps by chance
+constexpr double kNoticeablyLate = 1.02;  // relative to the median rank
 
 struct Part {
   std::int64_t StepRow::*row;
@@ -71,7 +71,7 @@ double lateness(const StepAcross& step) {
   return *std::max_element(compute.begin(), compute.end()) / stats::median(compute);
 }
 
-// Late too often for chance, and by enough to matter.
+// The rank that is late too often for chance, and by enough to matter.
 Count persistent_straggler(const std::vector<RankFigures>& ranks, std::int64_t steps) {
   if (ranks.size() < 2) return Count::missing("one rank");
   std::vector<double> medians;
@@ -86,8 +86,8 @@ Count persistent_straggler(const std::vector<RankFigures>& ranks, std::int64_t s
   return late ? Count(most.rank) : Count::missing("no rank is persistently late");
 }
 
-// Of the time of all steps: times are added up, quotients are not averaged. So the shares add up to at
-// most 1.
+// As a share of the time of all steps: times are added up, quotients are not averaged, so the shares add up
+// to at most 1.
 Number share_of_steps(const std::vector<StepAcross>& timed, std::int64_t StepRow::*part) {
   double of_part = 0, of_steps = 0;
   for (const auto& step : timed) {
@@ -115,7 +115,7 @@ Number variation_of_exposed(const std::vector<StepAcross>& timed) {
   return stats::nearest_rank(sorted, stats::kPpmP95) / p50;
 }
 
-// All-reduces of gradients.
+// All-reduces of gradients per step.
 Count launches_a_step(const std::vector<StepAcross>& timed) {
   const auto n = median_over(
       timed, [](const StepAcross& step) { return static_cast<double>(step.front()->buckets.size()); });
@@ -174,7 +174,7 @@ Number loader_rate(const std::vector<RankSteps>& ranks) {
   return sum;
 }
 
-// Figures of speed: over repetitions their median stands.
+// Figures of speed, of which the median over repetitions is kept.
 constexpr std::array kSpeedFigures{&Training::total_ns, &Training::straggler_index, &Training::sync_variation,
                                    &Training::loader_samples_per_s, &Training::overlap_ratio};
 
@@ -192,7 +192,7 @@ void set_shares(Training& into, const StepShares& shares) {
   into.data_wait_share = shares.data_wait;
 }
 
-// Of all repetitions, each once.
+// The notes of all repetitions, each once.
 std::vector<std::string> notes_of(const std::vector<const Training*>& all) {
   std::vector<std::string> notes;
   for (const Training* one : all)

@@ -6,15 +6,16 @@
 #include "result/case_result.h"
 #include "result/rank_steps.h"
 
-// Step tables of all ranks to the figures of a training run (methodology: multi-rank aggregation). Pure.
+// Summarizes step tables of all ranks to the figures of a training run (methodology: multi-rank aggregation).
+// Pure.
 namespace paceline::result {
 
-// What only a worker knows (backend, launcher, ddp, parameters, buckets' sizes, fingerprint, checkpoints)
-// stands in `training`; everything that follows from the steps is filled in. samples_per_step: of all ranks.
-// Throws Error(kData) when the tables do not fit together (aligned_steps.h).
+// `training` holds what only a worker knows (backend, launcher, ddp, parameters, sizes of buckets,
+// fingerprint, checkpoints); everything that follows from the steps is filled in. samples_per_step is that of
+// all ranks. Throws Error(kData) when the tables do not fit together (aligned_steps.h).
 void summarize_training(Training& training, std::vector<RankSteps> ranks, std::int64_t samples_per_step);
 
-// Over the repetitions of a case: the last one's, with medians of the figures of speed.
+// Combines the repetitions of a case: the last one, with medians of the figures of speed.
 std::vector<Training> combined_training(const std::vector<Repetition>& repetitions);
 
 }  // namespace paceline::result

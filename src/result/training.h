@@ -6,35 +6,35 @@
 
 #include "result/maybe.h"
 
-// What a training case brings beside the statistics of its steps. A step's time is the largest over the ranks
-// (methodology: multi-rank aggregation).
+// The figures of a training case beside the statistics of its steps. A step's time is the largest over the
+// ranks (methodology: multi-rank aggregation).
 namespace paceline::result {
 
-// Parts of a step, medians over the timed steps of one rank.
+// Parts of a step, as medians over the timed steps of one rank.
 struct StepParts {
   Number step_ns, data_wait_ns, input_ns, forward_ns, backward_ns;
   Number exposed_ns;  // communication that backward did not hide
   Number optimizer_ns;
 };
 
-// Where the time of all timed steps went: shares of the sum of their times, which add up to at most 1.
+// Where the time of all timed steps went, as shares of the sum of their times; they add up to at most 1.
 struct StepShares {
   Number data_wait, input, forward, backward;
   Number exposed;  // communication that backward did not hide
   Number optimizer;
 };
 
-// One rank: where it sat and what it took.
+// One rank: where it ran and how long its steps took.
 struct RankFigures {
   std::int64_t rank = 0;
   std::string host;
   std::int64_t process_id = 0;
-  std::string cpus;  // that it may use: 0-3
+  std::string cpus;  // it may use: 0-3
   std::int64_t threads = 0;
   StepParts parts;
-  Number compute_ns;  // median of a step without its exposed communication
+  Number compute_ns;  // median of the step time without its exposed communication
   Count rss_peak_bytes;
-  std::int64_t slowest_steps = 0;  // how often the others waited for it: the largest compute time
+  std::int64_t slowest_steps = 0;  // how often the others waited for it: its compute time was the largest
 };
 
 // One pass over the data.
@@ -43,12 +43,12 @@ struct EpochFigures {
   std::int64_t steps = 0;
   std::int64_t samples = 0;  // of all ranks
   Number loss;               // mean over steps and ranks
-  Number accuracy;           // share of right first answers while training; missing where there are no labels
+  Number accuracy;           // share of correct first answers while training; missing without labels
   Number learning_rate;      // of its last step
   Number seconds;
   Number samples_per_s;
   Number step_p50_ns;
-  // After it, on data that are not trained on.
+  // After the epoch, on data that are not trained on.
   Count eval_samples = Count::missing("no held-out data were looked at after this epoch");
   Number eval_loss = Number::missing("no held-out data were looked at after this epoch");
   Number eval_accuracy = Number::missing("no held-out data were looked at after this epoch");
@@ -61,33 +61,33 @@ struct BucketFigures {
   Number launched_ns, finished_ns;
 };
 
-// A fault that training survived.
+// A fault that training survived by a restart.
 struct RestartFigures {
   std::string cause;     // with the rank, in words
-  Number detect_ns;      // from the fault to its detection, where the fault was made on purpose
+  Number detect_ns;      // from the fault to its detection, where the fault was injected
   Number first_step_ns;  // from the detection to the end of the first step afterwards
-  Count steps_lost;      // done before, to be done again
+  Count steps_lost;      // done before the fault and done again
   std::int64_t world_before = 0, world_after = 0;
 };
 
-// Checkpoints of a run; medians over them.
+// Checkpoints of a run, as medians over them.
 struct CheckpointFigures {
   Count written;
   Count bytes;        // of one, all files together
-  Number write_ns;    // until it is on the disk
-  Number blocked_ns;  // that training waited for it
-  Number read_ns;     // of the one that training continued from
+  Number write_ns;    // until it was on the disk
+  Number blocked_ns;  // how long training waited for it
+  Number read_ns;     // of the one from which training continued
   Count resumed_step;
 };
 
 struct Training {
-  std::string backend;   // gloo | nccl; empty: one rank without DDP
-  std::string launcher;  // who started the ranks: paceline, torchrun, mpirun, srun
+  std::string backend;   // gloo | nccl; empty: a single rank without DDP
+  std::string launcher;  // what started the ranks: paceline, torchrun, mpirun, srun
   bool ddp = false;
   std::vector<RankFigures> ranks;
   std::vector<EpochFigures> epochs;
   StepParts parts;    // medians over steps of the mean over ranks
-  StepShares shares;  // none in results of versions that did not have them
+  StepShares shares;  // missing in results of versions without them
   Number first_loss, last_loss;
   Count steps;          // of the optimizer, untimed ones included
   Count skipped_steps;  // by the GradScaler
@@ -98,7 +98,7 @@ struct Training {
   std::vector<BucketFigures> buckets;
   Count collectives_per_step;
   Number exposed_share;         // of the step
-  Number overlap_ratio;         // of the exchange of gradients: what the backward pass hid
+  Number overlap_ratio;         // share of the exchange of gradients that the backward pass hid
   Number data_wait_share;       // of the step
   Number straggler_index;       // median over steps of max over ranks / median over ranks of the compute time
   Count straggler_rank;         // one that is persistently late
@@ -110,12 +110,12 @@ struct Training {
   std::vector<std::string> notes;  // what a reader of the figures must know
 };
 
-// False: a result of a version that did not store shares of all parts.
+// False for a result of a version that did not store shares of all parts.
 inline bool has_shares(const Training& t) {
   return t.shares.forward || t.shares.backward;
 }
 
-// Against the smallest world of the plan with the same work a rank (methodology: scaling efficiency).
+// Compared with the smallest world of the plan with the same work per rank (methodology: scaling efficiency).
 struct Scaling {
   std::string base_case_id;
   std::int64_t base_world = 1;
@@ -123,7 +123,7 @@ struct Scaling {
   Number efficiency;  // T(base) / T(this), medians of the step time
   Number ci_low, ci_high;
   Number speedup;            // of throughput: efficiency x world / base_world
-  bool superlinear = false;  // above 1 beyond its interval: look for another cause
+  bool superlinear = false;  // its interval is above 1: look for another cause
 };
 
 }  // namespace paceline::result

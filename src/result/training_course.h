@@ -8,8 +8,8 @@
 
 namespace paceline::result {
 
-// How training went, from every step, untimed ones too: epochs, first and last loss, skipped steps, and how
-// long it all took. `steps` are not empty. samples_per_step: of all ranks.
+// Fills in how training went over every step, untimed ones too: epochs, first and last loss, skipped steps,
+// and the total time. `steps` must not be empty; samples_per_step is that of all ranks.
 void fill_course(Training& t, const std::vector<StepAcross>& steps, std::int64_t samples_per_step);
 
 }  // namespace paceline::result

@@ -20,7 +20,7 @@ std::string work_of_a_rank(const CaseResult& one) {
   return Writer::write(b).dump();
 }
 
-// `base` over `one`: the shorter a step, the better.
+// The ratio is `base` over `one`: the shorter a step, the better.
 void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
                   const std::vector<std::string>& resumed_utc) {
   const auto long_step = bracketed(one.headline.p50_ns), short_step = bracketed(base.headline.p50_ns);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Computes scaling efficiency against fewer ranks.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,20 +8,19 @@
 
 namespace paceline::result {
 
-// Sets `scaling` of every measured training case that differs from another of fewer ranks in nothing else;
-// the base is the one with the fewest (methodology: scaling efficiency). Two of which nothing may be said
-// have no interval; `resumed_utc`: when --resume went on. Pure.
+// Sets `scaling` of every measured training case that differs in nothing but the number of ranks from one
+// with fewer; the base is the one with the fewest (methodology: scaling efficiency). Two cases that may not
+// be compared have no interval. `resumed_utc`: when --resume continued the run. Pure.
 void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<std::string>& resumed_utc = {});
 
-// Why the efficiency of a case with a `scaling` claims nothing; empty where it does. `base`: the case of
-// fewer ranks where it is at hand, because files of version 1.3 and before have intervals that nobody may
-// claim.
+// Why the efficiency of a case with a `scaling` claims nothing; empty where it does. `base` is the case of
+// fewer ranks where it is at hand, because files up to version 1.3 have intervals that may not be claimed.
 std::string scaling_doubt(const CaseResult& one, const CaseResult* base = nullptr);
 
-// Takes back the intervals of stored cases whose base may not be claimed of, with the reason.
+// Removes the intervals of stored cases that may not be compared with their base, giving the reason.
 void withdraw_doubtful_scaling(std::vector<CaseResult>& cases);
 
-// The efficiency with its interval, as tables show figures.
+// The efficiency with its interval, as tables show it.
 Estimate efficiency_of(const CaseResult& one);
 
 }  // namespace paceline::result

@@ -2,11 +2,10 @@
 #include "run/follower.h"
 
 #include "base/file.h"
-#include "run/launch.h"
-#include "run/pass_factory.h"
+#include "run/executors.h"
+#include "run/kinds.h"
+#include "run/ranks/launch.h"
 #include "run/schedule.h"
-#include "run/train_here.h"
-#include "run/training_profiles.h"
 
 namespace paceline::run {
 namespace {
@@ -16,7 +15,13 @@ namespace fs = std::filesystem;
 class Follower {
  public:
   Follower(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt)
-      : setup_(setup), launch_(*setup.launch), observer_(observer), interrupt_(interrupt) {}
+      : setup_(setup),
+        launch_(*setup.launch),
+        observer_(observer),
+        interrupt_(interrupt),
+        executor_(make_executor(setup.launch, false)),
+        runner_(*executor_, {}, observer, interrupt),
+        kinds_({setup, runner_, observer, interrupt, {}, {}, {}, {}}) {}
 
   bool run() {
     const auto slots = launch_order(setup_.cases, setup_.only, launch_.order_seed());
@@ -25,7 +30,7 @@ class Follower {
       if (*pass < slots.size())
         take_part(*pass, slots[*pass]);
       else if (*pass - slots.size() < setup_.cases.size())
-        profile(*pass, setup_.cases[*pass - slots.size()]);
+        take_part_in_extra(*pass, setup_.cases[*pass - slots.size()]);
       pass = launch_.wait_for(*pass + 1, interrupt_);
     }
     launch_.finish();
@@ -35,21 +40,23 @@ class Follower {
  private:
   void take_part(std::size_t pass, const TimedSlot& slot) {
     const auto& definition = setup_.cases[slot.case_index];
-    auto spec = train_here(definition, setup_.cases, setup_.engines, &launch_).pass;
-    spec.repetition = slot.repetition;
-    if (!goes_well(pass, definition, std::move(spec))) all_well_ = false;
+    if (!goes_well(pass, definition, /*extra=*/false, slot.repetition)) all_well_ = false;
   }
 
-  // One that fails costs the profile only.
-  void profile(std::size_t pass, const config::Case& definition) {
-    auto spec = train_here(definition, setup_.cases, setup_.engines, &launch_).pass;
-    static_cast<void>(goes_well(pass, definition, train_profile_pass(definition, std::move(spec), {})));
+  // One that fails costs what it was for.
+  void take_part_in_extra(std::size_t pass, const config::Case& definition) {
+    static_cast<void>(goes_well(pass, definition, /*extra=*/true, 0));
   }
 
-  bool goes_well(std::size_t pass, const config::Case& definition, workload::PassSpec spec) {
-    if (!launch_.takes_part(definition.settings.integer("ranks"))) return true;
-    const WorkerRequest request{
-        std::move(spec), definition.env, log_of(definition), {}, timeout_of(definition)};
+  bool goes_well(std::size_t pass, const config::Case& definition, bool extra, std::int64_t repetition) {
+    auto spec = kinds_.of(definition).pass_of_ranks(definition, extra);
+    if (!spec || !launch_.takes_part(spec->world_size)) return true;
+    spec->repetition = repetition;
+    const process::WorkerRequest request{std::move(*spec),
+                                         definition.env,
+                                         log_of(definition),
+                                         {},
+                                         kind_rules(definition.kind).timeout_s(definition)};
     const auto outcome = launch_.run_pass(pass, request, interrupt_, {});
     if (outcome.ok || interrupt_) return true;
     observer_.warning(definition.label + ": " + outcome.reason);
@@ -68,6 +75,9 @@ class Follower {
   Launch& launch_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
+  std::unique_ptr<process::PassExecutor> executor_;
+  PassRunner runner_;
+  Kinds kinds_;
   bool all_well_ = true;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+// What a process of a launch does that does not lead: it starts its ranks for the passes of the leader.
 #pragma once
 #include <atomic>
 
-#include "run/observer.h"
-#include "run/run_setup.h"
+#include "run/case/observer.h"
+#include "run/case/run_setup.h"
 
 namespace paceline::run {
 

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 
-#include "run/kept_records.h"
-#include "run/model_identity.h"
+#include "process/kept_records.h"
+#include "run/case/kind_rules.h"
+#include "run/case/model_identity.h"
 
 namespace paceline::run {
 namespace {
 
-using workload::PassKind;
+using pass::PassKind;
 
 // Where no summary tells of the case: every repetition has its file.
 bool has_all_records(const CaseRun& c) {
@@ -45,16 +46,16 @@ bool measured_elsewhere(const RunSetup& setup, const CaseRun& c) {
 }
 
 // The records of a pass, where they fit; what does not is named, and stays under another name.
-std::optional<workload::PassReport> fitting_records(const CaseRun& c, PassKind kind, std::int64_t repetition,
-                                                    RunObserver& observer) {
+std::optional<pass::PassReport> fitting_records(const CaseRun& c, PassKind kind, std::int64_t repetition,
+                                                RunObserver& observer) {
   const auto file = c.record_file(kind, repetition);
-  auto kept = read_kept_records(file, c.definition.id);
+  auto kept = process::read_kept_records(file, c.definition.id);
   const bool other = kept.report && kind == PassKind::kTimed && kept.report->repetition.index != repetition;
   if (other) kept = {{}, "it belongs to another repetition"};
   if (kept.problem.empty()) return std::move(kept.report);
   observer.warning(fmt::format("'{}' is not taken over: {}; it is measured again, and the file is kept",
                                file.string(), kept.problem));
-  set_file_aside(file);
+  process::set_file_aside(file);
   return std::nullopt;
 }
 
@@ -65,14 +66,13 @@ bool has_repetitions(const CaseRun& c) {
 }
 
 // False: there is none, and so nothing that follows from it.
-bool take_over_check(CaseRun& c, CasePeaks& peaks, RunObserver& observer) {
+bool take_over_check(CaseRun& c, KindInRun& kind, RunObserver& observer) {
   const auto checked = fitting_records(c, PassKind::kCheck, 0, observer);
   if (!checked) {
     if (has_repetitions(c)) set_passes_aside(c);
     return false;
   }
-  peaks.fill(c);
-  apply_check(c, *checked);
+  kind.restore_check(c, *checked);
   return true;
 }
 
@@ -110,11 +110,6 @@ bool has_another_model(const RunSetup& setup, CaseRun& c, RunObserver& observer)
   return false;
 }
 
-// Resumed training may have nothing left to time: then there is no newer result than the earlier one.
-bool may_be_trained(const CaseRun& c) {
-  return c.trains() && c.definition.settings.flag("checkpoint.resume");
-}
-
 // The earlier result stands until newer repetitions take the place of its own. False: there is none.
 bool take_over_until_measured(const RunSetup& setup, CaseRun& c, RunObserver& observer) {
   CaseRun earlier = c;
@@ -129,13 +124,14 @@ bool take_over_until_measured(const RunSetup& setup, CaseRun& c, RunObserver& ob
 
 }  // namespace
 
-void take_over(const RunSetup& setup, CaseRun& c, CasePeaks& peaks, RunObserver& observer) {
+void take_over(const RunSetup& setup, CaseRun& c, KindInRun& kind, RunObserver& observer) {
   if (setup.previous.folder.empty() || c.ended) return;
   const bool other = measured_elsewhere(setup, c) || has_another_model(setup, c, observer);
   const bool again = asked_again(setup, c);
-  if (again && !other && may_be_trained(c) && take_over_until_measured(setup, c, observer)) return;
+  const auto& rules = kind_rules(c.definition.kind);
+  if (again && !other && rules.may_be_done(c) && take_over_until_measured(setup, c, observer)) return;
   if (again || other) return set_passes_aside(c);
-  if (!c.trains() && !take_over_check(c, peaks, observer)) return;
+  if (rules.has_check() && !take_over_check(c, kind, observer)) return;
   take_over_repetitions(c, observer);
   take_over_extras(setup, c);
 }

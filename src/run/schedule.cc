@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "run/case_identity.h"
+#include "run/case/case_identity.h"
 
 namespace paceline::run {
 

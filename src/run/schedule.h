@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Puts the timed passes of all cases into an order in which a slow drift of the machine cancels.
 #pragma once
 #include <cstddef>
 #include <cstdint>

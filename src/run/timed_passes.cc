@@ -7,14 +7,12 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "run/compare_cases.h"
-#include "run/launch.h"
-#include "run/quiet.h"
+#include "run/case/kind_rules.h"
+#include "run/case/quiet.h"
+#include "run/ranks/launch.h"
 
 namespace paceline::run {
 namespace {
-
-using workload::PassKind;
 
 bool still_to_do(const CaseRun& c, const TimedSlot& slot) {
   const auto& have = c.result.repetitions;
@@ -55,8 +53,7 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
     const double left = seconds_left(static_cast<double>(clock.now_ns() - begin) * 1e-9, done, count);
     ++done;
     time_one(c, slot.repetition, number, {done, count, c.result.label, "timed", slot.repetition, left});
-    compare_cases(cases, keeper_.run().resumed_utc);
-    keeper_.keep(c, cases);
+    keeper_.keep(c);
   }
 }
 
@@ -64,7 +61,6 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
   wait_for_quiet(c.definition, repetition > 0 ? Look::kShort : Look::kFull, observer_, interrupt_);
   if (interrupt_) return;
   auto pass = c.base;
-  pass.kind = c.trains() ? PassKind::kTrain : PassKind::kTimed;
   pass.repetition = repetition;
   use_model_file(c, pass);
   observer_.pass_begins(info);
@@ -85,9 +81,10 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
 }
 
 // Of ranks that were asked to end. Where its steps are, for the case.
-std::string TimedPasses::keep_steps(CaseRun& c, std::int64_t repetition, const WorkerOutcome& outcome) {
+std::string TimedPasses::keep_steps(CaseRun& c, std::int64_t repetition,
+                                    const process::WorkerOutcome& outcome) {
   if (!outcome.report.interrupted) return {};
-  const auto kept = keep_interrupted_steps(c, repetition, outcome.report);
+  const auto kept = kind_rules(c.definition.kind).keep_interrupted(c, repetition, outcome.report);
   if (!kept.empty() && interrupt_) observer_.notice("interrupted: " + kept);
   return kept;
 }

@@ -3,16 +3,16 @@
 #include <atomic>
 #include <vector>
 
-#include "run/case_run.h"
-#include "run/observer.h"
-#include "run/pass_runner.h"
-#include "run/result_keeper.h"
-#include "run/run_setup.h"
+#include "run/case/case_run.h"
+#include "run/case/observer.h"
+#include "run/case/pass_runner.h"
+#include "run/case/result_keeper.h"
+#include "run/case/run_setup.h"
 #include "run/schedule.h"
 
 namespace paceline::run {
 
-// The timed passes of all cases, interleaved; results are kept after each.
+// The timed passes of all cases, interleaved; what a pass has brought is kept before the next begins.
 class TimedPasses {
  public:
   // Everything outlives this.
@@ -26,7 +26,7 @@ class TimedPasses {
   [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
   // `number`: in the order of all.
   void time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info);
-  std::string keep_steps(CaseRun& c, std::int64_t repetition, const WorkerOutcome& outcome);
+  std::string keep_steps(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 
   const RunSetup& setup_;
   const PassRunner& runner_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Estimates how many samples are worth one independent sample.
 #pragma once
 #include <span>
 

@@ -10,7 +10,7 @@
 // Intervals of means and rates from contiguous batch means (methodology: mean and throughput).
 namespace paceline::stats {
 
-// 20 batches, Student's t with one fewer degrees of freedom; 10 when the batch means still follow each other.
+// 20 batches, or 10 when their means are still correlated; Student's t with one degree of freedom fewer.
 struct MeanEstimate {
   double value = 0;            // of all samples, in their unit
   std::optional<Interval> ci;  // none below 20 samples

@@ -9,7 +9,7 @@
 
 #include "stats/interval.h"
 
-// A against B over interleaved process pairs (methodology: A/B comparison).
+// Compares A with B over interleaved process pairs (methodology: A/B comparison).
 namespace paceline::stats {
 
 enum class Verdict : std::uint8_t { kRegression, kImprovement, kEquivalent, kInconclusive };
@@ -31,22 +31,22 @@ struct Comparison {
   std::optional<Interval> ci_ratio;  // exact order statistics of the log ratios
   std::optional<double> actual_coverage;
   double confidence = 0.95;
-  double delta = 0;                 // the one used
+  double delta = 0;                 // the value that was used
   double p_sign = 1;                // two-sided exact sign test; ties count against a difference
   double hodges_lehmann_ratio = 1;  // secondary: signed-rank estimate and interval
   std::optional<Interval> hodges_lehmann_ci;
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // why ci_ratio is missing: "fewer than six pairs"
 };
-// Element i of both spans is one pair of per-process values, all > 0. Throws Error(kData) on unequal or no
-// pairs or a value that is not positive.
+// Element i of both spans is one pair of per-process values, all > 0. Throws Error(kData) for spans of
+// unequal length or without pairs, and for a value that is not positive.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> candidate,
                          const CompareConfig& config = {});
 
-// The rule on log ratios where positive is worse.
+// Applies the rule to log ratios, of which positive ones are worse.
 Verdict verdict(Interval d, double estimate, double delta);
 
-// How many times faster the candidate is: baseline / candidate of times. Pairs as in compare_pairs.
+// How many times faster the candidate is: baseline / candidate of times. Pairs are as in compare_pairs.
 struct SpeedUp {
   std::int64_t pairs = 0;
   double value = 1;

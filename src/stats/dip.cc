@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Computes Hartigan's dip statistic.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -38,7 +39,7 @@ class Hull {
   }
 
  private:
-  // Whether the middle one of three points stays on the hull.
+  // Whether the middle one of three points is on the hull.
   [[nodiscard]] bool bends(std::size_t a, std::size_t b, std::size_t c) const {
     const double first = static_cast<double>(b - a) * (x_[c] - x_[b]);
     const double second = static_cast<double>(c - b) * (x_[b] - x_[a]);
@@ -53,7 +54,7 @@ class Hull {
 struct Modal {
   std::size_t low = 0;
   std::size_t high = 0;
-  double distance = 0;  // between the hulls, where it is greatest
+  double distance = 0;  // the greatest distance between the hulls
 };
 
 // Shrinks to the knots around the greatest distance between the two hulls inside (low, high).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds a trend in a series.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -21,7 +22,7 @@ std::vector<double> block_medians(std::span<const double> x) {
   return medians;
 }
 
-// Variance of Mann-Kendall's S, less what ties take away.
+// Variance of Mann-Kendall's S, corrected for ties.
 double score_variance(std::span<const double> y) {
   const auto term = [](double n) { return n * (n - 1) * (2 * n + 5); };
   std::map<double, int> ties;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// An interval, and the reasons for having none.
 #pragma once
 
 namespace paceline::stats {
@@ -15,7 +16,7 @@ constexpr double tail(double confidence) {
   return (1.0 - confidence) / 2.0;
 }
 
-// Reasons a number is missing; stored beside the null.
+// Why a number is missing; stored beside the null.
 inline constexpr char kInsufficientSamples[] = "insufficient_samples";
 inline constexpr char kBatched[] = "batched";
 

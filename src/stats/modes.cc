@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds groups of latencies (modes).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,14 +13,14 @@ namespace paceline::stats {
 namespace {
 
 constexpr double kLeastMass = 0.10;
-constexpr double kDeepestValley = 0.5;  // of the smaller peak: a shallower valley separates nothing
+constexpr double kDeepestValley = 0.5;  // relative to the smaller peak: a shallower valley separates nothing
 constexpr double kDipLimit = 0.60;
 constexpr std::size_t kFewestForDip = 50;
 constexpr std::size_t kFewestForKernel = 300;
 constexpr double kShareTolerance = 0.10;
 constexpr double kStepsPerBandwidth = 4;
 constexpr double kMostGridPoints = 20'000;
-constexpr double kKernelReach = 4;  // bandwidths
+constexpr double kKernelReach = 4;  // in bandwidths
 
 double bandwidth(std::span<const double> sorted) {
   const double sd = stddev(sorted).value_or(0);
@@ -28,7 +29,7 @@ double bandwidth(std::span<const double> sorted) {
   return 0.9 * width * std::pow(static_cast<double>(sorted.size()), -0.2);
 }
 
-// Density (unscaled) on an even grid over the sample without its outermost 2 %, which are too little to be a
+// Density (unscaled) on an even grid over the sample without its outermost 2 %, which are too small for a
 // mode.
 struct Grid {
   double origin = 0;
@@ -44,7 +45,7 @@ Grid make_grid(std::span<const double> sorted, double width) {
   return {low, (high - low) / points, std::vector<double>(static_cast<std::size_t>(points) + 1, 0.0)};
 }
 
-// Counts in grid cells, then one convolution with the kernel: linear in samples.
+// Counts per grid cell; one convolution with the kernel follows: linear in the number of samples.
 std::vector<double> cell_counts(std::span<const double> sorted, const Grid& grid) {
   std::vector<double> counts(grid.density.size(), 0.0);
   for (double v : sorted) {
@@ -100,7 +101,7 @@ void merge(std::vector<Hill>& hills, std::size_t left) {
   hills.erase(hills.begin() + static_cast<std::ptrdiff_t>(left) + 1);
 }
 
-// How little the valley after hill i separates: 1 is no separation.
+// How little the valley after hill i separates; 1 means no separation.
 double shallowness(const std::vector<Hill>& hills, std::size_t i) {
   const double smaller = std::min(hills[i].peak, hills[i + 1].peak);
   return smaller > 0 ? hills[i].valley_after / smaller : 1;
@@ -116,7 +117,7 @@ void merge_shallow(std::vector<Hill>& hills) {
   }
 }
 
-// Hills below the least mass belong to the neighbour behind the shallower valley.
+// Merges hills below the least mass with the neighbour across the shallower valley.
 void merge_light(std::vector<Hill>& hills, std::size_t n) {
   while (hills.size() > 1) {
     const auto lightest = std::min_element(hills.begin(), hills.end(), [](const Hill& a, const Hill& b) {

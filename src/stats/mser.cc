@@ -25,7 +25,7 @@ std::vector<double> winsorised_batch_means(std::span<const double> x) {
   return means;
 }
 
-// Batches to cut, at most half: the squared standard error of the mean of what remains is smallest.
+// How many batches to cut, at most half, so that the standard error of the mean of the rest is smallest.
 std::size_t best_cut(std::span<const double> z) {
   const std::size_t k = z.size();
   const double origin = mean(z);  // keeps the sums of squares small

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Finds left-over warm-up in a measured series.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,7 +11,7 @@ namespace paceline::stats {
 // (methodology: warm-up). Nothing is removed.
 struct MserCut {
   std::int64_t cut = 0;      // first steady sample
-  double median_before = 0;  // of the samples before the cut; equals median_after without a cut
+  double median_before = 0;  // median before the cut; equals median_after without a cut
   double median_after = 0;
   bool residual_warmup = false;  // cut > 0 and the medians differ by more than 1 %
 };

@@ -24,15 +24,14 @@ std::optional<Drift> drift(std::span<const double> x);
 // Median of the slopes between all pairs, per step.
 double theil_sen_slope(std::span<const double> y);
 
-// Whether values that follow one another are alike: the rank version of von Neumann's ratio (Bartels 1982) as
-// a standard normal z, positive where neighbours are closer than chance has them. None below 10 values.
+// Whether consecutive values are alike: the rank version of von Neumann's ratio (Bartels 1982) as a standard
+// normal z, positive where neighbours are closer than by chance. None below 10 values.
 std::optional<double> succession_z(std::span<const double> x);
 
 // Hartigan's dip: greatest distance of the empirical distribution from the nearest unimodal one.
 double dip_statistic(std::span<const double> sorted);
 
-// Samples with uniform jitter of +-resolution/2 added (fixed seed), so that ties of a coarse timer are no
-// modes.
+// The samples plus uniform jitter of +-resolution/2 (fixed seed), so that ties are no modes.
 std::vector<double> jitter_ties(std::span<const double> x, double resolution);
 
 struct Mode {
@@ -49,8 +48,8 @@ struct Multimodality {
   double dip_sqrt_n = 0;    // sqrt(n) * dip; above 0.60 is flagged
   std::vector<Mode> modes;  // when flagged and separable, ascending; else empty
 };
-// None below 50 samples; the kernel rule needs 300. `resolution` of the clock, in the unit of the samples; 0:
-// no jitter.
+// None below 50 samples; the kernel rule needs 300. `resolution` is the clock's, in the unit of the samples;
+// 0: no jitter.
 std::optional<Multimodality> multimodality(std::span<const double> x, double resolution);
 
 // Whether two samples' mode shares differ by more than 10 points, so that one median cannot speak for both.

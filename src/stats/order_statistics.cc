@@ -10,8 +10,7 @@ namespace {
 
 using Binomial = boost::math::binomial_distribution<double>;
 
-// Largest j in [0, n] for which `holds`, which must be true up to some j and false after it; holds(0) is
-// taken as true.
+// The largest j in [0, n] for which `holds`, true up to some j and false after it; holds(0) is assumed.
 template <class Predicate>
 std::int64_t last_true(std::int64_t n, Predicate holds) {
   std::int64_t low = 0;

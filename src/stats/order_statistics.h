@@ -5,14 +5,14 @@
 // Exact binomial order-statistic intervals (methodology: quantile intervals).
 namespace paceline::stats {
 
-// 1-based ranks of the ends of an interval; 0: that end does not exist.
+// 1-based ranks of the ends of an interval; 0: no such end.
 struct Ranks {
   std::int64_t l = 0;
   std::int64_t u = 0;
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 
-// Ranks that bracket the p-quantile of n independent samples with at most `alpha2` in each tail.
+// Ranks that bracket the p-quantile of n independent samples, with at most `alpha2` in each tail.
 Ranks quantile_ranks(std::int64_t n, double p, double alpha2);
 
 // Exact probability that [x_(l), x_(u)] holds the p-quantile of a continuous distribution.
@@ -25,8 +25,7 @@ std::int64_t required_n(double p, double alpha2);
 // Highest quantile with an upper end at this effective sample size: alpha2^(1/n_eff). 0 when n_eff <= 0.
 double highest_claimable_p(double n_eff, double alpha2 = 0.025);
 
-// Fewest samples to claim "p-quantile <= X" one-sided when `above` of them exceed X: 459, 662, 838 for p99 at
-// 0.99.
+// Fewest samples to claim "p-quantile <= X" one-sided when `above` exceed X: 459, 662, 838 for p99 at 0.99.
 std::int64_t required_n_one_sided(double p, double confidence, std::int64_t above);
 
 // P(Bin(n, p) <= k).

@@ -11,7 +11,7 @@
 namespace paceline::stats {
 namespace {
 
-// Distance from the median in sigmas of its own side; 0/0 of constant data on an exact clock is 0.
+// Distance from the median in sigmas of the sample's side; 0/0 for constant data on an exact clock is 0.
 double z_score(double x, const DoubleMad& spread, double floor) {
   const double side = std::max(x < spread.median ? spread.low : spread.high, floor);
   const double distance = std::abs(x - spread.median);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Intervals and spreads over per-process values: the process is the unit of repetition (methodology: levels).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,13 +9,12 @@
 
 #include "stats/interval.h"
 
-// The process is the unit of repetition (methodology: levels).
 namespace paceline::stats {
 
 inline constexpr char kScopeWithinProcess[] = "within_process";
 inline constexpr char kScopeBetweenProcesses[] = "between_processes";
 
-// Median over R per-process values with an interval over processes, in the unit of the values.
+// Median of R per-process values with an interval over processes, in the unit of the values.
 struct ProcessEstimate {
   std::int64_t processes = 0;
   double value = 0;            // median over processes
@@ -24,7 +24,7 @@ struct ProcessEstimate {
   std::optional<double> actual_coverage;  // exact, for order statistics
   std::string reason;                     // why ci is missing
 };
-// Values must be > 0 for the t interval; with fewer processes and a value <= 0 there is no interval.
+// Values must be > 0 for the t interval; with fewer than six processes and a value <= 0 there is no interval.
 ProcessEstimate over_processes(std::span<const double> values, double confidence = 0.95);
 
 // How much samples vary inside a process and medians between processes, as 1.4826 * MAD / median.
@@ -34,7 +34,7 @@ struct ProcessSpread {
 };
 ProcessSpread process_spread(std::span<const std::vector<double>> processes);
 
-// The median of each process; an empty process throws Error(kInternal).
+// Throws Error(kInternal) for an empty process.
 std::vector<double> process_medians(std::span<const std::vector<double>> processes);
 
 }  // namespace paceline::stats

@@ -9,13 +9,13 @@ namespace paceline::stats {
 namespace {
 
 constexpr std::int64_t kMostTrials = 10'000'000;
-constexpr int kHalvings = 100;  // of an interval of length 2: to the last bit
+constexpr int kHalvings = 100;  // of an interval of length 2, down to the last bit
 
 double normal_quantile(double alpha) {
   return boost::math::quantile(boost::math::complement(boost::math::normal_distribution<double>(), alpha));
 }
 
-// Standardised distance of the seen difference from `delta`, with the discordant share estimated under it.
+// Standardised distance of the observed difference from `delta`; estimates the discordant share under it.
 double tango_score(const PairedCounts& c, double delta) {
   const double n = c.trials;
   const double b = -c.gained - c.lost + (2 * n - c.gained + c.lost) * delta;
@@ -27,7 +27,7 @@ double tango_score(const PairedCounts& c, double delta) {
   return variance > 0 ? distance / std::sqrt(variance) : std::copysign(HUGE_VAL, distance);
 }
 
-// Where the score, which falls with delta, passes `target`.
+// Where the score, which falls with delta, reaches `target`.
 double solve_score(const PairedCounts& c, double low, double high, double target) {
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
@@ -67,7 +67,7 @@ std::int64_t trials_for_upper(double share, double limit, double alpha) {
   std::int64_t high = 1;
   while (!enough(share, limit, alpha, high))
     if ((high *= 2) > kMostTrials) return 0;
-  std::int64_t low = high / 2;  // not enough, or 0
+  std::int64_t low = high / 2;  // too few, or 0
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (enough(share, limit, alpha, middle) ? high : low) = middle;

@@ -4,25 +4,26 @@
 
 #include "stats/interval.h"
 
-// Shares of independent trials, and how a share changes between two judgements of the same trials.
+// Estimates shares of independent trials, and how a share changes between two judgements of the same trials.
 namespace paceline::stats {
 
 // Clopper-Pearson: at most tail(confidence) of the binomial probability lies beyond each end, so the coverage
 // is never below `confidence`. 0 of n ends at 1 - tail^(1/n). `successes` need not be whole: where a trial is
-// itself a share (positions of a sequence that agree), their sum is used, which counts the positions of one
-// trial as a single observation (Korn and Graubard 1998 with the largest design effect).
-// 0 <= successes <= trials, trials > 0.
+// itself a share (positions of a sequence that agree), it is the sum of shares, which counts the positions of
+// one trial as a single observation (Korn and Graubard 1998 with the largest design effect). 0 <= successes
+// <= trials, trials > 0.
 Interval binomial_interval(double successes, double trials, double confidence);
 
-// Its ends one-sided: P(share above the upper bound) <= alpha.
+// The one-sided upper bound: P(share above it) <= alpha.
 double binomial_upper(double successes, double trials, double alpha);
 double binomial_lower(double successes, double trials, double alpha);
 
-// Fewest trials from which on `share` of them leaves the one-sided upper bound below `limit`: 598 for a share
-// of 0 and 0.005 at alpha 0.05 (two-sided 95 %: 736). 0 when share >= limit or 10^7 trials do not do.
+// The fewest trials for which `share` of them keeps the one-sided upper bound below `limit`: 598 for a share
+// of 0 and 0.005 at alpha 0.05 (two-sided 95 %: 736). 0 when share >= limit or when 10^7 trials are not
+// enough.
 std::int64_t trials_for_upper(double share, double limit, double alpha);
 
-// Right answers of two judgements of the same n trials: only the discordant ones matter.
+// Correct answers in two judgements of the same n trials; only the discordant ones matter.
 struct PairedCounts {
   double lost = 0;    // the first was right, the second wrong
   double gained = 0;  // the other way round

@@ -22,7 +22,7 @@ std::vector<double> indicator(std::span<const double> x, double bound) {
   return below;
 }
 
-// Ranks among m independent samples, widened to the n dependent ones.
+// Ranks among m independent samples, scaled to n dependent ones.
 Ranks stretch(Ranks ranks, std::int64_t m, std::int64_t n) {
   if (m == n) return ranks;
   return {(ranks.l - 1) * n / m + 1, std::min(n, (ranks.u * n + m - 1) / m)};

@@ -9,8 +9,8 @@
 #include "stats/interval.h"
 #include "stats/order_statistics.h"
 
-// Quantiles of samples (methodology: quantile estimator, quantile intervals). A quantile is named in parts
-// per million, so that ranks are integer arithmetic. Every function throws Error(kInternal) on an empty
+// Quantiles of samples (methodology: quantile estimator, quantile intervals). A quantile is given in parts
+// per million, so that ranks are integer arithmetic. Every function throws Error(kInternal) for an empty
 // sample.
 namespace paceline::stats {
 
@@ -24,12 +24,12 @@ constexpr double ppm_to_p(std::uint32_t ppm) {
   return ppm / 1e6;
 }
 
-// Stored beside every quantile: how it was read from the samples.
+// Stored beside every quantile: how it was computed from the samples.
 inline constexpr char kQuantileMethod[] = "nearest_rank; median is the mean of the two middle samples";
 
 std::vector<double> sorted_copy(std::span<const double> x);
 
-// Smallest observed value with at least ppm of the sample at or below it.
+// The smallest observed value with at least ppm of the sample at or below it.
 double nearest_rank(std::span<const double> sorted, std::uint32_t ppm);
 // Mean of the two middle samples; the input need not be sorted.
 double median(std::span<const double> x);
@@ -37,8 +37,8 @@ double median_sorted(std::span<const double> sorted);
 // The median for p50, nearest rank otherwise.
 double quantile(std::span<const double> sorted, std::uint32_t ppm);
 
-// A quantile as it is published. `value` and both ends are missing together, with `reason`, when the sample
-// cannot carry the claim; values have the unit of the samples.
+// A quantile for publication. `value` and both ends are missing, with `reason`, when the sample cannot carry
+// the claim; values have the unit of the samples.
 struct QuantileEstimate {
   std::uint32_t ppm = 0;
   std::optional<double> value;
@@ -48,7 +48,7 @@ struct QuantileEstimate {
   std::string ci_method = "binomial_neff";
   std::optional<double> actual_coverage;  // exact coverage of the ranks used; >= confidence
   double n_eff = 0;                       // n / tau of the indicator x <= quantile
-  std::string reason;                     // empty, or why value is missing
+  std::string reason;                     // why value is missing, else empty
 };
 
 // Quantile with its exact interval, corrected for dependence between successive samples. `x` is in measured

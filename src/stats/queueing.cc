@@ -27,7 +27,7 @@ double at_or_before(const std::vector<double>& sorted, double t) {
   return static_cast<double>(std::upper_bound(sorted.begin(), sorted.end(), t) - sorted.begin());
 }
 
-// Enough, with the same share of requests over the bound and the same dependence.
+// Whether n requests are enough, with the same share over the bound and the same dependence.
 std::int64_t enough_requests(std::int64_t n, double share_over, double n_eff, double p, double confidence) {
   constexpr double kGrowth = 1.1, kLimit = 1e9;
   const double per_request = n_eff / static_cast<double>(n);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The error for statistics of no samples.
 #pragma once
 #include <span>
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace paceline::stats {
 
-// Throws Error(kInternal) where there are none; `what` was asked for: "a quantile".
+// Throws Error(kInternal) for an empty sample; `what` names the statistic: "a quantile".
 inline void require_samples(std::span<const double> x, const char* what) {
   if (x.empty()) throw Error(ErrorCode::kInternal, std::string(what) + " of no samples was asked for");
 }

@@ -21,7 +21,7 @@ std::vector<double> walsh_averages(std::span<const double> d) {
   return averages;
 }
 
-// P(W = w) for w = 0 … n(n+1)/2: each rank counts with probability one half.
+// P(W = w) for w = 0 … n(n+1)/2, where each rank counts with probability one half.
 std::vector<double> signed_rank_pmf(std::size_t n) {
   std::vector<double> pmf(n * (n + 1) / 2 + 1, 0.0);
   pmf[0] = 1;

@@ -11,7 +11,7 @@ namespace paceline::stats {
 // Assumes symmetric differences, hence never the headline.
 struct SignedRankEstimate {
   double value = 0;
-  std::optional<Interval> ci;  // none when too few, or above 300 values
+  std::optional<Interval> ci;  // none with too few values, or above 300
 };
 SignedRankEstimate signed_rank_estimate(std::span<const double> d, double alpha2);
 

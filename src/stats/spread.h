@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Mean, standard deviation and MAD in the unit of the samples; all throw Error(kInternal) for an empty
+// sample.
 #pragma once
 #include <optional>
 #include <span>
 
-// Location and spread; all throw Error(kInternal) on an empty sample, results are in the unit of the samples.
 namespace paceline::stats {
 
 // Makes the MAD of a normal sample estimate its standard deviation.

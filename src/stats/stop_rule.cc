@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMostForecast = 1e15;
 
-// What one wanted quantile still lacks, and how many samples in all would probably give it.
+// What a wanted quantile still lacks, and how many samples in total would probably suffice.
 struct Judgement {
   std::vector<std::string> unmet;
   double n_needed = 0;

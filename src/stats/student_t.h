@@ -3,7 +3,7 @@
 
 namespace paceline::stats {
 
-// Two-sided critical value: student_t(19, 0.95) = 2.093.
+// Two-sided critical value of Student's t distribution: student_t(19, 0.95) = 2.093.
 double student_t(double degrees_of_freedom, double confidence);
 
 }  // namespace paceline::stats

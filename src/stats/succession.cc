@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Tests whether processes that follow one another are alike.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -8,9 +9,9 @@
 namespace paceline::stats {
 namespace {
 
-constexpr std::size_t kEnoughForNormal = 10;  // the statistic is close to normal from here on
+constexpr std::size_t kEnoughForNormal = 10;  // from here on the statistic is close to normal
 
-// Average rank of ties.
+// Ranks, averaged over ties.
 std::vector<double> ranks_of(std::span<const double> x) {
   std::vector<double> ranks;
   for (const double value : x) {

@@ -17,7 +17,7 @@ std::vector<double> logarithms(const std::vector<double>& values) {
   return logs;
 }
 
-// Sums of squares around the mean of each group and of the groups around the mean of all, and the counts.
+// Sums of squares around the mean of each group and of the groups around the overall mean, and the counts.
 struct Sums {
   double within = 0, between = 0, processes = 0, squared_sizes = 0;
 };

@@ -13,10 +13,10 @@ namespace paceline::stats {
 namespace {
 
 constexpr std::int64_t kRecentWindows = 10;
-constexpr double kMedianEfficiency = 1.2533;  // standard error of a median, in those of a mean
+constexpr double kMedianEfficiency = 1.2533;  // standard error of a median relative to that of a mean
 
 // Neighbouring windows agree within the tolerance, or within twice the standard error of the log ratio of
-// medians.
+// their medians.
 bool agree(std::span<const double> a, std::span<const double> b, double tolerance) {
   const double median_a = median(a);
   const double median_b = median(b);
@@ -66,13 +66,13 @@ WarmupDecision WarmupDetector::automatic(std::int64_t elapsed_ns) {
   return {WarmupState::kWarming, floor_met ? std::min(next, config_.cap_iterations) : next};
 }
 
-// A fast body passes the cap before the floor time is over; one window that chances to differ then decides
-// nothing.
+// A fast body passes the cap before the floor time is over; one window that differs by chance must not
+// decide.
 bool WarmupDetector::recently_steady() const {
   return steady_at_ > 0 && windows_ - steady_at_ <= kRecentWindows;
 }
 
-// Judges every window that became complete against the one before it.
+// Judges every newly completed window against the one before it.
 void WarmupDetector::count_passes() {
   const auto size = static_cast<std::size_t>(window_);
   const std::span<const double> all(durations_);

@@ -4,18 +4,18 @@
 #include <span>
 #include <vector>
 
-// When measuring may begin (methodology: warm-up). Durations are in ns.
+// Decides when measuring may begin (methodology: warm-up). Durations are in ns.
 namespace paceline::stats {
 
 enum class WarmupMode : std::uint8_t { kAuto, kFixed, kNone };
 
 struct WarmupConfig {
   WarmupMode mode = WarmupMode::kAuto;
-  std::int64_t fixed_iterations = 0;  // kFixed: both must be met
+  std::int64_t fixed_iterations = 0;  // kFixed: both must be reached
   std::int64_t fixed_ns = 0;
   std::int64_t floor_iterations = 5;  // kAuto
   std::int64_t floor_ns = 500'000'000;
-  std::int64_t cap_iterations = 500;  // never before the floor is met
+  std::int64_t cap_iterations = 500;  // not before the floor is reached
   std::int64_t cap_ns = 60'000'000'000;
   double window_ns = 250e6;  // a window is this long, within window_min and window_max iterations
   std::int64_t window_min = 5;
@@ -26,16 +26,16 @@ struct WarmupConfig {
 
 enum class WarmupState : std::uint8_t {
   kWarming,
-  kDone,        // steady, or the fixed amount is met
-  kNotReached,  // the cap came first: measure, and say so
+  kDone,        // steady, or the fixed amount is reached
+  kNotReached,  // the cap came first: measure, and report it
 };
 
 struct WarmupDecision {
   WarmupState state = WarmupState::kWarming;
-  std::int64_t next_n = 0;  // ask again at this many iterations; meaningless unless warming
+  std::int64_t next_n = 0;  // ask again at this number of iterations; meaningless unless warming
 };
 
-// Fed with the durations since the last question; pure apart from remembering them.
+// Receives the durations since the last question and remembers them; otherwise pure.
 class WarmupDetector {
  public:
   explicit WarmupDetector(const WarmupConfig& config) : config_(config) {}
@@ -54,7 +54,7 @@ class WarmupDetector {
   std::vector<double> durations_;
   std::int64_t window_ = 0;     // iterations; 0 until estimated
   std::int64_t windows_ = 0;    // complete windows judged so far
-  std::int64_t steady_at_ = 0;  // windows judged when enough had last agreed; 0: never
+  std::int64_t steady_at_ = 0;  // number of windows judged when enough had last agreed; 0: never
   int passes_ = 0;
 };
 

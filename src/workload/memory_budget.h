@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Checks whether what is about to be allocated fits into memory.
 #pragma once
 #include <string>
 
@@ -6,14 +7,15 @@
 
 namespace paceline::workload {
 
-// What is asked for does not fit into memory. A case that this befalls ends as "oom".
+// What is asked for does not fit into memory. The case ends as "oom".
 class OutOfMemory : public Error {
  public:
   explicit OutOfMemory(const std::string& message) : Error(ErrorCode::kInternal, message) {}
 };
 
-// Before it is allocated: throws OutOfMemory where so many bytes are more than three quarters of what this
-// process may still take (available memory, the cgroup's limit). `what` begins the message: "the inputs".
+// To be called before an allocation: throws OutOfMemory where `bytes` is more than three quarters of what
+// this process may still take (available memory, the cgroup's limit). The message begins with `what`: "the
+// inputs".
 void require_memory(double bytes, const std::string& what);
 
 }  // namespace paceline::workload

@@ -51,13 +51,13 @@ void finish_memory(result::Memory& memory) {
         std::max<std::int64_t>(0, *memory.rss_peak_bytes - *memory.rss_before_load_bytes);
 }
 
-ProgressRecord to_progress(const measure::Progress& p) {
-  ProgressRecord record{p.phase == measure::Phase::kWarmup ? "warmup" : "measure",
-                        p.n,
-                        static_cast<double>(p.elapsed_ns) * 1e-9,
-                        {},
-                        {},
-                        {}};
+pass::ProgressRecord to_progress(const measure::Progress& p) {
+  pass::ProgressRecord record{p.phase == measure::Phase::kWarmup ? "warmup" : "measure",
+                              p.n,
+                              static_cast<double>(p.elapsed_ns) * 1e-9,
+                              {},
+                              {},
+                              {}};
   if (p.decision != nullptr) {
     const auto& p50 = p.decision->first;
     record.p50_ns = {p50.value, "insufficient_samples"};

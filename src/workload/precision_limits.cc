@@ -13,7 +13,7 @@ std::string dominant_precision(const result::PrecisionReadBack& read_back) {
   return most == executed.end() ? std::string() : most->precision;
 }
 
-void use_limits(PassSpec& spec, const std::string& precision) {
+void use_limits(pass::PassSpec& spec, const std::string& precision) {
   const auto row = std::find_if(spec.limits.begin(), spec.limits.end(),
                                 [&](const auto& limits) { return limits.precision == precision; });
   if (row == spec.limits.end()) return;

@@ -15,13 +15,13 @@ namespace paceline::workload {
 namespace {
 
 constexpr std::uint64_t kMaxImageBytes = 256ULL << 20;
-constexpr double kLargeImageBytes = 64e6;  // smaller ones are not worth asking the system about memory
+constexpr double kLargeImageBytes = 64e6;  // for smaller ones the system is not asked about memory
 
 const stbi_uc* data_of(const std::string& bytes) {
   return reinterpret_cast<const stbi_uc*>(bytes.data());
 }
 
-// A small file can be a huge picture. It is held twice: by the decoder, and as it is returned.
+// A small file can be a huge picture, which is held twice: by the decoder, and as it is returned.
 void require_room(const std::filesystem::path& file, const std::string& bytes) {
   int width = 0, height = 0, channels = 0;
   if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
+// Decodes pictures and turns them into planes of numbers.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
 
-// Pictures of three bytes a pixel, and the numbers models take instead.
 namespace paceline::workload {
 
-// torchvision's ImageNet constants, of values from 0 to 1: red, green, blue.
+// torchvision's ImageNet constants for values from 0 to 1: red, green, blue.
 inline constexpr std::array<float, 3> kImageNetMean{0.485F, 0.456F, 0.406F};
 inline constexpr std::array<float, 3> kImageNetDeviation{0.229F, 0.224F, 0.225F};
 
@@ -18,8 +18,8 @@ struct RgbImage {
   std::vector<unsigned char> pixels;  // rows of red, green, blue
 };
 
-// JPEG or PNG; grey ones become three equal channels. May be called from several threads. Throws Error(kIo,
-// kData) naming the file.
+// Decodes JPEG or PNG; grey pictures become three equal channels. May be called from several threads. Throws
+// Error(kIo, kData) naming the file.
 RgbImage decode_rgb(const std::filesystem::path& file);
 
 // width x height pixels that lie in rows of `stride_bytes`, as planes of (value / 255 - mean) / deviation

@@ -1,25 +1,81 @@
 // SPDX-License-Identifier: MIT
 #include "workload/run_pass.h"
 
+#include <array>
+
 #include "workload/inference/inference_pass.h"
+#include "workload/inference/instances.h"
+#include "workload/inference/load_pass.h"
+#include "workload/inference/profile_pass.h"
+#include "workload/pass_records.h"
 #include "workload/prepare/build_pass.h"
 #include "workload/prepare/export_pass.h"
 #include "workload/prepare/input_pass.h"
 #include "workload/prepare/quantise_pass.h"
+#include "workload/store_pass.h"
 #include "workload/training/training_pass.h"
 #include "workload/training/training_profile.h"
 
 namespace paceline::workload {
+namespace {
 
-void run_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt) {
-  if (spec.kind == PassKind::kInputs) return make_input_files(spec, sink);
-  if (spec.kind == PassKind::kExpected) return make_expected_file(spec, sink);
-  if (spec.kind == PassKind::kExport) return export_model(spec, sink);
-  if (spec.kind == PassKind::kQuantise) return quantise_model(spec, sink, interrupt);
-  if (spec.kind == PassKind::kBuild) return build_engine_file(spec, sink);
-  if (spec.kind == PassKind::kTrain) return run_training_pass(spec, sink, interrupt);
-  if (spec.kind == PassKind::kTrainProfile) return run_training_profile(spec, sink, interrupt);
-  run_inference_pass(spec, sink, interrupt);
+using pass::PassKind;
+using pass::PassSpec;
+using pass::RecordSink;
+using Interrupt = std::atomic<bool>;
+using RunPass = void (*)(const PassSpec&, RecordSink&, const Interrupt&);
+
+// Wraps a pass that is too short to be interrupted.
+template <auto kRun>
+void brief(const PassSpec& spec, RecordSink& sink, const Interrupt&) {
+  kRun(spec, sink);
+}
+
+// Wraps such a pass that has every record tagged.
+template <auto kRun>
+void tagged(const PassSpec& spec, RecordSink& raw, const Interrupt&) {
+  TaggedSink sink(raw, spec);
+  kRun(spec, sink);
+}
+
+void run_timed_pass(const PassSpec& spec, RecordSink& raw, const Interrupt& interrupt) {
+  if (spec.load.instance >= 0) return serve_as_instance(spec, raw);
+  if (spec.load.instances > 1) return run_on_instances(spec, raw, interrupt);
+  TaggedSink sink(raw, spec);
+  if (spec.load.scenario != pass::kSync) return run_load_pass(spec, sink, interrupt);
+  run_timed(spec, sink, interrupt);
+}
+
+struct PassRow {
+  PassKind kind;
+  RunPass run;
+};
+constexpr std::array<PassRow, pass::kPassKinds.size()> kPasses{{
+    {PassKind::kDescribe, tagged<run_describe>},
+    {PassKind::kInspect, tagged<run_inspect>},
+    {PassKind::kInputs, brief<make_input_files>},
+    {PassKind::kExpected, brief<make_expected_file>},
+    {PassKind::kReference, tagged<run_reference>},
+    {PassKind::kCheck, tagged<run_check>},
+    {PassKind::kTimed, run_timed_pass},
+    {PassKind::kExport, brief<export_model>},
+    {PassKind::kQuantise, quantise_model},
+    {PassKind::kBuild, brief<build_engine_file>},
+    {PassKind::kProfile, tagged<run_profile_pass>},
+    {PassKind::kTrain, run_training_pass},
+    {PassKind::kTrainProfile, run_training_profile},
+    {PassKind::kStore, [](const PassSpec& spec, RecordSink&, const Interrupt&) { serve_store(spec); }},
+}};
+static_assert([] {
+  for (std::size_t i = 0; i < kPasses.size(); ++i)
+    if (kPasses.at(i).kind != pass::kPassKinds.at(i).kind) return false;
+  return true;
+}());
+
+}  // namespace
+
+void run_pass(const PassSpec& spec, RecordSink& sink, const Interrupt& interrupt) {
+  kPasses.at(static_cast<std::size_t>(spec.kind)).run(spec, sink, interrupt);
 }
 
 }  // namespace paceline::workload

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
+// Runs one pass of any kind.
 #pragma once
 #include <atomic>
 
-#include "workload/pass.h"
-#include "workload/records.h"
+#include "pass/pass.h"
+#include "pass/records.h"
 
 namespace paceline::workload {
 
-// Runs one pass of any kind; throws Error, and leaves the "failed" record to the caller.
-void run_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt);
+// Throws Error, and leaves the "failed" record to the caller.
+void run_pass(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::workload

@@ -160,6 +160,7 @@ class ByHand(TrainingTest):
         results = self.both(["--inject", "kill:rank=1,step=5"], ["--inject", "kill:rank=1,step=5"])
         self.assertEqual([r.code for r in results], [5, 5])
         case = self.failed_case()
+        self.assertEqual(case["reason_code"], "peer")
         self.assertIn("rank 1 on ", case["reason"])
         self.assertIn("SIGKILL", case["reason"])
 

@@ -33,7 +33,7 @@ addEventListener("load", () => setTimeout(() => {
     const filter = document.getElementById("filter");
     filter.value = "bf16"; filter.dispatchEvent(new Event("input"));
     const report = {
-      overview, all: count(".js-plotly-plot svg.main-svg:first-of-type"), empty: count("[data-chart]:empty"), before, sorted,
+      overview, all: count(".js-plotly-plot svg.main-svg:first-of-type"), empty: count("[data-chart]:empty"), packed: count("details[open] > script"), before, sorted,
       filtered: [...document.querySelectorAll("#case-table tbody tr")].filter((row) => !row.hidden).length,
       sideways: document.documentElement.scrollWidth - innerWidth,
       outside: [...document.querySelectorAll(".js-plotly-plot")].filter((p) => p.getBoundingClientRect().right > innerWidth + 1).length,
@@ -101,7 +101,7 @@ def check(chromium, page, width, folder, hostile):
     facts = {"charts at load": (report["overview"], overview), "charts with all cases open": (report["all"], every),
              "empty chart boxes": (report["empty"], 0), "sideways scrolling": (max(0, report["sideways"]), 0),
              "charts outside the window": (report["outside"], 0), "overlapping charts": (report["overlapping"], 0),
-             "width": (report["width"], width)}
+             "details that stay packed": (report["packed"], 0), "width": (report["width"], width)}
     if hostile:
         facts["script from a model's name ran"] = (report["title"] == "owned", False)
         facts["links in charts"] = (report["links"], 0)

@@ -35,7 +35,8 @@
 //          time); view: its output is its own copy of the input; constant: its output is its weights;
 //          count: adds 1 to the input (4 numbers a sample), and sleeps only where one of them is above 10;
 //          its first inference takes SPIN_FIRST_US more
-//          it tells nonsense: shares, negative, flops, dtype
+//          it tells nonsense: shares, negative, flops, dtype; it ran what was not asked for: precision,
+//          threads
 namespace {
 
 using namespace paceline;
@@ -143,6 +144,11 @@ class FaultEngine : public SumEngine {
   ~FaultEngine() override {
     if (at_ == "destructor") misbehave(fault_);
   }
+  [[nodiscard]] EngineInfo info() const override {
+    auto info = SumEngine::info();
+    if (fault_ == "threads") info.settings = {{"threads", "77"}};
+    return info;
+  }
   void load(const ModelSpec& model, const EngineSettings& settings) override {
     SumEngine::load(model, settings);
     if (at_ == "load") misbehave(fault_);
@@ -189,6 +195,7 @@ class FaultEngine : public SumEngine {
   ReadBack read_back(Slot slot) override {
     auto read = SumEngine::read_back(slot);
     if (fault_ == "shares") read.precisions = {{"fp32", 1.5, 1}, {"bf16", 1.5, 1}};
+    if (fault_ == "precision") read.precisions = {{"bf16", 1.0, 1}};
     if (fault_ == "negative") read.precisions = {{"fp32", 1.5, 1}, {"bf16", -0.5, 1}};
     if (fault_ == "flops") read.flops = -1e9;
     return read;

@@ -5,7 +5,7 @@
 usage: doc_anchors.py [--root DIR]     exit 1 and one line a broken pointer
 
 Anchors of the metric table are headings of docs/metrics.md; a name after "methodology:" in a comment is a heading of
-docs/methodology.md; every source file has its row in docs/architecture.md; relative links in Markdown files lead to files and headings that are there.
+docs/methodology.md; relative links in Markdown files lead to files and headings that are there.
 """
 import argparse
 import pathlib
@@ -13,7 +13,6 @@ import re
 import sys
 
 CODE = ("*.h", "*.cc")
-SOURCES = {".h", ".cc", ".c", ".S", ".in", ".js", ".css", ".html"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 ANCHOR_ROW = re.compile(r'"([a-z0-9-]+)",\s*(?:\[\]|quantile<)')
 MENTION = re.compile(r"\(methodology:\s*([^()]*)\)")
@@ -47,24 +46,6 @@ def mentions(root):
                     yield path.relative_to(root), name.strip()
 
 
-def rows_of(section):
-    """Names in the first column of a section's table, without endings."""
-    cells = re.findall(r"^\| ([^|]*) \|", section, re.M)
-    return {word.split(".")[0] for cell in cells for word in re.findall(r"`([^`]+)`", cell)}
-
-
-def architecture_findings(root):
-    """A header and its source are one row, in the section of their folder."""
-    sections = re.split(r"^### ", (root / "docs/architecture.md").read_text(), flags=re.M)
-    sections = {section.split("\n", 1)[0]: section for section in sections}
-    for folder in sorted(p for room in ("src", "plugins") for p in (root / room).iterdir() if p.is_dir()):
-        name = str(folder.relative_to(root))
-        files = (p.relative_to(folder) for p in folder.rglob("*") if p.suffix in SOURCES)
-        stems, rows = {str(f).split(".")[0] for f in files}, rows_of(sections.get(name, ""))
-        yield from (f"docs/architecture.md: no row in '{name}' says why {stem} is there" for stem in sorted(stems - rows))
-        yield from (f"docs/architecture.md: '{name}' has a row for {row}, which is not there" for row in sorted(rows - stems))
-
-
 def link_findings(root, path):
     for match in LINK.finditer(without_code(path.read_text())):
         target = match.group(1) or match.group(2)
@@ -88,7 +69,6 @@ def findings(root):
     for path, name in mentions(root):
         if anchor_of(name) not in methodology:
             yield f"{path}: docs/methodology.md has no heading '{name}'"
-    yield from architecture_findings(root)
     for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]:
         yield from link_findings(root, path)
 

@@ -20,9 +20,9 @@ namespace {
 
 using torch_plugin::translate_errors;
 
-constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites itself in the next
+constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites the graph in the next
 
-// The dispatcher sees float32 operands; that their products are rounded is a switch.
+// The dispatcher sees float32 operands; only a switch tells that their products are rounded.
 std::string arithmetic_of(const std::string& operands, bool tf32) {
   return operands == "fp32" && tf32 ? "tf32" : operands;
 }
@@ -139,7 +139,7 @@ std::span<const TensorView> CudaEngine::fetch_outputs(plugin::Slot slot) {
   return state.views;
 }
 
-// Operator by operator, also where inferences replay a graph: a replay shows nothing of what is in it.
+// Runs operator by operator even where inferences replay a graph, whose replay hides its operators.
 plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   auto& state = slots_.bound(slot);
   const c10::InferenceMode inference;
@@ -157,7 +157,7 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
   });
 }
 
-// CUDA gives milliseconds as a float, with a resolution of about half a microsecond.
+// CUDA returns milliseconds as a float, with a resolution of about half a microsecond.
 std::optional<double> CudaEngine::device_ns(plugin::Slot slot) const {
   const auto* state = slots_.find(slot);
   if (!state || !state->end.isCreated()) return std::nullopt;

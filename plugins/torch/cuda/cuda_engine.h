@@ -19,9 +19,9 @@
 
 namespace paceline::cuda_plugin {
 
-// Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on a stream of its
-// own. Inputs are on the device from bind on, or copied in enqueue; outputs are copied to the host in
-// synchronize, or with io: none in fetch_outputs.
+// Runs a built-in model or a TorchScript file on one CUDA device, in torch::InferenceMode, on its own stream.
+// Inputs are on the device from bind on, or copied in enqueue; outputs are copied to the host in synchronize,
+// or, with io: none, in fetch_outputs.
 class CudaEngine : public plugin::Engine {
  public:
   CudaEngine(std::string name, bool compile) : name_(std::move(name)), compile_(compile) {}
@@ -41,7 +41,7 @@ class CudaEngine : public plugin::Engine {
     std::vector<at::Tensor> outputs;  // on the device
     std::vector<TensorView> views;
     std::unique_ptr<at::cuda::CUDAGraph> graph;  // of `outputs` and the inputs of `copies`
-    at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model; with times
+    at::cuda::CUDAEvent begin{cudaEventDefault}, end{cudaEventDefault};  // around the model
   };
   void launch(SlotState& state);
 
@@ -51,11 +51,11 @@ class CudaEngine : public plugin::Engine {
   DeviceInfo device_info_;
   Switches switches_;
   torch_plugin::Form form_;
-  std::optional<c10::cuda::CUDAStream> stream_;  // lanes of one process do not wait for each other
+  std::optional<c10::cuda::CUDAStream> stream_;  // so that lanes of one process do not wait for each other
   std::vector<TensorSpec> inputs_;
   std::unique_ptr<torch_plugin::Program> program_;
   plugin_support::Slots<SlotState> slots_;
-  at::Tensor scratch_;  // as large as the L2 cache, once that is to be emptied
+  at::Tensor scratch_;  // as large as the L2 cache, which writing it empties
 };
 
 }  // namespace paceline::cuda_plugin

@@ -11,8 +11,8 @@
 namespace paceline::cuda_plugin {
 namespace {
 
-// An event with a time, on the current stream of whoever sets it: a backward pass runs on the stream of its
-// forward pass, the callback of a collective on a stream that waits for it.
+// A timed event on the current stream of the caller: a backward pass runs on the stream of its forward pass,
+// the callback of a collective on a stream that waits for it.
 class EventMark {
  public:
   using Place = c10::DeviceIndex;
@@ -20,7 +20,7 @@ class EventMark {
   void set() { event_.record(c10::cuda::getCurrentCUDAStream(device_)); }
   void wait() const { event_.synchronize(); }
   [[nodiscard]] bool reached() const { return event_.query(); }
-  // CUDA gives milliseconds as a float, with a resolution of about half a microsecond.
+  // CUDA returns milliseconds as a float, with a resolution of about half a microsecond.
   [[nodiscard]] double ns_since(const EventMark& earlier) const {
     return static_cast<double>(earlier.event_.elapsed_time(event_)) * 1e6;
   }
@@ -30,8 +30,8 @@ class EventMark {
   at::cuda::CUDAEvent event_{cudaEventDefault};
 };
 
-// Training is on the default stream, where gloo's threads wait for its copies, too. Copies come from the pool
-// that callbacks of collectives do not use.
+// Training is on the default stream, on which gloo's threads wait for their copies, too. Streams for copies
+// come from the pool that callbacks of collectives do not use.
 class CudaRuntime {
  public:
   using Mark = EventMark;
@@ -42,7 +42,7 @@ class CudaRuntime {
   [[nodiscard]] at::Tensor host_memory(const at::Tensor& like) const {
     return at::empty(like.sizes(), at::TensorOptions().dtype(like.scalar_type()).pinned_memory(true));
   }
-  // The allocator gives memory as soon as its last user was handed over, in the order of one stream; another
+  // The allocator reuses memory as soon as its last user was enqueued, in the order of one stream; another
   // stream has to wait.
   [[nodiscard]] at::Tensor device_memory(const at::Tensor& like) const {
     auto memory = at::empty(

@@ -6,8 +6,8 @@
 
 namespace paceline::cuda_plugin {
 
-// Steps on a CUDA device, timed by events on the streams that do the work; inputs go through pinned memory on
-// a stream of their own.
+// Times steps on a CUDA device with events on the streams that do the work; inputs go through pinned memory
+// on their own stream.
 std::unique_ptr<torch_plugin::StepsUnderWay> make_cuda_steps(int device);
 
 }  // namespace paceline::cuda_plugin

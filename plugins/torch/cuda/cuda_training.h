@@ -5,12 +5,12 @@
 #include "plugin/rank_group.h"
 #include "plugin/trainer.h"
 
-// What the plug-in's table names of training.
+// The functions of training on a CUDA device that the plug-in's table names.
 namespace paceline::cuda_plugin {
 
 std::unique_ptr<plugin::Trainer> make_cuda_trainer();
 
-// A group on NCCL, one device per rank. Error(kUnavailable) names who did not come.
+// A group on NCCL, one device per rank. Error(kUnavailable) names the ranks that did not come.
 std::unique_ptr<plugin::RankGroup> join_nccl(std::shared_ptr<plugin::Store> store,
                                              const plugin::GroupSpec& spec);
 

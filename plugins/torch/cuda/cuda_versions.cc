@@ -28,8 +28,8 @@ std::string cudnn_version() {
   return hooks.hasCuDNN() ? cudnn_version_text(hooks.versionRuntimeCuDNN()) : "";
 }
 
-// LibTorch's own answer is the version that it was compiled for. This file is compiled where NCCL's header is
-// not, so the library is asked by name.
+// LibTorch itself only knows the version that it was compiled for. NCCL's header is not available to this
+// file, so the library's function is looked up by name.
 std::string nccl_version() {
   using Ask = int (*)(int*);
   const auto ask = reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "ncclGetVersion"));

@@ -13,10 +13,10 @@
 namespace paceline::cuda_plugin {
 namespace {
 
-constexpr std::size_t kAllPools = 0;  // its enumeration has moved between releases
+constexpr std::size_t kAllPools = 0;  // the enumeration of pools has moved between releases
 
-// Structures of the runtime's interface change from one major release to the next: what LibTorch fills in,
-// this plug-in would read at other places.
+// Structures of the runtime's interface change between major releases: this plug-in would read LibTorch's
+// fields in wrong places.
 void check_runtime() {
   int loaded = 0;
   if (::cudaRuntimeGetVersion(&loaded) != cudaSuccess || loaded / 1000 == CUDART_VERSION / 1000) return;
@@ -47,8 +47,7 @@ std::string device_identity(int index) {
   return text;
 }
 
-// The allocator knows no device before LibTorch's part for CUDA was initialised, which nothing else need have
-// done yet.
+// The allocator knows no device before LibTorch's CUDA part is initialised, which may not have happened yet.
 void reset_memory_peak(int index) {
   at::globalContext().lazyInitDevice(at::kCUDA);
   c10::cuda::CUDACachingAllocator::resetPeakStats(static_cast<c10::DeviceIndex>(index));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Lists CUDA devices, describes one, and reads the memory of its caching allocator.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,10 +12,10 @@ struct DeviceInfo {
   std::int64_t l2_bytes = 0;
 };
 
-// Devices that the driver shows to this process. Error(kUnavailable) with CUDA's words when there is none.
+// How many devices the driver shows to this process. Error(kUnavailable) with CUDA's words without any.
 int count_devices();
 DeviceInfo describe_device(int index);
-// The same on every host and in every process that sees the device, and of no other.
+// The same on every host and in every process that sees the device; different for any other device.
 std::string device_identity(int index);
 
 // High-water marks of LibTorch's caching allocator on a device.

@@ -6,9 +6,9 @@
 namespace paceline::cuda_plugin {
 namespace {
 
-constexpr int kRunsBefore = 3;  // libraries choose their kernels, TorchScript observes and rewrites itself
+constexpr int kRunsBefore = 3;  // libraries choose their kernels, TorchScript observes and rewrites the graph
 
-// A capture is ended however the run went: the stream is of no use before.
+// A capture must be ended even after an error, because the stream cannot be used before.
 class Capture {
  public:
   explicit Capture(at::cuda::CUDAGraph& graph) : graph_(graph) {
@@ -18,7 +18,7 @@ class Capture {
     if (ended_) return;
     try {
       graph_.capture_end();
-    } catch (const std::exception&) {  // what broke it is under way already
+    } catch (const std::exception&) {  // the error that broke it is being thrown already
     }
   }
   Capture(const Capture&) = delete;

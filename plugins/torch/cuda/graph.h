@@ -12,9 +12,9 @@
 
 namespace paceline::cuda_plugin {
 
-// Records one run of a program on the current stream, which must be `stream` and not the default one. Replays
-// read the same inputs and write the same `outputs`. Error(kUnsupported) for what cannot be recorded: reading
-// a value on the host, allocations past LibTorch's own allocator.
+// Records one run of a program as a CUDA graph on the current stream, which must be `stream` and not the
+// default one. Replays read the same inputs and write the same `outputs`. Error(kUnsupported) for what cannot
+// be recorded: reading a value on the host, allocations outside LibTorch's allocator.
 std::unique_ptr<at::cuda::CUDAGraph> record_graph(torch_plugin::Program& program,
                                                   std::span<const at::Tensor> inputs,
                                                   std::vector<at::Tensor>& outputs,

@@ -12,7 +12,7 @@ struct IoRow {
   Io io;
   std::string_view name, words;
   bool sends;   // every inference copies its inputs
-  bool pinned;  // the host's side of the copies
+  bool pinned;  // whether the host's side of the copies is pinned
 };
 constexpr std::array<IoRow, 4> kIoRows{{
     {Io::kDevice, "device", "inputs on the device, outputs copied to pinned memory", false, true},
@@ -25,7 +25,7 @@ const IoRow& row_of(Io io) {
   return kIoRows.at(static_cast<std::size_t>(io));
 }
 
-// A copy between places on the host, as where the CPU stands for a device, has no use for pinned memory.
+// Copies within the host, as in tests where the CPU stands for a device, need no pinned memory.
 bool pins(Io io, const at::Device& device) {
   return row_of(io).pinned && device.is_cuda();
 }

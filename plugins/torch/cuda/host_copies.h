@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Copies inputs and outputs between host and device: not at all, pinned or pageable.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -12,25 +13,24 @@
 namespace paceline::cuda_plugin {
 
 // What an inference copies. kDevice: its outputs, to pinned memory. kPinned, kPageable: its inputs from such
-// memory and its outputs to it. kNone: nothing. Outputs go to the same memory every time.
+// memory and its outputs to it. kNone: nothing. Outputs always go to the same memory.
 enum class Io { kDevice, kPinned, kPageable, kNone };
 
 std::optional<Io> io_named(std::string_view name);  // device, pinned, pageable, none
 std::string io_in_words(Io io);
 
-// The tensors of one slot on both sides, and the copies between them. Everything happens on the current
-// stream.
+// The tensors of one slot on both sides, and the copies between them, on the current stream.
 class HostCopies {
  public:
-  // Takes the caller's data, as copy_input does. True when inputs() are the tensors of the last time with
-  // other data.
+  // Takes the caller's data, as copy_input does. Returns true when inputs() are the same tensors as last
+  // time, with other data.
   bool bind(std::span<const TensorView> inputs, const std::vector<TensorSpec>& specs,
             const torch_plugin::Form& form, Io io);
   [[nodiscard]] const std::vector<at::Tensor>& inputs() const { return on_device_; }
-  // Copies the inputs to the device, unless they stay there; does not wait for pinned memory.
+  // Copies the inputs to the device unless they stay there; does not wait for pinned memory.
   void send();
-  // Copies outputs to the host; those to pinned memory have arrived when the stream was waited for. The
-  // caller leaves it out of an inference with kNone.
+  // Copies outputs to the host; those in pinned memory are complete once the stream was waited for. With
+  // kNone the caller leaves this out of an inference.
   std::vector<at::Tensor>& fetch(std::span<const at::Tensor> outputs);
 
  private:

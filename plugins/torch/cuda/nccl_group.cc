@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Makes a group of ranks on NCCL.
 #include <ATen/Context.h>
 #include <fmt/format.h>
 #include <torch/csrc/cuda/nccl.h>
@@ -25,8 +26,8 @@ std::string version_text(std::uint64_t major, std::uint64_t minor, std::uint64_t
   return fmt::format("{}.{}.{}", major, minor, patch);
 }
 
-// The options made here hold a structure of NCCL's whose size changes between its releases: a LibTorch that
-// was built for another release would write beyond it.
+// The options made here hold one of NCCL's structures, whose size changes between releases: a LibTorch built
+// for another release would write beyond it.
 void check_version() {
   const auto torchs = torch::cuda::nccl::version();  // major, minor and patch in 32, 16 and 16 bits
   const auto here = version_text(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH);
@@ -39,19 +40,18 @@ void check_version() {
                   here, there));
 }
 
-// What the library does when a collective fails, unless the user has set it: it gives up the communicators,
-// so that the next call on the group throws. By default it would end the process without a word to us.
+// What the library does when a collective fails, unless the user has set it: it aborts the communicators, so
+// that the next call on the group throws. By default it would end the process without an error to us.
 void choose_error_handling() {
   ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", std::to_string(c10d::CleanUpOnly).c_str(), /*overwrite=*/0);
   ::setenv("TORCH_NCCL_ENABLE_MONITORING", "0", /*overwrite=*/0);
   ::setenv("TORCH_NCCL_RETHROW_CUDA_ERRORS", "0", /*overwrite=*/0);
-  // By default a minute passes between a failure and the end of the communicators, for a dump of what was
-  // under way.
+  // By default a minute passes between a failure and the abort of the communicators, for a dump.
   ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "0", /*overwrite=*/0);
   ::setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "100", /*overwrite=*/0);
 }
 
-// Connected before anything is timed: NCCL would do it in the first collective.
+// Connects before anything is timed: NCCL would do it in the first collective.
 TorchGroup::Backend make_nccl(TorchStore& store, const plugin::GroupSpec& spec, at::Device device) {
   auto options = c10d::ProcessGroupNCCL::Options::create(/*is_high_priority_stream=*/false);
   options->timeout = std::chrono::milliseconds(static_cast<std::int64_t>(spec.timeout_s * 1000));

@@ -4,7 +4,7 @@
 
 #include <string>
 
-// Versions as NVIDIA's libraries tell them: packed into one number, each in its own way. Empty for 0.
+// Unpacks versions as NVIDIA's libraries tell them: packed into one number, each in its own way. Empty for 0.
 namespace paceline::cuda_plugin {
 
 // CUDA: 13000 is 13.0.

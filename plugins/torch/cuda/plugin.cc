@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A plug-in of its own, not run yet: engines `eager` and `torchscript`, the trainer and `nccl` for `--device
+// cuda`.
 #include "plugin/plugin.h"
 
 #include "torch/cuda/cuda_engine.h"

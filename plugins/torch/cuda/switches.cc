@@ -16,7 +16,7 @@ namespace {
 struct Row {
   torch_plugin::Precision precision;
   bool tf32;
-  int capability;  // the first that has it in hardware
+  int capability;  // the first with hardware for it
 };
 constexpr std::array<Row, 6> kRows{{
     {{"fp32", at::kFloat, false, at::kCUDA}, false, 0},
@@ -45,7 +45,7 @@ const Row& row_of(const std::string& precision, int capability) {
 // An option of a case, by its name without the engine's.
 struct OptionRow {
   std::string_view name;
-  bool (*apply)(Switches&, const std::string&);  // false: it has no such value
+  bool (*apply)(Switches&, const std::string&);  // returns false for an unknown value
 };
 template <bool Switches::*Field>
 bool set_flag(Switches& switches, const std::string& value) {

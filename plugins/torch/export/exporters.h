@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The exporters of ONNX and TorchScript files.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Exports a built-in model as an ONNX file.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -24,10 +25,10 @@ namespace {
 namespace jit = torch::jit;
 namespace proto = onnx::proto;
 
-constexpr std::int64_t kIrVersion = 8;  // the format's version when opset 17 came, read by every engine since
+constexpr std::int64_t kIrVersion = 8;  // the IR version of opset 17, which every engine reads since then
 constexpr std::int64_t kLowestOpset = 13, kHighestOpset = 21;
 
-// Nodes that carry structure, not arithmetic.
+// Nodes without arithmetic, which only carry structure.
 bool is_structure(const jit::Node* node) {
   static const std::set<c10::Symbol> kinds{c10::prim::Constant, c10::prim::ListConstruct,
                                            c10::prim::ListUnpack};
@@ -44,7 +45,7 @@ void name_attribute(OnnxGraph& onnx, std::map<const jit::Value*, std::string>& m
     onnx.set_attribute_path(node->output(), path);
 }
 
-// An in-place operator is its pure form only if nobody reads the old value afterwards.
+// An in-place operator equals its pure form only if the old value is not read afterwards.
 void check_mutation(OnnxGraph& onnx, const jit::Node* node) {
   if (!std::string_view(node->kind().toUnqualString()).ends_with('_')) return;
   for (const auto& use : node->input(0)->uses())

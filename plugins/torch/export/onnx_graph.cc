@@ -119,7 +119,7 @@ onnx::proto::NodeProto& OnnxGraph::add(const std::string& op, const Names& input
 onnx::proto::NodeProto& OnnxGraph::add(const std::string& op, const Names& inputs, const Value* output) {
   auto& node = add(op, inputs);
   if (const auto known = names_.find(output); known != names_.end())
-    node.set_output(0, known->second);  // an output of the graph has its name already
+    node.set_output(0, known->second);  // an output of the graph has a name already
   else
     names_[output] = node.output(0);
   return node;

@@ -38,7 +38,7 @@ void identity(OnnxGraph& g, const Node* n) {
   g.set_name(n->output(), g.name(n->input(0)));
 }
 
-// A tensor, or a number as a constant of the first operand's type.
+// The name of a tensor, or of a number as a constant of the first operand's type.
 std::string second_operand(OnnxGraph& g, const Node* n) {
   const auto number = torch::jit::toIValue(n->input(1));
   if (!number || !number->isScalar()) return g.name(n->input(1));
@@ -219,7 +219,7 @@ void gemm(OnnxGraph& g, const Names& inputs, bool transpose_weight, const Value*
   if (transpose_weight) onnx::set_attribute(node, "transB", std::int64_t{1});
 }
 
-// Rank 2 is a Gemm with the weight as it is; more dimensions are a MatMul, which wants it transposed.
+// A 2-d input gives a Gemm with the weight as it is; more dimensions give a MatMul with it transposed.
 void linear(OnnxGraph& g, const Node* n) {
   const bool bias = !OnnxGraph::is_none(n->input(2));
   if (OnnxGraph::rank(n->input(0)) == 2) {
@@ -263,7 +263,7 @@ void gelu(OnnxGraph& g, const Node* n) {
   g.add("Mul", {gate, scalar(g, 0.5)}, n->output());
 }
 
-// 0 where a position may look, a score that softmax turns into 0 where it may not.
+// 0 where a position may attend, and a score that softmax turns into 0 elsewhere.
 std::string causal_mask(OnnxGraph& g, std::int64_t queries, std::int64_t keys) {
   constexpr double kHidden = -1e4;
   const auto mask = at::triu(at::full({queries, keys}, kHidden, at::kFloat), 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Exports a built-in model as a TorchScript file.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 

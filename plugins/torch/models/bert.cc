@@ -150,7 +150,7 @@ class BertTokenClasses : public BertLayers {
   std::shared_ptr<Linear> classifier_;
 };
 
-// BertForMaskedLM: no pooler; the scores' weights are those of the word embeddings.
+// BertForMaskedLM: without a pooler; the weights of the scores are those of the word embeddings.
 class BertMaskedLm : public BertLayers {
  public:
   explicit BertMaskedLm(const Shape& s) : BertLayers(s), shape_(s) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The functions that build the models of table.cc.
 #pragma once
 #include <memory>
 

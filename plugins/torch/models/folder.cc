@@ -27,7 +27,7 @@ constexpr PublicName kVitNames[] = {
     {"heads.head.", {"classifier."}},
 };
 
-// What files of a family hold for other heads than the one that runs, and buffers of older files.
+// Tensors in a family's files for other heads than the one that runs, and buffers of older files.
 constexpr std::string_view kBertHidden[] = {"embeddings.position_ids", "pooler.", "cls.", "classifier.",
                                             "qa_outputs."};
 constexpr std::string_view kBertClasses[] = {"embeddings.position_ids", "cls."};

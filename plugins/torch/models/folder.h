@@ -6,8 +6,8 @@ namespace paceline::torch_plugin {
 
 struct ModelRow;
 
-// The model of a folder as Hugging Face's save_pretrained writes it, with the names of its weights.
-// Throws what read_pretrained_model (base/pretrained_model.h) throws.
+// The model of a folder written by Hugging Face's save_pretrained, with the names of its weights. Throws what
+// read_pretrained_model (base/pretrained_model.h) throws.
 ModelRow folder_row(const std::string& folder);
 
 }  // namespace paceline::torch_plugin

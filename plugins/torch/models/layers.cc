@@ -16,7 +16,7 @@ Conv2d::Conv2d(const ConvShape& shape)
       bias_(shape.bias ? parameter(*this, "bias", {shape.out}) : at::Tensor()) {}
 at::Tensor Conv2d::forward(const at::Tensor& x) const {
   const std::int64_t s = shape_.stride, p = shape_.padding;
-  // TorchScript's oneDNN passes want both sides of every pair.
+  // TorchScript's oneDNN passes need both numbers of every pair.
   return at::conv2d(x, weight_, bias_, {s, s}, {p, p}, {1, 1});
 }
 

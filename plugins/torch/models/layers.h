@@ -4,8 +4,8 @@
 
 #include "torch/models/model.h"
 
-// Leaf layers with uninitialised parameters: torch::nn's own would spend seconds on random numbers we then
-// replace.
+// Leaf layers that the models share, with uninitialised parameters: torch::nn's own would spend seconds on
+// random numbers we then replace.
 namespace paceline::torch_plugin {
 
 struct ConvShape {
@@ -27,7 +27,7 @@ class Conv2d : public torch::nn::Module {
   at::Tensor weight_, bias_;
 };
 
-// Training: statistics of the batch, and the running ones follow them (momentum 0.1). Else: the running ones.
+// In training uses the statistics of the batch and updates the running ones (momentum 0.1), else uses those.
 class BatchNorm2d : public torch::nn::Module {
  public:
   explicit BatchNorm2d(std::int64_t channels);
@@ -83,7 +83,7 @@ class Dropout : public torch::nn::Module {
  public:
   explicit Dropout(double share) : share_(share) {}
   at::Tensor forward(const at::Tensor& x) const;
-  // What is dropped now; for operators that do it themselves.
+  // The share that is dropped now; for operators that drop themselves.
   double share() const { return is_training() ? share_ : 0; }
   void switch_off() { share_ = 0; }
 

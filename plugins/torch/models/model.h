@@ -12,14 +12,14 @@
 namespace paceline::torch_plugin {
 
 // A built-in model: a torch::nn module tree whose parameter names are those of the public checkpoints,
-// uninitialised until weights.h fills it. The batch size is never baked in, so that one trace serves every
-// batch.
+// uninitialised until weights.h fills it. The batch size is never a constant in it, so that one trace serves
+// every batch size.
 class Model : public torch::nn::Module {
  public:
   // Inputs in the order of the model's table row.
   virtual at::Tensor run(std::span<const at::Tensor> inputs) = 0;
 
-  std::vector<std::string> left_out;  // tensors of the file of weights that the output does not need
+  std::vector<std::string> left_out;  // tensors in the file of weights that the output does not need
 };
 
 // Parameters and buffers under their dotted names.

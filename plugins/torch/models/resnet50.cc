@@ -7,7 +7,7 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// Version 1.5: the stride sits in the 3x3 convolution, as in torchvision.
+// ResNet-50 in version 1.5: the stride sits in the 3x3 convolution, as in torchvision.
 class Bottleneck : public torch::nn::Module {
  public:
   Bottleneck(std::int64_t in, std::int64_t width, std::int64_t stride, bool downsample) {

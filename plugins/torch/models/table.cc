@@ -13,10 +13,10 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// Spreads are chosen so that activations keep their size through the depth: a gain before each ReLU, branches
-// that are added to a residual stream scaled down. Biases and norms are off their neutral values, so that a
-// wrongly folded one shows. Balanced filters (their weights add up to 0) drop what all images have in common
-// after a ReLU: without a few of them a deep network answers nearly the same to every image.
+// Spreads are chosen so that activations keep their size through the depth: there is a gain before each ReLU,
+// and branches that are added to a residual stream are scaled down. Biases and norms are not at neutral
+// values, so that wrong folding shows. Balanced filters (their weights add up to 0) remove what all images
+// have in common after a ReLU: without some of them a deep network answers nearly the same for every image.
 constexpr double kHe = 1.4142135623730951;  // keeps the second moment: sqrt(2)
 // Keeps the variance, which is (1 - 1/pi)/2 after a ReLU of a standard normal; for balanced filters.
 constexpr double kAfterRelu = 1.7128585504496627;

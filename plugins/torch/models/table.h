@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The table of built-in models: inputs, how weights are drawn, names in checkpoints.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,7 +21,6 @@ struct InputRow {
   std::vector<std::int64_t> per_sample;  // shape without the batch; -n stands for any extent from 1 to n
 };
 
-// Everything that is particular to one model.
 struct ModelRow {
   std::string name;
   std::function<std::shared_ptr<Model>()> build;
@@ -29,17 +29,17 @@ struct ModelRow {
   CheckpointNames checkpoint;
 };
 
-// Built in, or a folder of config.json and weights (models/folder.h).
-// Error(kUsage) lists the names there are, the nearest first.
+// A built-in model, or a folder of config.json and weights (models/folder.h). Error(kUsage) lists the known
+// names, the nearest first.
 ModelRow find_model(const std::string& name);
 
-// Error(kUsage) unless names, types and shapes are what the model takes; the batch is free.
+// Error(kUsage) unless names, types and shapes are those of the model; the batch is free.
 void check_inputs(const ModelRow& row, std::span<const TensorSpec> inputs);
 
-// The model `spec` names, its inputs checked, its weights read or drawn.
+// Makes the model that `spec` names, checks its inputs, and reads or draws its weights.
 std::shared_ptr<Model> make_model(const plugin::ModelSpec& spec, int threads);
 
-// The same with the head that it is trained with, where that is another one (BERT: masked tokens).
+// The same with the head for training, where that is another one (BERT: masked tokens).
 std::shared_ptr<Model> make_model_with_training_head(const plugin::ModelSpec& spec, int threads);
 
 }  // namespace paceline::torch_plugin

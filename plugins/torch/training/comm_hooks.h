@@ -7,12 +7,12 @@
 
 namespace paceline::torch_plugin {
 
-// Error(kUsage) for names other than none, fp16_compress, bf16_compress; Error(kUnsupported) when the group's
-// library cannot add up that type. Collective.
+// Sends gradients in 16 bits. Error(kUsage) for names other than none, fp16_compress, bf16_compress;
+// Error(kUnsupported) when the group's library cannot add up that type. Collective.
 void check_comm_hook(const std::string& name, TorchGroup& group);
 
-// Gradients travel in 16 bits, as PyTorch's hook of that name sends them: converted, divided by the number of
-// ranks, added up, converted back.
+// Sends gradients in 16 bits like PyTorch's hook of that name: converts, divides by the number of ranks, adds
+// up, and converts back.
 void install_comm_hook(const std::string& name, c10d::Reducer& reducer,
                        const c10::intrusive_ptr<c10d::ProcessGroup>& group);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Implements what training does differently from device to device for the CPU.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "torch/training/make.h"

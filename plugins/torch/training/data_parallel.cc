@@ -25,7 +25,7 @@ struct Caps {
   std::int64_t first, others;
 };
 
-// As in PyTorch, a capacity of one's own holds for the first bucket too.
+// As in PyTorch, a capacity set by the user holds for the first bucket too.
 Caps caps_of(const plugin::DdpSettings& settings) {
   if (!(settings.bucket_cap_mb > 0))
     throw Error(ErrorCode::kUsage,
@@ -35,7 +35,7 @@ Caps caps_of(const plugin::DdpSettings& settings) {
   return {is_default ? std::int64_t{c10d::kDefaultFirstBucketBytes} : cap, cap};
 }
 
-// Where the order of gradients will be learnt from the first step, that step has one bucket.
+// Where the order of gradients is learnt in the first step, that step has one bucket.
 std::vector<std::size_t> first_limits(const plugin::DdpSettings& settings, const Caps& caps) {
   if (settings.static_graph || !settings.find_unused_parameters)
     return {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())};
@@ -46,13 +46,13 @@ std::vector<std::size_t> first_limits(const plugin::DdpSettings& settings, const
 Buckets assign_buckets(const std::vector<at::Tensor>& parameters, const plugin::DdpSettings& settings) {
   auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
       parameters, first_limits(settings, caps_of(settings)), std::vector<bool>(parameters.size(), false)));
-  std::reverse(buckets.begin(), buckets.end());  // gradients come in about the reverse order of use
+  std::reverse(buckets.begin(), buckets.end());  // gradients are ready in about the reverse order of use
   return buckets;
 }
 
 using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
 
-// What releases of LibTorch append to the constructor's arguments: two switches, then a list of capacities.
+// Arguments that releases of LibTorch append to the constructor's: two switches, then a list of capacities.
 template <typename... Common>
 std::shared_ptr<c10d::Reducer> construct_reducer(Common... common) {
   using List = std::vector<std::int64_t>;
@@ -92,7 +92,7 @@ DataParallel::DataParallel(Model& model, TorchGroup& group, const plugin::DdpSet
   c10d::verify_params_across_processes(group_, parameters_, {});
   share_state(model);
   reducer_ = make_reducer(parameters_, names, group_, settings);
-  // On a device the Reducer's own timers make the host wait for the step before, in every hundredth step.
+  // On a device, the Reducer's own timers make the host wait for the previous step in every hundredth step.
   if (!group.device().is_cpu())
     reducer_->set_ddp_runtime_logging_sample_rate(std::numeric_limits<int>::max());
   logger_ = std::make_shared<c10d::Logger>(reducer_);
@@ -118,8 +118,7 @@ void DataParallel::broadcast_buffers() {
   c10d::broadcast_coalesced(group_, detached(buffers_), kBroadcastBytes, 0);
 }
 
-// PyTorch cannot begin a static graph without an exchange: its first passes all exchange, which gives the
-// same sum.
+// PyTorch cannot begin a static graph without an exchange: its first passes all exchange, for the same sum.
 bool DataParallel::exchanges(bool sync) const {
   return sync || (settings_.static_graph && !delay_queued_);
 }
@@ -144,7 +143,7 @@ void DataParallel::after_forward(at::Tensor& output, bool last) {
   if (sync)
     reducer_->prepare_for_backward(search ? std::vector<at::Tensor>{output} : std::vector<at::Tensor>{});
   if (!settings_.static_graph || delay_queued_) return;
-  // In the first backward pass over a static graph, everything is reduced after the last gradient.
+  // In the first backward pass over a static graph, all gradients are reduced after the last one.
   output.register_hook([this](const at::Tensor&) {
     if (std::exchange(delay_queued_, true)) return;
     torch::autograd::Engine::get_default_engine().queue_callback([this] { reducer_->delay_all_reduce(); });

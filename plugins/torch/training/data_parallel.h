@@ -13,26 +13,26 @@
 
 namespace paceline::torch_plugin {
 
-// PyTorch's DistributedDataParallel around c10d's Reducer: the same calls in the same order as its Python
-// class makes them. The model's form (layout, device) must be final. All calls are collective.
+// PyTorch's DistributedDataParallel around c10d's Reducer, with the same calls in the same order as in its
+// Python class. The model's form (layout, device) must be final. All calls are collective.
 class DataParallel {
  public:
-  // Gives everybody rank 0's parameters and buffers. Error(kUsage) for settings that do not exist.
+  // Broadcasts rank 0's parameters and buffers. Error(kUsage) for settings that do not exist.
   DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings);
 
-  // Around every forward pass of training. `last` of its step: the backward pass that follows exchanges
-  // gradients; the others of an accumulated step add theirs up locally.
+  // Called around every forward pass of training. `last`: the following backward pass exchanges gradients;
+  // the others of an accumulated step add theirs up locally.
   void before_forward(bool last);
   void after_forward(at::Tensor& output, bool last);
 
-  // Between before_forward(true) and the backward pass: whom to tell of buckets.
+  // Called between before_forward(true) and the backward pass: reports buckets to `recorder`.
   void watch(plugin::StepRecorder& recorder) { group_->watch(recorder, bucket_bytes().size()); }
   void settle() { group_->settle(); }
   void unwatch() { group_->unwatch(); }
 
   [[nodiscard]] std::vector<std::int64_t> bucket_bytes() const;
   [[nodiscard]] bool rebuilt() const { return rebuilt_; }
-  // Between before_forward and the forward pass: running statistics of rank 0 win, as in PyTorch.
+  // Called between before_forward and the forward pass: rank 0's running statistics win, as in PyTorch.
   [[nodiscard]] bool buffers_are_due() const;
   void broadcast_buffers();
 

@@ -14,7 +14,7 @@
 namespace paceline::torch_plugin {
 namespace {
 
-// Four chains side by side, for one waits for its own multiplications.
+// Four chains side by side, because a single one would wait for its own multiplications.
 class Digest {
  public:
   void add(std::span<const std::byte> bytes) {

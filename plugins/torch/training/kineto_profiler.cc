@@ -25,8 +25,7 @@ namespace kineto = torch::autograd::profiler;
 using plugin_support::ProfiledCall;
 using torch::profiler::impl::ActivityType;
 
-// libkineto::ActivityType, whose header not every package has; the numbers stand for good, as traces hold
-// them.
+// libkineto::ActivityType, whose header some packages lack; traces contain the numbers, so they are fixed.
 constexpr std::uint8_t kOperator = 0, kScope = 1, kCopy = 3, kSet = 4, kKernel = 5;
 
 torch::profiler::impl::ProfilerConfig configuration() {
@@ -36,7 +35,7 @@ torch::profiler::impl::ProfilerConfig configuration() {
                                                /*with_flops=*/false, /*with_modules=*/false);
 }
 
-// Events of the profiler's own calls, of CUDA's calls and of Python are none of these.
+// Events of the profiler itself, of the CUDA API and of Python do not count.
 bool is_call(const kineto::KinetoEvent& event) {
   const auto type = event.activityType();
   const bool on_device = type == kCopy || type == kSet || type == kKernel;
@@ -58,7 +57,7 @@ ProfiledCall call_of(const kineto::KinetoEvent& event) {
   return call;
 }
 
-// From its construction to its end.
+// Lasts from its construction to its end.
 class Scope {
  public:
   explicit Scope(std::string name) : name_(std::move(name)), record_(at::RecordScope::USER_SCOPE) {
@@ -66,7 +65,7 @@ class Scope {
   }
 
  private:
-  std::string name_;  // of which the record keeps a view
+  std::string name_;  // the record keeps a view of it
   at::RecordFunction record_;
 };
 
@@ -91,7 +90,7 @@ class KinetoProfiler : public plugin::Profiler {
     });
   }
 
-  // In a backward pass it would cross the operators that are under way: it begins behind them.
+  // Inside a backward pass it would overlap the running operators, so it begins after them.
   void open(const std::string& scope) override {
     if (torch::autograd::get_current_graph_task_id() < 0) return begin(scope);
     torch::autograd::Engine::get_default_engine().queue_callback([this, scope] { begin(scope); });
@@ -111,7 +110,7 @@ class KinetoProfiler : public plugin::Profiler {
         auto& call = calls.emplace_back(call_of(event));
         const bool ours = names_.contains(call.name);
         call.scope = event.activityType() == kScope && ours;
-        call.beside |= event.activityType() == kScope && !ours;  // c10d's, around a collective under way
+        call.beside |= event.activityType() == kScope && !ours;  // c10d's scope around a collective in flight
       }
       auto profile = plugin_support::profile_of(std::move(calls));
       profile.source = profile.device_busy_ns ? "PyTorch's profiler (Kineto): times of the device's work"
@@ -125,7 +124,7 @@ class KinetoProfiler : public plugin::Profiler {
   void close_all() {
     while (!scopes_.empty()) scopes_.pop_back();
   }
-  // Of steps that failed.
+  // Ends the profiler after steps that failed.
   static void end_quietly() noexcept {
     try {
       kineto::disableProfiler();
@@ -138,7 +137,7 @@ class KinetoProfiler : public plugin::Profiler {
     scopes_.push_back(std::make_unique<Scope>(scope));
   }
 
-  // Why not; empty when it is there. LibTorch can be built without Kineto, which itself only logs what fails.
+  // Why no trace was written; empty when it was. LibTorch may lack Kineto, which itself only logs errors.
   static std::string write(kineto::ProfilerResult& seen, const std::string& trace_file) {
     try {
       seen.save(trace_file);
@@ -152,7 +151,7 @@ class KinetoProfiler : public plugin::Profiler {
 
   std::set<ActivityType> activities_;
   std::vector<std::unique_ptr<Scope>> scopes_;  // open ones, the outermost first
-  std::set<std::string> names_;                 // of all that were opened
+  std::set<std::string> names_;                 // of all scopes that were opened
   bool running_ = false;
 };
 

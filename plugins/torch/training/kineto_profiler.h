@@ -8,7 +8,7 @@
 
 namespace paceline::torch_plugin {
 
-// PyTorch's own profiler over what this thread does, and the device's kernels.
+// Runs PyTorch's own profiler over what this thread does, and the device's kernels.
 std::unique_ptr<plugin::Profiler> make_kineto_profiler(c10::Device device);
 
 }  // namespace paceline::torch_plugin

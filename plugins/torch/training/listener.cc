@@ -38,7 +38,7 @@ milliseconds left_until(Clock::time_point deadline) {
   return std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(deadline - Clock::now()));
 }
 
-// 0, or why it did not work.
+// Returns 0 or the error.
 int finish_connecting(int socket, milliseconds limit) {
   pollfd ready{socket, POLLOUT, 0};
   if (::poll(&ready, 1, static_cast<int>(limit.count())) <= 0) return ETIMEDOUT;
@@ -57,7 +57,7 @@ int try_connect(const addrinfo& at, milliseconds limit) {
   return error;
 }
 
-// The first that answers; null, and why the last did not.
+// The first address that answers; null, with the error of the last, when none does.
 const addrinfo* try_all(const Addresses& addresses, Clock::time_point deadline, int& error) {
   for (const auto* at = addresses.get(); at; at = at->ai_next)
     if ((error = try_connect(*at, std::max(left_until(deadline), kPauses.first))) == 0) return at;

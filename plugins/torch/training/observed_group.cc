@@ -15,7 +15,7 @@ struct ObservedGroup::Watch {
   int launched = 0;
   int finished = 0;
 
-  // The bucket's number; -1 when nobody watches.
+  // The bucket's number; -1 when nothing is recorded.
   int launch(std::int64_t bytes) {
     const std::lock_guard lock(mutex);
     if (!recorder) return -1;
@@ -35,7 +35,7 @@ struct ObservedGroup::Watch {
 ObservedGroup::ObservedGroup(const TorchGroup& group)
     : c10d::ProcessGroup(c10::intrusive_ptr<c10d::Store>(), group.rank(), group.world()),
       watch_(std::make_shared<Watch>()) {
-  // gloo's work on a device ends on its own streams, and by then the one that we can mark has other work.
+  // gloo's work for a device ends on gloo's own streams; by then other work is on the one that we can mark.
   watch_->ends_are_timed = group.device().is_cpu() || group.backend_type() != BackendType::GLOO;
   if (group.backend_type() == BackendType::NCCL) setBoundDeviceId(group.device());
   setBackend(group.device().type(), group.backend_type(), group.backend());
@@ -47,7 +47,7 @@ ObservedGroup::~ObservedGroup() {
   unwatch();
 }
 
-// The Reducer's map of unused parameters holds integers: it is no bucket.
+// The Reducer's map of unused parameters holds integers, and is not a bucket.
 c10::intrusive_ptr<c10d::Work> ObservedGroup::allreduce(std::vector<at::Tensor>& tensors,
                                                         const c10d::AllreduceOptions& options) {
   const auto& bucket = tensors.front();

@@ -9,22 +9,22 @@
 
 namespace paceline::torch_plugin {
 
-// What the Reducer hands its buckets to: the group's own backend, so that nothing differs from plain DDP, and
-// a recorder that is told of every bucket; on a device over gloo, of its beginning only.
+// The Reducer's process group: it forwards to the group's own backend, so that nothing differs from plain
+// DDP, and reports every bucket to a recorder; on a device over gloo only the bucket's beginning.
 class ObservedGroup : public c10d::ProcessGroup {
  public:
   explicit ObservedGroup(const TorchGroup& group);
   ~ObservedGroup() override;
-  // c10d's name: cannot follow ours.
+  // The name is c10d's and cannot follow ours.
   c10::intrusive_ptr<c10d::Work> allreduce(
       std::vector<at::Tensor>& tensors,
       const c10d::AllreduceOptions& options = c10d::AllreduceOptions()) override;
 
-  // From now on the recorder hears of buckets; with the last of so many, communication is all that is left.
+  // Reports buckets from now on; after the last of `buckets`, only communication is left.
   void watch(plugin::StepRecorder& recorder, std::size_t buckets);
-  // Waits until the recorder has heard of the end of every bucket that was launched.
+  // Waits until the end of every launched bucket was reported.
   void settle();
-  // The recorder hears nothing more, whatever is still under way.
+  // Reports nothing more, whatever is still in flight.
   void unwatch();
 
  private:

@@ -16,7 +16,7 @@ std::vector<at::Tensor> zeros_for(const std::vector<at::Tensor>& parameters) {
   return zeros;
 }
 
-// Those of `items` whose parameter has a gradient.
+// The `items` whose parameter has a gradient.
 std::vector<at::Tensor> with_gradient(const std::vector<at::Tensor>& items,
                                       const std::vector<at::Tensor>& parameters) {
   std::vector<at::Tensor> chosen;
@@ -29,7 +29,7 @@ std::optional<at::Tensor> given(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
 
-// Momentum starts at 0, which makes the first step PyTorch's: the buffer becomes the gradient.
+// Momentum starts at 0, which gives PyTorch's first step: the buffer becomes the gradient.
 class Sgd : public Optimizer {
  public:
   Sgd(const plugin::OptimizerSettings& settings, std::vector<at::Tensor> parameters)

@@ -11,7 +11,7 @@ namespace paceline::torch_plugin {
 namespace {
 
 struct PeerRow {
-  std::string_view fragment;  // of the library's message
+  std::string_view fragment;  // part of the library's message
   std::string_view words;
 };
 constexpr std::string_view kEnded = "another rank's process has ended";
@@ -37,7 +37,7 @@ constexpr PeerRow kRows[] = {
     {"ncclSystemError", "NCCL could not use the network or shared memory"},
 };
 
-// "wait timeout after 8000ms, keys: /group_0/0/1": rank 1 never wrote its address.
+// "wait timeout after 8000ms, keys: /group_0/0/1" means that rank 1 never wrote its address.
 std::optional<std::string> missing_rank(const std::string& message) {
   const auto keys = message.find("keys: ");
   if (message.find("wait timeout") == std::string::npos || keys == std::string::npos) return std::nullopt;

@@ -6,7 +6,8 @@
 
 namespace paceline::torch_plugin {
 
-// What a communication library says when another rank is gone or silent, in words; nullopt for other errors.
+// Explains in words what a communication library says when another rank is gone or silent; nullopt for other
+// errors.
 std::optional<std::string> peer_failure(const std::exception& exception);
 
 }  // namespace paceline::torch_plugin

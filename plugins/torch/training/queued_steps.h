@@ -12,10 +12,10 @@
 
 namespace paceline::torch_plugin {
 
-// StepsUnderWay on what a device's runtime offers.
-// Runtime: Mark and its place() (see StepTimeline); host_memory(tensor) and device_memory(tensor): room for
-// such a tensor, which nothing under way uses; copy_beside(into, from): to the device, beside its work, which
-// waits for it; copy_back(into, from): to the host, behind the work.
+// Implements StepsUnderWay with what a device's runtime offers. Runtime: Mark and its place() (see
+// StepTimeline); host_memory(tensor) and device_memory(tensor): memory for such a tensor that no pending work
+// uses; copy_beside(into, from): to the device, in parallel with its work, which waits for it;
+// copy_back(into, from): to the host, after the work.
 template <typename Runtime>
 class QueuedSteps : public StepsUnderWay {
  public:
@@ -80,7 +80,7 @@ class QueuedSteps : public StepsUnderWay {
 
   Runtime runtime_;
   plugin::StepRecorder* host_ = nullptr;
-  std::array<Step, 2> steps_;  // taken in turns: a step has ended before its place is taken again
+  std::array<Step, 2> steps_;  // used in turns: a step has ended before its place is used again
   std::size_t handed_over_ = 0, ended_ = 0;
 };
 

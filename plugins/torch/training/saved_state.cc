@@ -31,11 +31,11 @@ std::vector<at::Tensor> tensors_of(const NamedTensors& named) {
 
 bool finite(const at::Tensor& tensor) {
   if (!tensor.is_floating_point() || tensor.numel() == 0) return true;
-  const auto [low, high] = at::aminmax(tensor.detach());  // not a number wins both
+  const auto [low, high] = at::aminmax(tensor.detach());  // NaN wins both
   return std::isfinite(low.item<double>()) && std::isfinite(high.item<double>());
 }
 
-// Of weights and optimizer; empty: all of them are.
+// Which of weights and optimizer state is not finite; empty: all are finite.
 std::string what_is_not_finite(const NamedTensors& weights, const std::vector<at::Tensor>& optimizer) {
   for (const auto& [name, tensor] : weights)
     if (!finite(tensor)) return name;
@@ -44,7 +44,7 @@ std::string what_is_not_finite(const NamedTensors& weights, const std::vector<at
   return {};
 }
 
-// A list becomes <name>_0, <name>_1, …, its length and the fingerprint of its bytes.
+// A list is stored as <name>_0, <name>_1, …, with its length and the fingerprint of its bytes.
 void write_list(OutputArchive& archive, const std::string& name, const std::vector<at::Tensor>& tensors) {
   archive.write(name + "_count", c10::IValue(static_cast<std::int64_t>(tensors.size())));
   archive.write(name + "_fingerprint", c10::IValue(fingerprint_of(tensors)));
@@ -63,7 +63,7 @@ void write_shared(OutputArchive& archive, const SharedState& shared) {
   write_list(archive, "optimizer_state", shared.optimizer_state);
 }
 
-// Writes a file piece by piece; remembers why the system refused, and takes the rest as if nothing had been:
+// Writes a file piece by piece. After an error it remembers the reason and accepts the rest silently, because
 // the archive's writer ends the process when a write fails.
 class Sink {
  public:
@@ -100,7 +100,7 @@ void write_archive(OutputArchive& archive, Sink& sink) {
   });
 }
 
-// A file being read; every complaint names it.
+// A file being read; every error names it.
 class Source {
  public:
   explicit Source(const std::string& file) : file_(file) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes and reads a trainer's state as the files of a checkpoint.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -10,7 +11,7 @@
 
 namespace paceline::torch_plugin {
 
-// What all ranks share.
+// The state that all ranks share.
 struct SharedState {
   std::string model, optimizer;
   NamedTensors weights;                     // parameters and buffers
@@ -18,20 +19,20 @@ struct SharedState {
   std::int64_t steps = 0;
 };
 
-// What is a rank's own.
+// The state of a single rank.
 struct RankState {
   std::int64_t rank = 0;
   at::Tensor random;                // state of the generator
-  std::string device;               // the kind that the generator is of: cpu, cuda
+  std::string device;               // kind of device that the generator is for: cpu, cuda
   std::vector<at::Tensor> buffers;  // where DDP does not keep them equal
 };
 
-// One archive of torch::serialize. Error(kIo) with the system's words; Error(kInternal): a weight, or state
-// of the optimizer, is not finite, and nothing is written.
+// Writes one archive of torch::serialize. Error(kIo) with the system's words; Error(kInternal) without
+// writing when a weight or a state of the optimizer is not finite.
 void save_state(const std::string& file, const SharedState* shared, const RankState& rank);
 
-// Into tensors that are there. Error(kData): cannot be read, damaged, of another model or optimizer, with
-// numbers that are not finite; nothing is changed then.
+// Loads into existing tensors. Error(kData), changing nothing, for a file that cannot be read, is damaged,
+// belongs to another model or optimizer, or holds numbers that are not finite.
 void load_shared_state(const std::string& file, SharedState& into);
 void load_rank_state(const std::string& file, RankState& into);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Turns marks on a device's clock into the times of a step's parts.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -13,17 +14,16 @@
 
 namespace paceline::torch_plugin {
 
-// Where the time of a step went on a device that works on its own: marks stand in the order of the device's
-// work, and each holds the moment when the device came to it.
-// Mark: made from its Place (which device); set() puts it behind the work handed over so far, wait() waits
-// until the device is there, reached() asks, ns_since(earlier) is the time between two that were reached.
-// Marks are used again.
+// Where the time of a step went on an asynchronous device: marks stand in the order of the device's work, and
+// each holds the moment when the device reached it. Mark: made from its Place (which device); set() puts it
+// behind the work enqueued so far, wait() waits until the device reaches it, reached() asks,
+// ns_since(earlier) is the time between two reached marks. Marks are reused.
 template <typename Mark>
 class StepTimeline {
  public:
   explicit StepTimeline(typename Mark::Place place) : place_(place) {}
 
-  // The zero of all times: when the device is done with what it had to do, and not before this call.
+  // The zero of all times: when the device has finished earlier work, but not before this call.
   void open() {
     const std::lock_guard lock(mutex_);
     used_ = 0;
@@ -35,7 +35,7 @@ class StepTimeline {
     const std::lock_guard lock(mutex_);
     phases_.emplace_back(phase, set_next());
   }
-  // Bucket 0 comes first, and so on.
+  // Buckets come in order, from 0.
   void launched(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     buckets_.push_back({bytes, set_next(), nullptr});
@@ -47,7 +47,7 @@ class StepTimeline {
       buckets_[static_cast<std::size_t>(bucket)].finished = set_next();
   }
 
-  // After enter(kEnd): waits for the device to get there.
+  // After enter(kEnd): waits until the device reaches the end.
   void wait() { phases_.back().second->wait(); }
   // After wait.
   [[nodiscard]] plugin::StepTimes times() const {
@@ -66,7 +66,7 @@ class StepTimeline {
   struct Bucket {
     std::int64_t bytes;
     Mark* launched;
-    Mark* finished;  // null: nobody told of its end
+    Mark* finished;  // null: its end was not reported
   };
   Mark* set_next() {
     if (used_ == marks_.size()) marks_.emplace_back(place_);
@@ -84,8 +84,8 @@ class StepTimeline {
   }
 
   typename Mark::Place place_;
-  mutable std::mutex mutex_;  // backward passes and collectives have threads of their own
-  std::deque<Mark> marks_;    // addresses stay
+  mutable std::mutex mutex_;  // backward passes and collectives run on other threads
+  std::deque<Mark> marks_;    // a deque, so that addresses stay
   std::size_t used_ = 0;
   Mark* zero_ = nullptr;
   std::vector<std::pair<plugin::StepPhase, Mark*>> phases_;

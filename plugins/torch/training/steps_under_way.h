@@ -8,9 +8,9 @@
 
 namespace paceline::torch_plugin {
 
-// Steps on a device that works on its own: the host hands over a step while the device is still at the one
-// before, and at most two are under way. As a recorder it marks the parts of the step being handed over on
-// the device, and tells the host's recorder of them.
+// Steps on an asynchronous device: the host enqueues a step while the device still runs the one before, and
+// at most two are in flight. As a recorder it marks the parts of the step being enqueued on the device, and
+// reports them to the host's recorder.
 class StepsUnderWay : public plugin::StepRecorder {
  public:
   struct Ended {
@@ -19,17 +19,17 @@ class StepsUnderWay : public plugin::StepRecorder {
   };
   // The fetch of a batch begins.
   virtual void open() = 0;
-  // The step is handed over from now on.
+  // The following work belongs to the step.
   virtual void begin(plugin::StepRecorder& host) = 0;
-  // The same values on the device, copied beside its work; what comes next there waits for them. `host` is
-  // free when the call returns; what it returns holds until two further steps began.
+  // The same values on the device, copied in parallel with its work; what follows there waits for them.
+  // `host` may be reused when the call returns; the returned tensor is valid until two further steps began.
   virtual at::Tensor send(const at::Tensor& host) = 0;
-  // The step is handed over: behind it `figures`, a tensor on the device, come to the host.
+  // The step is enqueued; after it `figures`, a tensor on the device, is copied to the host.
   virtual void end(const at::Tensor& figures) = 0;
 
-  // Steps that were handed over and not waited for.
+  // Number of steps that were enqueued and not waited for.
   [[nodiscard]] virtual std::size_t count() const = 0;
-  // There must be one.
+  // count() must be above 0.
   virtual Ended wait_for_oldest() = 0;
 };
 

@@ -16,7 +16,7 @@
 namespace paceline::torch_plugin {
 namespace {
 
-constexpr int kBacklog = 2048;  // ranks that connect at one moment
+constexpr int kBacklog = 2048;  // ranks that connect at the same moment
 
 bool is_loopback(const addrinfo& at) {
   if (at.ai_family == AF_INET) {
@@ -26,15 +26,15 @@ bool is_loopback(const addrinfo& at) {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(at.ai_addr)->sin6_addr);
 }
 
-// Every machine means itself by it.
+// Every machine means itself by such a name.
 bool names_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// Empty where the address is none of this machine's.
+// Empty where the address does not belong to this machine.
 FileDescriptor bound_to(const addrinfo& at, int port) {
   FileDescriptor socket(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, at.ai_protocol));
-  const int yes = 1;  // a store that ended a moment ago is in nobody's way
+  const int yes = 1;  // allows the port of a store that has just ended
   if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0) return {};
   if (::bind(socket.get(), at.ai_addr, at.ai_addrlen) == 0) return socket;
   if (errno == EADDRINUSE) throw Error(ErrorCode::kConfig, port_in_use(port));
@@ -46,7 +46,7 @@ struct Candidate {
   StoreSocket at;
 };
 
-// Addresses of this machine that the host stands for and that those who are meant to reach it know as well.
+// Addresses of this machine that the host stands for, and that other hosts know as well.
 std::vector<Candidate> candidates(const std::string& host, int port) {
   std::string problem;
   const auto addresses = resolve(host, port, SOCK_STREAM, problem);

@@ -43,7 +43,7 @@ class Classification : public Task {
   std::int64_t classes_;
 };
 
-// The next token at every position but the last.
+// Predicts the next token at every position except the last.
 class CausalLanguage : public Task {
  public:
   explicit CausalLanguage(std::int64_t vocabulary) : vocabulary_(vocabulary) {}
@@ -69,7 +69,7 @@ class CausalLanguage : public Task {
   std::int64_t vocabulary_;
 };
 
-// Devlin et al. 2018: 15 % of the tokens are to be found out; of these 80 % are replaced by [MASK], 10 % by
+// Devlin et al. 2018: 15 % of the tokens are to be predicted; of these 80 % are replaced by [MASK], 10 % by
 // any token, 10 % stay. [PAD], [CLS], [SEP] and what the attention mask hides are never chosen.
 class MaskedLanguage : public Task {
  public:
@@ -97,7 +97,7 @@ class MaskedLanguage : public Task {
       return static_cast<std::int64_t>(rng.below(3 * index + 2, static_cast<std::uint64_t>(vocabulary_)));
     return token;
   }
-  // A batch in which chance chose nothing has its first token chosen, for a mean over none is no loss.
+  // Where chance chose no token of a batch, its first one is chosen, because a mean over none is not a loss.
   void hide(at::Tensor& tokens, at::Tensor& targets, const at::Tensor& seen, const CounterRng& rng) const {
     auto* token = tokens.mutable_data_ptr<std::int64_t>();
     auto* target = targets.mutable_data_ptr<std::int64_t>();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// What a model is trained to do: labels, next tokens or masked tokens.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -12,31 +13,31 @@
 
 namespace paceline::torch_plugin {
 
-inline constexpr std::int64_t kNoTarget = -100;  // a place whose answer does not count, as in PyTorch
+inline constexpr std::int64_t kNoTarget = -100;  // the answer there does not count, as in PyTorch
 
-// One micro-batch as a loss sees it.
+// One micro-batch as the loss takes it.
 struct Example {
   std::vector<at::Tensor> inputs;
-  at::Tensor targets;  // int64, the class that is right at each place; kNoTarget: none
+  at::Tensor targets;  // int64, the correct class at each place; kNoTarget: none
 };
 
-// What a model is trained to do. The loss is the cross-entropy of its answers, mean over the targets.
+// The task a model is trained for. The loss is the cross-entropy of its answers, as a mean over the targets.
 class Task {
  public:
   virtual ~Task() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  // How many answers the model tells apart: labels, or tokens, are below it.
+  // Number of classes; labels, or tokens, are below it.
   [[nodiscard]] virtual std::int64_t classes() const = 0;
-  // What a micro-batch consists of.
+  // The tensors of a micro-batch.
   [[nodiscard]] virtual std::vector<TensorSpec> batch_specs(std::vector<TensorSpec> inputs) const = 0;
-  // Out of tensors as batch_specs says. `draw`: which random choices, where there are any.
+  // Takes tensors as batch_specs describes them. `draw` selects the random choices, where there are any.
   // Error(kData) names a label or token that the model does not have.
   [[nodiscard]] virtual Example prepare(std::vector<at::Tensor> tensors, std::uint64_t draw) const = 0;
-  // The model's scores for every class at every place that has a target.
+  // The model's scores for every class at every place with a target.
   [[nodiscard]] virtual at::Tensor answers(const at::Tensor& output) const { return output; }
 };
 
-// Error(kUnsupported) for models that nobody trains (single operators).
+// Error(kUnsupported) for models that are not trained (single operators).
 std::unique_ptr<Task> task_of(const std::string& model, std::uint64_t seed);
 
 }  // namespace paceline::torch_plugin

@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// While joining, gloo multiplies its timeout by five; everybody has answered the roll call by then.
+// While joining, gloo multiplies its timeout by five; all ranks have answered the roll call by then.
 constexpr double kJoinTimeoutS = 15;
 
 milliseconds timeout_of(double seconds) {
@@ -56,7 +56,7 @@ TorchGroup::~TorchGroup() {
   if (std::uncaught_exceptions() > 0) usable_ = false;  // peers may be in a collective that we never join
   try {
     if (usable_) backend_->shutdown();
-  } catch (const std::exception&) {  // a peer went first
+  } catch (const std::exception&) {  // a peer was faster
     usable_ = false;
   }
   if (usable_) return;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A group of ranks on one of c10d's backends.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,9 +10,10 @@
 
 namespace paceline::torch_plugin {
 
-// Two of c10d's backends, which may be one: gradients go over the first, small messages of the host over
-// gloo. So they neither wait behind gradients nor pass as sent where NCCL gave up. Both are shut down at the
-// end, but not after a failure: threads may wait for a peer for ever then, and the process is about to leave.
+// Two of c10d's backends, which may be the same: gradients use the first, small messages of the host use
+// gloo. So messages neither wait behind gradients nor count as sent where NCCL has aborted. Both are shut
+// down at the end, but not after a failure: threads may then wait for a peer for ever, and the process is
+// about to exit.
 class TorchGroup : public plugin::RankGroup {
  public:
   using Backend = c10::intrusive_ptr<c10d::Backend>;
@@ -30,11 +32,11 @@ class TorchGroup : public plugin::RankGroup {
   [[nodiscard]] const Backend& backend() const { return backend_; }
   [[nodiscard]] BackendType backend_type() const { return type_; }
   [[nodiscard]] at::Device device() const { return device_; }
-  // The error to throw for what `work` threw; afterwards the group is not taken down any more.
+  // The error to throw for what `work` threw; the group is not shut down after it.
   [[nodiscard]] Error failed(const std::string& what, const std::exception& cause);
-  // Throws what `failed` returns when NCCL has given up: what was exchanged since then is worth nothing.
+  // Throws what `failed` returns when NCCL has aborted: results exchanged since then are invalid.
   void check_health();
-  // Something may be under way that a peer will never finish.
+  // Something may be in flight that a peer will never finish.
   void abandon() { usable_ = false; }
 
  private:
@@ -51,15 +53,15 @@ class TorchGroup : public plugin::RankGroup {
 };
 
 class TorchStore;
-// gloo among the ranks, over the interface that `spec` names. What it throws is c10d's.
+// gloo among the ranks, over the interface that `spec` names. Throws c10d's exceptions.
 TorchGroup::Backend make_gloo(TorchStore& store, const plugin::GroupSpec& spec);
 
-// A group on gloo whose tensors are on `device`: gloo takes those of a CUDA device through host memory.
-// Error(kUnavailable) names who did not come.
+// A group on gloo whose tensors are on `device`: gloo copies those of a CUDA device through host memory.
+// Error(kUnavailable) names the ranks that did not come.
 std::unique_ptr<plugin::RankGroup> join_gloo_on(std::shared_ptr<plugin::Store> store,
                                                 const plugin::GroupSpec& spec, at::Device device);
 
-// The group behind the interface. Error(kUsage) when it is of another plug-in.
+// The group behind the interface. Error(kUsage) when it belongs to another plug-in.
 TorchGroup& as_torch_group(plugin::RankGroup& group);
 
 }  // namespace paceline::torch_plugin

@@ -35,7 +35,7 @@ c10d::TCPStoreOptions options_for(const plugin::Rendezvous& where, milliseconds 
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(where.port);
   options.isServer = where.serve;
-  options.waitWorkers = false;  // who is there is found out by roll call, with names
+  options.waitWorkers = false;  // the roll call finds out who is there, with names
   options.timeout = timeout;
   if (where.serve && where.listen_fd >= 0) options.masterListenFd = where.listen_fd;
   return options;
@@ -45,14 +45,14 @@ Error store_error(const plugin::Rendezvous& where, const std::exception& cause) 
   const auto reason = reason_of(cause);
   for (const auto* in_use : {"EADDRINUSE", "address already in use", "Address already in use"})
     if (reason.find(in_use) != std::string::npos) return {ErrorCode::kConfig, port_in_use(where.port)};
-  const auto code = where.serve ? ErrorCode::kConfig : ErrorCode::kUnavailable;  // ours to mend, or a peer's
+  const auto code = where.serve ? ErrorCode::kConfig : ErrorCode::kUnavailable;  // our mistake, or a peer's
   return {code, fmt::format("cannot {} the store at {}: {}", where.serve ? "serve" : "reach", place(where),
                             reason)};
 }
 
-// LibTorch's constructor has no limit once a connection stands: whoever accepted it may be no store. So it
-// runs on a thread of its own, which is left alone when it does not come back.
-// `address`: of where.address, in numbers.
+// LibTorch's constructor has no timeout once connected, and whatever accepted the connection may not be a
+// store. So it runs on its own thread, which is abandoned when it does not return. `address` is where.address
+// in numbers.
 TcpStore open(const plugin::Rendezvous& where, const std::string& address, milliseconds timeout) {
   std::packaged_task<TcpStore()> task([where, address, timeout] {
     return c10::make_intrusive<c10d::TCPStore>(address, options_for(where, timeout));
@@ -77,7 +77,7 @@ TcpStore serve(plugin::Rendezvous where, milliseconds limit) {
   if (where.listen_fd >= 0) return open(where, where.address, limit);
   auto socket = listen_for_store(where.address, where.port);
   if (socket.listening) where.port = port_of(socket.listening.get());
-  where.listen_fd = socket.listening.release();  // the store's from here on
+  where.listen_fd = socket.listening.release();  // owned by the store from here on
   return open(where, socket.address, limit);
 }
 
@@ -110,7 +110,7 @@ auto TorchStore::ask(Work&& work) {
 void TorchStore::set(const std::string& key, const std::string& value) {
   ask([&] {
     keys_->set(key, as_bytes(value));
-    keys_->check({key});  // is answered after it, and set alone does not wait for the server
+    keys_->check({key});  // check is answered after it, whereas set alone does not wait for the server
   });
 }
 

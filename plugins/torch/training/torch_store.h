@@ -11,14 +11,14 @@ namespace paceline::torch_plugin {
 // c10d's TCPStore, the one that torchrun serves, with a prefix in front of every key.
 class TorchStore : public plugin::Store {
  public:
-  // Serves or connects, see Rendezvous.
+  // Serves a store or connects to one, see Rendezvous.
   explicit TorchStore(const plugin::Rendezvous& where);
   void set(const std::string& key, const std::string& value) override;
   std::optional<std::string> get(const std::string& key) override;
   std::string set_if_absent(const std::string& key, const std::string& value) override;
   int port() const override;
 
-  // Keys of one more group on this store: every rank joins its groups in the same order.
+  // Keys for one more group on this store: every rank joins its groups in the same order.
   c10::intrusive_ptr<c10d::Store> keys_of_next_group();
 
  private:

@@ -59,7 +59,7 @@ const char* on_off(bool value) {
 
 }  // namespace
 
-// What `work` throws becomes Error(kUnavailable) when a peer is the cause, else Error(kData).
+// An exception of `work` becomes Error(kUnavailable) when a peer is the cause, else Error(kInternal).
 template <typename Work>
 auto TorchTrainer::guarded(const std::string& what, Work&& work) {
   try {
@@ -108,7 +108,7 @@ void TorchTrainer::seed_generator(std::uint64_t seed) const {
 
 void TorchTrainer::build(const plugin::ModelSpec& model) {
   model_ = make_model_with_training_head(model, std::max(settings_.threads, 1));
-  static_cast<void>(batch_specs());  // refuses shapes that the task has no use for
+  static_cast<void>(batch_specs());  // throws for shapes that the task cannot use
   convert(*model_, form_);
   if (!settings_.dropout) switch_dropout_off(*model_);
   train_mode();
@@ -162,8 +162,7 @@ Example TorchTrainer::receive(std::span<const TensorView> batch, std::uint64_t d
   return example;
 }
 
-// A phase of a device that works on its own begins when it was told; with sync_cuda, when what came before is
-// done.
+// On an asynchronous device a phase begins when it is enqueued; with sync_cuda, after earlier work.
 void TorchTrainer::enter(plugin::StepRecorder& recorder, StepPhase phase) const {
   if (options_.sync_cuda) device_->synchronize();
   recorder.enter(phase);
@@ -199,7 +198,7 @@ void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plug
   const auto example = receive(batch, draw_of(micro), under_way_.get());
   enter(recorder, StepPhase::kForward);
   if (ddp_) ddp_->before_forward(last);
-  if (ddp_ && ddp_->buffers_are_due()) {  // a collective: who is late keeps the others waiting here
+  if (ddp_ && ddp_->buffers_are_due()) {  // a collective: a late rank keeps the others waiting here
     enter(recorder, StepPhase::kCommunication);
     ddp_->broadcast_buffers();
     enter(recorder, StepPhase::kForward);
@@ -212,9 +211,9 @@ void TorchTrainer::accumulate(std::span<const TensorView> batch, int micro, plug
   backward(loss);
 }
 
-// Gradients go, so that the next backward pass writes new ones: what PyTorch's zero_grad() does. Views into
-// DDP's buckets are made anew by the Reducer. Whether gradients were finite is the optimizer's to see, on the
-// device: the host does not wait for it.
+// Drops the gradients, so that the next backward pass writes new ones, like PyTorch's zero_grad(). The
+// Reducer makes views into DDP's buckets anew. The optimizer checks on the device whether gradients were
+// finite, so that the host does not wait.
 void TorchTrainer::apply_gradients(double learning_rate) {
   const auto gradients = gradients_of(parameters_);
   if (scaler_) scaler_->unscale(gradients);
@@ -224,7 +223,7 @@ void TorchTrainer::apply_gradients(double learning_rate) {
   for (auto& parameter : parameters_) parameter.mutable_grad().reset();
 }
 
-// loss, right answers, labels that count, whether the step was skipped, the scale after it
+// loss, correct answers, labels that count, whether the step was skipped, the scale after it
 at::Tensor TorchTrainer::figures_of(const Judged& sums) const {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> figures{sums.loss.to(at::kDouble) / sums.batches, sums.correct, sums.targets};
@@ -316,8 +315,7 @@ plugin::StepOutcome TorchTrainer::evaluate(std::span<const TensorView> batch) {
   });
 }
 
-// Parameters only: running statistics differ between ranks until the next forward pass, when DDP sends those
-// of rank 0.
+// Parameters only: running statistics differ between ranks until DDP sends those of rank 0.
 std::string TorchTrainer::fingerprint() const {
   return fingerprint_of(parameters_);
 }
@@ -349,8 +347,8 @@ void TorchTrainer::restore(const std::string& shared_file, const std::string& ra
   steps_ = shared.steps;
   auto own = rank_state();
   load_rank_state(rank_file, own);
-  // A rank that was not there before has no state of its own, and must not draw what another draws. A state
-  // of another kind of device is of another generator.
+  // A rank that did not exist before has no state of its own, and must not draw the numbers of another. The
+  // state of another kind of device belongs to another generator.
   if (own.rank != rank() || own.device != rank_state().device)
     return seed_generator(mix64(settings_.seed ^ draw_of(0)));
   translate_errors(ErrorCode::kData, fmt::format("checkpoint '{}' holds no random state", rank_file),

@@ -21,7 +21,7 @@
 
 namespace paceline::torch_plugin {
 
-// Trains a built-in model, by itself or as one rank of DDP.
+// Trains a built-in model on a single rank or as one rank of DDP.
 class TorchTrainer : public plugin::Trainer {
  public:
   explicit TorchTrainer(std::unique_ptr<TrainingDevice> device) : device_(std::move(device)) {}
@@ -84,8 +84,8 @@ class TorchTrainer : public plugin::Trainer {
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<GradScaler> scaler_;
   std::unique_ptr<DataParallel> ddp_;
-  std::unique_ptr<StepsUnderWay> under_way_;  // null: the device has done what a call asked for
-  bool opened_ = false;                       // the next step, with open_step
+  std::unique_ptr<StepsUnderWay> under_way_;  // null: the device has finished when a call returns
+  bool opened_ = false;                       // whether open_step was called for the next step
   std::int64_t steps_ = 0;
 };
 

@@ -20,15 +20,14 @@ namespace paceline::torch_plugin {
 class TrainingDevice {
  public:
   virtual ~TrainingDevice() = default;
-  // Takes the device `wanted` ("cuda:1"; empty: the first) and sets what the settings decide for the whole
-  // process.
+  // Takes the device `wanted` ("cuda:1"; empty: the first) and applies process-wide settings.
   virtual at::Device open(const std::string& wanted, const plugin::TrainSettings& settings,
                           const TrainerOptions& options) = 0;
-  // After open. Error(kUnsupported) when this device cannot do it.
+  // To be called after open. Error(kUnsupported) when this device cannot do it.
   [[nodiscard]] virtual Precision precision(const std::string& name, const TrainerOptions& options) const = 0;
   [[nodiscard]] virtual at::Generator generator() const = 0;  // what dropout draws from
   virtual void synchronize() const {}
-  // After open. Null: the device's work is done when a call returns.
+  // To be called after open. Null: the device has finished when a call returns.
   [[nodiscard]] virtual std::unique_ptr<StepsUnderWay> steps() const { return nullptr; }
   [[nodiscard]] virtual std::optional<std::int64_t> peak_tensor_bytes() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }

@@ -43,6 +43,18 @@
     pending.push([box, traces, layout(extra)]);
   }
 
+  // Charts with a row or a line per case are for looking at; of very many cases they show the first, and the table has all.
+  const MOST = 60;
+
+  function firstOf(parent, cases) {
+    if (cases.length <= MOST) return cases;
+    const note = document.createElement("p");
+    note.className = "note";
+    note.textContent = `The first ${MOST} of ${cases.length} cases are drawn; the table of cases has all.`;
+    parent.append(note);
+    return cases.slice(0, MOST);
+  }
+
   // Half-widths of an interval [value, low, high]; a missing side draws no bar.
   function bars(intervals, colour) {
     const side = (i, sign) => intervals.map((v) => (v[i] === null ? 0 : sign * (v[i] - v[0])));
@@ -63,12 +75,13 @@
         barPerCase(parent, model, cases, field, unit);
         continue;
       }
+      const every = Math.ceil(batches.length / MOST), marked = batches.map((_, i) => i).filter((i) => i % every === 0);
       const present = names.filter((n) => cases.some((c) => c.series === n));
       const traces = present.map((name, at) => seriesTrace(cases.filter((c) => c.series === name), name, names.indexOf(name), at - (present.length - 1) / 2, batches, field, unit));
       draw(parent, traces, {
         title: { text: escaped(model), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 },
         showlegend: true, height: 330 + 20 * Math.ceil(present.length / 2),
-        xaxis: { title: { text: "batch", standoff: 6 }, tickvals: batches.map((_, i) => i), ticktext: batches.map(String), range: [-0.5, batches.length - 0.5], zeroline: false, showgrid: false },
+        xaxis: { title: { text: "batch", standoff: 6 }, tickvals: marked, ticktext: marked.map((i) => String(batches[i])), range: [-0.5, batches.length - 0.5], zeroline: false, showgrid: false },
         yaxis: { title: { text: unit, standoff: 8 }, rangemode: "tozero" },
         margin: { l: 56, r: 16, t: 34, b: 70 },
       }, `${unit} over batch for ${model}: ${cases.map((c) => `${c.label} ${spanText(c[field], unit)}`).join("; ")}`);
@@ -76,7 +89,8 @@
   }
 
   // At one batch size there is no line: a bar a case with its interval, and its figures beside it.
-  function barPerCase(parent, model, cases, field, unit) {
+  function barPerCase(parent, model, all, field, unit) {
+    const cases = firstOf(parent, all);
     const ends = cases.map((c) => c[field][2] ?? c[field][0]), ticks = cases.map((_, i) => i);
     const bar = {
       type: "bar", orientation: "h", y: ticks, x: cases.map((c) => c[field][0]), width: 0.55, marker: { color: style("--accent"), opacity: 0.8 },
@@ -113,8 +127,9 @@
   };
 
   // One row a case, first case on top.
-  function rows(parent, cases, traceOf, axis, extra, label) {
-    if (cases.length === 0) return;
+  function rows(parent, all, traceOf, axis, extra, label) {
+    if (all.length === 0) return;
+    const cases = firstOf(parent, all);
     const ticks = cases.map((_, i) => i);
     draw(parent, [traceOf(cases, ticks)], {
       height: 70 + cases.length * (narrow() ? 40 : 27), xaxis: { zeroline: false, ...axis },
@@ -230,8 +245,9 @@
   }
 
   // One bar a case, its parts one after the other; `value` of a case and the number of a part.
-  function stacked(parent, cases, names, colours, value, axis, label) {
-    if (cases.length === 0) return;
+  function stacked(parent, all, names, colours, value, axis, label) {
+    if (all.length === 0) return;
+    const cases = firstOf(parent, all);
     const ticks = cases.map((_, i) => i);
     draw(parent, names.map((name, part) => ({
       type: "bar", orientation: "h", name, y: ticks, x: cases.map((c) => value(c, part) ?? 0), width: 0.62, marker: { color: palette()[colours[part]] },
@@ -250,7 +266,7 @@
 
   // A line a case; at a mark stand the accuracy while training, where there are labels, and the figures of held-out data.
   function loss(parent) {
-    const cases = data.cases.filter((c) => c.training !== null && c.training.epochs !== null);
+    const cases = firstOf(parent, data.cases.filter((c) => c.training !== null && c.training.epochs !== null));
     if (cases.length === 0) return;
     const right = (share) => (share === null ? "" : `, ${(share * 100).toFixed(1)} % right`);
     const heldOut = (e) => (e.held_out_loss === null ? "" : `<br>held-out data: loss ${shown(e.held_out_loss)}${right(e.held_out_accuracy)}`);
@@ -296,9 +312,9 @@
     const colours = [palette()[0], palette()[5]];
     const medians = repetitions.filter((r) => r.p50 !== null).map((r) => ({ type: "line", x0: r.from, x1: r.to, y0: r.p50, y1: r.p50, line: { color: style("--ink"), width: 1.6 } }));
     const noisy = repetitions.filter((r) => r.warnings.length > 0).map((r) => ({ type: "rect", x0: r.from, x1: r.to, yref: "paper", y0: 0, y1: 1, fillcolor: style("--warning"), opacity: 0.16, line: { width: 0 }, layer: "below" }));
-    const warned = new Map(repetitions.map((r) => [r.number, r.warnings]));
-    const hover = s.index.map((i, at) => `process ${s.repetition[at]}, sample ${i}: ${s.ms[at]} ms` + (warned.get(s.repetition[at]) ?? []).map((w) => `<br>${escaped(w)}`).join(""));
-    draw(parent, [{ type: "scatter", mode: "markers", x: s.index, y: s.ms, marker: { size: 3.5, color: s.repetition.map((r) => colours[r % 2]) }, text: hover, hoverinfo: "text" }], {
+    const repetitionOf = s.index.map((i) => repetitions.find((r) => i >= r.from && i <= r.to));
+    const hover = s.index.map((i, at) => `process ${repetitionOf[at]?.number}, sample ${i}: ${s.ms[at]} ms` + (repetitionOf[at]?.warnings ?? []).map((w) => `<br>${escaped(c.samples.warnings[w])}`).join(""));
+    draw(parent, [{ type: "scatter", mode: "markers", x: s.index, y: s.ms, marker: { size: 3.5, color: repetitionOf.map((r) => colours[(r?.number ?? 0) % 2]) }, text: hover, hoverinfo: "text" }], {
       height: 290, shapes: [...noisy, ...medians],
       xaxis: { title: { text: "sample; lines are medians" + (noisy.length ? ", shade is noise" : ""), standoff: 8 }, zeroline: false }, yaxis: { title: { text: "ms", standoff: 8 }, zeroline: false },
     }, `Latencies over time of ${c.label}`);
@@ -329,6 +345,12 @@
     for (const [plot, traces, shape] of pending.splice(0)) Plotly.newPlot(plot, traces, shape, { displayModeBar: false, responsive: true });
   }
 
+  // The details of very many cases stand as text until one is opened.
+  function unpack(one) {
+    const text = one.querySelector(':scope > script[type="text/html"]');
+    if (text) text.outerHTML = text.textContent;
+  }
+
   // Charts inside a closed case are drawn when it opens.
   function drawVisible() {
     for (const box of document.querySelectorAll("[data-chart]")) if (!box.closest("details:not([open])")) drawBox(box);
@@ -336,7 +358,7 @@
 
   function redraw() {
     for (const box of document.querySelectorAll("[data-chart]")) {
-      for (const plot of box.children) Plotly.purge(plot);
+      for (const plot of box.querySelectorAll(".js-plotly-plot")) Plotly.purge(plot);
       box.replaceChildren();
     }
     drawVisible();
@@ -426,7 +448,10 @@
     document.getElementById("copy").addEventListener("click", copyTable);
     body.addEventListener("click", openFromRow);
     for (const link of body.querySelectorAll("a")) link.addEventListener("click", () => location.hash === link.getAttribute("href") && openTarget());
-    for (const one of document.querySelectorAll("details.case")) one.addEventListener("toggle", drawVisible);
+    for (const one of document.querySelectorAll("details.case")) one.addEventListener("toggle", () => {
+      unpack(one);
+      drawVisible();
+    });
     addEventListener("hashchange", openTarget);
     dark.addEventListener("change", redraw);
     matchMedia("(max-width: 560px)").addEventListener("change", redraw);

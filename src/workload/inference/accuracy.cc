@@ -44,7 +44,7 @@ std::vector<double> batch_mean(const ComparedRows& rows) {
   return mean;
 }
 
-// Of a - mean_a and b - mean_b; 1 for two zero vectors, 0 where only one is zero.
+// Cosine of a - mean_a and b - mean_b; 1 for two zero vectors, 0 where only one is zero.
 double cosine(Row a, Row b, std::span<const double> mean_a, std::span<const double> mean_b) {
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -101,7 +101,7 @@ double divergence(Row a, Row b) {
   return std::max(0.0, sum);
 }
 
-// Sum over the samples of the share of a sample's rows for which `holds`.
+// Sums over the samples the share of each sample's rows for which `holds`.
 template <typename Predicate>
 double sum_of_shares(const ComparedRows& a, const ComparedRows& b, Predicate holds) {
   std::int64_t count = 0;

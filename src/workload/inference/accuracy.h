@@ -2,12 +2,12 @@
 #pragma once
 #include <span>
 
+#include "pass/pass.h"
 #include "result/case_result.h"
 #include "workload/inference/compared_rows.h"
-#include "workload/pass.h"
 
-// How far outputs are from a reference: figures, no judgement (accuracy_gate.h). Formulas and readings:
-// docs/metrics.md, "Accuracy".
+// Computes how far outputs are from a reference: figures, no judgement (accuracy_gate.h). Formulas and
+// readings: docs/metrics.md, "Accuracy".
 namespace paceline::workload {
 
 // Fills the figures of `c`: errors, cosines, and for classes and tokens agreement with intervals and KL.
@@ -16,15 +16,15 @@ namespace paceline::workload {
 void measure_agreement(result::Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
                        const std::string& answers);
 
-// Accuracy of both against labels, one a sample, and its paired change; `reference` may be null. Throws
-// Error(kData) for a label outside the classes.
+// Top-1 accuracy of both against labels, one label per sample, and its paired change; `reference` may be
+// null. Throws Error(kData) for a label outside the classes.
 result::LabelledAccuracy measure_labelled(const ComparedRows& outputs, const ComparedRows* reference,
                                           std::span<const std::int64_t> labels, const std::string& file);
 
 bool same_shape(const ComparedRows& a, const ComparedRows& b);
 std::string shape_text(const ComparedRows& rows);  // "[8, 1, 1000]"
 
-// Share of the rows whose answer is the most frequent one; 1: every row has the same.
+// Share of the rows whose answer is the most frequent one; 1 when every row has the same answer.
 double most_frequent_answer(const ComparedRows& rows);
 
 // How much of the rows is the same for every sample: energy of the mean over samples relative to that of all,

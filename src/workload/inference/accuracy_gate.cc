@@ -19,14 +19,14 @@ using result::AccuracyClaim;
 using result::Correctness;
 using result::OutputAgreement;
 
-constexpr double kNearlyAlways = 0.95;  // an answer as frequent as that says nothing about the input
-constexpr double kNearlyAlike = 0.99;   // nor do scores of which as much is common to all inputs
+constexpr double kNearlyAlways = 0.95;  // an answer this frequent says nothing about the input
+constexpr double kNearlyAlike = 0.99;   // nor do scores that are this much the same for all inputs
 
 std::string percent(double value) {
   return fmt::format("{:.3g} %", value * 100);
 }
 
-// Bounds stand beside the limit that they are compared with: 0.4997 % is not 0.5 %.
+// Bounds get one more digit, because they stand beside their limit: 0.4997 % is not 0.5 %.
 std::string bound_percent(double value) {
   return fmt::format("{:.4g} %", value * 100);
 }
@@ -43,7 +43,7 @@ void add_detail(Correctness& c, const std::string& text) {
   c.detail += (c.detail.empty() ? "" : "; ") + text;
 }
 
-// Shape and finiteness; false: there is nothing to compare.
+// Checks shape and finiteness; false when nothing can be compared.
 bool comparable(Correctness& c, const ComparedRows& outputs, const ComparedRows* reference) {
   c.samples = outputs.samples;
   if (!outputs.finite) add_detail(c, "the output holds NaN or infinity");
@@ -53,7 +53,7 @@ bool comparable(Correctness& c, const ComparedRows& outputs, const ComparedRows*
   return c.detail.empty();
 }
 
-// The output that the figures of `c` are of, as far as they say.
+// Describes the output that the figures of `c` belong to, as far as they tell.
 OutputAgreement begin_output(const Correctness& c, const ComparedRows& rows, const OutputKind& kind) {
   OutputAgreement output;
   output.name = rows.name;
@@ -74,7 +74,7 @@ double changed(const Correctness& c) {
   return (1 - *agreement(c).value) * static_cast<double>(c.samples);
 }
 
-// Missed only where chance does not explain it: the lower bound is above the limit.
+// A limit is missed only where chance does not explain it: the lower bound is above the limit.
 void judge_answers(Correctness& c, double limit) {
   const auto n = static_cast<double>(c.samples);
   if (stats::binomial_lower(changed(c), n, kClaimAlpha) <= limit) return;
@@ -92,7 +92,7 @@ double part_of_answers(const Correctness& c, double limit) {
 }
 
 // Why the answers cannot decide; empty where they can.
-std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQuestion& question,
+std::string answers_mean_nothing(const ComparedRows& reference, const pass::AccuracyQuestion& question,
                                  const OutputKind& kind) {
   if (!question.trained)
     return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
@@ -109,16 +109,17 @@ std::string answers_mean_nothing(const ComparedRows& reference, const AccuracyQu
   return {};
 }
 
-void choose_judge(Correctness& c, const ComparedRows& reference, const AccuracyQuestion& question,
+void choose_judge(Correctness& c, const ComparedRows& reference, const pass::AccuracyQuestion& question,
                   const OutputKind& kind) {
   c.judged_because = answers_mean_nothing(reference, question, kind);
   c.judged_by = c.judged_because.empty() ? "answers" : "outputs";
   if (c.judged_because.empty()) c.judged_because = "trained weights, class scores";
 }
 
-// By the answers; where they do not decide alone, by what its kind is judged by.
+// Judges by the answers, and where they alone cannot decide, by what the output's kind is judged by.
 JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRows& reference,
-                   const Tolerance& tolerance, const AccuracyQuestion& question, const OutputKind& kind) {
+                   const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question,
+                   const OutputKind& kind) {
   JudgedOutput judged{begin_output(c, outputs, kind), 0};
   const bool answers = c.judged_by == "answers";
   if (answers) {
@@ -140,14 +141,14 @@ JudgedOutput judge(Correctness& c, const ComparedRows& outputs, const ComparedRo
   return judged;
 }
 
-std::string inputs_text(std::int64_t samples, const AccuracyQuestion& question) {
+std::string inputs_text(std::int64_t samples, const pass::AccuracyQuestion& question) {
   const std::string few = samples < question.samples_asked
                               ? fmt::format(" (distinct ones; {} asked for)", question.samples_asked)
                               : "";
   return fmt::format("{} inputs{}", samples, few);
 }
 
-// What would carry the claim at the share seen so far.
+// Says how many inputs the claim needs at the share seen so far.
 void say_what_is_needed(AccuracyClaim& claim, double share) {
   if (const auto needed = stats::trials_for_upper(share, *claim.limit, kClaimAlpha); needed > 0) {
     claim.inputs_needed = needed;
@@ -164,7 +165,7 @@ void decide(AccuracyClaim& claim, double at_least, double at_most) {
   claim.verdict = at_most < *claim.limit ? "passed" : at_least >= *claim.limit ? "failed" : "cannot_claim";
 }
 
-AccuracyClaim claim_about_answers(const Correctness& c, const AccuracyQuestion& question) {
+AccuracyClaim claim_about_answers(const Correctness& c, const pass::AccuracyQuestion& question) {
   AccuracyClaim claim;
   claim.limit = question.claim;
   claim.basis = "answers";
@@ -182,9 +183,9 @@ AccuracyClaim claim_about_answers(const Correctness& c, const AccuracyQuestion& 
   return claim;
 }
 
-// A gain is no failure: what is bounded is the loss. Below the number of inputs that the exact binomial needs
-// without any change, the score interval promises too much.
-AccuracyClaim claim_about_labels(const Correctness& c, const AccuracyQuestion& question) {
+// A gain is no failure: only the loss is bounded. With fewer inputs than the exact binomial interval needs
+// when nothing changes, the score interval would promise too much.
+AccuracyClaim claim_about_labels(const Correctness& c, const pass::AccuracyQuestion& question) {
   AccuracyClaim claim;
   claim.limit = question.claim;
   claim.basis = "labels";
@@ -206,7 +207,7 @@ AccuracyClaim claim_about_labels(const Correctness& c, const AccuracyQuestion& q
   return claim;
 }
 
-AccuracyClaim no_claim(const AccuracyQuestion& question, const std::string& why) {
+AccuracyClaim no_claim(const pass::AccuracyQuestion& question, const std::string& why) {
   AccuracyClaim claim;
   claim.limit = question.claim;
   claim.verdict = "cannot_claim";
@@ -217,7 +218,7 @@ AccuracyClaim no_claim(const AccuracyQuestion& question, const std::string& why)
 }
 
 AccuracyClaim decide_claim(const Correctness& c, const ComparedRows* reference,
-                           const AccuracyQuestion& question) {
+                           const pass::AccuracyQuestion& question) {
   if (question.claim <= 0) return {};
   if (!reference) return no_claim(question, "there is no reference to compare with");
   if (question.trained && !question.labels.empty()) return claim_about_labels(c, question);
@@ -231,8 +232,8 @@ struct JudgedOne {
   double part_of_limit = 0;
 };
 
-JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference, const Tolerance& tolerance,
-                    const AccuracyQuestion& question) {
+JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference,
+                    const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question) {
   JudgedOne one;
   Correctness& c = one.correctness;
   c.inputs = question.inputs;
@@ -262,8 +263,8 @@ JudgedOne judge_one(const ComparedRows& outputs, const ComparedRows* reference, 
   return one;
 }
 
-// What is asked of outputs beside the first: neither labels nor a claim are about them.
-AccuracyQuestion about_another(AccuracyQuestion question) {
+// The question for outputs after the first: labels and claims are only about the first.
+pass::AccuracyQuestion about_another(pass::AccuracyQuestion question) {
   question.answers = kAutoKind;
   question.answers_because.clear();
   question.labels.clear();
@@ -271,7 +272,7 @@ AccuracyQuestion about_another(AccuracyQuestion question) {
   return question;
 }
 
-// Collects the verdicts on outputs: figures of the first that can be compared, failures of all, by name.
+// Collects verdicts on outputs: figures of the first that can be compared, failures of all by name.
 class Verdicts {
  public:
   void leave_out(const ComparedOutput& output, const std::string& why) {
@@ -286,7 +287,7 @@ class Verdicts {
     first_.detail.clear();
     add(std::move(one), output);
   }
-  // One that was compared with nothing, and is finite, is left out.
+  // An output that was compared with nothing and is finite is left out.
   void add(JudgedOne one, const ComparedOutput& output) {
     Correctness& c = one.correctness;
     if (c.outputs.empty()) leave_out(output, "there is no reference for it");
@@ -317,7 +318,7 @@ class Verdicts {
   double part_of_limit_ = 0;
 };
 
-// The first output that can be compared; where none has a reference, the first that is there.
+// The first output that can be compared; the first output at all where none has a reference.
 std::size_t first_judged(const ComparedOutputs& outputs, const ComparedOutputs* reference) {
   std::size_t there = outputs.size();
   for (std::size_t i = outputs.size(); i-- > 0;)
@@ -330,7 +331,7 @@ std::size_t first_judged(const ComparedOutputs& outputs, const ComparedOutputs* 
 }  // namespace
 
 Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& reference,
-                            const Tolerance& tolerance) {
+                            const pass::Tolerance& tolerance) {
   Correctness c;
   c.checked = true;
   c.judged_by = "outputs";
@@ -346,7 +347,7 @@ Correctness compare_outputs(const ComparedRows& outputs, const ComparedRows& ref
 }
 
 Correctness compare_all(const ComparedOutputs& outputs, const ComparedOutputs& reference,
-                        std::span<const Tolerance> limits, const Tolerance& tolerance) {
+                        std::span<const pass::Tolerance> limits, const pass::Tolerance& tolerance) {
   std::optional<Correctness> found;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ComparedRows* rows = reference_of(reference, outputs, i);
@@ -360,12 +361,12 @@ Correctness compare_all(const ComparedOutputs& outputs, const ComparedOutputs& r
 }
 
 Correctness judge_outputs(const ComparedRows& outputs, const ComparedRows* reference,
-                          const Tolerance& tolerance, const AccuracyQuestion& question) {
+                          const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question) {
   return judge_one(outputs, reference, tolerance, question).correctness;
 }
 
 Correctness judge_all(const ComparedOutputs& outputs, const ComparedOutputs* reference,
-                      const Tolerance& tolerance, const AccuracyQuestion& question) {
+                      const pass::Tolerance& tolerance, const pass::AccuracyQuestion& question) {
   Verdicts verdicts;
   const std::size_t first = first_judged(outputs, reference);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

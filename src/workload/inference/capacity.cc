@@ -14,15 +14,14 @@
 namespace paceline::workload {
 namespace {
 
-constexpr double kTolerance = 0.01;   // of the rate
-constexpr double kLowestLoad = 0.01;  // below it nothing is searched
-constexpr double kStepDown = 0.95;    // after long runs of which one did not hold
-constexpr double kScanDown = 0.99;    // to a rate that can be confirmed
+constexpr double kTolerance = 0.01;   // relative, of the rate
+constexpr double kLowestLoad = 0.01;  // no search below this load
+constexpr double kStepDown = 0.95;    // the next rate after long runs of which one missed
+constexpr double kScanDown = 0.99;    // the next rate when looking for one that can be confirmed
 constexpr int kSeeds = 3, kSteps = 12;
-constexpr int kProbes = 2;  // a rate misses when so many short runs do: one may have met a disturbance
-constexpr std::int64_t kShortestProbes =
-    60;  // of the search's requests no short run takes more than 1 in so many
-constexpr std::int64_t kConfirmShare = 2;  // 1 in so many are left for the long runs
+constexpr int kProbes = 2;  // this many short runs must miss: a single one may have met a disturbance
+constexpr std::int64_t kShortestProbes = 60;  // no short run takes more than 1/60 of the search's requests
+constexpr std::int64_t kConfirmShare = 2;     // 1/2 of the requests are left for the long runs
 constexpr double kCountedShare = 0.9;
 constexpr double kMissConfidence = 0.99;                       // that a rate misses
 constexpr double kTypicalShortRuns = 10, kTypicalShare = 0.7;  // a limit further down is confirmed sooner
@@ -32,7 +31,7 @@ class Search {
   Search(const CapacityLimits& limits, const RunTrial& run)
       : limits_(limits), run_(run), ppm_(static_cast<std::uint32_t>(std::llround(limits.p * 1e6))) {}
 
-  // The highest rate that can be confirmed though the short runs took all they may; 0: none.
+  // The highest rate that can still be confirmed when the short runs have used all they may; 0: none.
   double highest() {
     used_ = limits_.max_requests / kConfirmShare;
     const double rate = confirmable(limits_.saturation_per_s * kScanDown);
@@ -73,15 +72,15 @@ class Search {
                           format_rate(rate), format_time_left(seconds));
     return false;
   }
-  // Requests and time for the long runs at a rate.
+  // Whether the limits leave requests and time for the long runs at a rate.
   bool affordable(double rate) {
     if (used_ + kSeeds * long_run(rate) <= limits_.max_requests) return short_enough(rate, long_run(rate));
     reason_ = fmt::format("the search is capped at {} requests (server.max_requests)", limits_.max_requests);
     return false;
   }
 
-  // The highest rate up to this one for which the long runs fit the limits; 0: none. At low rates the time is
-  // short, at high ones requests.
+  // The highest rate up to this one for which the long runs fit the limits; 0: none. At low rates they run
+  // out of time, at high rates out of requests.
   double confirmable(double rate) {
     for (; rate >= kLowestLoad * limits_.saturation_per_s; rate *= kScanDown)
       if (affordable(rate)) return rate;
@@ -108,7 +107,7 @@ class Search {
       reason_ = "no rate above 1 % of saturation holds the objective";
   }
 
-  // The highest rate whose short runs had few enough late requests; 0 when none had.
+  // The highest rate whose short runs had few enough late requests; 0 when there was none.
   double bisect() {
     double low = 0, high = limits_.saturation_per_s;
     while (high - low > kTolerance * high && high > kLowestLoad * limits_.saturation_per_s) {
@@ -147,8 +146,8 @@ class Search {
     return true;
   }
 
-  // The lowest rate above the one found that missed beyond doubt; what lies between them is open unless the
-  // two are about as close as the steps of the search.
+  // Finds the lowest rate above the result that missed beyond doubt. The interval between them stays open
+  // unless the two are about as close as the steps of the search.
   void bracket() {
     for (const auto& [rate, misses] : clear_misses_)
       if (!found_.missed_per_s && rate > *found_.per_s && misses >= kProbes) found_.missed_per_s = rate;
@@ -171,8 +170,8 @@ class Search {
   const RunTrial& run_;
   std::uint32_t ppm_;
   std::int64_t used_ = 0;
-  std::string reason_;                  // what did not fit the limits last
-  std::map<double, int> clear_misses_;  // of each rate
+  std::string reason_;                  // which limit was too small last
+  std::map<double, int> clear_misses_;  // by rate
   result::Capacity found_;
 };
 

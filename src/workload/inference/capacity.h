@@ -7,12 +7,12 @@
 
 #include "result/load.h"
 
-// The highest rate of arrivals that holds a latency objective (methodology: load scenarios).
+// Searches the highest rate of arrivals that holds a latency objective (methodology: load scenarios).
 namespace paceline::workload {
 
 struct CapacityLimits {
   double saturation_per_s = 0;
-  double p = 0.99;                // of the objective
+  double p = 0.99;                // quantile of the objective
   std::int64_t max_requests = 0;  // of the whole search
   double t_max_s = 0;             // of one run
 };
@@ -23,16 +23,16 @@ struct TrialRun {
   std::uint64_t seed = 0;    // added to that of the schedule: no two trials share one
 };
 struct TrialOutcome {
-  result::SloResult slo;     // the objective's figures of its requests
-  bool issued_late = false;  // by the harness: a miss proves nothing
+  result::SloResult slo;     // the objective's figures for these requests
+  bool issued_late = false;  // by the harness, so that a miss proves nothing
 };
 using RunTrial = std::function<TrialOutcome(const TrialRun&)>;
 
-// Most requests that any search within the limits issues, and about how long it takes: said beforehand.
+// The most requests of a search within the limits, and about how long it takes; shown before it starts.
 std::string cost_in_words(const CapacityLimits& limits);
 
-// How long a search takes whose limit is about as high as the limits allow to confirm; 0 where they allow no
-// rate at all, and the search ends at once.
+// How long a search takes when the rate it finds is about the highest that the limits can confirm; 0 where
+// they allow no rate at all and the search ends at once.
 double expected_seconds(const CapacityLimits& limits);
 
 // Short runs narrow the limit down to 1 % of the rate between one that holds and one that misses twice. Then

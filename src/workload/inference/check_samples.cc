@@ -13,8 +13,8 @@
 namespace paceline::workload {
 namespace {
 
-AccuracyQuestion question_of(const PassSpec& spec, const DistinctSamples& distinct) {
-  AccuracyQuestion question = spec.accuracy;
+pass::AccuracyQuestion question_of(const pass::PassSpec& spec, const DistinctSamples& distinct) {
+  pass::AccuracyQuestion question = spec.accuracy;
   question.labels.clear();
   if (spec.accuracy.labels.empty()) return question;
   for (const auto index : distinct.first())
@@ -23,7 +23,7 @@ AccuracyQuestion question_of(const PassSpec& spec, const DistinctSamples& distin
 }
 
 // Expected outputs of another shape are a mistake in the file, not in the engine.
-std::optional<ComparedOutputs> reference_for(const PassSpec& spec, const ComparedOutputs& outputs) {
+std::optional<ComparedOutputs> reference_for(const pass::PassSpec& spec, const ComparedOutputs& outputs) {
   if (spec.reference_file.empty()) return std::nullopt;
   auto all = read_reference(spec.reference_file, 0, spec.samples);
   for (std::size_t i = 0; !spec.accuracy.expected_file.empty() && i < outputs.size(); ++i) {
@@ -44,7 +44,7 @@ void DistinctSamples::add(const Inputs& inputs, std::int64_t index, std::int64_t
     if (hashes_.insert(inputs.sample_hash(index, s)).second) first_.push_back(seen_);
 }
 
-SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
+SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine) {
   SampleRun run;
   for (std::int64_t b = 0; b < spec.samples / spec.batch; ++b) {
     auto inputs = std::make_unique<Inputs>(spec, b, 1);
@@ -58,7 +58,7 @@ SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine) {
   return run;
 }
 
-result::Correctness check_samples(const PassSpec& spec, const SampleRun& run) {
+result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& run) {
   const auto& distinct = run.distinct;
   auto reference = reference_for(spec, run.outputs);
   const auto question = question_of(spec, distinct);

@@ -6,16 +6,16 @@
 #include <span>
 #include <vector>
 
+#include "pass/pass.h"
 #include "plugin/engine.h"
 #include "result/case_result.h"
 #include "workload/inference/compared_outputs.h"
 #include "workload/inference/pass_parts.h"
-#include "workload/pass.h"
 
-// The sample inputs through an engine, and what becomes of the outputs.
+// Runs the sample inputs through an engine, and keeps or compares the outputs.
 namespace paceline::workload {
 
-// Finds inputs that came before: they are no further observation.
+// Finds samples that repeat earlier ones, which are no further observations.
 class DistinctSamples {
  public:
   // The samples of one batch.
@@ -35,11 +35,11 @@ struct SampleRun {
   std::unique_ptr<Inputs> bound;  // the last batch: an engine may look at its inputs until others are bound
 };
 
-// Every sample of the pass, batch by batch; two batches of inputs in memory at a time.
-SampleRun run_samples(const PassSpec& spec, plugin::Engine& engine);
+// Runs every sample of the pass batch by batch, with at most two batches of inputs in memory.
+SampleRun run_samples(const pass::PassSpec& spec, plugin::Engine& engine);
 
-// The outputs of all samples against the reference of the pass, and its question about accuracy. Inputs that
-// were seen before are left out, on both sides and with their labels.
-result::Correctness check_samples(const PassSpec& spec, const SampleRun& run);
+// Compares the outputs of all samples with the reference of the pass and answers its question about accuracy.
+// Repeated samples are left out on both sides, with their labels.
+result::Correctness check_samples(const pass::PassSpec& spec, const SampleRun& run);
 
 }  // namespace paceline::workload

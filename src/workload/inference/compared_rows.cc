@@ -14,7 +14,7 @@ namespace paceline::workload {
 namespace {
 
 constexpr std::int64_t kPositions = 16;
-constexpr std::size_t kMapRank = 4;  // dimensions with the batch, from which on an output is a map
+constexpr std::size_t kMapRank = 4;  // an output with this many dimensions, batch included, is a map
 
 template <typename T>
 T load(const std::byte* data, std::int64_t i) {
@@ -60,7 +60,7 @@ struct RowLayout {
   std::int64_t length, all, kept;
 };
 
-// A batch of one need not be a dimension.
+// A batch of one need not have a dimension of its own.
 Shape sample_shape_of(const TensorView& out, std::int64_t batch) {
   const bool has_batch = !out.shape.empty() && out.shape[0] == batch;
   return {out.shape.begin() + (has_batch ? 1 : 0), out.shape.end()};
@@ -77,7 +77,7 @@ RowLayout layout_of(const ComparedRows& rows, const TensorView& out, std::int64_
   return {length, all, std::max<std::int64_t>(1, std::min(thinned, room))};
 }
 
-// Before anything is read of it.
+// Called before any element is read.
 void check_type(const ComparedRows& rows, const TensorView& out) {
   const bool known = std::any_of(std::begin(kDTypes), std::end(kDTypes),
                                  [&](const DTypeRow& row) { return row.dtype == out.dtype; });
@@ -108,7 +108,7 @@ void append_row(ComparedRows& rows, const TensorView& out, std::int64_t at) {
   for (std::int64_t i = 0; i < rows.length; ++i) rows.values.push_back(element(data, out.dtype, at + i));
 }
 
-// Every element, also those that are not kept.
+// Looks at every element, also those that are not kept.
 bool all_finite(const TensorView& out) {
   const auto* data = static_cast<const std::byte*>(out.data);
   const std::int64_t n = element_count(out.shape);
@@ -128,7 +128,7 @@ bool is_contiguous(const TensorView& out) {
   return true;
 }
 
-// A batch of one is one sample, whatever the output's shape.
+// With a batch of one the output is one sample, whatever its shape.
 std::string shape_problem(const ComparedRows& rows, const TensorView& out, std::int64_t batch) {
   const bool follows = batch == 1 || (!out.shape.empty() && out.shape[0] == batch);
   if (!follows || element_count(out.shape) <= 0)

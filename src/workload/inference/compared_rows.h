@@ -8,18 +8,18 @@
 
 #include "base/tensor.h"
 
-// One output of several batches as rows of float32.
+// Reads one output of several batches as rows of float32.
 namespace paceline::workload {
 
-// Elements of all samples that are kept of one output, 128 MB.
+// How many elements are kept of one output over all samples: 128 MB.
 inline constexpr std::int64_t kKeptElements = 1 << 25;
 
-// Elements of a sample of which more are never kept whole.
+// A sample with more elements than this is never kept whole.
 inline constexpr std::int64_t kThinAbove = 1 << 20;
 
-// [samples, positions, length]. Where there is much (logits over long sequences) fewer positions are kept,
-// evenly spaced and ending with the last, on both sides alike: at most 16 (of maps as many as fit) above 2^20
-// elements a sample, and fewer still where all rows would take more than `room`. That depends on
+// Rows are [samples, positions, length]. Large outputs (logits over long sequences) keep fewer positions,
+// evenly spaced and ending with the last, the same on both sides: at most 16 (for maps, as many as fit) above
+// 2^20 elements per sample, and fewer where all rows would take more than `room`. That depends on
 // `samples_planned`, too: set both before the first append.
 struct ComparedRows {
   std::int64_t samples = 0;
@@ -28,7 +28,7 @@ struct ComparedRows {
   std::vector<float> values;
   bool finite = true;
   std::int64_t samples_planned = 0;
-  std::int64_t all_positions = 1;  // before some were left out
+  std::int64_t all_positions = 1;  // before positions were left out
   std::optional<DType> dtype{};    // of the outputs that were appended
   std::string name{};
   Shape sample_shape{};  // of the output without the batch

@@ -28,7 +28,7 @@ NamedFile split_name(const std::string& text) {
 }
 
 Tensor read_array(const NamedFile& file) {
-  // Held as the file has it, and as the numbers that are compared.
+  // Memory is needed for the array as the file holds it and for the numbers that are compared.
   require_memory(2 * static_cast<double>(npy_or_npz_bytes(file.path)),
                  fmt::format("the expected outputs of '{}'", file.path));
   auto arrays = read_npy_or_npz(file.path);
@@ -101,9 +101,9 @@ ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples
 }
 
 std::vector<std::int64_t> read_labels(const std::string& file) {
-  constexpr double kLine = 48;  // bytes that a line of text, and its number, take in memory
+  constexpr double kLine = 48;  // bytes of memory per line, its text and its number
   const bool array = file.ends_with(".npy");
-  std::error_code pipe;  // has no size, and is read within a limit
+  std::error_code pipe;  // a pipe has no size, and is read up to a limit
   const auto size = std::filesystem::file_size(file, pipe);
   if (!pipe)
     require_memory(

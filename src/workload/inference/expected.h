@@ -6,17 +6,17 @@
 
 #include "workload/inference/compared_rows.h"
 
-// What the user says is right: outputs and labels from files.
+// Reads what the user says is right: outputs and labels from files.
 namespace paceline::workload {
 
-// Outputs of the first `samples` inputs, thinned as those of `samples_planned` are: FILE.npy, the first array
-// of FILE.npz, or NAME:FILE.npz. Throws Error(kData) naming the file, what it holds and what is needed;
-// Error(kIo) where it cannot be read.
+// Reads the expected outputs of the first `samples` inputs from FILE.npy, the first array of FILE.npz, or
+// NAME:FILE.npz, thinned like outputs of `samples_planned` samples. Throws Error(kData) naming the file, what
+// it holds and what is needed; Error(kIo) where it cannot be read.
 ComparedRows read_expected_outputs(const std::string& file, std::int64_t samples,
                                    std::int64_t samples_planned);
 
-// One integer a line, or an integer .npy of one dimension. Throws Error(kData), and OutOfMemory before
-// labels are read that do not fit.
+// One integer per line, or an integer .npy of one dimension. Throws Error(kData), and OutOfMemory before it
+// reads labels that do not fit.
 std::vector<std::int64_t> read_labels(const std::string& file);
 
 }  // namespace paceline::workload

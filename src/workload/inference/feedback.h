@@ -8,18 +8,18 @@
 
 #include "base/tensor.h"
 
-// A model with a state gives it as an output and takes it back as an input of the next inference.
+// Feeds a model's state back: an output of one inference becomes an input of the next.
 namespace paceline::workload {
 
 class Feedback {
  public:
-  // `pairs`: OUTPUT:INPUT each, by the model's names, which may hold colons; the inputs as they are bound
-  // first, and the outputs they gave. Throws Error(kConfig) for a name that the model does not have, for an
+  // `pairs` are OUTPUT:INPUT by the model's names, which may hold colons. `inputs` are those of the first
+  // bind, `outputs` what they gave. Throws Error(kConfig) for a name that the model does not have, for an
   // input that is fed twice, and where output and input differ in shape or element type.
   Feedback(const std::vector<std::string>& pairs, std::span<const TensorView> inputs,
            std::span<const TensorView> outputs);
   [[nodiscard]] bool empty() const { return wires_.empty(); }
-  // The inputs of the next inference: those that are fed hold `outputs`, all others are as they were.
+  // The inputs of the next inference: the fed ones hold `outputs`, all others stay as they were.
   [[nodiscard]] std::span<const TensorView> next(std::span<const TensorView> outputs);
 
  private:

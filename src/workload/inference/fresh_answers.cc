@@ -20,14 +20,14 @@
 namespace paceline::workload {
 namespace {
 
-constexpr int kPoison = 0xff;  // as floats of any width: not a number
-// Inferences on new inputs; the fastest counts, for caches are cold and threads may sleep.
+constexpr int kPoison = 0xff;  // as floats of any width: NaN
+// Inferences on new inputs. The fastest counts, because caches are cold and threads may sleep.
 struct FreshRuns {
   double below_ns;  // for typical inferences that are shorter
   std::int64_t runs;
 };
 constexpr std::array<FreshRuns, 2> kFreshRuns{{{1e6, 10}, {5e8, 3}}};
-// New inputs may cost an engine something; not this much more than those it knows.
+// New inputs may be slower than known ones, but by no more than this.
 constexpr double kRepeatsAbove = 10, kRepeatsAboveNs = 200'000;
 constexpr double kShareSlack = 1e-3;
 
@@ -48,7 +48,7 @@ bool good(const result::Correctness& correctness) {
   return !correctness.checked || correctness.passed;
 }
 
-// So much longer than the timed inferences that these cannot have computed.
+// Whether inferences on new inputs take so much longer that the timed ones cannot have computed.
 bool repeats(double took_ns, double typical_ns) {
   return typical_ns > 0 && took_ns > kRepeatsAbove * typical_ns && took_ns > typical_ns + kRepeatsAboveNs;
 }
@@ -58,7 +58,6 @@ struct FreshRun {
   double took_ns = 0;
 };
 
-// A copy of each output.
 using Answers = std::vector<std::vector<std::byte>>;
 
 Answers copied(std::span<const TensorView> outputs) {
@@ -74,14 +73,14 @@ bool same_bytes(const TensorView& view, std::span<const std::byte> bytes) {
   return view.size_bytes() == bytes.size() && std::memcmp(view.data, bytes.data(), bytes.size()) == 0;
 }
 
-// Whether all of it is poison, as an output stays that the engine has not written since.
+// Whether the whole output is still poison, which means that the engine has not written it since.
 bool stayed_poisoned(const TensorView& view) {
   const auto* bytes = static_cast<const std::byte*>(view.data);
   return view.size_bytes() > 0 &&
          std::all_of(bytes, bytes + view.size_bytes(), [](auto byte) { return byte == std::byte{kPoison}; });
 }
 
-// Puts the answers back where the engine has its outputs in the same memory.
+// Restores the answers where the engine has its outputs in the same memory as before.
 void restore(std::span<const TensorView> now, std::span<const TensorView> before, const Answers& answers) {
   for (std::size_t i = 0; i < std::min(now.size(), before.size()); ++i)
     if (now[i].data == before[i].data && now[i].size_bytes() == answers[i].size() && !answers[i].empty())
@@ -99,23 +98,23 @@ Answers answers_to_zeros(plugin::Engine& engine, std::span<const TensorView> inp
 
 struct SameInputs {
   result::Correctness correctness;
-  bool can_poison = true;  // nobody but the reader of the output reads its memory
+  bool can_poison = true;  // false where others than the reader of the output read its memory
 };
 
-// Whether inputs that were not timed are asked for, and their answers compared.
-bool asks_other_inputs(const PassSpec& spec) {
+// Whether to ask for inputs that were not timed and to compare their answers.
+bool asks_other_inputs(const pass::PassSpec& spec) {
   return spec.samples > spec.batch && !spec.input_files.empty();
 }
 
-bool has_batch(const PassSpec& spec) {
+bool has_batch(const pass::PassSpec& spec) {
   for (std::size_t i = 0; i < spec.input_files.size(); ++i)
     if (batch_dimension_of(spec.batch_dimensions, i) != kNoBatch) return true;
   return spec.input_files.empty();
 }
 
-// Poison may go where the engine itself reads: an output can be its copy of an input, or its weights. Only
-// those two excuse an output that stayed poisoned, and there must be one of them.
-bool excused(const PassSpec& spec, plugin::Engine& engine, std::span<const TensorView> inputs,
+// Poison may land where the engine itself reads: an output can be its copy of an input, or its weights. Only
+// these two excuse an output that stayed poisoned, and at least one output must have that excuse.
+bool excused(const pass::PassSpec& spec, plugin::Engine& engine, std::span<const TensorView> inputs,
              const Answers& answers, const std::vector<bool>& stayed) {
   const bool asks_zeros = (asks_other_inputs(spec) && !spec.reference_file.empty()) || !has_batch(spec);
   const auto to_zeros = asks_zeros ? answers_to_zeros(engine, inputs) : Answers();
@@ -130,8 +129,8 @@ bool excused(const PassSpec& spec, plugin::Engine& engine, std::span<const Tenso
   return any;
 }
 
-// The same inputs once more, without a bind, after the outputs were poisoned.
-SameInputs verify_same_inputs(const PassSpec& spec, plugin::Engine& engine,
+// Runs the same inputs once more, without a bind, after the outputs were poisoned.
+SameInputs verify_same_inputs(const pass::PassSpec& spec, plugin::Engine& engine,
                               std::span<const TensorView> outputs, const TimedAnswers& timed) {
   const std::vector<TensorView> before(outputs.begin(), outputs.end());
   const auto answers = copied(before);
@@ -150,9 +149,10 @@ SameInputs verify_same_inputs(const PassSpec& spec, plugin::Engine& engine,
       failed(found, "the engine did not compute when the same inputs were asked for again: " + found.detail)};
 }
 
-// One batch of the samples from this one on. Only a whole batch of the reference has its answers: an output
+// Runs one batch that starts at this sample. Only a whole batch of the reference has its answers: an output
 // may depend on what else is in the batch.
-FreshRun verify_samples(const PassSpec& spec, plugin::Engine& engine, std::int64_t first, bool can_poison) {
+FreshRun verify_samples(const pass::PassSpec& spec, plugin::Engine& engine, std::int64_t first,
+                        bool can_poison) {
   Inputs inputs(spec, FirstSample{first});
   const auto views = inputs.batch(0);
   engine.bind(0, views);
@@ -169,16 +169,16 @@ FreshRun verify_samples(const PassSpec& spec, plugin::Engine& engine, std::int64
   return run;
 }
 
-// Fastest of batches that each begin with another sample, so that none was asked before: from sample `first`
-// downwards. The last whole batch of the samples is the first of them.
+// The fastest of several batches. Each starts at another sample, from `first` downwards, so that none was
+// asked for before; the first of them is the last whole batch of the samples.
 struct FreshRound {
   result::Correctness compared;
   double fastest_ns = std::numeric_limits<double>::infinity();
   bool wrong = false;
 };
 
-FreshRound fresh_round(const PassSpec& spec, plugin::Engine& engine, std::int64_t first, std::int64_t runs,
-                       bool can_poison) {
+FreshRound fresh_round(const pass::PassSpec& spec, plugin::Engine& engine, std::int64_t first,
+                       std::int64_t runs, bool can_poison) {
   FreshRound round;
   for (std::int64_t i = 0; i < runs; ++i) {
     const auto run = verify_samples(spec, engine, first - i, can_poison);
@@ -192,10 +192,10 @@ FreshRound fresh_round(const PassSpec& spec, plugin::Engine& engine, std::int64_
   return round;
 }
 
-// The timed inputs once more, with the pause in which others are read: neither a machine that has become slow
-// nor threads that fell asleep meanwhile accuse anybody. They are not bound again: that may be when a cheat
-// computes.
-double typical_now_ns(const PassSpec& spec, plugin::Engine& engine, std::span<const TensorView> inputs,
+// Times the timed inputs once more, after the same pause as new ones have, so that a slower machine or
+// sleeping threads do not count against the engine. They are not bound again, because a cheating engine may
+// compute at bind.
+double typical_now_ns(const pass::PassSpec& spec, plugin::Engine& engine, std::span<const TensorView> inputs,
                       std::int64_t runs) {
   infer(engine, inputs);
   const SteadyClock clock;
@@ -210,12 +210,12 @@ double typical_now_ns(const PassSpec& spec, plugin::Engine& engine, std::span<co
   return stats::median(took);
 }
 
-// New inputs must be slow in two rounds, each beside the inputs that were timed.
-result::Correctness verify_other_inputs(const PassSpec& spec, plugin::Engine& engine,
+// New inputs must be slow in two rounds, each compared with the timed inputs at the same moment.
+result::Correctness verify_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine,
                                         const TimedAnswers& timed, bool can_poison) {
   constexpr std::int64_t kRounds = 2;
   const std::int64_t others = spec.samples - spec.batch;
-  // A single run accuses nobody, so few inputs make one round of two.
+  // One slow run proves nothing, so few inputs are run twice in a round.
   const std::int64_t least = std::min<std::int64_t>(2, others);
   const std::int64_t runs = std::min(std::max(others / kRounds, least), fresh_runs(timed.typical_ns));
   result::Correctness compared;
@@ -256,7 +256,8 @@ void poison(std::span<const TensorView> outputs, std::span<const TensorView> inp
   }
 }
 
-result::Correctness verify_answers(const PassSpec& spec, plugin::Engine& engine, const TimedAnswers& timed) {
+result::Correctness verify_answers(const pass::PassSpec& spec, plugin::Engine& engine,
+                                   const TimedAnswers& timed) {
   const auto last = readable(engine, timed.outputs);
   SameInputs same{verify_outputs(spec, last)};
   if (good(same.correctness) && !timed.outputs.empty()) same = verify_same_inputs(spec, engine, last, timed);

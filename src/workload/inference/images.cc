@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Turns JPEG and PNG files into input tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ std::vector<fs::path> image_files(const fs::path& folder) {
   return files;
 }
 
-// Where a picture's values go, and what they become.
+// Where the values of a picture go, and how they are scaled.
 struct Target {
   std::int64_t height = 0, width = 0;
   bool channels_last = false;
@@ -57,7 +58,7 @@ std::array<double, 3> three(const std::vector<double>& values) {
                             : std::array{values.front(), values.front(), values.front()};
 }
 
-Target target_of(const TensorSpec& spec, const ImageFormat& format) {
+Target target_of(const TensorSpec& spec, const pass::ImageFormat& format) {
   const Shape& shape = spec.shape;
   const bool planes = shape.size() == 4 && shape[1] == 3, last = shape.size() == 4 && shape[3] == 3;
   if ((!planes && !last) || (spec.dtype != DType::kFloat32 && spec.dtype != DType::kUInt8))
@@ -136,14 +137,14 @@ std::int64_t count_images(const fs::path& folder) {
   return static_cast<std::int64_t>(image_files(folder).size());
 }
 
-Tensor load_images(const fs::path& folder, const TensorSpec& spec, const ImageFormat& format) {
+Tensor load_images(const fs::path& folder, const TensorSpec& spec, const pass::ImageFormat& format) {
   const Target target = target_of(spec, format);
   auto files = image_files(folder);
   if (static_cast<std::int64_t>(files.size()) > spec.shape[0])
     files.resize(static_cast<std::size_t>(spec.shape[0]));
   TensorSpec loaded = spec;
   loaded.shape[0] = static_cast<std::int64_t>(files.size());
-  // Once as read, and once in whole batches.
+  // The pictures are held once as read and once in whole batches.
   const double bytes = 3.0 * static_cast<double>(target.width * target.height) *
                        static_cast<double>(dtype_size_bytes(spec.dtype));
   require_memory(bytes * static_cast<double>(loaded.shape[0] + spec.shape[0]), "the images");

@@ -29,9 +29,9 @@
 namespace paceline::workload {
 namespace {
 
-// Time from process start to the end of a first small inference; a plug-in that does not know the model has
-// none.
-result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const PassSpec& spec, TaggedSink& sink) {
+// Time from process start to the end of a first small inference; missing where the model is unknown.
+result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::PassSpec& spec,
+                                TaggedSink& sink) {
   try {
     sink.phase("first_inference");
     const auto engine = plugin.make_engine(plugin.description().engines.front().name);
@@ -49,62 +49,8 @@ result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const PassSp
   }
 }
 
-void describe(const PassSpec& spec, TaggedSink& sink) {
-  sink.phase("load");
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
-  std::vector<std::string> engines;
-  for (const auto& entry : plugin.description().engines) engines.emplace_back(entry.name);
-  sink.phase("versions");
-  sink.emit(loaded_record(plugin.description().versions(), {}));
-  sink.emit(describe_record(engines, engines.empty() ? result::Number::missing("no engine")
-                                                     : time_to_first_op(plugin, spec, sink)));
-}
-
-void inspect(const PassSpec& spec, TaggedSink& sink) {
-  sink.phase("load");
-  const plugin::LoadedPlugin plugin(spec.plugin_file);
-  const auto engine = plugin.make_engine(spec.engine);
-  sink.phase("inspect");
-  sink.emit(file_inputs_record(engine->file_inputs(spec.model.file)));
-  sink.phase(kUnload);
-}
-
-void reference(const PassSpec& spec, TaggedSink& sink) {
-  auto loaded = load_engine(spec, sink);
-  sink.phase("reference");
-  const auto run = run_samples(spec, *loaded.engine);
-  write_reference(spec.reference_file, run.outputs);
-  sink.phase(kUnload);
-}
-
-void check(const PassSpec& spec, TaggedSink& sink) {
-  auto loaded = load_engine(spec, sink);
-  sink.phase("check");
-  const auto run = run_samples(spec, *loaded.engine);
-  Inputs inputs(spec, 0, 1);
-  const auto first = inputs.batch(0);
-  if (!spec.feedback.empty())
-    Feedback(spec.feedback, first, infer(*loaded.engine, first));  // refuses what is wrong
-  loaded.engine->bind(0, first);
-  const auto read = loaded.engine->read_back(0);
-  require_plausible(read);
-  result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
-  for (const auto& share : read.precisions)
-    precision.executed.push_back({share.precision, share.flops_share, share.operators});
-  PassSpec judged = spec;
-  use_limits(judged, dominant_precision(precision));
-  const auto correctness = check_samples(judged, run);
-  const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
-                                           : result::Count::missing("this engine cannot tell");
-  const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
-                                : result::Number::missing("this engine cannot tell");
-  const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
-  sink.emit(check_record(correctness, precision, peak, reserved, flops));
-  sink.phase(kUnload);
-}
-
-// `device`: one a sample; a batch of iterations has none.
-std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::LoopResult& loop,
+// `device` holds one time per sample; a batch of iterations has none.
+std::vector<result::Sample> to_samples(const pass::PassSpec& spec, const measure::LoopResult& loop,
                                        const std::vector<std::optional<std::int64_t>>& device) {
   const auto durations = loop.samples_ns();
   std::vector<result::Sample> samples;
@@ -126,7 +72,7 @@ std::vector<result::Sample> to_samples(const PassSpec& spec, const measure::Loop
 class TimedEngine {
  public:
   // Reads the inputs it uses and no others, which would count as memory of the case.
-  TimedEngine(const PassSpec& spec, plugin::Engine& engine)
+  TimedEngine(const pass::PassSpec& spec, plugin::Engine& engine)
       : spec_(spec), engine_(engine), inputs_(spec, 0, 1), batch_(inputs_.batch(0)) {
     engine_.bind(0, batch_);
   }
@@ -135,13 +81,13 @@ class TimedEngine {
     outputs_ = engine_.synchronize(0);
   }
   void feed();
-  // How long copying and binding the state took on average; empty: there is none.
+  // How long copying and binding the state took on average; empty without a state.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> feeding() const;
   result::Correctness verify(double typical_ns);
   plugin::Engine& engine() { return engine_; }
 
  private:
-  const PassSpec& spec_;
+  const pass::PassSpec& spec_;
   plugin::Engine& engine_;
   Inputs inputs_;
   std::vector<TensorView> batch_;
@@ -177,7 +123,7 @@ struct TimedSamples {
   std::vector<host::NoiseSnapshot> snapshots;
 };
 
-TimedSamples run_loop(const PassSpec& spec, TimedEngine& timed, const measure::TimerCost& timer,
+TimedSamples run_loop(const pass::PassSpec& spec, TimedEngine& timed, const measure::TimerCost& timer,
                       TaggedSink& sink, const std::atomic<bool>& interrupt) {
   TimedSamples result;
   const auto snapshot = [&] { result.snapshots.push_back(host::take_snapshot()); };
@@ -185,7 +131,7 @@ TimedSamples run_loop(const PassSpec& spec, TimedEngine& timed, const measure::T
   BetweenSamples between(timed.engine(), spec.cache_mode == "cold",
                          spec.feedback.empty() ? std::function<void()>() : feed);
   const measure::LoopHooks hooks{
-      between.hook(), [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); },
+      between.hook(), [&](const measure::Progress& p) { sink.emit(pass::progress_record(to_progress(p))); },
       snapshot, snapshot, &interrupt};
   measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
   result.loop = measure::run_timed_loop(
@@ -194,7 +140,63 @@ TimedSamples run_loop(const PassSpec& spec, TimedEngine& timed, const measure::T
   return result;
 }
 
-void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
+}  // namespace
+
+void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
+  sink.phase("load");
+  const plugin::LoadedPlugin plugin(spec.plugin_file);
+  std::vector<std::string> engines;
+  for (const auto& entry : plugin.description().engines) engines.emplace_back(entry.name);
+  sink.phase("versions");
+  sink.emit(pass::loaded_record(plugin.description().versions(), {}));
+  sink.emit(pass::describe_record(engines, engines.empty() ? result::Number::missing("no engine")
+                                                           : time_to_first_op(plugin, spec, sink)));
+}
+
+void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {
+  sink.phase("load");
+  const plugin::LoadedPlugin plugin(spec.plugin_file);
+  const auto engine = plugin.make_engine(spec.engine);
+  sink.phase("inspect");
+  sink.emit(pass::file_inputs_record(engine->file_inputs(spec.model.file)));
+  sink.phase(kUnload);
+}
+
+void run_reference(const pass::PassSpec& spec, TaggedSink& sink) {
+  auto loaded = load_engine(spec, sink);
+  sink.phase("reference");
+  const auto run = run_samples(spec, *loaded.engine);
+  write_reference(spec.reference_file, run.outputs);
+  sink.phase(kUnload);
+}
+
+void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
+  auto loaded = load_engine(spec, sink);
+  sink.phase("check");
+  const auto run = run_samples(spec, *loaded.engine);
+  Inputs inputs(spec, 0, 1);
+  const auto first = inputs.batch(0);
+  if (!spec.feedback.empty())
+    Feedback(spec.feedback, first, infer(*loaded.engine, first));  // throws for pairs that do not fit
+  loaded.engine->bind(0, first);
+  const auto read = loaded.engine->read_back(0);
+  require_plausible(read);
+  result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
+  for (const auto& share : read.precisions)
+    precision.executed.push_back({share.precision, share.flops_share, share.operators});
+  pass::PassSpec judged = spec;
+  use_limits(judged, dominant_precision(precision));
+  const auto correctness = check_samples(judged, run);
+  const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
+                                           : result::Count::missing("this engine cannot tell");
+  const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))
+                                : result::Number::missing("this engine cannot tell");
+  const auto reserved = read.peak_reserved_bytes ? result::Count(*read.peak_reserved_bytes) : result::Count();
+  sink.emit(pass::check_record(correctness, precision, peak, reserved, flops));
+  sink.phase(kUnload);
+}
+
+void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
   result::Repetition r;
   r.index = spec.repetition;
   r.process_start_ns = host::since_process_start_ns();
@@ -213,47 +215,17 @@ void timed(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& inte
 
   sink.phase("verify");
   const double typical_ns = stats::median(loop.samples_ns());
-  sink.emit(correctness_record(engine.verify(typical_ns)));
+  sink.emit(pass::correctness_record(engine.verify(typical_ns)));
   if (const auto feeding = engine.feeding(); !feeding.empty())
-    sink.emit(loaded_record(loaded.engine->info().versions, feeding));
+    sink.emit(pass::loaded_record(loaded.engine->info().versions, feeding));
   fill_loop(r, spec.loop, loop);
   r.memory = loaded.memory;
   r.noise = host::noise_over(snapshots);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   r.overhead = overhead_of(start, measure::calibrate(clock), typical_ns * static_cast<double>(loop.batch));
-  sink.emit(samples_record(to_samples(spec, loop, device_ns)));
-  sink.emit(repetition_record(r));
+  sink.emit(pass::samples_record(to_samples(spec, loop, device_ns)));
+  sink.emit(pass::repetition_record(r));
   sink.phase(kUnload);
-}
-
-}  // namespace
-
-void run_inference_pass(const PassSpec& spec, RecordSink& raw, const std::atomic<bool>& interrupt) {
-  TaggedSink sink(raw, spec);
-  switch (spec.kind) {
-    case PassKind::kDescribe:
-      return describe(spec, sink);
-    case PassKind::kInspect:
-      return inspect(spec, sink);
-    case PassKind::kReference:
-      return reference(spec, sink);
-    case PassKind::kCheck:
-      return check(spec, sink);
-    case PassKind::kTimed:
-      return spec.load.scenario == kSync ? timed(spec, sink, interrupt)
-                                         : run_load_pass(spec, sink, interrupt);
-    case PassKind::kProfile:
-      return run_profile_pass(spec, sink);
-    case PassKind::kInputs:
-    case PassKind::kExpected:
-    case PassKind::kExport:
-    case PassKind::kQuantise:
-    case PassKind::kBuild:
-    case PassKind::kTrain:
-    case PassKind::kTrainProfile:
-    case PassKind::kStore:
-      throw Error(ErrorCode::kInternal, "a pass of another kind is no inference");
-  }
 }
 
 }  // namespace paceline::workload

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
+// The passes that drive one engine, one inference at a time.
 #pragma once
 #include <atomic>
 
-#include "workload/pass.h"
-#include "workload/records.h"
+#include "workload/inference/pass_parts.h"
 
 namespace paceline::workload {
 
-// Runs one pass in this process and reports through `sink`: phases, what was read back, samples. An Error
-// becomes a "failed" record; anything worse is the process's death, which the coordinator explains.
-// `interrupt` set from a signal handler ends the loop between two iterations and keeps what was measured.
-void run_inference_pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt);
+// Each runs in this process and reports phases, what was read back and samples to `sink`. All throw Error.
+void run_describe(const pass::PassSpec& spec, TaggedSink& sink);
+void run_inspect(const pass::PassSpec& spec, TaggedSink& sink);
+void run_reference(const pass::PassSpec& spec, TaggedSink& sink);
+void run_check(const pass::PassSpec& spec, TaggedSink& sink);
+// `interrupt`, set by a signal handler, ends the loop between two iterations; nothing is reported then.
+void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt);
 
 }  // namespace paceline::workload

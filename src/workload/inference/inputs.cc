@@ -130,18 +130,18 @@ Tensor fit_samples(const Tensor& stored, TensorSpec spec, std::int64_t samples) 
   return tensor;
 }
 
-// No more than are given, in whole batches.
+// The number of samples: at most those that are given, in whole batches.
 std::int64_t samples_made(std::int64_t wanted, std::int64_t given, std::int64_t batch) {
   return std::min(wanted, (given + batch - 1) / batch * batch);
 }
 
 struct GivenArray {
   Tensor tensor;
-  std::string origin;  // as the user wrote it
-  bool named = false;  // after an input, by the user
+  std::string origin;  // the array as the user wrote it
+  bool named = false;  // whether the user named the input
 };
 
-// "name:x.npy" as name and file; the name may hold colons, as TensorFlow's do. No name: "x.npy".
+// Splits "name:x.npy" into name and file; the name may hold colons, as TensorFlow's do. "x.npy" has no name.
 std::pair<std::string, std::string> name_and_file(const std::string& text) {
   if (fs::exists(text)) return {"", text};
   for (auto colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
@@ -151,7 +151,7 @@ std::pair<std::string, std::string> name_and_file(const std::string& text) {
                                     : std::pair{text.substr(0, colon), text.substr(colon + 1)};
 }
 
-// A name in front picks the array of that name out of an .npz, and names one that is alone in its file.
+// A name picks the array of that name out of an .npz, or names the only array of a file.
 GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, const std::string& text) {
   const auto same = [&](const Tensor& array) { return array.spec().name == name; };
   auto found = std::find_if(arrays.begin(), arrays.end(), same);
@@ -166,7 +166,7 @@ GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, cons
   return {std::move(*found), text, true};
 }
 
-// A small .npz can hold huge arrays. What is read is held as the file has it, and as inputs.
+// A small .npz can hold huge arrays, and memory holds each twice: as the file has it, and as inputs.
 void require_room_for(const std::vector<std::string>& files) {
   double bytes = 0;
   for (const auto& text : files)
@@ -188,14 +188,14 @@ std::vector<GivenArray> read_arrays(const std::vector<std::string>& files) {
   return given;
 }
 
-std::string input_names(const InputRequest& request) {
+std::string input_names(const pass::InputRequest& request) {
   std::vector<std::string> names;
   for (const auto& spec : request.specs) names.push_back(spec.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Every array has an input of its own: what is given is used, or an error.
-void check_names(const InputRequest& request, const std::vector<GivenArray>& given) {
+// Every given array must belong to an input: what is given is used, or an error.
+void check_names(const pass::InputRequest& request, const std::vector<GivenArray>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto& name = given[i].tensor.spec().name;
     const auto same = [&](const auto& spec) { return spec.name == name; };
@@ -212,7 +212,7 @@ void check_names(const InputRequest& request, const std::vector<GivenArray>& giv
 }
 
 // One array for each input, as stored, in the order of the inputs.
-std::vector<Tensor> given_inputs(const InputRequest& request) {
+std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
   auto given = read_arrays(request.load_inputs);
   if (request.specs.size() == 1 && given.size() == 1 && !given.front().named)
     given.front().tensor.rename(request.specs.front().name);
@@ -234,8 +234,8 @@ std::vector<Tensor> given_inputs(const InputRequest& request) {
   return inputs;
 }
 
-// Samples of the inputs that have any; one sample stands for all.
-std::int64_t samples_of(const InputRequest& request, const std::vector<Tensor>& inputs) {
+// Number of samples of those inputs that have any; one sample stands for all.
+std::int64_t samples_of(const pass::InputRequest& request, const std::vector<Tensor>& inputs) {
   std::int64_t most = 1;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (batch_dimension_of(request.batch_dimensions, i) != kNoBatch)
@@ -247,7 +247,7 @@ std::int64_t samples_of(const InputRequest& request, const std::vector<Tensor>& 
   return most;
 }
 
-std::vector<Tensor> load_files(const InputRequest& request) {
+std::vector<Tensor> load_files(const pass::InputRequest& request) {
   const auto given = given_inputs(request);
   const auto samples = samples_of(request, given);
   std::vector<Tensor> inputs;
@@ -260,12 +260,12 @@ std::vector<Tensor> load_files(const InputRequest& request) {
   return inputs;
 }
 
-Tensor images_in_batches(const InputRequest& request, TensorSpec spec) {
+Tensor images_in_batches(const pass::InputRequest& request, TensorSpec spec) {
   const Tensor images = load_images(request.image_dir, spec, request.image_format);
   return fit_samples(images, spec, samples_made(spec.shape.at(0), rows_of(images), request.batch));
 }
 
-// All of them, and the largest once more while it is written.
+// Memory for all of them, and for the largest once more while it is written.
 double bytes_of(const std::vector<TensorSpec>& specs) {
   double sum = 0, largest = 0;
   for (const auto& spec : specs) {
@@ -279,12 +279,12 @@ double bytes_of(const std::vector<TensorSpec>& specs) {
 
 }  // namespace
 
-std::int64_t samples_given(const InputRequest& request) {
+std::int64_t samples_given(const pass::InputRequest& request) {
   if (!request.image_dir.empty()) return count_images(request.image_dir);
   return request.load_inputs.empty() ? 0 : samples_of(request, given_inputs(request));
 }
 
-std::vector<Tensor> make_inputs(const InputRequest& request) {
+std::vector<Tensor> make_inputs(const pass::InputRequest& request) {
   if (!request.load_inputs.empty()) return load_files(request);
   if (request.image_dir.empty()) require_memory(bytes_of(request.specs), "the inputs");
   std::vector<Tensor> inputs;

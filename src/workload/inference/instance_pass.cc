@@ -9,7 +9,7 @@
 namespace paceline::workload {
 namespace {
 
-// Of every lane, lane 0's alone; how long that took.
+// Makes the first call of every lane, of lane 0 alone first; returns how long that one took.
 std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
   std::int64_t first_ns = 0;
   lanes.crew().run([&](int lane) {
@@ -26,8 +26,8 @@ std::int64_t first_calls(Lanes& lanes, const measure::HostWaitingClock& clock) {
 
 }  // namespace
 
-PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
-  PassSpec mine = spec;
+pass::PassSpec spec_of_instance(const pass::PassSpec& spec, std::int64_t index) {
+  pass::PassSpec mine = spec;
   mine.load.instance = index;
   const auto share = spec.pin_cpus.size() / static_cast<std::size_t>(spec.load.instances);
   const auto first = spec.pin_cpus.begin() + static_cast<std::ptrdiff_t>(share) * index;
@@ -37,7 +37,7 @@ PassSpec spec_of_instance(const PassSpec& spec, std::int64_t index) {
   return mine;
 }
 
-void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
+void run_instance_pass(const pass::PassSpec& spec, TaggedSink& sink, measure::SharedQueue& queue) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   const measure::HostWaitingClock clock;
   const int instance = static_cast<int>(spec.load.instance);
@@ -60,8 +60,8 @@ void run_instance_pass(const PassSpec& spec, TaggedSink& sink, measure::SharedQu
   r.memory = lanes.memory();
   finish_memory(r.memory);
   r.load.emplace_back().batching = lanes.batching();
-  sink.emit(correctness_record(lanes.check()));
-  sink.emit(repetition_record(r));
+  sink.emit(pass::correctness_record(lanes.check()));
+  sink.emit(pass::repetition_record(r));
   sink.phase(kUnload);
 }
 

@@ -14,12 +14,12 @@
 namespace paceline::workload {
 namespace {
 
-// Batches of inputs that requests bring: as many as a full batch of requests needs, or as there are.
-std::int64_t batches_of(const PassSpec& spec) {
+// How many batches of inputs requests bring: enough for a full batch of requests, or all there are.
+std::int64_t batches_of(const pass::PassSpec& spec) {
   return std::clamp<std::int64_t>(spec.samples / spec.batch, 1, spec.load.max_batch);
 }
 
-PassSpec at_full_batch(PassSpec spec) {
+pass::PassSpec at_full_batch(pass::PassSpec spec) {
   multiply_batch(spec.model.inputs, spec.batch_dimensions, spec.load.max_batch);
   spec.model.any_batch = spec.load.max_batch > 1;
   return spec;
@@ -31,9 +31,9 @@ bool has_rows(std::span<const TensorView> outputs, std::int64_t rows) {
 
 }  // namespace
 
-Lanes::Lanes(const PassSpec& spec, TaggedSink& sink)
+Lanes::Lanes(const pass::PassSpec& spec, TaggedSink& sink)
     : spec_(at_full_batch(spec)),
-      server_(spec.load.scenario == kServer),
+      server_(spec.load.scenario == pass::kServer),
       inputs_(spec, 0, batches_of(spec)),
       others_(static_cast<std::size_t>(spec.load.concurrency)),
       lanes_(static_cast<std::size_t>(spec.load.concurrency)),
@@ -84,12 +84,12 @@ Copies Lanes::serve(int lane, std::int64_t requests) {
   return {ready - begin, clock.now_ns() - computed};
 }
 
-// Rows of the batch that the engine ran, those it was filled up with included.
+// Rows of the batch that the engine ran, including those that only filled it up.
 std::int64_t Lanes::rows_run(const Lane& lane) const {
   return spec_.batch * (padded_ ? spec_.load.max_batch : lane.served);
 }
 
-// The next inference overwrites what the engine holds. Rows that only fill up a batch are nobody's.
+// Saves the outputs from the next inference, without the rows that only filled up the batch.
 void Lanes::take_outputs(Lane& lane) const {
   lane.taken.resize(lane.outputs.size());
   for (std::size_t i = 0; i < lane.outputs.size(); ++i) {
@@ -150,7 +150,7 @@ result::Correctness Lanes::check(double typical_ns) {
   return worst;
 }
 
-// For the same inputs and for others, by the lane's own thread; requests of a server bring others each time.
+// Asks for the same inputs and for others on the lane's own thread.
 result::Correctness Lanes::ask_again(int lane, double typical_ns) {
   result::Correctness found;
   crew_.run([&](int at) {
@@ -162,10 +162,10 @@ result::Correctness Lanes::ask_again(int lane, double typical_ns) {
   return found;
 }
 
-// Of the last inference: the rows that requests brought, as far as these were not the same inputs again.
+// Checks the last inference: the rows that requests brought, except repetitions of the same inputs.
 result::Correctness Lanes::check(const Lane& lane) const {
   std::vector<TensorView> outputs(lane.outputs.begin(), lane.outputs.end());
-  PassSpec spec = spec_;
+  pass::PassSpec spec = spec_;
   spec.batch = std::min(lane.served, batches_of(spec_)) * spec_.batch;
   for (auto& output : outputs)
     if (has_rows({&output, 1}, rows_run(lane))) output.shape.front() = spec.batch;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Runs engines side by side, each on its own thread.
 #pragma once
 #include <memory>
 #include <span>
@@ -16,20 +17,20 @@ struct Copies {
   std::int64_t input_ns = 0, output_ns = 0;
 };
 
-// Engines side by side in one process. Each is loaded and used by its lane's own thread, with weights and
-// threads of its own: what serving N instances in a process costs, it costs here. In the server scenario
+// Engines side by side in one process. Each is loaded and used by its lane's own thread, with its own weights
+// and threads, so that N instances in a process cost here what they cost when serving. In the server scenario
 // every request brings its input and takes its outputs away; in the others the inputs stay where they are.
 class Lanes {
  public:
-  Lanes(const PassSpec& spec, TaggedSink& sink);
+  Lanes(const pass::PassSpec& spec, TaggedSink& sink);
   [[nodiscard]] measure::LaneCrew& crew() { return crew_; }
   [[nodiscard]] double load_ns() const { return first_.load_ns; }  // of lane 0
   [[nodiscard]] const result::Memory& memory() const { return first_.memory; }
-  // One call, on the lane's thread; a server's is a full batch.
+  // Makes one call on the lane's thread; in the server scenario it is a full batch.
   void infer(int lane);
-  // So many requests in one inference, on the lane's thread.
+  // Serves `requests` requests in one inference on the lane's thread.
   Copies serve(int lane, std::int64_t requests);
-  // The same; what the copies took is written to each of them.
+  // The same; writes to each request what the copies took.
   template <class R>
   void serve(int lane, std::span<R> requests) {
     const Copies copies = serve(lane, static_cast<std::int64_t>(requests.size()));
@@ -38,8 +39,8 @@ class Lanes {
       request.output_ns = copies.output_ns;
     }
   }
-  // Runs each batch size once, on every lane: which sizes an engine takes is seen by trying, and none is new
-  // to it later.
+  // Runs each batch size once on every lane, which shows whether the engine accepts it and keeps later runs
+  // from being the first.
   void try_batch_sizes();
   // "dynamic", or "padded to N: why"; empty where requests are served one at a time.
   [[nodiscard]] const std::string& batching() const { return batching_; }
@@ -51,9 +52,9 @@ class Lanes {
     plugin::Engine* engine = nullptr;
     std::unique_ptr<BatchInput> input;
     std::span<const TensorView> outputs;
-    std::vector<std::vector<std::byte>> taken;  // where the requests' outputs go
+    std::vector<std::vector<std::byte>> taken;  // where the outputs of requests go
     std::int64_t served = 0;                    // requests of the last inference
-    bool on_host = false;                       // its outputs, without being fetched
+    bool on_host = false;                       // whether its outputs are on the host without being fetched
   };
   void load(int lane, TaggedSink& sink);
   void try_batch_sizes(int lane);
@@ -62,7 +63,7 @@ class Lanes {
   [[nodiscard]] result::Correctness check(const Lane& lane) const;
   result::Correctness ask_again(int lane, double typical_ns);
 
-  PassSpec spec_;  // the model at full batch
+  pass::PassSpec spec_;  // the model at full batch
   bool server_;
   Inputs inputs_;
   LoadedEngine first_;

@@ -27,10 +27,10 @@ struct Infer {
 };
 using Loop = measure::JudgedLoop<measure::HostWaitingClock>;
 
-// One engine a lane, side by side in this process.
+// One engine per lane, side by side in this process.
 class LaneService : public Service {
  public:
-  LaneService(const PassSpec& spec, TaggedSink& sink, const measure::HostWaitingClock& clock,
+  LaneService(const pass::PassSpec& spec, TaggedSink& sink, const measure::HostWaitingClock& clock,
               const measure::LoopHooks& hooks)
       : clock_(clock),
         hooks_(hooks),
@@ -61,15 +61,14 @@ class LaneService : public Service {
   measure::ClosedLoop<measure::HostWaitingClock, Infer> loop_;
 };
 
-// What a scenario's measurement leaves behind.
 struct Measured {
   measure::LoopResult loop;
   std::vector<result::Sample> samples;
   result::Load load;
-  double timed_ns = 0;  // what the harness adds to: the median call
+  double timed_ns = 0;  // the median call, with which the harness overhead is compared
 };
 
-std::vector<result::Sample> to_samples(const PassSpec& spec, const std::vector<measure::Sample>& loop) {
+std::vector<result::Sample> to_samples(const pass::PassSpec& spec, const std::vector<measure::Sample>& loop) {
   std::vector<result::Sample> samples;
   for (const auto& one : loop) {
     result::Sample s;
@@ -88,8 +87,8 @@ double call_estimate_ns(const measure::WarmupResult& warmup, std::int64_t lanes)
   return static_cast<double>(warmup.duration_ns * lanes) / static_cast<double>(warmup.iterations);
 }
 
-// As many batches as keep every lane busy for t_min, or as many as were asked for.
-std::int64_t submission_size(const PassSpec& spec, double call_ns) {
+// As many batches as keep every lane busy for t_min, or the number that was asked for.
+std::int64_t submission_size(const pass::PassSpec& spec, double call_ns) {
   if (spec.loop.iterations) return *spec.loop.iterations;
   const double lanes = static_cast<double>(spec.load.lanes());
   const auto fill = static_cast<std::int64_t>(
@@ -97,8 +96,8 @@ std::int64_t submission_size(const PassSpec& spec, double call_ns) {
   return std::clamp(fill, spec.loop.stop.n_min, spec.loop.stop.n_max);
 }
 
-// Calls that died with their instance: kept, with an end they never had.
-void add_lost(const PassSpec& spec, const std::vector<std::int64_t>& starts,
+// Adds calls that were lost with their instance, as samples without an end.
+void add_lost(const pass::PassSpec& spec, const std::vector<std::int64_t>& starts,
               std::vector<result::Sample>& samples) {
   for (const auto start : starts) {
     result::Sample s;
@@ -111,7 +110,7 @@ void add_lost(const PassSpec& spec, const std::vector<std::int64_t>& starts,
   }
 }
 
-Measured measured_loop(const PassSpec& spec, const Service& service, measure::LoopResult loop) {
+Measured measured_loop(const pass::PassSpec& spec, const Service& service, measure::LoopResult loop) {
   Measured m;
   m.samples = to_samples(spec, loop.samples);
   add_lost(spec, service.lost_calls(), m.samples);
@@ -121,22 +120,23 @@ Measured measured_loop(const PassSpec& spec, const Service& service, measure::Lo
   return m;
 }
 
-Measured offline(const PassSpec& spec, Service& service, double call_ns) {
+Measured offline(const pass::PassSpec& spec, Service& service, double call_ns) {
   return measured_loop(spec, service, service.loop().measure_count(submission_size(spec, call_ns)));
 }
 
-Measured closed_loop(const PassSpec& spec, Service& service, double call_ns, measure::StopDecider& decider) {
+Measured closed_loop(const pass::PassSpec& spec, Service& service, double call_ns,
+                     measure::StopDecider& decider) {
   Loop& loop = service.loop();
   return measured_loop(
       spec, service,
       spec.loop.iterations ? loop.measure_count(*spec.loop.iterations) : loop.measure(decider, call_ns));
 }
 
-constexpr std::int64_t kSaturationCalls = 30;  // of each lane
+constexpr std::int64_t kSaturationCalls = 30;  // per lane
 constexpr std::int64_t kSaturationNs = 1'000'000'000;
 
 // Requests per second with every lane always in use and every batch full.
-double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
+double saturation_per_s(const pass::PassSpec& spec, Loop& loop, double call_ns) {
   stats::StopConfig stop;
   stop.n_min = kSaturationCalls * spec.load.lanes();
   stop.t_min_ns = kSaturationNs;
@@ -148,10 +148,10 @@ double saturation_per_s(const PassSpec& spec, Loop& loop, double call_ns) {
   return requests * 1e9 / static_cast<double>(calls.elapsed_ns);
 }
 
-// Schedules on the lanes, one after the other.
+// Runs schedules on the lanes, one after the other.
 class ServerRuns {
  public:
-  ServerRuns(const PassSpec& spec, Service& service, const std::atomic<bool>& interrupt)
+  ServerRuns(const pass::PassSpec& spec, Service& service, const std::atomic<bool>& interrupt)
       : spec_(spec), service_(service), interrupt_(interrupt) {}
 
   Measured run(const ServerPlan& plan, std::uint64_t trial = 0) {
@@ -166,23 +166,23 @@ class ServerRuns {
     return m;
   }
 
-  // The run of the last trial, with the trials.
+  // Returns the run of the last trial, with all trials.
   Measured search(double saturation_per_s, TaggedSink& sink) {
     const CapacityLimits limits{saturation_per_s, spec_.load.slo_p, spec_.load.max_requests,
                                 spec_.load.t_max_s};
-    sink.emit(notice_record(cost_in_words(limits)));
+    sink.emit(pass::notice_record(cost_in_words(limits)));
     Measured last;
     const auto capacity = search_capacity(limits, [&](const TrialRun& t) {
       if (interrupt_.load()) return TrialOutcome{};
       last = run(plan_trial(saturation_per_s, t.rate_per_s, t.counted), t.seed);
       service_.require_complete();
       result::Load judged = last.load;
-      result::summarize_load(judged, kServer, last.samples);
+      result::summarize_load(judged, pass::kServer, last.samples);
       const auto& slo = judged.slo.front();
-      sink.emit(notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
+      sink.emit(pass::notice_record(fmt::format("{}/s: {}", format_rate(t.rate_per_s), slo.detail)));
       return TrialOutcome{slo, result::issued_late(judged)};
     });
-    sink.emit(notice_record("capacity: " + result::capacity_in_words(capacity)));
+    sink.emit(pass::notice_record("capacity: " + result::capacity_in_words(capacity)));
     if (last.samples.empty() && !interrupt_.load())
       throw Error(ErrorCode::kUsage, "no trial of the capacity search was run: " + capacity.per_s.reason());
     last.load.capacity = capacity;
@@ -190,12 +190,12 @@ class ServerRuns {
   }
 
  private:
-  const PassSpec& spec_;
+  const pass::PassSpec& spec_;
   Service& service_;
   const std::atomic<bool>& interrupt_;
 };
 
-Measured server(const PassSpec& spec, Service& service, double call_ns, TaggedSink& sink,
+Measured server(const pass::PassSpec& spec, Service& service, double call_ns, TaggedSink& sink,
                 const std::atomic<bool>& interrupt) {
   sink.phase("saturation");
   const double saturation = saturation_per_s(spec, service.loop(), call_ns);
@@ -204,7 +204,7 @@ Measured server(const PassSpec& spec, Service& service, double call_ns, TaggedSi
   const auto measured = [&] {
     if (spec.load.searches()) return runs.search(saturation, sink);
     const ServerPlan plan = plan_server(spec, saturation);
-    sink.emit(notice_record(in_words(plan)));
+    sink.emit(pass::notice_record(in_words(plan)));
     return runs.run(plan);
   };
   sink.phase("measure");
@@ -213,14 +213,14 @@ Measured server(const PassSpec& spec, Service& service, double call_ns, TaggedSi
 
 }  // namespace
 
-void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
+void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
   run_load_pass(spec, sink, interrupt,
                 [&](const measure::HostWaitingClock& clock, const measure::LoopHooks& hooks) {
                   return std::make_unique<LaneService>(spec, sink, clock, hooks);
                 });
 }
 
-void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,
+void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,
                    const MakeService& make) {
   result::Repetition r;
   r.index = spec.repetition;
@@ -231,7 +231,7 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   sink.phase("calibrate");
   const auto start = measure::calibrate(clock);
   measure::LoopHooks hooks;
-  hooks.progress = [&](const measure::Progress& p) { sink.emit(progress_record(to_progress(p))); };
+  hooks.progress = [&](const measure::Progress& p) { sink.emit(pass::progress_record(to_progress(p))); };
   hooks.interrupt = &interrupt;
   const auto service = make(clock, hooks);
 
@@ -243,22 +243,22 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   service->try_batch_sizes();
   sink.phase("measure");
   const auto before = service->snapshot();
-  Measured m = spec.load.scenario == kServer    ? server(spec, *service, call_ns, sink, interrupt)
-               : spec.load.scenario == kOffline ? offline(spec, *service, call_ns)
-                                                : closed_loop(spec, *service, call_ns, decider);
+  Measured m = spec.load.scenario == pass::kServer    ? server(spec, *service, call_ns, sink, interrupt)
+               : spec.load.scenario == pass::kOffline ? offline(spec, *service, call_ns)
+                                                      : closed_loop(spec, *service, call_ns, decider);
   const auto after = service->snapshot();
   if (m.samples.empty()) service->require_complete();
   if (interrupt || m.samples.empty()) return;
 
   sink.phase("verify");
   auto end = service->finish(m.timed_ns);
-  sink.emit(correctness_record(end.correctness));
+  sink.emit(pass::correctness_record(end.correctness));
   m.loop.warmup = warmup;
   m.load.instances = std::move(end.instances);
   m.load.batching = std::move(end.batching);
   fill_loop(r, spec.loop, m.loop);
   if (r.stop_reason.empty()) r.stop_reason = "instances_died";
-  if (spec.load.scenario == kServer)
+  if (spec.load.scenario == pass::kServer)
     r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
   r.memory = end.memory;
@@ -266,8 +266,8 @@ void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<boo
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
   r.overhead = overhead_of(start, measure::calibrate(clock), m.timed_ns);
   r.load = {m.load};
-  sink.emit(samples_record(m.samples));
-  sink.emit(repetition_record(r));
+  sink.emit(pass::samples_record(m.samples));
+  sink.emit(pass::repetition_record(r));
   sink.phase(kUnload);
 }
 

@@ -9,14 +9,13 @@
 
 namespace paceline::workload {
 
-// The timed pass of the scenarios closed_loop, offline and server: one engine a lane, side by side in this
-// process.
-void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt);
+// The timed pass of closed_loop, offline and server: one engine per lane, side by side in this process.
+void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt);
 
-// The same with any service; it is made after the calibration.
+// The same with any service, which is made after the calibration.
 using MakeService = std::function<std::unique_ptr<Service>(const measure::HostWaitingClock& clock,
                                                            const measure::LoopHooks& hooks)>;
-void run_load_pass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,
+void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,
                    const MakeService& make);
 
 }  // namespace paceline::workload

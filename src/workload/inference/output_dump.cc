@@ -47,7 +47,7 @@ void write_all(const std::filesystem::path& file, std::span<const TensorView> te
   write_npz(file, views);
 }
 
-// Files of a longer run, or of another model of the same name, are no part of this one.
+// Removes files of an earlier dump, which may be longer or of another model.
 void remove_earlier(const std::filesystem::path& folder) {
   for (const char* what : {"inputs", "outputs"}) {
     std::error_code error;

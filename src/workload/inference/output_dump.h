@@ -6,7 +6,7 @@
 
 #include "base/tensor.h"
 
-// What went into an inference and what came out of it, as files for other programs.
+// Writes what went into an inference and what came out of it, as files for other programs.
 namespace paceline::workload {
 
 // Writes inputs-<batch>.npz and outputs-<batch>.npz into `folder`, which is made where it is missing and

@@ -11,7 +11,7 @@ namespace {
 
 using Values = std::span<const float>;
 
-// Standard deviation of all elements, at least a thousandth of the largest: what is constant has a scale too.
+// Standard deviation of all elements, but at least a thousandth of the largest, for constants.
 double scale_of(Values values) {
   const auto n = static_cast<double>(values.size());
   double sum = 0, squares = 0, largest = 0;
@@ -26,7 +26,7 @@ double scale_of(Values values) {
   return scale > 0 ? scale : 1;
 }
 
-// Nearest rank.
+// The quantile of the errors by nearest rank.
 double error_quantile(Values a, Values b) {
   std::vector<float> errors(a.size());
   std::transform(a.begin(), a.end(), b.begin(), errors.begin(),
@@ -37,8 +37,8 @@ double error_quantile(Values a, Values b) {
   return static_cast<double>(*at);
 }
 
-// What fills more than half of the values, which no other can: the candidate that remains when unlike pairs
-// cancel each other out.
+// The value that fills more than half of the values (Boyer-Moore majority vote: it remains when unlike pairs
+// cancel each other out).
 std::optional<float> filling_value(Values values) {
   float candidate = 0;
   std::size_t lead = 0;
@@ -65,7 +65,7 @@ double largest_coordinate(const ComparedRows& rows) {
   return largest;
 }
 
-// The boxes that fill more than half of the rows all look like this one; empty: none do.
+// The box that fills more than half of the rows; empty: no box does.
 std::vector<float> padding_of(const ComparedRows& rows) {
   std::vector<float> box;
   for (std::size_t column = 0; column < kCoordinates; ++column) {
@@ -79,7 +79,7 @@ std::vector<float> padding_of(const ComparedRows& rows) {
   return box;
 }
 
-// How far boxes that are the same may be from each other, column by column.
+// How far two boxes may differ and still be the same, column by column.
 struct BoxLimits {
   double distance = 0;
   std::vector<double> columns;  // behind the coordinates
@@ -91,7 +91,7 @@ bool is_whole(float value) {
 }
 
 BoxLimits box_limits(const ComparedRows& rows, double max_rel_err) {
-  constexpr double kEqual = 0.5;  // of whole numbers
+  constexpr double kEqual = 0.5;  // for whole numbers
   const auto length = static_cast<std::size_t>(rows.length);
   BoxLimits limits{kBoxDistance * largest_coordinate(rows), {}, padding_of(rows)};
   std::vector<bool> whole(length, true);
@@ -125,7 +125,7 @@ bool has_counterpart(Values box, const ComparedRows& others, std::int64_t sample
   return false;
 }
 
-// Boxes of `a` that have one of `b`, of all samples.
+// How many boxes of `a` have a counterpart in `b`, over all samples.
 double boxes_with_counterpart(const ComparedRows& a, const ComparedRows& b, const BoxLimits& limits) {
   std::int64_t found = 0, looked_at = 0;
   for (std::int64_t s = 0; s < a.samples; ++s)

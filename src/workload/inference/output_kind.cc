@@ -12,14 +12,14 @@
 namespace paceline::workload {
 namespace {
 
-constexpr std::int64_t kMostBoxes = 2000;  // more are proposals before any selection: a map
+constexpr std::int64_t kMostBoxes = 2000;  // an output with more is a map of proposals before any selection
 
 bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(),
                      [&](const char* word) { return text.find(word) != std::string::npos; });
 }
 
-// Those of 8 bits are most often quantised numbers or pictures.
+// Types of 8 bits are left out: they are most often quantised numbers or pictures.
 constexpr std::array kIntegerTypes{DType::kInt64,  DType::kInt32,  DType::kInt16, DType::kUInt64,
                                    DType::kUInt32, DType::kUInt16, DType::kBool};
 
@@ -77,7 +77,7 @@ std::string shape_of(const ComparedRows& rows) {
   return fmt::format("{}", fmt::join(rows.sample_shape, ", "));
 }
 
-// Boxes are looked for in any order, so none may be missing.
+// Boxes are matched in any order, so none may have been thinned out.
 void require_boxes(const ComparedRows& rows) {
   if (!has_rows_of_boxes(rows))
     throw Error(

@@ -14,12 +14,12 @@
 namespace paceline::workload {
 namespace {
 
-// What a rule looks at, and where it puts what it finds.
+// What a rule looks at, and where it writes what it finds.
 struct Judging {
   JudgedOutput& judged;
   const ComparedRows& outputs;
   const ComparedRows& reference;
-  const Tolerance& tolerance;
+  const pass::Tolerance& tolerance;
   double max_changed;
 };
 
@@ -71,7 +71,7 @@ void by_quantile_error(const Judging& j) {
   judge_centred_cosine(j);
 }
 
-// The plain one where a single sample leaves nothing to centre on.
+// The plain cosine, where a single sample leaves nothing to centre on.
 void by_cosine(const Judging& j) {
   judge_centred_cosine(j);
   if (j.judged.output.centred_cosine) return;
@@ -92,8 +92,7 @@ void judge_share(const Judging& j, double share, double at_least, const std::str
            : "");
 }
 
-// Where an input has one value, the inputs are a sample: beyond the limit only where chance does not explain
-// it.
+// With one value per input, the inputs are a sample: beyond the limit only if chance does not explain it.
 void by_equal_values(const Judging& j) {
   const double share = 1 - equal_share(j.outputs, j.reference);
   const auto n = static_cast<double>(j.outputs.samples);
@@ -132,7 +131,7 @@ constexpr std::array kRules{
 };
 constexpr Rule kUsual{kNoKind, true, "max_error", by_max_error};
 
-const Rule& rule_for(const std::string& kind, const Tolerance& tolerance) {
+const Rule& rule_for(const std::string& kind, const pass::Tolerance& tolerance) {
   const bool written = kind == kDense && tolerance.quantile_written;
   const auto* const rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) {
     return r.kind == kind && (r.in_fp32 || written || !tolerance.max_decides);
@@ -143,7 +142,7 @@ const Rule& rule_for(const std::string& kind, const Tolerance& tolerance) {
 }  // namespace
 
 void judge_output(JudgedOutput& judged, const ComparedRows& outputs, const ComparedRows& reference,
-                  const Tolerance& tolerance, double max_changed) {
+                  const pass::Tolerance& tolerance, double max_changed) {
   const Rule& rule = rule_for(judged.output.kind, tolerance);
   if (judged.output.judged_by.empty()) judged.output.judged_by = rule.name;
   rule.judge({judged, outputs, reference, tolerance, max_changed});

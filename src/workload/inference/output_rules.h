@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "pass/pass.h"
 #include "result/case_result.h"
 #include "workload/inference/compared_rows.h"
-#include "workload/pass.h"
 
-// Which figure decides for an output of a kind, and whether it is within its limit. Rules:
+// Decides which figure counts for an output of a kind, and whether it is within its limit. Rules:
 // docs/methodology.md, "Accuracy".
 namespace paceline::workload {
 
-// Those that were applied; the others are missing.
+// The limits that were applied; the others are missing.
 struct AppliedLimits {
   result::Number max_rel_err = result::Number::missing("the output was not judged by it");
   result::Number centred_cosine = max_rel_err, quantile_err = max_rel_err;
@@ -17,13 +17,13 @@ struct AppliedLimits {
 
 struct JudgedOutput {
   result::OutputAgreement output;
-  double part_of_limit = 0;  // above 1: beyond it
+  double part_of_limit = 0;  // above 1: beyond the limit
   AppliedLimits limits{};
 };
 
-// Measures what the output's kind needs beside its errors and cosines, and judges: `detail` says what is
-// beyond a limit, with the option that sets it; empty where nothing is.
+// Measures what the output's kind needs beside its errors and cosines, and judges. `detail` names what is
+// beyond a limit and the option that sets the limit; empty where nothing is.
 void judge_output(JudgedOutput& judged, const ComparedRows& outputs, const ComparedRows& reference,
-                  const Tolerance& tolerance, double max_changed);
+                  const pass::Tolerance& tolerance, double max_changed);
 
 }  // namespace paceline::workload

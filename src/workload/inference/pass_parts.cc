@@ -15,8 +15,8 @@
 namespace paceline::workload {
 namespace {
 
-// A model that does not take the batch may take a smaller one, which the user did ask for.
-void load_model(plugin::Engine& engine, const PassSpec& spec) {
+// The message names server.max_batch, because the model may take the smaller batch that the user asked for.
+void load_model(plugin::Engine& engine, const pass::PassSpec& spec) {
   try {
     engine.load(spec.model, spec.settings);
   } catch (const Error& e) {
@@ -26,7 +26,7 @@ void load_model(plugin::Engine& engine, const PassSpec& spec) {
   }
 }
 
-std::vector<Tensor> read_stored(const PassSpec& spec, FirstSample first, std::int64_t batches) {
+std::vector<Tensor> read_stored(const pass::PassSpec& spec, FirstSample first, std::int64_t batches) {
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < spec.input_files.size(); ++i) {
     const bool same_for_all = batch_dimension_of(spec.batch_dimensions, i) == kNoBatch;
@@ -39,16 +39,16 @@ std::vector<Tensor> read_stored(const PassSpec& spec, FirstSample first, std::in
 
 }  // namespace
 
-Inputs::Inputs(const PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches)
+Inputs::Inputs(const pass::PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches)
     : first_batch_(first_batch),
       batches_(read_stored(spec, first, batches), spec.batch_dimensions, spec.batch) {}
 
-LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
+LoadedEngine load_engine(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
   const std::string heap = host::keep_freed_memory();
   const plugin::LoadedPlugin plugin(spec.plugin_file);
   LoadedEngine loaded{plugin.make_engine(spec.engine), 0, {}};
-  // The libraries are in, the model is not: from here on memory counts as the case's.
+  // The libraries are loaded, the model is not: memory counts as the case's from here on.
   host::reset_rss_peak();
   loaded.memory.rss_before_load_bytes = host::process_memory().rss_bytes;
   const SteadyClock clock;
@@ -57,7 +57,7 @@ LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink) {
   loaded.load_ns = static_cast<double>(clock.now_ns() - begin);
   auto info = loaded.engine->info();
   info.settings.emplace_back("heap", heap);
-  sink.emit(loaded_record(info.versions, info.settings));
+  sink.emit(pass::loaded_record(info.versions, info.settings));
   return loaded;
 }
 
@@ -71,7 +71,7 @@ std::span<const TensorView> infer(plugin::Engine& engine, std::span<const Tensor
   return readable(engine, engine.synchronize(0));
 }
 
-result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
+result::Correctness verify_outputs(const pass::PassSpec& spec, std::span<const TensorView> outputs,
                                    FirstSample first) {
   ComparedOutputs all;
   append_outputs(all, outputs, spec.batch, spec.samples);

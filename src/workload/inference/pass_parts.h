@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "pass/pass.h"
 #include "plugin/engine.h"
 #include "plugin/registry.h"
 #include "workload/inference/batched_inputs.h"
-#include "workload/pass.h"
 #include "workload/pass_records.h"
 
 // What every pass that drives an engine is made of, whichever way work arrives.
@@ -22,14 +22,14 @@ struct FirstSample {
 // Some batches of a pass's sample inputs, and views of one at a time.
 class Inputs {
  public:
-  explicit Inputs(const PassSpec& spec) : Inputs(spec, 0, spec.samples / spec.batch) {}
-  Inputs(const PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
+  explicit Inputs(const pass::PassSpec& spec) : Inputs(spec, 0, spec.samples / spec.batch) {}
+  Inputs(const pass::PassSpec& spec, std::int64_t first_batch, std::int64_t batches)
       : Inputs(spec, first_batch, FirstSample{first_batch * spec.batch}, batches) {}
-  // One batch, number 0, that begins with any sample.
-  Inputs(const PassSpec& spec, FirstSample first) : Inputs(spec, 0, first, 1) {}
+  // One batch, numbered 0, that begins with any sample.
+  Inputs(const pass::PassSpec& spec, FirstSample first) : Inputs(spec, 0, first, 1) {}
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
-  // One of those read. Views stay valid as long as the object; several threads may ask.
+  // One of the batches read. Views stay valid as long as the object; may be called from several threads.
   [[nodiscard]] std::vector<TensorView> batch(std::int64_t index) const {
     return batches_.views(index - first_batch_);
   }
@@ -38,7 +38,7 @@ class Inputs {
   }
 
  private:
-  Inputs(const PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches);
+  Inputs(const pass::PassSpec& spec, std::int64_t first_batch, FirstSample first, std::int64_t batches);
 
   std::int64_t first_batch_;
   BatchedInputs batches_;
@@ -50,19 +50,19 @@ struct LoadedEngine {
   result::Memory memory;  // rss before load
 };
 
-// Loads the plug-in and the model, and says which libraries and settings it got.
-LoadedEngine load_engine(const PassSpec& spec, TaggedSink& sink);
+// Loads the plug-in and the model, and reports libraries and effective settings.
+LoadedEngine load_engine(const pass::PassSpec& spec, TaggedSink& sink);
 
-// What synchronize returned; where that is nothing, what the engine left on its device. Outside what is
-// timed.
+// The outputs that synchronize returned, else those the engine left on its device, copied to the host. Not to
+// be called inside what is timed.
 std::span<const TensorView> readable(plugin::Engine& engine, std::span<const TensorView> synchronized);
 
-// One inference on slot 0, with outputs that the host can read.
+// Makes one inference on slot 0 and returns outputs that the host can read.
 std::span<const TensorView> infer(plugin::Engine& engine, std::span<const TensorView> inputs);
 
-// What was timed is what was checked: outputs of one batch of the inputs against the reference's for the
-// samples from this one on.
-result::Correctness verify_outputs(const PassSpec& spec, std::span<const TensorView> outputs,
+// Verifies that what was timed is what was checked: compares the outputs of one batch with the reference for
+// the samples that start at `first`.
+result::Correctness verify_outputs(const pass::PassSpec& spec, std::span<const TensorView> outputs,
                                    FirstSample first = {});
 
 }  // namespace paceline::workload

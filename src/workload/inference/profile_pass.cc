@@ -14,17 +14,17 @@ result::LayerRow row_of(const plugin::Layer& layer) {
 
 }  // namespace
 
-void run_profile_pass(const PassSpec& spec, TaggedSink& sink) {
+void run_profile_pass(const pass::PassSpec& spec, TaggedSink& sink) {
   if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
   auto loaded = load_engine(spec, sink);
   sink.phase("profile");
   Inputs inputs(spec, 0, 1);
   const auto batch = inputs.batch(0);
-  for (int i = 0; i < 3; ++i) infer(*loaded.engine, batch);  // memory is touched, graphs are specialised
+  for (int i = 0; i < 3; ++i) infer(*loaded.engine, batch);  // touches memory, lets graphs specialise
   const auto times = loaded.engine->profile(0, spec.profile_inferences);
   std::vector<result::LayerRow> rows;
   for (const auto& layer : times.layers) rows.push_back(row_of(layer));
-  sink.emit(layers_record(rows, times.source, spec.profile_inferences));
+  sink.emit(pass::layers_record(rows, times.source, spec.profile_inferences));
   sink.phase(kUnload);
 }
 

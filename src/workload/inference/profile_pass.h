@@ -6,6 +6,6 @@ namespace paceline::workload {
 
 // Times every layer over spec.profile_inferences inferences of the first batch, under the engine's profiler.
 // Profiling slows an engine down: nothing else is measured in this process.
-void run_profile_pass(const PassSpec& spec, TaggedSink& sink);
+void run_profile_pass(const pass::PassSpec& spec, TaggedSink& sink);
 
 }  // namespace paceline::workload

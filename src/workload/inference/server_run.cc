@@ -17,18 +17,18 @@ namespace {
 constexpr double kWarmupShare = 0.1, kWarmupSeconds = 5, kLongestWarmupShare = 0.5;
 constexpr double kSloConfidence = 0.99;
 
-// The first tenth or the first five seconds, whichever is longer, but never more than half.
+// The warm-up part: the first tenth or the first five seconds, whichever is longer, but at most half.
 std::int64_t warmup_of(double requests, double rate_per_s) {
   const double wanted = std::max(kWarmupShare * requests, kWarmupSeconds * rate_per_s);
   return static_cast<std::int64_t>(std::min(wanted, kLongestWarmupShare * requests));
 }
 
-// All requests, so that `needed` are left after the warm-up part.
+// The total number of requests that leaves `needed` after the warm-up part.
 double with_warmup(double needed, double rate_per_s) {
   return std::max(needed / (1 - kWarmupShare), needed + kWarmupSeconds * rate_per_s) + 1;
 }
 
-result::Sample to_sample(const LoadSpec& load, const measure::Request& request) {
+result::Sample to_sample(const pass::LoadSpec& load, const measure::Request& request) {
   result::Sample s;
   s.start_ns = request.scheduled_ns;
   if (request.issue_delay_ns >= 0) s.issue_delay_ns = request.issue_delay_ns;
@@ -48,8 +48,8 @@ result::Sample to_sample(const LoadSpec& load, const measure::Request& request) 
 
 }  // namespace
 
-ServerPlan plan_server(const PassSpec& spec, double saturation_per_s) {
-  const LoadSpec& load = spec.load;
+ServerPlan plan_server(const pass::PassSpec& spec, double saturation_per_s) {
+  const pass::LoadSpec& load = spec.load;
   ServerPlan plan;
   plan.saturation_per_s = saturation_per_s;
   plan.rate_per_s = load.rate_per_s > 0 ? load.rate_per_s : load.share * saturation_per_s;
@@ -82,7 +82,8 @@ std::string in_words(const ServerPlan& plan) {
                             format_time_left(static_cast<double>(*plan.needed - counted) / plan.rate_per_s));
 }
 
-measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan& plan, std::uint64_t trial) {
+measure::OpenLoopConfig open_loop_config(const pass::PassSpec& spec, const ServerPlan& plan,
+                                         std::uint64_t trial) {
   measure::OpenLoopConfig config;
   const auto kind = spec.load.arrival == measure::kConstantName ? measure::ArrivalKind::kConstant
                                                                 : measure::ArrivalKind::kPoisson;
@@ -93,7 +94,7 @@ measure::OpenLoopConfig open_loop_config(const PassSpec& spec, const ServerPlan&
   return config;
 }
 
-std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPlan& plan,
+std::vector<result::Sample> server_samples(const pass::PassSpec& spec, const ServerPlan& plan,
                                            const std::vector<measure::Request>& requests) {
   std::vector<result::Sample> samples;
   samples.reserve(requests.size());
@@ -109,7 +110,7 @@ std::vector<result::Sample> server_samples(const PassSpec& spec, const ServerPla
   return samples;
 }
 
-result::Load server_load(const PassSpec& spec, const ServerPlan& plan) {
+result::Load server_load(const pass::PassSpec& spec, const ServerPlan& plan) {
   result::Load load;
   load.concurrency = spec.load.lanes();
   load.saturation_per_s = plan.saturation_per_s;

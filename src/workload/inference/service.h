@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Serves the requests of a load pass, in lanes of this process or in instances.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,7 +19,7 @@ struct ServiceEnd {
   result::Memory memory;
   result::Correctness correctness;              // of the last outputs, the worst of all lanes
   std::string batching;                         // as in Load
-  std::vector<result::InstanceLoad> instances;  // none: one process; counts of the last run
+  std::vector<result::InstanceLoad> instances;  // empty: one process; counts of the last run
 };
 
 // What serves requests in a load pass: lanes of this process, or instances in processes of their own.
@@ -29,12 +30,12 @@ class Service {
   virtual std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) = 0;
   // Settles how batches that are not full are run, once every lane has made its first call.
   virtual void try_batch_sizes() = 0;
-  // Calls of the last loop that were never complete: when they began.
+  // When those calls of the last loop began that were never completed.
   [[nodiscard]] virtual std::vector<std::int64_t> lost_calls() const = 0;
-  // Throws when the service is no longer what was asked for; the measured run alone may end like that.
+  // Throws when the service has lost a part of itself; only the measured run may end like that.
   virtual void require_complete() const = 0;
   [[nodiscard]] virtual host::NoiseSnapshot snapshot() const = 0;
-  // Compares outputs, frees what can be freed; nothing is served after it. `typical_ns`: of a call.
+  // Compares outputs and frees memory; nothing is served after it. `typical_ns`: of a call.
   virtual ServiceEnd finish(double typical_ns) = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace paceline::workload {
 namespace {
 
-plugin::BuildSettings build_settings(const PassSpec& spec) {
+plugin::BuildSettings build_settings(const pass::PassSpec& spec) {
   plugin::BuildSettings settings;
   settings.precision = spec.settings.precision;
   settings.threads = spec.settings.threads;
@@ -22,20 +22,20 @@ plugin::BuildSettings build_settings(const PassSpec& spec) {
 
 }  // namespace
 
-void build_engine_file(const PassSpec& spec, RecordSink& sink) {
-  sink.emit(phase_record("load"));
+void build_engine_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
+  sink.emit(pass::phase_record("load"));
   const plugin::LoadedPlugin plugin(spec.plugin_file);
   const auto builder = plugin.make_builder(spec.engine);
-  sink.emit(phase_record("build"));
+  sink.emit(pass::phase_record("build"));
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   const auto report = builder->build(spec.model.file, build_settings(spec), spec.build_to.file);
   const auto took = static_cast<double>(clock.now_ns() - begin);
-  sink.emit(loaded_record(plugin.description().versions(), report.settings));
+  sink.emit(pass::loaded_record(plugin.description().versions(), report.settings));
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(spec.build_to.file));
-  sink.emit(prepared_record(
+  sink.emit(pass::prepared_record(
       {std::filesystem::path(spec.build_to.file).extension().string(), bytes, took, {}, report.notes}));
-  sink.emit(phase_record(kUnload));
+  sink.emit(pass::phase_record(kUnload));
 }
 
 }  // namespace paceline::workload

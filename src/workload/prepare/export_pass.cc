@@ -14,25 +14,25 @@
 namespace paceline::workload {
 namespace {
 
-std::int64_t bytes_of(const ExportTo& target) {
+std::int64_t bytes_of(const pass::ExportTo& target) {
   return target.format == "onnx" ? onnx::size_on_disk(target.file)
                                  : static_cast<std::int64_t>(std::filesystem::file_size(target.file));
 }
 
 }  // namespace
 
-void export_model(const PassSpec& spec, RecordSink& sink) {
-  sink.emit(phase_record("load"));
+void export_model(const pass::PassSpec& spec, pass::RecordSink& sink) {
+  sink.emit(pass::phase_record("load"));
   const plugin::LoadedPlugin plugin(spec.plugin_file);
   const auto exporter = plugin.make_exporter(spec.export_to.format);
-  sink.emit(loaded_record(plugin.description().versions(), {}));
-  sink.emit(phase_record("export"));
+  sink.emit(pass::loaded_record(plugin.description().versions(), {}));
+  sink.emit(pass::phase_record("export"));
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   exporter->write(spec.model, spec.export_to.settings, spec.export_to.file);
   const auto took = static_cast<double>(clock.now_ns() - begin);
-  sink.emit(prepared_record({spec.export_to.format, bytes_of(spec.export_to), took, {}}));
-  sink.emit(phase_record(kUnload));
+  sink.emit(pass::prepared_record({spec.export_to.format, bytes_of(spec.export_to), took, {}}));
+  sink.emit(pass::phase_record(kUnload));
 }
 
 }  // namespace paceline::workload

@@ -11,10 +11,10 @@
 
 namespace paceline::workload {
 
-void make_input_files(const PassSpec& spec, RecordSink& sink) {
+void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = spec.inputs_to;
-  sink.emit(phase_record("inputs"));
-  if (to.count_given) sink.emit(inputs_record(samples_given(to.request)));
+  sink.emit(pass::phase_record("inputs"));
+  if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
   std::size_t number = 0;
   for (auto& tensor : make_inputs(to.request)) {
     write_npy(fmt::format("{}-{}.npy", to.prefix, number++), tensor.view());
@@ -22,9 +22,9 @@ void make_input_files(const PassSpec& spec, RecordSink& sink) {
   }
 }
 
-void make_expected_file(const PassSpec& spec, RecordSink& sink) {
+void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = spec.expected_to;
-  sink.emit(phase_record("expected"));
+  sink.emit(pass::phase_record("expected"));
   std::vector<std::int64_t> filled;
   for (std::int64_t i = 0; i < spec.samples; ++i) filled.push_back(i % to.given);
   const auto rows = select_samples(read_expected_outputs(to.from, to.given, spec.samples), filled);

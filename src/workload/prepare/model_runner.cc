@@ -18,7 +18,7 @@ namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-// The size of the batch where the model fixes it, else 1.
+// The batch size where the model fixes it, else 1.
 std::int64_t batch_of(const onnx::proto::ModelProto& model, std::span<const std::int64_t> dimensions) {
   const auto inputs = onnx::graph_inputs(model.graph());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -38,7 +38,8 @@ void remove_model(const fs::path& file) {
 
 }  // namespace
 
-ModelRunner::ModelRunner(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt)
+ModelRunner::ModelRunner(const pass::PassSpec& spec, pass::RecordSink& sink,
+                         const std::atomic<bool>& interrupt)
     : spec_(spec),
       sink_(sink),
       interrupt_(interrupt),
@@ -89,7 +90,7 @@ std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t sampl
   const auto info = engine->info();
   if (!info.versions.empty())
     engine_name_ = fmt::format("{} {}", info.versions.front().first, info.versions.front().second);
-  sink_.emit(loaded_record(info.versions, info.settings));
+  sink_.emit(pass::loaded_record(info.versions, info.settings));
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   BatchedInputs batches(inputs_, spec_.batch_dimensions, batch);
@@ -97,7 +98,7 @@ std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t sampl
     const auto inputs = batches.views(first / batch);
     visit(inputs, infer(*engine, inputs), batch);
     const double seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
-    sink_.emit(progress_record({phase, first + batch, seconds, {}, {}, {}}));
+    sink_.emit(pass::progress_record({phase, first + batch, seconds, {}, {}, {}}));
   }
   return wanted;
 }

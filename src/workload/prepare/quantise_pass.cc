@@ -29,7 +29,7 @@ std::string hash_of_files(const std::vector<std::string>& files) {
   return hash.finish_hex();
 }
 
-// Of the file and of the weights beside it.
+// Hash of the file and of the weights beside it.
 std::string model_hash(const std::string& file) {
   std::vector<std::string> files{file};
   if (fs::exists(file + ".data")) files.push_back(file + ".data");
@@ -44,7 +44,7 @@ std::string method_text(const onnx::RangeRule& rule) {
 // One int8 file from a float model.
 class Int8Pass {
  public:
-  Int8Pass(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt)
+  Int8Pass(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt)
       : spec_(spec), to_(spec.quantise_to), sink_(sink), interrupt_(interrupt) {}
 
   result::Quantisation run(onnx::proto::ModelProto& model);
@@ -62,13 +62,13 @@ class Int8Pass {
     return *runner_;
   }
 
-  const PassSpec& spec_;
-  const QuantiseTo& to_;
-  RecordSink& sink_;
+  const pass::PassSpec& spec_;
+  const pass::QuantiseTo& to_;
+  pass::RecordSink& sink_;
   const std::atomic<bool>& interrupt_;
   std::optional<ModelRunner> runner_;
   onnx::Calibration calibration_;
-  std::string origin_;  // of the ranges, in words
+  std::string origin_;  // where the ranges came from, in words
   std::vector<std::string> notes_;
 };
 
@@ -133,7 +133,7 @@ void Int8Pass::study(onnx::proto::ModelProto& model) {
   write_file_atomic(to_.sensitivity_file, sensitivity_json(found));
 }
 
-// Engines read weights with a scale a channel from operator set 13 on.
+// Engines read weights with one scale per channel from operator set 13 on.
 void Int8Pass::raise_operator_set(onnx::proto::ModelProto& model) {
   const auto raised = onnx::raise_opset(model);
   if (raised.to > raised.from)
@@ -149,7 +149,7 @@ void Int8Pass::raise_operator_set(onnx::proto::ModelProto& model) {
 
 result::Quantisation Int8Pass::run(onnx::proto::ModelProto& model) {
   raise_operator_set(model);
-  (void)onnx::place(model, options().placement);  // says what is wrong before calibration costs time
+  (void)onnx::place(model, options().placement);  // throws what is wrong before calibration costs time
   find_ranges(model);
   if (!interrupt_) study(model);
   if (interrupt_) return {};
@@ -187,21 +187,21 @@ result::Quantisation to_half(onnx::proto::ModelProto& model) {
 
 }  // namespace
 
-void quantise_model(const PassSpec& spec, RecordSink& sink, const std::atomic<bool>& interrupt) {
+void quantise_model(const pass::PassSpec& spec, pass::RecordSink& sink, const std::atomic<bool>& interrupt) {
   const auto& to = spec.quantise_to;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  sink.emit(phase_record("read"));
+  sink.emit(pass::phase_record("read"));
   auto model = onnx::read_model(spec.model.file);
   onnx::simplify(model);
-  sink.emit(phase_record("quantise"));
+  sink.emit(pass::phase_record("quantise"));
   const auto quantisation =
       to.precision == "int8" ? Int8Pass(spec, sink, interrupt).run(model) : to_half(model);
   if (interrupt) return;
-  sink.emit(phase_record("write"));
+  sink.emit(pass::phase_record("write"));
   onnx::write_model(model, to.file);
   const auto took = static_cast<double>(clock.now_ns() - begin);
-  sink.emit(prepared_record({"onnx", onnx::size_on_disk(to.file), took, quantisation}));
+  sink.emit(pass::prepared_record({"onnx", onnx::size_on_disk(to.file), took, quantisation}));
 }
 
 }  // namespace paceline::workload

@@ -7,7 +7,7 @@
 #include "result/maybe.h"
 #include "workload/prepare/model_runner.h"
 
-// What 8 bits cost layer by layer, and which layers to leave in float.
+// Measures what 8 bits cost layer by layer, and which layers to leave in float.
 namespace paceline::workload {
 
 struct OutputError {
@@ -25,12 +25,12 @@ struct Sensitivity {
   double target = 0;                     // centred cosine the whole model should reach
   std::vector<LayerSensitivity> layers;  // the worst first
   OutputError all;                       // with every layer in 8 bits
-  std::vector<std::string> exclude;      // fewest of the worst, doubled until the target was measured
+  std::vector<std::string> exclude;      // the fewest of the worst, doubled until the target was reached
   OutputError after_exclusion;           // missing when there is nothing to exclude or nothing reaches it
 };
 
-// Quantises each layer alone and measures the output against the float model's. `model` is simplified; costs
-// a load and `samples` inferences a layer.
+// Quantises each layer alone and compares the output with the float model's. `model` must be simplified.
+// Costs one load and `samples` inferences per layer.
 Sensitivity measure_sensitivity(onnx::proto::ModelProto& model, const onnx::Ranges& ranges,
                                 const onnx::QuantiseOptions& options, double target, ModelRunner& runner);
 

@@ -4,7 +4,7 @@
 namespace paceline::workload {
 namespace {
 
-// Rank 0's value on every rank.
+// Returns rank 0's value on every rank.
 template <class T>
 T of_rank0(plugin::RankGroup& group, T value) {
   group.broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Lets all ranks end warm-up and measurement at the same step.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,17 +10,17 @@
 
 namespace paceline::workload {
 
-// Ranks that run the same loop ask at the same counts and get the same answer: rank 0's, judged on the
-// largest time over the ranks of every step (methodology: multi-rank aggregation). Each question is a
-// collective, outside the timed region.
+// Ranks that run the same loop ask at the same counts and get the same answer: rank 0's, based on the largest
+// step time over the ranks (methodology: multi-rank aggregation). Each question is a collective, outside the
+// timed region.
 class AgreedDecider : public measure::StopDecider {
  public:
-  // `own` decides on rank 0; on the others it only has to be there. Both outlive this.
+  // `own` decides on rank 0 and is not asked on the others. Both outlive this.
   AgreedDecider(measure::StopDecider& own, plugin::RankGroup& group) : own_(own), group_(group) {}
   [[nodiscard]] std::int64_t first_warmup_check() const override { return own_.first_warmup_check(); }
   stats::WarmupDecision warmup(std::span<const double> durations_ns, std::int64_t elapsed_ns) override;
   [[nodiscard]] std::int64_t first_stop_check(double sample_ns) const override;
-  // `samples_ns` grows from question to question: only what is new is exchanged.
+  // `samples_ns` grows from question to question; only the new part is exchanged.
   stats::StopDecision stop(std::span<const double> samples_ns, std::int64_t elapsed_ns) override;
 
  private:

@@ -7,14 +7,15 @@
 
 namespace paceline::workload {
 
-// Whether ranks stop before the work is done: an interrupt of one is an interrupt of all, at the same step.
+// Lets ranks stop together before the work is done: an interrupt of one is an interrupt of all, at the same
+// step.
 class AgreedEnd {
  public:
-  // `group`: null for a rank that is alone. Both outlive this.
+  // `group` is null for a single rank. Both outlive this.
   AgreedEnd(const std::atomic<bool>& interrupt, plugin::RankGroup* group)
       : interrupt_(interrupt), group_(group) {}
 
-  // Between two steps, the same calls on every rank; about twice a second it is a collective.
+  // To be called between two steps, in the same way on every rank; about twice a second it is a collective.
   void ask(std::int64_t step, std::int64_t last_step_ns);
   [[nodiscard]] const std::atomic<bool>& flag() const { return end_; }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "pass/train_fields.h"
 #include "workload/training/checkpoints.h"
-#include "workload/training/train_fields.h"
 
-// Names in meta.json and in the notes of ranks, for writing and reading.
+// Names the fields of meta.json and of the notes of ranks, for writing and reading.
 namespace paceline::workload {
 
 template <class A>

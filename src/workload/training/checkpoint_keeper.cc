@@ -15,8 +15,9 @@ namespace {
 
 using result::Number;
 
-// What must be the same for training to go on: not how long, how often saved, on how many ranks or threads.
-CheckpointOwner owner_of(const PassSpec& spec) {
+// What must be the same for training to continue: not its length, how often it is saved, nor the number of
+// ranks or threads.
+CheckpointOwner owner_of(const pass::PassSpec& spec) {
   const auto& s = spec.train.settings;
   const auto& data = spec.train.data;
   const auto same =
@@ -25,7 +26,7 @@ CheckpointOwner owner_of(const PassSpec& spec) {
   return {spec.model.name, sha256_hex(same).substr(0, 16), spec.world_size};
 }
 
-CheckpointSpec folder_of_repetition(CheckpointSpec checkpoint, std::int64_t repetition) {
+pass::CheckpointSpec folder_of_repetition(pass::CheckpointSpec checkpoint, std::int64_t repetition) {
   if (!checkpoint.dir.empty() && repetition > 0)
     checkpoint.dir += fmt::format("/repetition{}", repetition + 1);
   return checkpoint;
@@ -40,7 +41,7 @@ Number median_of(const std::vector<CheckpointCost>& written, Get get) {
 
 }  // namespace
 
-CheckpointKeeper::CheckpointKeeper(const PassSpec& spec, const KeeperParts& parts)
+CheckpointKeeper::CheckpointKeeper(const pass::PassSpec& spec, const KeeperParts& parts)
     : spec_(folder_of_repetition(spec.train.checkpoint, spec.repetition)),
       schedule_(spec.train.schedule),
       owner_(owner_of(spec)),
@@ -57,11 +58,11 @@ std::int64_t CheckpointKeeper::open() {
   else
     refuse_another_run();
   writer_.emplace(spec_, owner_, rank_, spec_.timeout_s);
-  all_.wait("reading a checkpoint");  // nobody writes before rank 0 has tidied up
+  all_.wait("reading a checkpoint");  // rank 0 tidies up before any rank writes
   return step;
 }
 
-// A restart goes on from the furthest checkpoint: it has to be of this run.
+// A restart continues from the furthest checkpoint, which must belong to this run.
 void CheckpointKeeper::refuse_another_run() const {
   if (!leads()) return;
   if (const auto search = newest_good(spec_.dir, owner_, true); search.found)
@@ -71,13 +72,13 @@ void CheckpointKeeper::refuse_another_run() const {
                             spec_.dir, search.found->state.step));
 }
 
-// The newest good one, which the trainer has taken up then; -1 where there is none.
+// Restores the newest good checkpoint and returns its step; -1 where there is none.
 std::int64_t CheckpointKeeper::choose_step() {
   const auto search = newest_good(spec_.dir, owner_, true, [this](const Checkpoint& checkpoint) {
     figures_.read_ns = restore(parts_.trainer, checkpoint, rank_).read_ns;
   });
   for (const auto& refused : search.refused)
-    parts_.sink.emit(notice_record("checkpoint refused: " + refused));
+    parts_.sink.emit(pass::notice_record("checkpoint refused: " + refused));
   if (search.found) return search.found->state.step;
   if (!search.refused.empty())
     throw Error(
@@ -87,11 +88,11 @@ std::int64_t CheckpointKeeper::choose_step() {
                     spec_.dir, search.refused.front()));
   remark_ =
       fmt::format("checkpoint.resume found no checkpoint in '{}', so training began at step 0", spec_.dir);
-  parts_.sink.emit(notice_record(remark_));
+  parts_.sink.emit(pass::notice_record(remark_));
   return -1;
 }
 
-// Rank 0 chooses, so that all take the same.
+// Rank 0 chooses, so that all ranks take the same checkpoint.
 std::int64_t CheckpointKeeper::resume() {
   std::int64_t step = leads() ? choose_step() : -1;
   all_.wait("choosing a checkpoint");
@@ -100,16 +101,17 @@ std::int64_t CheckpointKeeper::resume() {
   const auto checkpoint = read_checkpoint(spec_.dir, step);
   if (!leads()) figures_.read_ns = restore(parts_.trainer, checkpoint, rank_).read_ns;
   figures_.resumed_step = step;
-  parts_.loader.seek(checkpoint.state.data);  // exact, unless the samples of a step have changed
+  parts_.loader.seek(checkpoint.state.data);  // exact, unless the number of samples per step has changed
   if (leads()) tell_resumed(checkpoint);
   return step;
 }
 
 void CheckpointKeeper::tell_resumed(const Checkpoint& checkpoint) {
-  parts_.sink.emit(notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
-                                             checkpoint.state.step, checkpoint.owner.world)));
+  parts_.sink.emit(
+      pass::notice_record(fmt::format("training goes on after step {}, from a checkpoint of {} ranks",
+                                      checkpoint.state.step, checkpoint.owner.world)));
   if (checkpoint.state.schedule != schedule_)
-    parts_.sink.emit(notice_record("the learning rate follows another schedule than the checkpoint's"));
+    parts_.sink.emit(pass::notice_record("the learning rate follows another schedule than the checkpoint's"));
 }
 
 void CheckpointKeeper::save_when_due(std::int64_t step) {

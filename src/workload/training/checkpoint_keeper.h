@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Keeps the checkpoints of a rank while it trains.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,41 +18,41 @@
 
 namespace paceline::workload {
 
-// What the checkpoints of a rank are made of and told to. All outlive the keeper.
+// What the keeper works with. All of it outlives the keeper.
 struct KeeperParts {
   plugin::Trainer& trainer;
   Loader& loader;
-  plugin::RankGroup* group;  // both null for a rank that is alone
+  plugin::RankGroup* group;  // both null for a single rank
   plugin::Store* store;
   TaggedSink& sink;
-  std::function<void(std::int64_t step)> while_saving{};  // a fault on purpose
+  std::function<void(std::int64_t step)> while_saving{};  // injects a fault on purpose
 };
 
-// The checkpoints of one rank while it trains: where it goes on from, when one is due, what they cost. Does
-// nothing where checkpoint.dir is empty. Repetitions after the first have folders of their own. Ranks wait
-// for one that writes or reads as long as checkpoint.timeout_s, which is longer than a collective waits; who
-// watches them learns of it by the phases "checkpoint" and "checkpoint_wait".
+// The checkpoints of one rank while it trains: which one training continues from, when one is due, what they
+// cost. Does nothing where checkpoint.dir is empty. Repetitions after the first have folders of their own.
+// Ranks wait for one that writes or reads for up to checkpoint.timeout_s, which is longer than a collective
+// waits; the phases "checkpoint" and "checkpoint_wait" tell an observer so.
 class CheckpointKeeper {
  public:
-  CheckpointKeeper(const PassSpec& spec, const KeeperParts& parts);
+  CheckpointKeeper(const pass::PassSpec& spec, const KeeperParts& parts);
 
-  // Takes up the newest good checkpoint where that was asked for. How many steps are done then. A collective.
-  // Throws Error(kConfig): the folder holds another run's, another writes into it, or none there can be
-  // continued.
+  // Restores the newest good checkpoint where that was asked for, and returns how many steps are done. A
+  // collective. Throws Error(kConfig) when the folder holds another run's checkpoints, another run writes
+  // into it, or none in it can be continued.
   std::int64_t open();
-  // After `step` steps: writes one when it is due, or now, unless there is one of this step. The same calls
-  // on every rank. Throws Error(kInternal) with step and rank where numbers are not finite, and then writes
-  // none; what CheckpointWriter::save and PatientBarrier::wait throw.
+  // To be called after `step` steps, in the same way on every rank; writes a checkpoint when one is due and
+  // none of this step exists. Throws Error(kInternal) with step and rank where numbers are not finite,
+  // without writing one, and what CheckpointWriter::save and PatientBarrier::wait throw.
   void save_when_due(std::int64_t step);
   void save(std::int64_t step);
-  // Writes the last one, and waits until it is there.
+  // Writes the last checkpoint and waits until it is complete.
   void close(std::int64_t step);
 
   [[nodiscard]] bool enabled() const { return !spec_.dir.empty(); }
   [[nodiscard]] const std::string& folder() const { return spec_.dir; }
-  // What a reader of the figures must know, in words; empty: nothing.
+  // What a reader of the figures must know, in words; may be empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
-  // Times of this rank, bytes of all. A collective.
+  // Times of this rank, bytes of all ranks. A collective.
   [[nodiscard]] result::CheckpointFigures figures() const;
 
  private:
@@ -62,13 +63,13 @@ class CheckpointKeeper {
   void tell_resumed(const Checkpoint& checkpoint);
   void refuse_another_run() const;
 
-  CheckpointSpec spec_;
-  ScheduleSpec schedule_;
+  pass::CheckpointSpec spec_;
+  pass::ScheduleSpec schedule_;
   CheckpointOwner owner_;
   int rank_;
   KeeperParts parts_;
   cluster::PatientBarrier all_;
-  std::optional<CheckpointLock> lock_;  // of rank 0
+  std::optional<CheckpointLock> lock_;  // held by rank 0
   std::optional<CheckpointWriter> writer_;
   std::vector<CheckpointCost> written_;
   std::int64_t saved_step_ = -1;

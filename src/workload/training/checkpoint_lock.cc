@@ -22,12 +22,12 @@ namespace {
 
 constexpr Pauses kPauses{std::chrono::milliseconds(20), std::chrono::milliseconds(200)};
 
-// True when it is ours, or when there are no locks here.
+// True when the lock is ours, or when there are no locks here.
 bool taken(int file) {
   return ::flock(file, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
 }
 
-// For the message of who is refused.
+// Writes who holds the lock, for the message to others.
 void sign(int file) {
   const auto words = fmt::format("process {} on {}\n", ::getpid(), cluster::host_name());
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, words.data(), words.size(), 0) < 0) return;

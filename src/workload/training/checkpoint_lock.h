@@ -6,12 +6,12 @@
 
 namespace paceline::workload {
 
-// While it lives no other run writes checkpoints into the folder. Best effort: some shared file systems know
-// no locks, or none between hosts; nobody is refused there.
+// Locks a checkpoint folder: while it lives no other run writes checkpoints into the folder. Best effort:
+// some shared file systems know no locks, or none between hosts; nobody is refused there.
 class CheckpointLock {
  public:
-  // Makes the folder. Waits for a process that is about to end. Throws Error(kConfig) naming who holds it,
-  // Error(kIo) for a folder that cannot be written.
+  // Creates the folder. Waits for a process that is about to end. Throws Error(kConfig) naming who holds the
+  // lock, Error(kIo) for a folder that cannot be written.
   explicit CheckpointLock(const std::filesystem::path& dir, double patience_s = 2);
 
  private:

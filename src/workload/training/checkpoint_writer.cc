@@ -62,7 +62,7 @@ void rename_to(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) fail("write", to, errno);
 }
 
-// Files of ours whose names end so; the folder itself stays unless it is empty then.
+// Removes our files with these endings, and the folder if it is empty then.
 void remove_files(const fs::path& folder, std::initializer_list<std::string_view> endings) {
   std::error_code ignored;
   std::vector<fs::path> files;
@@ -76,7 +76,7 @@ void remove_files(const fs::path& folder, std::initializer_list<std::string_view
   ::rmdir(folder.c_str());
 }
 
-// What a process that died in the middle left behind.
+// Removes what a process that died while writing left behind.
 void remove_unfinished(const fs::path& dir) {
   for (const std::int64_t step : list_checkpoints(dir)) {
     const fs::path folder = checkpoint_folder(dir, step);
@@ -88,7 +88,7 @@ void remove_unfinished(const fs::path& dir) {
   }
 }
 
-// meta.json first: whatever happens then, it is no checkpoint any more.
+// Removes meta.json first: without it this is no checkpoint any more, whatever happens then.
 void remove_checkpoint(const fs::path& folder) {
   remove_if_there(folder / "meta.json");
   remove_files(folder, {".json", ".part", ".ckpt"});
@@ -99,13 +99,13 @@ bool same_owner(const fs::path& dir, std::int64_t step, const CheckpointOwner& o
     const CheckpointOwner has = read_checkpoint(dir, step).owner;
     return has.model == owner.model && has.plan_hash == owner.plan_hash;
   } catch (const Error&) {
-    return false;  // not readable, so nobody knows whose it is
+    return false;  // unreadable, so its owner is unknown
   }
 }
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(const CheckpointSpec& spec, CheckpointOwner owner, int rank,
+CheckpointWriter::CheckpointWriter(const pass::CheckpointSpec& spec, CheckpointOwner owner, int rank,
                                    double peers_timeout_s)
     : spec_(spec), dir_(spec.dir), owner_(std::move(owner)), rank_(rank), peers_timeout_s_(peers_timeout_s) {
   if (rank_ != 0) return;
@@ -148,7 +148,7 @@ void CheckpointWriter::take_copy(plugin::Trainer& trainer, std::int64_t step, Ch
   const fs::path folder = checkpoint_folder(dir_, step);
   const std::int64_t begin = SteadyClock{}.now_ns();
   make_folder(folder);
-  remove_if_there(folder / "meta.json");  // of an earlier, refused one
+  remove_if_there(folder / "meta.json");  // of an earlier checkpoint that was refused
   try {
     trainer.save((folder / unfinished_name(rank_)).string(), rank_ == 0);
   } catch (...) {
@@ -202,7 +202,7 @@ void CheckpointWriter::commit(const TrainingState& state) const {
     sync(dir_, O_DIRECTORY);
     remove_files(checkpoint.folder, {".json"});
     keep_newest(state.step);
-  } catch (const std::exception&) {  // the checkpoint is whole; what is left over goes with the next
+  } catch (const std::exception&) {  // the checkpoint is complete; the next one removes the rest
   }
 }
 
@@ -221,7 +221,8 @@ CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t r
   }
   CheckpointPart part;
   const auto json = nlohmann::json::parse(read_file(note), nullptr, false);
-  result::Reader reader(json, note.string());
+  const auto name = note.string();
+  result::Reader reader(json, name.c_str());
   fields(reader, part);
   return part;
 }
@@ -234,7 +235,8 @@ void CheckpointWriter::discard_part(std::int64_t step) const {
   ::rmdir(folder.c_str());
 }
 
-// Checkpoints that are ahead of this one are of another training, or were refused: not counted, not removed.
+// Checkpoints ahead of this one belong to another training or were refused: they are neither counted nor
+// removed.
 void CheckpointWriter::keep_newest(std::int64_t newest) const {
   std::int64_t kept = 0;
   const std::int64_t keep = std::max<std::int64_t>(spec_.keep, 1);

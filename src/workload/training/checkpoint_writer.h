@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Writes one rank's part of checkpoints, at once or in the background.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,9 +18,9 @@ namespace paceline::workload {
 struct CheckpointCost {
   std::int64_t step = 0;
   std::int64_t bytes = 0;
-  double stalled_ns = 0;  // training stood still for it
+  double stalled_ns = 0;  // how long training stood still
   double write_ns = 0;    // Trainer::save and the flush to the disk
-  double digest_ns = 0;   // reading it again for its SHA-256
+  double digest_ns = 0;   // reading the file again for its SHA-256
   double total_ns = 0;    // until it was complete; on rank 0 with the other ranks' parts and meta.json
 };
 
@@ -32,19 +33,19 @@ struct CheckpointCost {
 // and the rest follow on a thread of its own, one checkpoint at a time.
 class CheckpointWriter {
  public:
-  // Rank 0 makes the folder and removes what an earlier process left unfinished: a barrier belongs between
-  // its constructor and anybody's first save. Throws Error(kIo).
-  CheckpointWriter(const CheckpointSpec& spec, CheckpointOwner owner, int rank, double peers_timeout_s);
-  ~CheckpointWriter();  // gives up the one in flight; what it fails with is lost, so call finish before
+  // Rank 0 creates the folder and removes what an earlier process left unfinished, so a barrier must stand
+  // between its constructor and the first save of any rank. Throws Error(kIo).
+  CheckpointWriter(const pass::CheckpointSpec& spec, CheckpointOwner owner, int rank, double peers_timeout_s);
+  ~CheckpointWriter();  // gives up the one in flight and loses its error; call finish before
 
-  // The checkpoint that was completed: this one, or, asynchronous, the one before, if any. Throws Error(kIo):
-  // disk full and the like; Error(kTimeout): rank 0 waited in vain for a rank's part, named. Asynchronous
-  // ones throw what the one before failed with.
-  // `own_part_done`: called when this rank's own part is where it keeps nobody waiting any more.
+  // Returns the checkpoint that was completed: this one, or, when asynchronous, the previous one, if any.
+  // Throws Error(kIo) when the disk is full and the like, Error(kTimeout) when rank 0 waited in vain for the
+  // part of a rank, which it names; asynchronous saves throw the error of the previous one. `own_part_done`
+  // is called when this rank's part is written and keeps no other rank waiting.
   std::optional<CheckpointCost> save(plugin::Trainer& trainer, const TrainingState& state,
                                      const std::function<void()>& own_part_done = {});
 
-  // Waits for the one in flight. Throws what it failed with.
+  // Waits for the one in flight. Throws its error.
   std::optional<CheckpointCost> finish();
 
  private:
@@ -57,12 +58,12 @@ class CheckpointWriter {
   void discard_part(std::int64_t step) const;
   void keep_newest(std::int64_t newest) const;
 
-  CheckpointSpec spec_;
+  pass::CheckpointSpec spec_;
   std::filesystem::path dir_;
   CheckpointOwner owner_;
   int rank_;
   double peers_timeout_s_;
-  std::atomic<bool> abandoned_{false};  // nobody waits any more: training has failed
+  std::atomic<bool> abandoned_{false};  // training has failed, nothing waits for it any more
   std::future<CheckpointCost> in_flight_;
 };
 

@@ -7,28 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "pass/train_spec.h"
 #include "plugin/trainer.h"
 #include "workload/training/data/loader.h"
-#include "workload/training/train_spec.h"
 
-// Checkpoints as files. Each is a folder step_<n> with one file a rank (rank0.ckpt also holds what all ranks
-// share) and meta.json, which is written last: without it there is no checkpoint.
+// Reads, verifies and finds checkpoints as files. Each is a folder step_<n> with one file a rank (rank0.ckpt
+// also holds what all ranks share) and meta.json, which is written last: without it there is no checkpoint.
 namespace paceline::workload {
 
 inline constexpr std::string_view kCheckpointSchema = "1.0";
 
-// Who may continue a checkpoint.
+// Which training may continue a checkpoint.
 struct CheckpointOwner {
   std::string model;
   std::string plan_hash;
   std::int64_t world = 1;
 };
 
-// Where training stands, beside what the trainer saves of itself.
+// The state of training beside what the trainer saves itself.
 struct TrainingState {
   std::int64_t step = 0;  // optimizer steps done
   DataPosition data;
-  ScheduleSpec schedule;
+  pass::ScheduleSpec schedule;
 };
 
 struct CheckpointPart {
@@ -38,10 +38,10 @@ struct CheckpointPart {
 };
 
 struct Checkpoint {
-  std::filesystem::path folder;
+  std::filesystem::path folder;  // not stored
   CheckpointOwner owner;
   TrainingState state;
-  std::vector<CheckpointPart> parts;  // in the order of ranks
+  std::vector<CheckpointPart> parts;  // in rank order
 };
 
 std::filesystem::path checkpoint_folder(const std::filesystem::path& dir, std::int64_t step);
@@ -50,10 +50,10 @@ std::string part_name(std::int64_t rank);
 // Steps of the folders that look like checkpoints, newest first; empty where `dir` does not exist.
 std::vector<std::int64_t> list_checkpoints(const std::filesystem::path& dir);
 
-// meta.json alone. Throws Error(kIo, kData) with what is wrong.
+// Reads meta.json alone. Throws Error(kIo, kData) with what is wrong.
 Checkpoint read_checkpoint(const std::filesystem::path& dir, std::int64_t step);
 
-// Sizes and digests of all parts. Throws Error(kData) with the first that differs.
+// Checks sizes and digests of all parts. Throws Error(kData) naming the first that differs.
 void verify_parts(const Checkpoint& checkpoint);
 
 struct CheckpointSearch {
@@ -62,9 +62,9 @@ struct CheckpointSearch {
   double verify_ns = 0;              // for reading them all
 };
 
-// The newest checkpoint that is whole and the owner's. One of another number of ranks is refused unless
-// `any_world`, and one at which `take` throws an Error. For rank 0; the others learn the step from it and
-// call read_checkpoint.
+// The newest checkpoint that is complete and the owner's. One of another number of ranks is refused unless
+// `any_world`, and so is one for which `take` throws an Error. Called on rank 0; the other ranks learn the
+// step from it and call read_checkpoint.
 CheckpointSearch newest_good(const std::filesystem::path& dir, const CheckpointOwner& owner, bool any_world,
                              const std::function<void(const Checkpoint&)>& take = {});
 
@@ -73,8 +73,8 @@ struct RestoreCost {
   double read_ns = 0;
 };
 
-// A rank that the checkpoint does not know (there were fewer) takes the file of rank modulo their number.
-// Throws what Trainer::restore throws.
+// A rank that the checkpoint does not have (there were fewer ranks) takes the file of rank modulo their
+// number. Throws what Trainer::restore throws.
 RestoreCost restore(plugin::Trainer& trainer, const Checkpoint& checkpoint, int rank);
 
 // The text of meta.json.

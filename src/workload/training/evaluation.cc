@@ -21,7 +21,7 @@ using result::Number;
 
 // Sums over batches of one rank.
 struct Sums {
-  double loss = 0;  // of means over a batch each
+  double loss = 0;  // sum of the mean losses of batches
   std::int64_t batches = 0, correct = 0, judged = 0, samples = 0;
 };
 
@@ -38,7 +38,7 @@ void add_to(Sums& all, const std::string& text) {
   all.samples += count(4);
 }
 
-LoaderSetup setup_of(const PassSpec& spec, const plugin::Trainer& trainer) {
+LoaderSetup setup_of(const pass::PassSpec& spec, const plugin::Trainer& trainer) {
   LoaderSetup setup;
   setup.data = spec.train.data;
   setup.data.held_out = true;
@@ -57,7 +57,7 @@ std::string words(const result::HeldOutFigures& f) {
 
 }  // namespace
 
-Evaluation::Evaluation(const PassSpec& spec, plugin::Trainer& trainer, plugin::RankGroup* group,
+Evaluation::Evaluation(const pass::PassSpec& spec, plugin::Trainer& trainer, plugin::RankGroup* group,
                        TaggedSink& sink)
     : spec_(spec),
       trainer_(trainer),
@@ -67,9 +67,9 @@ Evaluation::Evaluation(const PassSpec& spec, plugin::Trainer& trainer, plugin::R
   if (every_epochs_ > 0 && !usable()) every_epochs_ = 0;
 }
 
-// What one rank cannot read, no rank does.
+// Data that one rank cannot read are used by no rank.
 bool Evaluation::usable() {
-  std::array<double, 2> no{0, 0};  // there are none; there are, and they cannot be used
+  std::array<double, 2> no{0, 0};  // [0]: there are none; [1]: they cannot be used
   std::string why;
   if (!has_held_out(spec_.train.data)) no[0] = 1;
   if (no[0] == 0) try {
@@ -80,7 +80,7 @@ bool Evaluation::usable() {
     }
   if (group_) group_->reduce_max(no);
   if (!why.empty())
-    sink_.emit(notice_record(fmt::format("no evaluation: held-out data cannot be used: {}", why)));
+    sink_.emit(pass::notice_record(fmt::format("no evaluation: held-out data cannot be used: {}", why)));
   return no[0] == 0 && no[1] == 0;
 }
 
@@ -93,7 +93,7 @@ void Evaluation::run(std::int64_t epoch) {
   sink_.phase("evaluate");
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  Loader loader(setup_of(spec_, trainer_));  // its threads are gone before training goes on
+  Loader loader(setup_of(spec_, trainer_));  // its threads end before training continues
   Sums mine;
   while (loader.step() < loader.steps_per_epoch()) {
     const auto outcome = trainer_.evaluate(loader.next());
@@ -116,7 +116,7 @@ void Evaluation::add(std::int64_t epoch, double seconds, const std::vector<std::
   f.accuracy = all.judged > 0 ? Number(static_cast<double>(all.correct) / static_cast<double>(all.judged))
                               : Number::missing("no labels to judge by");
   f.seconds = seconds;
-  sink_.emit(notice_record(words(f)));
+  sink_.emit(pass::notice_record(words(f)));
   figures_.push_back(f);
 }
 

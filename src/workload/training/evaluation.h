@@ -9,15 +9,16 @@
 
 namespace paceline::workload {
 
-// Looks at held-out data after epochs, outside everything that is timed: each rank at its share, in as many
-// whole batches as all ranks can take. The same calls on every rank.
+// Evaluates on held-out data after epochs, outside everything that is timed: each rank at its share, in as
+// many whole batches as all ranks can take. The same calls on every rank.
 class Evaluation {
  public:
-  // `group`: null for a rank that is alone. All outlive this. Data that cannot be used are told, and nothing
+  // `group` is null for a single rank. All outlive this. Data that cannot be used are reported, and nothing
   // is evaluated then. A collective.
-  Evaluation(const PassSpec& spec, plugin::Trainer& trainer, plugin::RankGroup* group, TaggedSink& sink);
+  Evaluation(const pass::PassSpec& spec, plugin::Trainer& trainer, plugin::RankGroup* group,
+             TaggedSink& sink);
   [[nodiscard]] bool due_after(std::int64_t epoch) const;
-  // After the last step of an epoch. A collective; rank 0 has the figures of all.
+  // To be called after the last step of an epoch. A collective; rank 0 gets the figures of all ranks.
   void run(std::int64_t epoch);
   [[nodiscard]] const std::vector<result::HeldOutFigures>& figures() const { return figures_; }
 
@@ -25,12 +26,12 @@ class Evaluation {
   [[nodiscard]] bool usable();
   void add(std::int64_t epoch, double seconds, const std::vector<std::string>& sums);
 
-  const PassSpec& spec_;
+  const pass::PassSpec& spec_;
   plugin::Trainer& trainer_;
   plugin::RankGroup* group_;
   TaggedSink& sink_;
   std::int64_t every_epochs_;  // 0: never
-  std::int64_t last_ = -1;     // epoch
+  std::int64_t last_ = -1;     // the last epoch
   std::vector<result::HeldOutFigures> figures_;
 };
 

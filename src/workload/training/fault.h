@@ -8,7 +8,7 @@
 
 namespace paceline::workload {
 
-// What the fault does to a rank before one of its steps: kill (SIGKILL) and stop (SIGSTOP) hit the process
+// Injects a fault into a rank before one of its steps: kill (SIGKILL) and stop (SIGSTOP) hit the process
 // itself.
 class FaultMaker {
  public:
@@ -16,12 +16,12 @@ class FaultMaker {
   ~FaultMaker();
   FaultMaker(const FaultMaker&) = delete;
   FaultMaker& operator=(const FaultMaker&) = delete;
-  // kill and stop: the process has no step after this one.
+  // For kill and stop: the process has no step after this one.
   [[nodiscard]] bool strikes(std::int64_t step) const;
   void before_step(std::int64_t step);
   void inside_step(std::int64_t step) const;   // slow
   void while_saving(std::int64_t step) const;  // slow_save
-  // nan: this step's learning rate is not a number, so the next loss is none either.
+  // For nan: this step's learning rate is NaN, and so is the next loss.
   [[nodiscard]] bool poisons(std::int64_t step) const;
 
  private:

@@ -8,20 +8,20 @@
 namespace paceline::workload {
 namespace {
 
-double cosine(const ScheduleSpec& s, std::int64_t step) {
+double cosine(const pass::ScheduleSpec& s, std::int64_t step) {
   const auto whole = std::max<std::int64_t>(1, s.total_steps - s.warmup_steps);
   const double done = std::min(1.0, static_cast<double>(step) / static_cast<double>(whole));
   return s.base * (s.last + (1 - s.last) * 0.5 * (1 + std::cos(std::numbers::pi * done)));
 }
 
-double stepwise(const ScheduleSpec& s, std::int64_t step) {
+double stepwise(const pass::ScheduleSpec& s, std::int64_t step) {
   if (s.step_every <= 0) return s.base;
   return s.base * std::pow(s.gamma, static_cast<double>(step / s.step_every));
 }
 
 }  // namespace
 
-double learning_rate(const ScheduleSpec& s, std::int64_t step) {
+double learning_rate(const pass::ScheduleSpec& s, std::int64_t step) {
   if (step < s.warmup_steps)
     return s.base * static_cast<double>(step + 1) / static_cast<double>(s.warmup_steps);
   const auto after = step - s.warmup_steps;

@@ -31,16 +31,17 @@ void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
   steps.held_out = held_out;
   const auto mine = result::rank_steps_text(steps);
   const auto tables = rank.group() ? rank.group()->gather(mine) : std::vector{mine};
-  if (rank.leads()) rank.sink().emit(rank_steps_record(tables));
+  if (rank.leads()) rank.sink().emit(pass::rank_steps_record(tables));
 }
 
 result::Training known_here(TrainingRank& rank) {
   const auto& train = rank.spec().train;
+  const auto& ranks = rank.spec().ranks;
   const auto info = rank.trainer().info();
   result::Training t;
   t.ddp = rank.group() != nullptr && train.settings.ddp.enabled;
-  t.backend = t.ddp ? train.backend : "";
-  t.launcher = train.launcher;
+  t.backend = t.ddp ? ranks.backend : "";
+  t.launcher = ranks.launcher;
   t.parameters = info.parameters;
   t.parameter_tensors = info.parameter_tensors;
   t.bucket_bytes = info.bucket_bytes;

@@ -26,7 +26,7 @@ void ScopedClock::input_here() {
   StepClock::input_here();
 }
 
-// Communication that the backward pass waits for is a part of that pass.
+// Communication that the backward pass waits for counts as part of that pass.
 void ScopedClock::enter(StepPhase phase) {
   StepClock::enter(phase);
   const bool within = phase == StepPhase::kCommunication && phase_ == StepPhase::kBackward;

@@ -7,12 +7,12 @@
 
 namespace paceline::workload {
 
-inline constexpr const char* kStepScope = "step ";  // and its number
+inline constexpr const char* kStepScope = "step ";  // followed by its number
 
-// A stopwatch that has the profiler write down every step and its parts as scopes.
+// A stopwatch that has the profiler record every step and its parts as scopes.
 class ScopedClock : public StepClock {
  public:
-  // `step`: the number of the next one. The profiler watches already.
+  // `step` is the number of the next step. The profiler must be running.
   ScopedClock(plugin::Profiler& profiler, std::int64_t step) : profiler_(profiler), step_(step) {}
   void begin() override;
   void input_here() override;

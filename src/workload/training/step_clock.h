@@ -11,21 +11,21 @@
 
 namespace paceline::workload {
 
-// The stopwatch of one rank's steps. Phases that repeat (micro-batches) add up. All times on this host's
-// monotonic clock, in ns.
+// The stopwatch of one rank's steps. Phases that repeat (micro-batches) are added up. All times are in ns on
+// this host's monotonic clock.
 class StepClock : public plugin::StepRecorder {
  public:
   static constexpr int kMostBuckets = 4096;  // beyond it buckets are not timed
   static constexpr std::size_t kPhases = static_cast<std::size_t>(plugin::StepPhase::kEnd);
 
-  virtual void begin();       // the fetch of input begins
-  virtual void input_here();  // it is over: what came before was waiting for data
+  virtual void begin();       // waiting for data begins
+  virtual void input_here();  // waiting for data ends
   void enter(plugin::StepPhase phase) override;
   void launched(int bucket, std::int64_t bytes) override;
   void finished(int bucket) override;
 
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
-  // Of this step, after kEnd.
+  // The times of this step, after kEnd.
   [[nodiscard]] plugin::StepTimes times() const;
 
  private:

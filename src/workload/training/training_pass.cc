@@ -27,7 +27,7 @@ namespace {
 
 class TrainingPass {
  public:
-  TrainingPass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
+  TrainingPass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
       : spec_(spec), sink_(sink), interrupt_(interrupt), rank_(spec, sink) {}
 
   void run() {
@@ -38,7 +38,7 @@ class TrainingPass {
   void work();
   void open();
   void tell_progress(const measure::Progress& p);
-  // Of training that goes on from a checkpoint: fewer steps are left than can be timed. True: it is over.
+  // After a resume fewer steps may be left than can be timed. Returns true when the training is over.
   bool ends_without_measuring();
   void measure();
   void tell_epoch(std::int64_t elapsed_ns);
@@ -46,13 +46,13 @@ class TrainingPass {
   void close_checkpoints();
   void between_steps();
   void keep_row();
-  void keep_rows();  // also that of a step under way
+  void keep_rows();  // also the row of a step that is under way
   void evaluate_when_due();
   void compare_parameters();
   void tell_interrupted();
   void report();
 
-  const PassSpec& spec_;
+  const pass::PassSpec& spec_;
   TaggedSink& sink_;
   const std::atomic<bool>& interrupt_;
   TrainingRank rank_;
@@ -61,7 +61,7 @@ class TrainingPass {
   std::optional<Evaluation> evaluation_;
   result::StepPhase phase_ = result::StepPhase::kWarmup;
   std::vector<result::StepRow> rows_;
-  double timed_ns_ = 0;  // the median step of this rank
+  double timed_ns_ = 0;  // median step time of this rank
   std::vector<host::NoiseSnapshot> snapshots_;
 };
 
@@ -97,7 +97,7 @@ void TrainingPass::keep_rows() {
   keep_row();
 }
 
-// The loader is in another epoch than it was in for the last step: that step was its epoch's last.
+// When the loader is in another epoch than at the last step, that step was the last of its epoch.
 void TrainingPass::evaluate_when_due() {
   const auto epoch = rank_.last_epoch();
   if (end_->flag() || !epoch || rank_.loader().epoch() == *epoch) return;
@@ -115,7 +115,7 @@ void TrainingPass::between_steps() {
   rank_.make_fault();
 }
 
-// The loop times the first call apart; here it is the first of the untimed steps that were asked for.
+// The loop times the first call separately; here it counts as the first of the untimed steps asked for.
 void count_first_step(stats::WarmupConfig& warmup) {
   if (warmup.mode != stats::WarmupMode::kFixed) return;
   warmup.fixed_iterations = std::max<std::int64_t>(0, warmup.fixed_iterations - 1);
@@ -125,21 +125,21 @@ void count_first_step(stats::WarmupConfig& warmup) {
 void TrainingPass::tell_progress(const measure::Progress& p) {
   auto record = to_progress(p);
   record.step = rank_.next_step() - 1;
-  sink_.emit(progress_record(record));
+  sink_.emit(pass::progress_record(record));
 }
 
-constexpr const char* kStopEpochs = "epochs_done";  // as many steps as the epochs have
+constexpr const char* kStopEpochs = "epochs_done";  // the steps of the epochs are done
 
-constexpr std::int64_t kFewestSteps = 2;  // the loop times one step at least, and never the first
+constexpr std::int64_t kFewestSteps = 2;  // the loop times at least one step, and never the first
 
-// Steps that are left of the epochs that were asked for; none were: no limit.
-std::optional<std::int64_t> steps_left(const PassSpec& spec, const Loader& loader) {
+// The steps left of the epochs that were asked for; none when there is no limit.
+std::optional<std::int64_t> steps_left(const pass::PassSpec& spec, const Loader& loader) {
   if (spec.train.epochs <= 0) return std::nullopt;
   return spec.train.epochs * loader.steps_per_epoch() - loader.step();
 }
 
-// Warm-up and measurement end with the last epoch; the first step is none of either. True: fewer steps than
-// were asked for by number fit.
+// Ends warm-up and measurement with the last epoch; the first step belongs to neither. Returns true when
+// fewer steps fit than were asked for by number.
 bool end_with_epochs(measure::LoopConfig& config, std::int64_t left) {
   config.warmup.fixed_iterations = std::min(config.warmup.fixed_iterations, left - 2);
   if (config.warmup.fixed_iterations == 0) config.warmup.mode = stats::WarmupMode::kNone;
@@ -166,7 +166,7 @@ bool TrainingPass::ends_without_measuring() {
     compare_parameters();
   }
   if (rank_.leads())
-    sink_.emit(trained_record(
+    sink_.emit(pass::trained_record(
         fmt::format("training.epochs: {}: the training in '{}' has done {}, {}; raise --epochs to train on",
                     spec_.train.epochs, checkpoints_->folder(), plural(done, "step"), rest)));
   return true;
@@ -181,9 +181,9 @@ void TrainingPass::measure() {
   if (left) left = std::max(kFewestSteps, *left);
   if (left && end_with_epochs(config, *left) && rank_.leads())
     sink_.emit(
-        notice_record(fmt::format("training.epochs: {} leaves {} steps to measure, fewer than "
-                                  "benchmark.measure_steps",
-                                  spec_.train.epochs, *config.iterations)));
+        pass::notice_record(fmt::format("training.epochs: {} leaves {} steps to measure, fewer than "
+                                        "benchmark.measure_steps",
+                                        spec_.train.epochs, *config.iterations)));
   measure::AloneDecider alone(config.warmup, config.stop, config.iterations);
   std::optional<AgreedDecider> agreed;
   if (rank_.group()) agreed.emplace(alone, *rank_.group());
@@ -211,12 +211,12 @@ void TrainingPass::measure() {
 }
 
 void TrainingPass::tell_epoch(std::int64_t elapsed_ns) {
-  ProgressRecord record;
+  pass::ProgressRecord record;
   record.phase = fmt::format("epoch {}", rank_.loader().epoch());
   record.n = rank_.next_step();
   record.elapsed_s = static_cast<double>(elapsed_ns) * 1e-9;
   record.step = rank_.next_step() - 1;
-  sink_.emit(progress_record(record));
+  sink_.emit(pass::progress_record(record));
 }
 
 void TrainingPass::finish_epochs() {
@@ -237,12 +237,12 @@ void TrainingPass::close_checkpoints() {
   checkpoints_->close(rank_.next_step());
   if (end_->flag() && checkpoints_->enabled() && rank_.leads())
     sink_.emit(
-        notice_record(fmt::format("checkpoint of step {} written to '{}'; go on with "
-                                  "--checkpoint.resume",
-                                  rank_.next_step(), checkpoints_->folder())));
+        pass::notice_record(fmt::format("checkpoint of step {} written to '{}'; go on with "
+                                        "--checkpoint.resume",
+                                        rank_.next_step(), checkpoints_->folder())));
 }
 
-// Ranks that train the same model have the same parameters, to the bit.
+// Ranks that train the same model must have bit-identical parameters.
 void TrainingPass::compare_parameters() {
   auto* group = rank_.group();
   if (!group) return;
@@ -258,10 +258,10 @@ void TrainingPass::compare_parameters() {
                             rank_.next_step() - 1, other));
 }
 
-// What was measured so far is kept: ranks end at the same step.
+// Keeps what was measured so far: ranks end at the same step.
 void TrainingPass::tell_interrupted() {
   sink_.phase("report");
-  sink_.emit(interrupted_record(interrupt_.load()));
+  sink_.emit(pass::interrupted_record(interrupt_.load()));
   tell_steps(rank_, std::move(rows_), evaluation_->figures());
 }
 
@@ -280,12 +280,13 @@ void TrainingPass::report() {
   if (!checkpoints_->remark().empty()) r.training.front().notes.push_back(checkpoints_->remark());
   r.noise = host::noise_over(snapshots_);
   r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
-  sink_.emit(repetition_record(r));
+  sink_.emit(pass::repetition_record(r));
 }
 
 }  // namespace
 
-void run_training_pass(const PassSpec& spec, RecordSink& raw, const std::atomic<bool>& interrupt) {
+void run_training_pass(const pass::PassSpec& spec, pass::RecordSink& raw,
+                       const std::atomic<bool>& interrupt) {
   TaggedSink sink(raw, spec);
   TrainingPass(spec, sink, interrupt).run();
 }

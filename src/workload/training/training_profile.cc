@@ -34,9 +34,9 @@ bool is_step(const plugin::ProfiledTime& scope) {
   return scope.name.starts_with(kStepScope);
 }
 
-// Every step is a scope, and so is every part of one: what no operator took is theirs. On a device it is the
-// time in which the device had nothing to do.
-// Its steps are then the device's too: the host's scopes end before its work does.
+// Every step and every part of one is a scope, so the self time of a scope is what no operator took; on a
+// device it is the time in which the device was idle. There the steps are the device's too, because the
+// host's scopes end before the device's work does.
 ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps,
                        const std::vector<double>& device_step_ns) {
   const bool on_device = profile.device_busy_ns.has_value();
@@ -61,7 +61,7 @@ ProfiledSteps steps_of(plugin::StepProfile profile, std::int64_t untimed_steps,
 
 class ProfilePass {
  public:
-  ProfilePass(const PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
+  ProfilePass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt)
       : plan_(spec.train.profile), sink_(sink), interrupt_(interrupt), rank_(spec, sink) {}
 
   void run() {
@@ -94,17 +94,18 @@ class ProfilePass {
   }
 
   void watch() {
-    settle();  // work of a step that is not profiled
+    settle();  // the work of a step that is not profiled
     step_ns_.clear();
     profiler_->start();
     rank_.time_with(std::make_unique<ScopedClock>(*profiler_, rank_.next_step()));
     make_steps(plan_.steps);
     settle();
     sink_.phase("report");
-    sink_.emit(operators_record(steps_of(profiler_->stop(plan_.trace_file), plan_.untimed_steps, step_ns_)));
+    sink_.emit(
+        pass::operators_record(steps_of(profiler_->stop(plan_.trace_file), plan_.untimed_steps, step_ns_)));
   }
 
-  const ProfileSpec& plan_;
+  const pass::ProfileSpec& plan_;
   TaggedSink& sink_;
   const std::atomic<bool>& interrupt_;
   TrainingRank rank_;
@@ -114,7 +115,8 @@ class ProfilePass {
 
 }  // namespace
 
-void run_training_profile(const PassSpec& spec, RecordSink& raw, const std::atomic<bool>& interrupt) {
+void run_training_profile(const pass::PassSpec& spec, pass::RecordSink& raw,
+                          const std::atomic<bool>& interrupt) {
   TaggedSink sink(raw, spec);
   ProfilePass(spec, sink, interrupt).run();
 }

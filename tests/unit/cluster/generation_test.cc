@@ -13,16 +13,15 @@ namespace {
 
 using test::FakeStore;
 
-Generation join_under(FakeStore& store, int rank, GenerationLeader& leader) {
-  EXPECT_GE(leader.generation().number, 0);
+Generation join_under(FakeStore& store, int rank) {
   return join_generation(store, rank, 20);
 }
 
 TEST(Generation, EverybodyIsToldTheSame) {
   FakeStore store;
   GenerationLeader leader(store, 3);
-  auto other = std::async(std::launch::async, [&] { return join_under(store, 2, leader); });
-  const auto mine = join_under(store, 1, leader);
+  auto other = std::async(std::launch::async, [&] { return join_under(store, 2); });
+  const auto mine = join_under(store, 1);
   EXPECT_EQ(mine.folder(), leader.generation().folder());
   EXPECT_EQ(other.get().folder(), leader.generation().folder());
 }
@@ -32,12 +31,12 @@ TEST(Generation, TheNextStartIsAnotherOnTheSameStore) {
   std::string first;
   {
     GenerationLeader leader(store, 2);
-    first = join_under(store, 1, leader).folder();
+    first = join_under(store, 1).folder();
     EXPECT_EQ(leader.generation().number, 0);
   }
   GenerationLeader again(store, 2);
   EXPECT_EQ(again.generation().number, 1);
-  const auto joined = join_under(store, 1, again);
+  const auto joined = join_under(store, 1);
   EXPECT_NE(joined.folder(), first);
   EXPECT_EQ(joined.number, 1);
 }
@@ -47,7 +46,7 @@ TEST(Generation, NobodyTakesALeftoverForAnAnswer) {
   FakeStore store;
   {
     GenerationLeader leader(store, 2);
-    join_under(store, 1, leader);
+    join_under(store, 1);
   }
   try {
     join_generation(store, 1, 0.3);

@@ -93,8 +93,6 @@ TEST(Calibration, RunsOnTheRealClock) {
   EXPECT_GT(c.timer.resolution_ns, 0);
   EXPECT_LE(c.timer.p50_ns, c.timer.p9999_ns);
   EXPECT_GT(c.harness_cost_ns, 0);
-  EXPECT_GE(c.os_noise.gap_frac, 0);
-  EXPECT_LE(c.os_noise.gap_frac, 1);
 }
 
 TEST(Clock, SteadyClockNeverStepsBack) {

@@ -105,10 +105,27 @@ TEST(Html, FiguresOfACaseSayLessWhereLessIsKnown) {
   load.capacity.per_s = 120.0;
   one.load = {load};
   const std::string page = markup({run});
-  EXPECT_EQ(count(page, "<td class=\"number\">1.04"), 0U);
+  EXPECT_EQ(count(page, "<td>1.04"), 0U);
   EXPECT_EQ(count(page, "<td>not decided: 0.960–1.12</td>"), 1U);
-  EXPECT_EQ(count(page, "<td class=\"number\">at least 120 1/s</td><td>a lower bound</td>"), 1U);
+  EXPECT_EQ(count(page, "<td>at least 120 1/s</td><td>a lower bound</td>"), 1U);
   EXPECT_EQ(count(page, "95 % interval or reason"), 0U);
+}
+
+TEST(Html, WhatAllCasesShareStandsOnceAndManyCasesStandAsText) {
+  auto run = sample_report();
+  for (auto& one : run.result.cases)
+    one.config_effective = {{"model", one.benchmark.model}, {"confidence", 0.95}};
+  const std::string few = markup({run});
+  EXPECT_EQ(count(few, "<th scope=\"row\">confidence</th>"), 1U);
+  EXPECT_EQ(count(few, "type=\"text/html\""), 0U);
+  const auto one = run.result.cases.front();
+  while (run.result.cases.size() <= 200) {
+    run.result.cases.push_back(one);
+    run.result.cases.back().case_id += std::to_string(run.result.cases.size());
+  }
+  const std::string many = markup({run});
+  EXPECT_EQ(count(many, "<script type=\"text/html\">"), run.result.cases.size());
+  EXPECT_EQ(count(many, "<th scope=\"row\">confidence</th>"), 1U);
 }
 
 // One batch size has no line over batches: one chart of bars, with words that fit.

@@ -131,6 +131,29 @@ TEST_F(RunFiles, ACaseWithoutARepetitionIsNotMeasuredAndHasNoGrade) {
   EXPECT_NE(summary_csv(stored).find(",unfinished,"), std::string::npos) << summary_csv(stored);
 }
 
+TEST_F(RunFiles, OfARunThatWasKilledTheResultsOfCasesAreTheNewer) {
+  const RunDirectory directory(folder_ / "run");
+  RunResult run;
+  run.run_id = "run", run.outcome = kUnfinished;
+  run.cases.resize(2);
+  run.cases[0].case_id = "a", run.cases[1].case_id = "b";
+  for (auto& c : run.cases) c.repetitions.resize(1);
+  directory.write_summary(run);
+  auto newer = run.cases[0];
+  newer.repetitions.resize(2);
+  directory.write_case(newer, samples());
+  write_file_atomic(directory.case_dir("b") / "result.json", "{ half of it");
+  const auto stored = read_run(folder_ / "run");
+  EXPECT_EQ(stored.run.cases[0].repetitions.size(), 2U);
+  EXPECT_EQ(stored.run.cases[1].repetitions.size(), 1U);
+  const auto read = read_case_samples(stored, stored.run.cases[0]);
+  EXPECT_EQ(read.lacking, "");
+  EXPECT_EQ(read.samples.size(), samples().size());
+  run.outcome = "ok";
+  directory.write_summary(run);
+  EXPECT_EQ(read_run(folder_ / "run").run.cases[0].repetitions.size(), 1U);  // the summary has the last word
+}
+
 TEST_F(RunFiles, SamplesThatAreGoneAreNone) {
   write_one_case(RunDirectory(folder_ / "run"));
   fs::remove(folder_ / "run" / "cases" / "a" / "samples.csv");

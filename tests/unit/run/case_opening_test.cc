@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "host/accelerators.h"
+#include "support/fake_executor.h"
 
 namespace paceline::run {
 namespace {
@@ -23,7 +24,12 @@ class CaseOpening : public ::testing::Test {
         "kind: training\nmodel: tiny_cnn\nranks: 1\ndevice: " + device + "\n", "test.yaml"));
     const RunSetup setup{{}, cases, {}, false, true, engines, {}, {}, {}, {}, nullptr};
     const result::RunDirectory directory(folder_);
-    return open_case(setup, cases.at(0), "run", directory);
+    testing::FakeExecutor executor;
+    const std::atomic<bool> interrupt{false};
+    RunObserver observer;
+    const PassRunner runner(executor, {}, observer, interrupt);
+    const Kinds kinds({setup, runner, observer, interrupt, folder_, folder_, folder_, {}});
+    return open_case(setup, kinds, 0, "run", directory);
   }
   // One a test: several may run at the same time.
   fs::path folder_ =
@@ -34,9 +40,9 @@ class CaseOpening : public ::testing::Test {
 TEST_F(CaseOpening, TheIdentityHasTheDeviceThatTheRanksGet) {
   const bool gpu = host::no_visible_device_reason(host::SystemFiles()).empty();
   const auto found = open("auto");
-  EXPECT_EQ(found.base.train.device, gpu ? "cuda" : "cpu");
+  EXPECT_EQ(found.base.ranks.device, gpu ? "cuda" : "cpu");
   EXPECT_EQ(found.result.benchmark.params.contains("device"), gpu);
-  EXPECT_EQ(found.result.benchmark.params, open(found.base.train.device).result.benchmark.params);
+  EXPECT_EQ(found.result.benchmark.params, open(found.base.ranks.device).result.benchmark.params);
 }
 
 TEST_F(CaseOpening, RanksOnCudaHaveNoNumberInTheIdentity) {

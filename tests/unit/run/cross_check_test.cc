@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/cross_check.h"
+#include "run/inference/cross_check.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "run/tool_process.h"
+#include "process/tool_process.h"
 
 namespace paceline::run {
 namespace {
@@ -61,7 +61,7 @@ TEST(Conclude, FewerThanSixPairsHaveNoInterval) {
   EXPECT_EQ(check.verdict, "cannot_say");
 }
 
-class ToolTest : public testing::Test {
+class ToolTest : public ::testing::Test {
  protected:
   ToolTest() { make_directories(folder_); }
   ~ToolTest() override {
@@ -69,7 +69,8 @@ class ToolTest : public testing::Test {
     fs::remove_all(folder_, ignored);
   }
   std::string run(const std::string& script, double timeout_s = 20) {
-    return run_tool({{"/bin/sh", "-c", script}, {{"GREETING", "hello"}}, log_, {}, timeout_s}, interrupt_);
+    return process::run_tool({{"/bin/sh", "-c", script}, {{"GREETING", "hello"}}, log_, {}, timeout_s},
+                             interrupt_);
   }
 
   fs::path folder_ = temp_dir() / ("paceline-tool-test-" + std::to_string(::getpid()));
@@ -98,13 +99,13 @@ TEST_F(ToolTest, AnInterruptEndsIt) {
 }
 
 TEST_F(ToolTest, ProgramsAreFoundByPathAndByName) {
-  EXPECT_EQ(find_program("/bin/sh"), "/bin/sh");
-  EXPECT_EQ(find_program("sh").filename(), "sh");
-  EXPECT_TRUE(find_program("no-such-program-anywhere").empty());
-  EXPECT_TRUE(find_program("").empty());
+  EXPECT_EQ(process::find_program("/bin/sh"), "/bin/sh");
+  EXPECT_EQ(process::find_program("sh").filename(), "sh");
+  EXPECT_TRUE(process::find_program("no-such-program-anywhere").empty());
+  EXPECT_TRUE(process::find_program("").empty());
   write_file_atomic(folder_ / "plain", "text");
-  EXPECT_TRUE(find_program((folder_ / "plain").string()).empty());  // not executable
-  EXPECT_TRUE(find_program(folder_.string()).empty());
+  EXPECT_TRUE(process::find_program((folder_ / "plain").string()).empty());  // not executable
+  EXPECT_TRUE(process::find_program(folder_.string()).empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/engine_tools.h"
+#include "run/inference/engine_tools.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ namespace paceline::run {
 namespace {
 namespace fs = std::filesystem;
 
-class EngineTools : public testing::Test {
+class EngineTools : public ::testing::Test {
  protected:
   EngineTools() {
     order_.folder = temp_dir() / ("paceline-engine-tools-" + std::to_string(::getpid()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/launch.h"
+#include "run/ranks/launch.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/model_identity.h"
+#include "run/case/model_identity.h"
 
 #include <gtest/gtest.h>
 

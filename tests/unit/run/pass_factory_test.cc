@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/pass_factory.h"
+#include "run/inference/pass_factory.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "run/case_identity.h"
-#include "run/input_requests.h"
-#include "run/reference_factory.h"
+#include "pass/pass.h"
+#include "run/case/case_identity.h"
+#include "run/inference/input_requests.h"
+#include "run/inference/reference_factory.h"
 #include "workload/inference/accuracy_gate.h"
-#include "workload/pass.h"
 
 namespace paceline::run {
 namespace {
@@ -90,7 +90,7 @@ TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
   EXPECT_EQ(file_reference_engine(none, "m.onnx"), "eager");
   EXPECT_EQ(file_reference_engine(both, "m.xml"), "openvino");
   EXPECT_EQ(file_reference_engine(both, "m.pt2"), "eager");
-  workload::PassSpec pass;
+  pass::PassSpec pass;
   pass.model.file = "m.onnx";
   pass.engine = "onnxruntime";
   const std::string itself =
@@ -153,7 +153,7 @@ TEST(PassFactory, AServersSettingsReachItsPass) {
           "scenario: server\nserver: {load: 0.5, arrival: constant, timeout_s: 2}\nslo: p99=50ms\n")
           .at(0);
   const auto pass = base_pass(c, 2);
-  const auto back = workload::pass_from_json(workload::to_json(pass)).load;
+  const auto back = pass::pass_from_json(pass::to_json(pass)).load;
   EXPECT_EQ(back.scenario, "server");
   EXPECT_DOUBLE_EQ(back.share, 0.5);
   EXPECT_EQ(back.arrival, "constant");
@@ -168,9 +168,9 @@ TEST(PassFactory, APassSurvivesTheTripToTheWorker) {
   auto pass = base_pass(inference_cases("warmup_iterations: 7\nstop: {quantiles: [0.5, 0.99]}\n").at(0), 4);
   pass.input_files = {"a.npy"};
   pass.pin_cpus = {1, 3};
-  const auto json = workload::to_json(pass);
-  EXPECT_EQ(workload::to_json(workload::pass_from_json(json)), json);
-  EXPECT_EQ(workload::pass_from_json(json).loop.stop.quantiles_ppm,
+  const auto json = pass::to_json(pass);
+  EXPECT_EQ(pass::to_json(pass::pass_from_json(json)), json);
+  EXPECT_EQ(pass::pass_from_json(json).loop.stop.quantiles_ppm,
             (std::vector<std::uint32_t>{500'000, 990'000}));
 }
 
@@ -236,7 +236,7 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
 TEST(PassFactory, ServersGetTheirBatches) {
   const auto c =
       inference_cases("scenario: server\nserver: {load: 0.5, max_batch: 8, batch_timeout_ms: 2.5}\n").at(0);
-  const auto load = workload::pass_from_json(workload::to_json(base_pass(c, 1))).load;
+  const auto load = pass::pass_from_json(pass::to_json(base_pass(c, 1))).load;
   EXPECT_EQ(load.max_batch, 8);
   EXPECT_DOUBLE_EQ(load.batch_timeout_s, 0.0025);
   EXPECT_EQ(new_case_result(c, "r").benchmark.params.at("server.max_batch"), "8");
@@ -245,7 +245,7 @@ TEST(PassFactory, ServersGetTheirBatches) {
   EXPECT_EQ(base.batch, 1);
   EXPECT_EQ(check.batch, 8);
   EXPECT_EQ(check.model.inputs.at(0).shape, (Shape{8, 3, 224, 224}));
-  EXPECT_EQ(check.kind, workload::PassKind::kCheck);
+  EXPECT_EQ(check.kind, pass::PassKind::kCheck);
 }
 
 TEST(PassFactory, WhatIsAskedAboutAccuracy) {
@@ -273,7 +273,7 @@ result::OutputAgreement checked_output(const std::string& judged_by) {
 }
 
 TEST(PassFactory, AfterTheLoopErrorsMayBeTwiceThoseOfTheCheck) {
-  const workload::Tolerance asked{0.1, 0.9, 0, 0.5, false};
+  const pass::Tolerance asked{0.1, 0.9, 0, 0.5, false};
   result::Correctness checked;
   for (const auto* judge : {"max_error", "answers", "quantile_error", "equal_values"})
     checked.outputs.push_back(checked_output(judge));
@@ -319,11 +319,11 @@ result::Correctness doubled(const std::string& name, const Shape& sample_shape, 
   for (int i = 0; i < 64; ++i) rows.values.push_back(static_cast<float>((i * 37) % 61));
   auto outputs = rows;
   for (auto& v : outputs.values) v *= 2;
-  workload::AccuracyQuestion question;
+  pass::AccuracyQuestion question;
   question.answers = "auto";
   const workload::ComparedOutputs reference{{rows, ""}};
   const auto tolerance =
-      workload::pass_from_json(workload::to_json(base_pass(inference_cases(plan).at(0), 1))).tolerance;
+      pass::pass_from_json(pass::to_json(base_pass(inference_cases(plan).at(0), 1))).tolerance;
   return workload::judge_all({{outputs, ""}}, &reference, tolerance, question);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/peak.h"
+#include "run/inference/peak.h"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ TEST(Peak, IsTheBestOfTheProbes) {
 class PeakTableTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::remove_all(folder_);
     ASSERT_EQ(::setenv("XDG_CACHE_HOME", folder_.c_str(), 1), 0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/plugin_choice.h"
+#include "run/case/plugin_choice.h"
 
 #include <gtest/gtest.h>
 

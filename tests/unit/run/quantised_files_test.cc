@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/quantised_files.h"
+#include "run/inference/quantised_files.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include "config/plan.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
-#include "run/input_requests.h"
-#include "run/pass_factory.h"
+#include "run/inference/input_requests.h"
+#include "run/inference/pass_factory.h"
 
 namespace paceline::run {
 namespace {
@@ -38,8 +38,8 @@ EngineDirectory engines(const std::string& ort, const std::string& openvino) {
   return EngineDirectory({manifest("onnxruntime", ort), manifest("openvino", openvino)}, {});
 }
 
-workload::PassSpec base(const std::string& engine = "onnxruntime") {
-  workload::PassSpec pass;
+pass::PassSpec base(const std::string& engine = "onnxruntime") {
+  pass::PassSpec pass;
   pass.engine = engine;
   pass.model.inputs = {{"input", DType::kFloat32, {8, 3, 32, 32}}};
   return pass;
@@ -97,12 +97,12 @@ TEST(QuantisedFiles, OpenSizesAreThoseOfTheCalibrationInputs) {
   type->set_elem_type(onnx::proto::TensorProto::FLOAT);
   for (const auto* name : {"length", "batch"}) type->mutable_shape()->add_dim()->set_dim_param(name);
   type->mutable_shape()->add_dim()->set_dim_value(4);
-  workload::PassSpec pass;
+  pass::PassSpec pass;
   pass.model.inputs = {{"input", DType::kFloat32, {9, 2, 4}}};
   pass.batch_dimensions = {1};
   free_shapes(pass, model);
   EXPECT_EQ(pass.model.inputs.at(0).shape, (Shape{-1, 2, 4}));
-  const auto file = (fs::path(testing::TempDir()) / "calibration-0.npy").string();
+  const auto file = (fs::path(::testing::TempDir()) / "calibration-0.npy").string();
   Tensor stored({"input", DType::kFloat32, {8, 6, 4}});
   write_npy(file, stored.view());
   pass.input_files = {file};
@@ -124,7 +124,7 @@ TEST(QuantisedFiles, ACacheIsAFileOrLiesInAFolder) {
   const auto in_run = calibration_file(settings("precisions: [int8]\n"), pass, "/run");
   EXPECT_EQ(in_run.parent_path(), "/run");
   EXPECT_TRUE(in_run.filename().string().starts_with("calibration-model-a-"));
-  const fs::path folder = fs::path(testing::TempDir()) / "caches";
+  const fs::path folder = fs::path(::testing::TempDir()) / "caches";
   fs::create_directories(folder);
   const auto with = [&](const fs::path& p) {
     return calibration_file(settings("precisions: [int8]\ncalib_cache: " + p.string() + "\n"), pass, "/run");
@@ -136,7 +136,7 @@ TEST(QuantisedFiles, ACacheIsAFileOrLiesInAFolder) {
 }
 
 TEST(QuantisedFiles, AFileThatIsQuantisedRunsAsItIs) {
-  const std::string file = (fs::path(testing::TempDir()) / "given.onnx").string();
+  const std::string file = (fs::path(::testing::TempDir()) / "given.onnx").string();
   const auto plan = [&](const std::string& precision) {
     auto s = settings("precisions: [" + precision + "]\n");
     s.set("model", file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/rank_memory.h"
+#include "run/training/rank_memory.h"
 
 #include <gtest/gtest.h>
 

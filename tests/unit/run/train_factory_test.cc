@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "run/train_factory.h"
+#include "run/training/train_factory.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "run/case_identity.h"
-#include "run/case_run.h"
-#include "run/pass_factory.h"
-#include "run/record_reader.h"
+#include "process/record_reader.h"
+#include "run/case/case_identity.h"
+#include "run/case/case_run.h"
+#include "run/inference/pass_factory.h"
 #include "unit/run/training_cases.h"
 
 namespace paceline::run {
@@ -30,7 +30,7 @@ inject: kill:rank=1,step=50
 benchmark: {warmup_steps: 3, measure_steps: 12}
 )"),
                                {2, "cpu"});
-  EXPECT_EQ(pass.kind, workload::PassKind::kTrain);
+  EXPECT_EQ(pass.kind, pass::PassKind::kTrain);
   EXPECT_EQ(pass.world_size, 2);
   EXPECT_EQ(pass.batch, 4);
   EXPECT_EQ(pass.model.name, "resnet50");
@@ -52,7 +52,7 @@ benchmark: {warmup_steps: 3, measure_steps: 12}
   EXPECT_DOUBLE_EQ(t.settings.ddp.bucket_cap_mb, 10);
   EXPECT_EQ(t.settings.ddp.comm_hook, "fp16_compress");
   EXPECT_FALSE(t.settings.ddp.gradient_as_bucket_view);
-  EXPECT_EQ(t.backend, "gloo");
+  EXPECT_EQ(pass.ranks.backend, "gloo");
   EXPECT_EQ(t.schedule.name, "step");
   EXPECT_EQ(t.schedule.step_every, 5);
   EXPECT_EQ(t.schedule.warmup_steps, 2);
@@ -63,8 +63,8 @@ benchmark: {warmup_steps: 3, measure_steps: 12}
   EXPECT_TRUE(t.checkpoint.asynchronous);
   EXPECT_EQ(t.epochs, 4);
   EXPECT_EQ(t.inject, "kill:rank=1,step=50");
-  EXPECT_DOUBLE_EQ(t.rendezvous.timeout_s, 5);
-  EXPECT_DOUBLE_EQ(t.group_timeout_s, 11);
+  EXPECT_DOUBLE_EQ(pass.ranks.rendezvous.timeout_s, 5);
+  EXPECT_DOUBLE_EQ(pass.ranks.group_timeout_s, 11);
   EXPECT_EQ(samples_per_step(
                 training_case("model: resnet50\nranks: 2\nbatch: 4\ntraining: {accumulation_steps: 3}\n")),
             24);
@@ -72,9 +72,9 @@ benchmark: {warmup_steps: 3, measure_steps: 12}
 
 TEST(TrainFactory, ASpecTravelsAsJson) {
   auto pass = train_pass(training_case("model: gpt2\nranks: 2\nsequence_length: 32\n"), {1, "cpu"});
-  pass.train.rendezvous.port = 1234;
-  const auto json = workload::to_json(pass);
-  EXPECT_EQ(workload::to_json(workload::pass_from_json(json)), json);
+  pass.ranks.rendezvous.port = 1234;
+  const auto json = pass::to_json(pass);
+  EXPECT_EQ(pass::to_json(pass::pass_from_json(json)), json);
   EXPECT_EQ(json.at("kind"), "train");
 }
 
@@ -86,10 +86,10 @@ TEST(TrainFactory, DefaultsSuitOptimizerAndWorld) {
   const auto adamw = train_pass(training_case("model: bert-large\n"), {1, "cpu"}).train;
   EXPECT_DOUBLE_EQ(adamw.schedule.base, 1e-3);
   EXPECT_TRUE(adamw.settings.options.empty());
-  const auto cuda = train_pass(training_case("model: resnet50\nranks: 2\n"), {1, "cuda"}).train;
-  EXPECT_EQ(cuda.backend, "nccl");
-  EXPECT_EQ(cuda.settings.options.at("cudnn_benchmark"), "true");
-  EXPECT_EQ(cuda.settings.options.at("sync_cuda"), "false");
+  const auto cuda = train_pass(training_case("model: resnet50\nranks: 2\n"), {1, "cuda"});
+  EXPECT_EQ(cuda.ranks.backend, "nccl");
+  EXPECT_EQ(cuda.train.settings.options.at("cudnn_benchmark"), "true");
+  EXPECT_EQ(cuda.train.settings.options.at("sync_cuda"), "false");
 }
 
 TEST(TrainFactory, MeasuresStepsSecondsOrByTheRule) {
@@ -189,10 +189,10 @@ CaseRun training_run(const std::filesystem::path& dir) {
 }
 
 TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
-  const auto dir = std::filesystem::path(testing::TempDir()) / "paceline_training_case";
+  const auto dir = std::filesystem::path(::testing::TempDir()) / "paceline_training_case";
   std::filesystem::create_directories(dir);
   CaseRun run = training_run(dir);
-  workload::PassReport report;
+  pass::PassReport report;
   report.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
   report.repetition.training.emplace_back().ddp = true;
   report.versions = {{"LibTorch", "2.15.0"}};
@@ -216,14 +216,14 @@ TEST(TrainingCase, StepsOfRanksBecomeFiguresAndFiles) {
 }
 
 TEST(TrainingCase, AnEarlierResultStandsWhereNothingIsLeftToTrain) {
-  const auto dir = std::filesystem::path(testing::TempDir()) / "paceline_trained_case";
+  const auto dir = std::filesystem::path(::testing::TempDir()) / "paceline_trained_case";
   std::filesystem::create_directories(dir);
   CaseRun run = training_run(dir);
-  workload::PassReport measured;
+  pass::PassReport measured;
   measured.rank_steps = {steps_of(0, 100'000'000), steps_of(1, 110'000'000)};
   apply_repetition(run, measured);
   run.ended = false, run.again = {0};
-  workload::PassReport trained;
+  pass::PassReport trained;
   trained.trained = "nothing is left to do";
   apply_repetition(run, trained);
   EXPECT_TRUE(run.ended);
@@ -234,16 +234,16 @@ TEST(TrainingCase, AnEarlierResultStandsWhereNothingIsLeftToTrain) {
 }
 
 TEST(RecordReader, WhatWasTrainedBeforeTakesThePlaceOfNoMeasurement) {
-  const auto dir = std::filesystem::path(testing::TempDir()) / "paceline_trained_records";
+  const auto dir = std::filesystem::path(::testing::TempDir()) / "paceline_trained_records";
   std::filesystem::create_directories(dir);
   const auto file = dir / "timed-0.jsonl";
   const auto keep = [&](const std::vector<nlohmann::json>& records) {
-    RecordReader reader(file, {}, "case");
+    process::RecordReader reader(file, {}, "case");
     for (const auto& record : records) reader.add(record.dump() + "\n");
     reader.commit();
     return read_file(file);
   };
-  const auto trained = workload::trained_record("nothing is left to do"), done = workload::done_record();
+  const auto trained = pass::trained_record("nothing is left to do"), done = pass::done_record();
   const auto alone = keep({trained, done});
   EXPECT_NE(alone.find("nothing is left"), std::string::npos);
   std::filesystem::remove(file);
@@ -254,8 +254,8 @@ TEST(RecordReader, WhatWasTrainedBeforeTakesThePlaceOfNoMeasurement) {
 }
 
 TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
-  CaseRun run = training_run(testing::TempDir());
-  workload::PassReport report;
+  CaseRun run = training_run(::testing::TempDir());
+  pass::PassReport report;
   report.rank_steps = {steps_of(0, 1), steps_of(1, 1)};
   report.rank_steps[1].rows.pop_back();
   apply_repetition(run, report);
@@ -266,13 +266,13 @@ TEST(TrainingCase, TablesThatDoNotFitTogetherEndIt) {
 
 TEST(TooFewDevices, IsToldBeforeRanksAreStarted) {
   auto pass = train_pass(training_case("model: resnet50\nranks: 2\ndevice: cuda\n"), {1, "cuda"});
-  EXPECT_EQ(pass.train.backend, "nccl");
+  EXPECT_EQ(pass.ranks.backend, "nccl");
   EXPECT_EQ(too_few_devices(pass, 1),
             "2 ranks over nccl need a device each, and 1 is visible here; start fewer ranks, or use backend: "
             "gloo, with which ranks may share a device");
   EXPECT_EQ(too_few_devices(pass, 2), "");
   EXPECT_EQ(too_few_devices(pass, 0), "");  // the ranks find out
-  pass.train.backend = "gloo";
+  pass.ranks.backend = "gloo";
   EXPECT_EQ(too_few_devices(pass, 1), "");
 }
 

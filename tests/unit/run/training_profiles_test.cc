@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "run/training_profiles.h"
+#include "run/training/training_profiles.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "run/train_factory.h"
+#include "run/training/train_factory.h"
 #include "unit/run/training_cases.h"
 
 namespace paceline::run {
@@ -28,8 +28,8 @@ struct Profiled {
   CaseRun run;
 };
 
-WorkerOutcome two_steps(const std::string& no_trace = "") {
-  WorkerOutcome outcome;
+process::WorkerOutcome two_steps(const std::string& no_trace = "") {
+  process::WorkerOutcome outcome;
   outcome.ok = true;
   outcome.report.profiled_steps.emplace();
   outcome.report.profiled_steps->step_ns = {10, 10};
@@ -45,7 +45,7 @@ TEST(TrainingProfiles, ThePassLeavesOutWhatCostsOrLeavesTraces) {
   auto base = train_pass(c, {});
   base.repetition = 4;
   const auto pass = train_profile_pass(c, base, "/tmp/trace.json");
-  EXPECT_EQ(pass.kind, workload::PassKind::kTrainProfile);
+  EXPECT_EQ(pass.kind, pass::PassKind::kTrainProfile);
   EXPECT_EQ(pass.world_size, 2);
   EXPECT_EQ(pass.repetition, 0);
   EXPECT_TRUE(pass.train.checkpoint.dir.empty());
@@ -96,7 +96,7 @@ TEST(TrainingProfiles, AMissingTraceCostsTheTraceOnly) {
 
 TEST(TrainingProfiles, AFailureCostsTheProfileOnly) {
   Profiled one("paceline_failed_profile");
-  WorkerOutcome failed;
+  process::WorkerOutcome failed;
   failed.reason = "rank 1 on here: crashed";
   apply_operator_profile(one.run, failed, one.run.dir / "none.json");
   EXPECT_FALSE(one.profile().steps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run/worker.h"
+#include "process/worker.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,25 +11,14 @@
 namespace paceline::run {
 namespace {
 
-TEST(ErrorCodeOf, FollowsWhatTheWorkerSaid) {
-  EXPECT_EQ(error_code_of("unsupported"), ErrorCode::kUnsupported);
-  EXPECT_EQ(error_code_of("unavailable"), ErrorCode::kUnavailable);
-  EXPECT_EQ(error_code_of("timeout"), ErrorCode::kTimeout);
-  EXPECT_EQ(error_code_of("config"), ErrorCode::kUsage);
-  EXPECT_EQ(error_code_of("io"), ErrorCode::kIo);
-  EXPECT_EQ(error_code_of("data"), ErrorCode::kData);
-  for (const auto* code : {"crash", "oom", "killed", "exit", "protocol", "error"})
-    EXPECT_EQ(error_code_of(code), ErrorCode::kInternal) << code;
-}
-
 // What is timed runs in the environment of the user's own processes.
 TEST(WorkerEnvironment, OnlyWhatIsNotTimedGivesWay) {
-  using workload::PassKind;
+  using pass::PassKind;
   const auto wait_policy = [](PassKind kind, const std::map<std::string, std::string>& of_the_case = {}) {
-    WorkerRequest request;
+    process::WorkerRequest request;
     request.spec.kind = kind;
     request.env = of_the_case;
-    const auto env = worker_environment(request);
+    const auto env = process::worker_environment(request);
     const auto found = env.find("OMP_WAIT_POLICY");
     return found == env.end() ? std::string() : found->second;
   };
@@ -41,16 +30,18 @@ TEST(WorkerEnvironment, OnlyWhatIsNotTimedGivesWay) {
 }
 
 TEST(LacksRoom, IsToldFromALibraryThatIsMissing) {
-  EXPECT_TRUE(lacks_room("cannot load plug-in: libtorch_cpu.so: failed to map segment from shared object"));
-  EXPECT_TRUE(lacks_room("cannot create cache for search path: Cannot allocate memory"));
-  EXPECT_FALSE(lacks_room("libtorch_cpu.so: cannot open shared object file: No such file or directory"));
+  EXPECT_TRUE(
+      process::lacks_room("cannot load plug-in: libtorch_cpu.so: failed to map segment from shared object"));
+  EXPECT_TRUE(process::lacks_room("cannot create cache for search path: Cannot allocate memory"));
+  EXPECT_FALSE(
+      process::lacks_room("libtorch_cpu.so: cannot open shared object file: No such file or directory"));
 }
 
 // A library that gets no memory may abort, and the limit is why.
 TEST(ExplainEnd, NamesALimitOnTheAddressSpace) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
-  const auto reason = [] { return explain_end({}, SIGABRT, std::nullopt).reason; };
+  const auto reason = [] { return process::explain_end({}, SIGABRT, std::nullopt).reason; };
   rlimit limit{rlim_t{1} << 50, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
   EXPECT_NE(reason().find("(ulimit -v)"), std::string::npos) << reason();

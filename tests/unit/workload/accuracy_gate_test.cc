@@ -14,7 +14,7 @@ namespace {
 using test::says;
 
 constexpr std::int64_t kClassCount = 10;
-const Tolerance kLoose{0.3, 0.95}, kNone{1e9, -1};
+const pass::Tolerance kLoose{0.3, 0.95}, kNone{1e9, -1};
 
 // What a trained classifier gives: scores with a clear answer that depends on the input.
 ComparedRows classifier(std::int64_t samples) {
@@ -40,8 +40,8 @@ std::vector<std::int64_t> truth(std::int64_t samples) {
   return labels;
 }
 
-AccuracyQuestion trained(double max_changed = 0.1, double claim = 0) {
-  AccuracyQuestion question;
+pass::AccuracyQuestion trained(double max_changed = 0.1, double claim = 0) {
+  pass::AccuracyQuestion question;
   question.answers = "classes";
   question.trained = true;
   question.max_changed = max_changed;
@@ -49,7 +49,8 @@ AccuracyQuestion trained(double max_changed = 0.1, double claim = 0) {
   return question;
 }
 
-result::Correctness judged(std::int64_t samples, std::int64_t flipped, const AccuracyQuestion& question) {
+result::Correctness judged(std::int64_t samples, std::int64_t flipped,
+                           const pass::AccuracyQuestion& question) {
   const auto reference = classifier(samples);
   return judge_outputs(with_flipped_answers(reference, flipped), &reference, kNone, question);
 }

@@ -13,7 +13,7 @@
 namespace paceline::workload {
 namespace {
 
-const Tolerance kTight{1e-5, 0.99999};
+const pass::Tolerance kTight{1e-5, 0.99999};
 
 // Outputs that share a large common part, as those of a network with random weights do.
 ComparedRows outputs(std::int64_t samples, double noise, std::uint64_t seed) {

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "base/npy.h"
+#include "unit/workload/scratch_folder.h"
 
 namespace paceline::workload {
 namespace {
@@ -13,22 +12,22 @@ namespace {
 // Three inputs of two numbers, one a request.
 class BatchInputs : public testing::Test {
  protected:
-  BatchInputs() : file_(std::filesystem::temp_directory_path() / "paceline_batch_input.npy") {
+  BatchInputs() {
+    const auto file = folder_ / "input.npy";
     Tensor tensor({"x", DType::kFloat32, {3, 2}});
     for (int i = 0; i < 6; ++i) tensor.as<float>()[i] = static_cast<float>(i);
-    write_npy(file_, tensor.view());
-    spec_.input_files = {file_.string()};
+    write_npy(file, tensor.view());
+    spec_.input_files = {file.string()};
     spec_.model.inputs = {{"x", DType::kFloat32, {1, 2}}};
     spec_.samples = 3;
   }
-  ~BatchInputs() override { std::filesystem::remove(file_); }
   static std::vector<float> values(const TensorView& view) {
     const auto* data = static_cast<const float*>(view.data);
     return {data, data + element_count(view.shape)};
   }
 
-  std::filesystem::path file_;
-  PassSpec spec_;
+  test::ScratchFolder folder_;
+  pass::PassSpec spec_;
 };
 
 TEST_F(BatchInputs, RequestsLieSideBySide) {

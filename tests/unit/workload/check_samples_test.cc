@@ -45,11 +45,11 @@ class CheckSamples : public ::testing::Test {
     return (folder_ / name).string();
   }
   // Rows of three class scores; row i answers i % 3.
-  PassSpec pass(const std::vector<int>& rows) {
+  pass::PassSpec pass(const std::vector<int>& rows) {
     std::vector<float> values;
     for (const int row : rows)
       for (int i = 0; i < 3; ++i) values.push_back(row % 3 == i ? 10.0F + static_cast<float>(row) : 0.0F);
-    PassSpec spec;
+    pass::PassSpec spec;
     spec.samples = static_cast<std::int64_t>(rows.size());
     spec.batch = 2;
     spec.input_files = {write("in.npy", values, {spec.samples, 3})};
@@ -59,7 +59,7 @@ class CheckSamples : public ::testing::Test {
     spec.accuracy.trained = true;
     return spec;
   }
-  static result::Correctness checked(const PassSpec& spec) {
+  static result::Correctness checked(const pass::PassSpec& spec) {
     EchoEngine engine;
     const auto run = run_samples(spec, engine);
     EXPECT_EQ(engine.calls, spec.samples / spec.batch);

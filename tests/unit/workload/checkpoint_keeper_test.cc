@@ -25,7 +25,7 @@ using test::ScratchFolder;
 using test::TextTrainer;
 
 // Keeps every sentence and phase.
-class Listener : public RecordSink {
+class Listener : public pass::RecordSink {
  public:
   void emit(const nlohmann::json& record) override {
     if (record["type"] == "phase") phases.push_back(record["phase"]);
@@ -61,7 +61,8 @@ LoaderSetup data() {
 
 // One rank with everything a keeper needs.
 struct Rank {
-  Rank(const PassSpec& of_all, int rank, plugin::RankGroup* group = nullptr, plugin::Store* store = nullptr)
+  Rank(const pass::PassSpec& of_all, int rank, plugin::RankGroup* group = nullptr,
+       plugin::Store* store = nullptr)
       : spec(of_all), loader(data()), sink(listener, spec) {
     spec.rank = rank;
     keeper = std::make_unique<CheckpointKeeper>(
@@ -69,7 +70,7 @@ struct Rank {
                             std::this_thread::sleep_for(std::chrono::milliseconds(saving_takes_ms));
                           }});
   }
-  PassSpec spec;
+  pass::PassSpec spec;
   MoodyTrainer trainer{"weights"};
   Loader loader;
   Listener listener;
@@ -80,8 +81,8 @@ struct Rank {
 
 class Keeper : public ::testing::Test {
  protected:
-  PassSpec spec(std::int64_t world = 1, bool resume = false) const {
-    PassSpec spec;
+  pass::PassSpec spec(std::int64_t world = 1, bool resume = false) const {
+    pass::PassSpec spec;
     spec.model.name = "tiny_cnn";
     spec.world_size = world;
     spec.train.checkpoint.dir = dir().string();

@@ -25,8 +25,8 @@ using test::TextTrainer;
 class Checkpoints : public ::testing::Test {
  protected:
   static CheckpointOwner owner(std::int64_t world = 1) { return {"tiny_cnn", "abc", world}; }
-  CheckpointSpec spec(std::int64_t keep = 10, bool asynchronous = false) const {
-    CheckpointSpec spec;
+  pass::CheckpointSpec spec(std::int64_t keep = 10, bool asynchronous = false) const {
+    pass::CheckpointSpec spec;
     spec.dir = dir().string();
     spec.keep = keep;
     spec.asynchronous = asynchronous;

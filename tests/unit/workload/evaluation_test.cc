@@ -41,7 +41,7 @@ class JudgingTrainer : public test::TextTrainer {
   }
 };
 
-class Said : public RecordSink {
+class Said : public pass::RecordSink {
  public:
   void emit(const nlohmann::json& record) override {
     if (record["type"] == "progress") words += record["progress"]["notice"].get<std::string>() + "\n";
@@ -59,23 +59,23 @@ class HeldOut : public ::testing::Test {
     spec_.model.name = "tiny";
   }
   test::ScratchFolder folder_;
-  PassSpec spec_;
+  pass::PassSpec spec_;
 };
 
 TEST_F(HeldOut, IsFoundByNames) {
   const auto& data = spec_.train.data;
   EXPECT_TRUE(has_held_out(data));
-  DataSpec of_file = data;
+  pass::DataSpec of_file = data;
   of_file.path += "/train.bin";
   EXPECT_TRUE(has_held_out(of_file));
   std::filesystem::remove(folder_ / "set/test.bin");
   EXPECT_FALSE(has_held_out(data));
   EXPECT_FALSE(has_held_out(of_file));
-  EXPECT_FALSE(has_held_out(DataSpec{}));
+  EXPECT_FALSE(has_held_out(pass::DataSpec{}));
 }
 
 TEST_F(HeldOut, OfAnImageFolderIsBesideTrain) {
-  DataSpec data;
+  pass::DataSpec data;
   data.source = "image_folder";
   data.path = (folder_ / "pictures").string();
   folder_.write("pictures/train/cat/1.png", "");

@@ -103,7 +103,7 @@ class FreshAnswers : public ::testing::Test {
   }
   // What is found where the first batch took `typical_ns` in the timed loop.
   result::Correctness verified(CopyEngine& engine, std::int64_t samples, double typical_ns) {
-    PassSpec spec;
+    pass::PassSpec spec;
     spec.samples = samples;
     spec.input_files = {write("in.npy", samples, {samples, 2})};
     spec.reference_file = write("ref.npy", samples, {samples, 1, 2});
@@ -114,7 +114,7 @@ class FreshAnswers : public ::testing::Test {
   }
   // The reference of all outputs comes from an engine of the same kind that computes where it can.
   result::Correctness verified_outputs(TwoOutputs::Second second, TwoOutputs::Second reference) {
-    PassSpec spec;
+    pass::PassSpec spec;
     spec.samples = 3;
     spec.input_files = {write("in.npy", 3, {3, 2})};
     spec.reference_file = (folder_ / "ref.npy").string();

@@ -56,7 +56,7 @@ TEST(InputLayout, InputsAreHeldOnceWhereverTheBatchIs) {
     auto tensor = counted(stored);
     write_npy(file, tensor.view());
   }
-  PassSpec spec;
+  pass::PassSpec spec;
   spec.samples = 64;
   spec.batch = 64;
   spec.input_files = {file.string()};
@@ -75,7 +75,7 @@ TEST(InputLayout, ABatchBeginsWithAnySample) {
   const auto file = folder.path() / "x.npy";
   auto tensor = counted({5, 2});
   write_npy(file, tensor.view());
-  PassSpec spec;
+  pass::PassSpec spec;
   spec.samples = 5;
   spec.batch = 2;
   spec.input_files = {file.string()};

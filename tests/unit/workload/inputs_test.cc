@@ -95,7 +95,7 @@ TEST_F(InputFiles, ASizeThatIsLeftOpenIsThatOfTheArray) {
 
 TEST_F(InputFiles, NoMoreSamplesThanAreGiven) {
   const auto file = save("x", {2, 3});
-  const InputRequest request{{{"input", DType::kFloat32, {64, 3}}}, {}, 1, {file}, {}, 1};
+  const pass::InputRequest request{{{"input", DType::kFloat32, {64, 3}}}, {}, 1, {file}, {}, 1};
   EXPECT_EQ(make_inputs(request).at(0).spec().shape, (Shape{2, 3}));
   EXPECT_EQ(samples_given(request), 2);
   EXPECT_EQ(samples_given({{{"input", DType::kFloat32, {64, 3}}}, {}, 1, {}, {}, 1}), 0);
@@ -158,15 +158,15 @@ TEST_F(InputFiles, ANameMayHoldColons) {
 
 TEST_F(InputFiles, AreInTheModelsLayout) {
   const auto state = save("state", {2, 4, 1}), table = save("table", {5}), x = save("x", {4, 1});
-  InputRequest request{{{"x", DType::kFloat32, {4, 1}},
-                        {"state", DType::kFloat32, {4, 2, 1}},
-                        {"table", DType::kFloat32, {1, 5}}},
-                       {},
-                       1,
-                       {"x:" + x, "state:" + state, "table:" + table},
-                       {},
-                       1,
-                       {0, 1, -1}};
+  pass::InputRequest request{{{"x", DType::kFloat32, {4, 1}},
+                              {"state", DType::kFloat32, {4, 2, 1}},
+                              {"table", DType::kFloat32, {1, 5}}},
+                             {},
+                             1,
+                             {"x:" + x, "state:" + state, "table:" + table},
+                             {},
+                             1,
+                             {0, 1, -1}};
   const auto inputs = make_inputs(request);
   EXPECT_EQ(inputs[1].spec().shape, (Shape{4, 2, 1}));
   EXPECT_EQ(inputs[1].as<float>()[1], 4.0F);  // the second layer of the first sample

@@ -6,8 +6,8 @@
 namespace paceline::workload {
 namespace {
 
-PassSpec four_instances(std::int64_t per_device) {
-  PassSpec spec;
+pass::PassSpec four_instances(std::int64_t per_device) {
+  pass::PassSpec spec;
   spec.load.instances = 4;
   spec.load.instances_per_device = per_device;
   spec.pin_cpus = {0, 2, 4, 6, 1, 3, 5, 7};
@@ -15,7 +15,7 @@ PassSpec four_instances(std::int64_t per_device) {
   return spec;
 }
 
-std::vector<std::string> devices_of(const PassSpec& spec) {
+std::vector<std::string> devices_of(const pass::PassSpec& spec) {
   std::vector<std::string> devices;
   for (std::int64_t i = 0; i < spec.load.instances; ++i)
     devices.push_back(spec_of_instance(spec, i).settings.options.at("device"));

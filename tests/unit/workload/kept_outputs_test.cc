@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Keeps what a pass says.
-class Collected : public RecordSink {
+class Collected : public pass::RecordSink {
  public:
   void emit(const nlohmann::json& record) override { records.push_back(record); }
   [[nodiscard]] nlohmann::json last(const std::string& type) const {
@@ -58,30 +58,30 @@ class KeptOutputs : public ::testing::TestWithParam<const char*> {
     write_npy(folder_ / name, {"x", values.data(), DType::kFloat32, shape, {}, {}});
     return (folder_ / name).string();
   }
-  nlohmann::json correctness_of(PassKind kind) {
+  nlohmann::json correctness_of(pass::PassKind kind) {
     spec_.kind = kind;
     Collected sink;
     run_pass(spec_, sink, interrupt_);
-    return sink.last(kind == PassKind::kCheck ? "check" : "correctness");
+    return sink.last(kind == pass::PassKind::kCheck ? "check" : "correctness");
   }
   fs::path folder_;
-  PassSpec spec_;
+  pass::PassSpec spec_;
   std::atomic<bool> interrupt_ = false;
 };
 
 TEST_P(KeptOutputs, AreComparedAfterTheTimedLoop) {
-  const auto found = correctness_of(PassKind::kTimed).at("correctness");
+  const auto found = correctness_of(pass::PassKind::kTimed).at("correctness");
   EXPECT_EQ(found.at("checked"), true) << found;
   EXPECT_EQ(found.at("passed"), true) << found;
   EXPECT_EQ(found.at("reference"), "by hand");
 }
 
 TEST_P(KeptOutputs, AreComparedInTheCheck) {
-  const auto found = correctness_of(PassKind::kCheck).at("correctness");
+  const auto found = correctness_of(pass::PassKind::kCheck).at("correctness");
   EXPECT_EQ(found.at("passed"), true) << found;
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, KeptOutputs, ::testing::Values(kSync, kClosedLoop));
+INSTANTIATE_TEST_SUITE_P(Scenarios, KeptOutputs, ::testing::Values(pass::kSync, pass::kClosedLoop));
 
 }  // namespace
 }  // namespace paceline::workload

@@ -18,7 +18,7 @@ namespace {
 using test::says;
 
 constexpr std::int64_t kSamples = 8, kChannels = 3, kSide = 32;
-const Tolerance kInt8{0.3, 0.95, 0, 0.5, false}, kFp32{1e-4, 0.99999, 0, 1e-4, true};
+const pass::Tolerance kInt8{0.3, 0.95, 0, 0.5, false}, kFp32{1e-4, 0.99999, 0, 1e-4, true};
 
 ComparedRows map(std::int64_t channels,
                  float (*value)(std::int64_t s, std::int64_t c, std::int64_t y, std::int64_t x)) {
@@ -42,8 +42,8 @@ float wave(std::int64_t s, std::int64_t c, std::int64_t y, std::int64_t x) {
                             std::cos(0.25 * static_cast<double>(y - 2 * s)));
 }
 
-AccuracyQuestion untold() {
-  AccuracyQuestion question;
+pass::AccuracyQuestion untold() {
+  pass::AccuracyQuestion question;
   question.answers = kAutoKind;
   question.trained = true;
   question.max_changed = 0.1;
@@ -51,7 +51,7 @@ AccuracyQuestion untold() {
 }
 
 result::Correctness judged(const ComparedRows& outputs, const ComparedRows& reference,
-                           const Tolerance& tolerance, const std::string& kind = kAutoKind) {
+                           const pass::Tolerance& tolerance, const std::string& kind = kAutoKind) {
   auto question = untold();
   question.answers = kind;
   const ComparedOutputs references{{reference, ""}};
@@ -253,7 +253,7 @@ ComparedRows padded_boxes(float padding, double offset, std::int64_t boxes = 10)
 }
 
 TEST(Boxes, PaddingIsNoAgreement) {
-  const Tolerance bf16{0.2, 0.98, 0, 0.4, false};
+  const pass::Tolerance bf16{0.2, 0.98, 0, 0.4, false};
   for (const float padding : {0.0F, -1.0F}) {
     const auto reference = padded_boxes(padding, 0);
     EXPECT_TRUE(judged(padded_boxes(padding, 3), reference, bf16).passed);
@@ -365,9 +365,9 @@ TEST(SeveralOutputs, AfterTheLoopEachHasLimitsOfItsOwn) {
   const auto reference = map(1, disc);
   const auto masks = quantised_mask(reference);
   const ComparedOutputs outputs{{reference, ""}, {masks, ""}}, references{{reference, ""}, {reference, ""}};
-  const Tolerance dense{0.3, -1, 0, 0.5, false, 0.4};
-  EXPECT_TRUE(compare_all(outputs, references, std::vector<Tolerance>{kFp32, dense}, kFp32).passed);
-  const auto c = compare_all(outputs, references, std::vector<Tolerance>{dense, kFp32}, kFp32);
+  const pass::Tolerance dense{0.3, -1, 0, 0.5, false, 0.4};
+  EXPECT_TRUE(compare_all(outputs, references, std::vector<pass::Tolerance>{kFp32, dense}, kFp32).passed);
+  const auto c = compare_all(outputs, references, std::vector<pass::Tolerance>{dense, kFp32}, kFp32);
   EXPECT_FALSE(c.passed);
   EXPECT_TRUE(says(c.detail, "output 'map'")) << c.detail;
 }

@@ -7,7 +7,7 @@ namespace paceline::workload {
 namespace {
 
 TEST(PrecisionLimits, FollowThePrecisionThatRan) {
-  PassSpec spec;
+  pass::PassSpec spec;
   spec.tolerance = {1e-4, 0.99999};
   spec.accuracy.outputs_decide_too = true;
   spec.limits = {{"int8", {0.3, 0.95, 0, 0.5, false}, 0.1, false}};
@@ -22,10 +22,10 @@ TEST(PrecisionLimits, FollowThePrecisionThatRan) {
 }
 
 TEST(PrecisionLimits, TravelToTheWorker) {
-  PassSpec spec;
+  pass::PassSpec spec;
   spec.limits = {{"int8", {0.3, 0.95, 0, 0.5, false}, 0.1, false}};
   spec.output_tolerances = {{0.1, -1, 2, 0.4, false, 3}};
-  const auto read = pass_from_json(to_json(spec));
+  const auto read = pass::pass_from_json(to_json(spec));
   ASSERT_EQ(read.limits.size(), 1U);
   EXPECT_EQ(read.limits[0].precision, "int8");
   EXPECT_FALSE(read.limits[0].tolerance.max_decides);

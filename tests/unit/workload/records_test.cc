@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/records.h"
+#include "pass/records.h"
 
 #include <gtest/gtest.h>
 
@@ -15,21 +15,20 @@ nlohmann::json tagged(nlohmann::json record, int repetition = 2) {
 }
 
 TEST(Records, BuildTheReport) {
-  PassReport report;
-  apply_record(report, phase_record("load"));
+  pass::PassReport report;
+  pass::apply_record(report, pass::phase_record("load"));
   EXPECT_EQ(report.phase, "load");
-  apply_record(report, loaded_record({{"LibTorch", "2.15.0"}}, {{"threads", "2"}}));
+  pass::apply_record(report, pass::loaded_record({{"LibTorch", "2.15.0"}}, {{"threads", "2"}}));
   EXPECT_EQ(report.effective_settings.at("threads"), "2");
-  apply_record(
-      report,
-      tagged(samples_record({{2, 0, 0, 10, 100, {}, 0}, {2, 0, 1, 120, 101, {}, result::kSampleBatched}})));
+  pass::apply_record(report, tagged(pass::samples_record({{2, 0, 0, 10, 100, {}, 0},
+                                                          {2, 0, 1, 120, 101, {}, result::kSampleBatched}})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[1].host_ns, 101);
   EXPECT_EQ(report.samples[1].repetition, 2);
   EXPECT_EQ(report.samples[1].index, 1);
   EXPECT_EQ(report.samples[1].flags, result::kSampleBatched);
   EXPECT_FALSE(report.done);
-  apply_record(report, done_record());
+  pass::apply_record(report, pass::done_record());
   EXPECT_TRUE(report.done);
 }
 
@@ -38,8 +37,8 @@ TEST(Records, RequestsBringTheirStages) {
   served.queue_ns = 7;
   served.compute_ns = 0;
   lost.flags = result::kSampleTimedOut;
-  PassReport report;
-  apply_record(report, tagged(samples_record({served, lost})));
+  pass::PassReport report;
+  pass::apply_record(report, tagged(pass::samples_record({served, lost})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[0].queue_ns, 7);
   EXPECT_EQ(report.samples[0].compute_ns, 0);
@@ -49,35 +48,37 @@ TEST(Records, RequestsBringTheirStages) {
 }
 
 TEST(Records, DeviceTimesComeAlong) {
-  PassReport report;
-  apply_record(report, tagged(samples_record({{2, 0, 0, 10, 100, 80, 0}, {2, 0, 1, 120, 101, {}, 0}})));
+  pass::PassReport report;
+  pass::apply_record(report,
+                     tagged(pass::samples_record({{2, 0, 0, 10, 100, 80, 0}, {2, 0, 1, 120, 101, {}, 0}})));
   ASSERT_EQ(report.samples.size(), 2U);
   EXPECT_EQ(report.samples[0].device_ns, 80);
   EXPECT_FALSE(report.samples[1].device_ns);
 }
 
 TEST(Records, AStageColumnOfAnotherLengthIsRefused) {
-  PassReport report;
-  auto record = tagged(samples_record({result::Sample{}, result::Sample{}}));
+  pass::PassReport report;
+  auto record = tagged(pass::samples_record({result::Sample{}, result::Sample{}}));
   record["queue_ns"] = {1};
-  EXPECT_THROW(apply_record(report, record), Error);
+  EXPECT_THROW(pass::apply_record(report, record), Error);
 }
 
 TEST(Records, MemoryThatAnEngineDoesNotCountIsMissing) {
-  PassReport counted, uncounted;
-  apply_record(counted, check_record({}, {}, 100, 4096, {}));
+  pass::PassReport counted, uncounted;
+  pass::apply_record(counted, pass::check_record({}, {}, 100, 4096, {}));
   EXPECT_EQ(counted.tensor_peak_bytes, result::Count(100));
   EXPECT_EQ(counted.reserved_peak_bytes, result::Count(4096));
-  apply_record(uncounted, check_record({}, {}, {}, {}, {}));
+  pass::apply_record(uncounted, pass::check_record({}, {}, {}, {}, {}));
   EXPECT_FALSE(uncounted.tensor_peak_bytes);
   EXPECT_EQ(uncounted.reserved_peak_bytes.reason(), "the engine tells of no memory it reserves");
 }
 
 TEST(Records, LayersComeBackAsTheyWere) {
-  PassReport report;
-  apply_record(report, layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
-                                      {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
-                                     "profiler", 20));
+  pass::PassReport report;
+  pass::apply_record(
+      report, pass::layers_record({{"conv1", "Conv", "int8", "block.conv", 12.5, {}},
+                                   {"view", "Reshape", "", "", result::Number::missing("no time"), {}}},
+                                  "profiler", 20));
   ASSERT_EQ(report.layers.size(), 2U);
   EXPECT_EQ(report.layers[0].model_layer, "block.conv");
   EXPECT_EQ(report.layers[0].time_ns, result::Number(12.5));
@@ -86,24 +87,24 @@ TEST(Records, LayersComeBackAsTheyWere) {
 }
 
 TEST(Records, ANoticeIsASentenceForTheUser) {
-  PassReport report;
-  EXPECT_EQ(apply_record(report, notice_record("16000 requests take 5 min"))->notice,
+  pass::PassReport report;
+  EXPECT_EQ(pass::apply_record(report, pass::notice_record("16000 requests take 5 min"))->notice,
             "16000 requests take 5 min");
 }
 
 TEST(Records, AFirstOperationThatDidNotRunKeepsItsReason) {
-  PassReport report;
-  apply_record(report, describe_record({"eager"}, result::Number::missing("no CUDA device")));
+  pass::PassReport report;
+  pass::apply_record(report, pass::describe_record({"eager"}, result::Number::missing("no CUDA device")));
   EXPECT_FALSE(report.first_op_ns);
   EXPECT_EQ(report.first_op_ns.reason(), "no CUDA device");
-  apply_record(report, describe_record({"eager"}, result::Number(2e9)));
+  pass::apply_record(report, pass::describe_record({"eager"}, result::Number(2e9)));
   EXPECT_EQ(*report.first_op_ns, 2e9);
 }
 
 TEST(Records, ProgressIsPassedOnNotKept) {
-  PassReport report;
+  pass::PassReport report;
   const auto progress =
-      apply_record(report, progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
+      pass::apply_record(report, pass::progress_record({"measure", 12, 1.5, result::Number(2e6), {}, {}}));
   ASSERT_TRUE(progress);
   EXPECT_EQ(progress->n, 12);
   EXPECT_EQ(*progress->p50_ns, 2e6);
@@ -111,33 +112,33 @@ TEST(Records, ProgressIsPassedOnNotKept) {
 }
 
 TEST(Records, InterruptsRestartsAndFaultsTravel) {
-  PassReport report;
-  apply_record(report, tagged(interrupted_record(/*asked=*/false)));
+  pass::PassReport report;
+  pass::apply_record(report, tagged(pass::interrupted_record(/*asked=*/false)));
   EXPECT_TRUE(report.interrupted && !report.asked_to_end);
-  apply_record(report, tagged(interrupted_record(/*asked=*/true)));
+  pass::apply_record(report, tagged(pass::interrupted_record(/*asked=*/true)));
   EXPECT_TRUE(report.asked_to_end);
   result::RestartFigures restart;
   restart.cause = "rank 1 was killed";
   restart.steps_lost = 5;
-  EXPECT_THROW(apply_record(report, restarts_record({restart})), Error) << "of which repetition?";
+  EXPECT_THROW(pass::apply_record(report, pass::restarts_record({restart})), Error) << "of which repetition?";
   result::Repetition repetition;
   repetition.training.emplace_back();
-  apply_record(report, tagged(repetition_record(repetition)));
-  apply_record(report, tagged(restarts_record({restart})));
+  pass::apply_record(report, tagged(pass::repetition_record(repetition)));
+  pass::apply_record(report, tagged(pass::restarts_record({restart})));
   const auto& kept = report.repetition.training.at(0).restarts;
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].cause, "rank 1 was killed");
   EXPECT_EQ(kept[0].steps_lost, result::Count(5));
-  EXPECT_TRUE(apply_record(report, tagged(fault_record("rank 1: fault on purpose")))->fault);
-  EXPECT_FALSE(apply_record(report, tagged(notice_record("all is well")))->fault);
+  EXPECT_TRUE(pass::apply_record(report, tagged(pass::fault_record("rank 1: fault on purpose")))->fault);
+  EXPECT_FALSE(pass::apply_record(report, tagged(pass::notice_record("all is well")))->fault);
 }
 
 TEST(Records, WhatIsNoRecordIsRefused) {
-  PassReport report;
+  pass::PassReport report;
   for (const char* text : {"[]", "3", "{}", R"({"type": 1})", R"({"type": "dance"})", R"({"type": "phase"})",
                            R"({"type": "samples", "start_ns": [1]})", R"({"type": "loaded"})",
                            R"({"type": "samples", "start_ns": [1], "host_ns": [1, 2], "flags": [0]})"})
-    EXPECT_THROW(apply_record(report, nlohmann::json::parse(text)), Error) << text;
+    EXPECT_THROW(pass::apply_record(report, nlohmann::json::parse(text)), Error) << text;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "workload/records.h"
+#include "pass/records.h"
 
 namespace paceline::workload {
 namespace {
@@ -53,9 +53,9 @@ TEST(Records, ProfiledStepsTravel) {
   steps.source = "a profiler";
   steps.step_ns = {5, 7};
   steps.operators = {{"conv", 3, result::Number::missing("beside"), 4.0, {}}};
-  PassReport report;
+  pass::PassReport report;
   EXPECT_FALSE(report.profiled_steps);
-  apply_record(report, operators_record(steps));
+  pass::apply_record(report, pass::operators_record(steps));
   ASSERT_TRUE(report.profiled_steps);
   EXPECT_EQ(report.profiled_steps->step_ns, steps.step_ns);
   EXPECT_EQ(report.profiled_steps->operators.at(0).self_ns.reason(), "beside");

@@ -53,7 +53,7 @@ TEST(Sensitivity, OneSampleGivesNoAdvice) {
   EXPECT_TRUE(says(s, "give more calibration data"));
 }
 
-struct NoSink : RecordSink {
+struct NoSink : pass::RecordSink {
   void emit(const nlohmann::json&) override {}
 };
 
@@ -62,7 +62,7 @@ TEST(Sensitivity, OutputsThatAreNotOneRowASampleAreRefused) {
   const test::ScratchFolder folder;
   Tensor inputs({"x", DType::kFloat32, {8, 2, 1, 1}});
   write_npy(folder / "x.npy", inputs.view());
-  PassSpec spec;
+  pass::PassSpec spec;
   spec.plugin_file = SPIN_PLUGIN_FILE;
   spec.engine = "fault";
   spec.model.inputs = {{"x", DType::kFloat32, {1, 2, 1, 1}}};

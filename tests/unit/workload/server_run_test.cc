@@ -6,9 +6,9 @@
 namespace paceline::workload {
 namespace {
 
-PassSpec server(double share, double rate = 0) {
-  PassSpec spec;
-  spec.load.scenario = kServer;
+pass::PassSpec server(double share, double rate = 0) {
+  pass::PassSpec spec;
+  spec.load.scenario = pass::kServer;
   spec.load.share = share;
   spec.load.rate_per_s = rate;
   return spec;

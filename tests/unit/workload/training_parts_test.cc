@@ -16,14 +16,14 @@ namespace paceline::workload {
 namespace {
 
 TEST(LearningRate, WarmsUpLinearlyToItsBase) {
-  const ScheduleSpec schedule{.base = 0.4, .warmup_steps = 4};
+  const pass::ScheduleSpec schedule{.base = 0.4, .warmup_steps = 4};
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), 0.1);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 3), 0.4);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 400), 0.4);
 }
 
 TEST(LearningRate, CosineEndsAtItsLastShareAndStaysThere) {
-  const ScheduleSpec schedule{
+  const pass::ScheduleSpec schedule{
       .name = "cosine", .base = 1, .warmup_steps = 10, .total_steps = 110, .last = 0.1};
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 10), 1);
   EXPECT_NEAR(learning_rate(schedule, 60), 0.55, 1e-12);
@@ -32,7 +32,7 @@ TEST(LearningRate, CosineEndsAtItsLastShareAndStaysThere) {
 }
 
 TEST(LearningRate, StepsDownByItsFactor) {
-  const ScheduleSpec schedule{.name = "step", .base = 1, .step_every = 30, .gamma = 0.1};
+  const pass::ScheduleSpec schedule{.name = "step", .base = 1, .step_every = 30, .gamma = 0.1};
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 29), 1);
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 30), 0.1);
   EXPECT_NEAR(learning_rate(schedule, 65), 0.01, 1e-15);

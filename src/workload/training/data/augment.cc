@@ -16,7 +16,7 @@ namespace {
 constexpr double kSmallestArea = 0.08;
 constexpr double kFlattest = 3.0 / 4.0, kWidest = 4.0 / 3.0;
 constexpr int kTries = 10;
-constexpr double kResizedTo = 256.0 / 224.0;  // of the shorter side, before the middle is cut out
+constexpr double kResizedTo = 256.0 / 224.0;  // of the shorter side, before the centre is cropped
 
 Crop middle(int width, int height, int crop_width, int crop_height) {
   return {(width - crop_width) / 2, (height - crop_height) / 2, crop_width, crop_height};
@@ -49,7 +49,7 @@ Crop random_crop(int width, int height, Draws& draws) {
 Crop centre_crop(int width, int height, const SampleShape& target) {
   const double target_short = static_cast<double>(std::min(target.width, target.height));
   const double pixel =
-      std::min(width, height) / (target_short * kResizedTo);  // of the target, in the picture
+      std::min(width, height) / (target_short * kResizedTo);  // size of the target within the picture
   const auto side = [&](std::int64_t of_target, int limit) {
     return std::clamp(rounded(static_cast<double>(of_target) * pixel), 1, limit);
   };

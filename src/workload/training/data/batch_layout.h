@@ -17,12 +17,12 @@ class BatchLayout {
   explicit BatchLayout(std::vector<TensorSpec> specs);
   [[nodiscard]] std::int64_t batch() const;
   [[nodiscard]] SampleShape sample_shape() const;
-  [[nodiscard]] std::vector<Tensor> make_buffers() const;  // masks are filled
+  [[nodiscard]] std::vector<Tensor> make_buffers() const;  // with the masks filled in
   [[nodiscard]] SampleMemory sample(std::span<Tensor> buffers, std::int64_t row) const;
 
  private:
   std::vector<TensorSpec> specs_;
-  std::optional<std::size_t> image_, tokens_, label_;  // places in specs_
+  std::optional<std::size_t> image_, tokens_, label_;  // indices into specs_
 };
 
 }  // namespace paceline::workload

@@ -22,7 +22,7 @@ class BatchMaker {
   [[nodiscard]] std::vector<Tensor> make_buffers() const { return layout_.make_buffers(); }
   // Stops early, between two samples, when `cancelled`.
   void make(std::int64_t number, std::span<Tensor> buffers, const std::atomic<bool>& cancelled);
-  // Samples made a second of one thread's time; nullopt before the first.
+  // Samples per second of one thread's time; missing before the first.
   [[nodiscard]] std::optional<double> samples_per_s() const;
 
  private:

@@ -14,18 +14,18 @@
 
 namespace paceline::workload {
 
-// Micro-batches in the order of their numbers. What was taken stays as it is until give_back or seek. One
-// thread takes, at most BatchMaker::micro_batches() between two give_backs.
+// Supplies micro-batches in the order of their numbers. A taken one stays valid until give_back or seek. One
+// thread takes, at most BatchMaker::micro_batches() of them between two calls of give_back.
 class BatchSupply {
  public:
   virtual ~BatchSupply() = default;
-  // The next one; throws what making it threw, and throws it again when it is called again.
+  // The next micro-batch. An error in making one is thrown, and thrown again on the next call.
   virtual std::span<Tensor> take() = 0;
   virtual void give_back() = 0;
   virtual void seek(std::int64_t number) = 0;
 };
 
-// The first step's data, made once, again and again.
+// Makes the data of the first step once and returns them every time.
 class FixedSupply : public BatchSupply {
  public:
   explicit FixedSupply(BatchMaker& maker);
@@ -38,7 +38,7 @@ class FixedSupply : public BatchSupply {
   std::size_t taken_ = 0;
 };
 
-// Made when it is taken, by the thread that takes it.
+// Makes each micro-batch when it is taken, on the thread that takes it.
 class DirectSupply : public BatchSupply {
  public:
   explicit DirectSupply(BatchMaker& maker);
@@ -52,8 +52,9 @@ class DirectSupply : public BatchSupply {
   std::int64_t next_ = 0;
 };
 
-// Made ahead by threads: each takes the next number nobody has, so that a slow one holds nobody up, while
-// fewer than workers * prefetch are made or in work and not taken. The lock is never held while one is made.
+// Makes micro-batches ahead in threads. Each thread takes the next free number, so that a slow one holds no
+// other up, while fewer than workers * prefetch are made or in work and not taken. The lock is never held
+// while one is made.
 class PrefetchingSupply : public BatchSupply {
  public:
   PrefetchingSupply(BatchMaker& maker, std::int64_t workers, std::int64_t prefetch);
@@ -78,7 +79,7 @@ class PrefetchingSupply : public BatchSupply {
   std::vector<Slot> slots_;  // a ring: number modulo size
   std::mutex mutex_;
   std::condition_variable_any start_, finished_;
-  std::int64_t next_ = 0;      // nobody has begun it
+  std::int64_t next_ = 0;      // the first that no thread has begun
   std::int64_t taken_ = 0;     // all before it were taken
   std::int64_t returned_ = 0;  // all before it were given back
   int busy_ = 0;

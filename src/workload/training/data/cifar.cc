@@ -33,7 +33,7 @@ bool is_archive(const fs::path& file) {
   return file.extension() == ".gz" || file.extension() == ".tgz";
 }
 
-// What there is of the data set, best first.
+// The file to read the part from: the part itself, else the archive.
 std::optional<fs::path> find_file(const fs::path& path, const PublishedFile& published,
                                   CifarPart part = CifarPart::kTrain) {
   std::error_code ignored;
@@ -50,7 +50,7 @@ std::optional<fs::path> find_file(const fs::path& path, const PublishedFile& pub
   return std::nullopt;
 }
 
-// Held by one process at a time.
+// Locks the folder for one process at a time.
 FileDescriptor lock_folder(const fs::path& folder) {
   FileDescriptor lock(::open((folder / "fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (lock) ::flock(lock.get(), LOCK_EX);
@@ -62,7 +62,7 @@ void fetch_and_unpack(const fs::path& folder, const PublishedFile& published,
   if (!fs::exists(folder / published.name)) fetch_published(published, folder, tools);
   check_published(folder / published.name, published);
   make_directories(folder / "cifar-100-binary");
-  for (const auto part : {CifarPart::kTest, CifarPart::kTrain})  // train.bin says that all is there
+  for (const auto part : {CifarPart::kTest, CifarPart::kTrain})  // train.bin last: then all is there
     write_file_atomic(folder / "cifar-100-binary" / file_of(part),
                       read_tar_gz_member(folder / published.name, file_of(part)));
 }

@@ -12,7 +12,7 @@
 
 namespace paceline::workload {
 
-// The archive as the University of Toronto publishes it.
+// CIFAR-100: the archive as the University of Toronto publishes it.
 inline constexpr PublishedFile kCifar100{
     "cifar-100-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar.html",
     "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
@@ -20,17 +20,17 @@ inline constexpr PublishedFile kCifar100{
 
 enum class CifarPart { kTrain, kTest };
 
-// One part of CIFAR-100: records of a coarse label, a fine label, and 32 x 32 pixels as planes of red,
-// green and blue. A folder's train.bin (test.bin) is mapped; an archive is unpacked into this process's
-// memory after its digest was compared.
+// One part of CIFAR-100: records of a coarse label, a fine label, and 32 x 32 pixels as planes of red, green
+// and blue. The train.bin (test.bin) of a folder is mapped; an archive is unpacked into this process's memory
+// after its digest was checked.
 class CifarRecords {
  public:
   static constexpr int kSide = 32;
   static constexpr std::size_t kRecordBytes = 2 + 3 * kSide * kSide;
 
-  // `path`: the archive, train.bin (for the test set the test.bin beside it), or a folder that holds one of
-  // them (also in cifar-100-binary). Throws Error(kIo): nothing there, with what to put where; Error(kData):
-  // another size or digest, a label above 99.
+  // `path` is the archive, train.bin (for the test set the test.bin beside it), or a folder that holds one of
+  // them (also in cifar-100-binary). Throws Error(kIo) when nothing is there, saying what to put where;
+  // Error(kData) for another size or digest and for a label above 99.
   CifarRecords(const std::filesystem::path& path, const PublishedFile& published,
                CifarPart part = CifarPart::kTrain);
   [[nodiscard]] std::int64_t size() const;
@@ -47,11 +47,11 @@ class CifarRecords {
   std::size_t bytes_ = 0;
 };
 
-// Whether the part is there, by names. An empty path: of what cached_cifar100 keeps.
+// Whether the part is there, judged by file names. An empty path stands for the folder of cached_cifar100.
 bool has_cifar100(const std::filesystem::path& path, CifarPart part);
 
-// `folder` with CIFAR-100 in it: fetched and unpacked there unless it is. Several processes may call this at
-// once. Throws Error(kIo) when it cannot be had, with what to put where.
+// Fetches CIFAR-100 and unpacks it into `folder` unless it is there. Several processes may call this at once.
+// Throws Error(kIo) when it cannot be fetched, saying what to put where.
 std::filesystem::path cached_cifar100(const std::filesystem::path& folder, const PublishedFile& published,
                                       const std::vector<FetchTool>& tools = kFetchTools);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The data source CIFAR-100.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,12 +14,12 @@ namespace paceline::workload {
 namespace {
 
 constexpr int kSide = CifarRecords::kSide;
-constexpr int kPadding = 4;  // black, around the picture before a random crop
+constexpr int kPadding = 4;  // pixels of black around the picture before a random crop
 constexpr std::int64_t kCifarClasses = 100;
 
 using Pixels = std::array<unsigned char, std::size_t{3} * kSide * kSide>;
 
-// Pixel by pixel instead of plane by plane, moved by (dx, dy); black comes in from outside.
+// Interleaves the planes and moves the picture by (dx, dy); black comes in from outside.
 Pixels moved(const unsigned char* planes, int dx, int dy) {
   Pixels pixels{};
   for (int y = 0; y < kSide; ++y)

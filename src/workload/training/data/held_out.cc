@@ -19,8 +19,8 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-// Empty: there is none.
-fs::path held_out_folder(const DataSpec& data) {
+// Empty where there is none.
+fs::path held_out_folder(const pass::DataSpec& data) {
   const fs::path root = data.path;
   if (!is_folder(root / "train")) return {};
   const auto* name = std::find_if(kHeldOutFolders.begin(), kHeldOutFolders.end(),
@@ -28,29 +28,29 @@ fs::path held_out_folder(const DataSpec& data) {
   return name == kHeldOutFolders.end() ? fs::path() : root / *name;
 }
 
-bool folder_has_it(const DataSpec& data) {
+bool folder_has_it(const pass::DataSpec& data) {
   return !held_out_folder(data).empty();
 }
 
-bool cifar_has_it(const DataSpec& data) {
+bool cifar_has_it(const pass::DataSpec& data) {
   return has_cifar100(data.path, CifarPart::kTest);
 }
 
 struct HoldsOut {
   std::string_view source;
-  bool (*has)(const DataSpec&);
+  bool (*has)(const pass::DataSpec&);
 };
 constexpr std::array kHoldsOut{HoldsOut{"cifar100", cifar_has_it}, HoldsOut{"image_folder", folder_has_it}};
 
 }  // namespace
 
-bool has_held_out(const DataSpec& data) {
+bool has_held_out(const pass::DataSpec& data) {
   const auto* row = std::find_if(kHoldsOut.begin(), kHoldsOut.end(),
                                  [&](const HoldsOut& r) { return r.source == data.source; });
   return row != kHoldsOut.end() && row->has(data);
 }
 
-fs::path image_folder_of(const DataSpec& data) {
+fs::path image_folder_of(const pass::DataSpec& data) {
   const auto held_out = held_out_folder(data);
   if (held_out.empty()) return data.path;
   return data.held_out ? held_out : fs::path(data.path) / "train";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The data source of a folder of images, one folder per class.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,19 +27,19 @@ bool is_picture(const fs::path& file) {
               fmt::format("cannot read data.path '{}': {}", folder.string(), error.message()));
 }
 
-// What `entry` says may throw where a link leads nowhere.
+// `entry` may throw where a link leads nowhere.
 bool is_folder_entry(const fs::directory_entry& entry) {
   std::error_code error;
   return entry.is_directory(error);
 }
 
-// A link that leads nowhere counts, so that reading names it; pipes and devices do not.
+// A link that leads nowhere counts, so that reading it names it in an error; pipes and devices do not.
 bool is_picture_file(const fs::directory_entry& entry) {
   std::error_code error;
   return is_picture(entry.path()) && !is_folder_entry(entry) && !entry.is_other(error);
 }
 
-// Every entry of the iterator that `keep` likes, in the order of names.
+// The entries that `keep` accepts, in the order of names.
 template <typename Iterator, typename Keep>
 std::vector<fs::path> listed(const fs::path& folder, Keep keep) {
   std::error_code error;
@@ -63,8 +64,8 @@ std::vector<fs::path> pictures_below(const fs::path& folder) {
   return files;
 }
 
-// Classes are the folders that are trained on, whichever part is read: held-out data may lack some.
-std::vector<std::string> class_names(DataSpec data) {
+// Classes are those of the training folders, whichever part is read: held-out data may lack some.
+std::vector<std::string> class_names(pass::DataSpec data) {
   data.held_out = false;
   std::vector<std::string> names;
   for (const auto& folder : folders_of(image_folder_of(data))) names.push_back(folder.filename().string());

@@ -22,11 +22,11 @@ void check(const LoaderSetup& setup) {
   at_least("the number of micro-batches", setup.micro_batches, 1);
 }
 
-bool is_fixed(const DataSpec& data) {
+bool is_fixed(const pass::DataSpec& data) {
   return data.source == "synthetic" && !data.synthetic_fresh;
 }
 
-std::unique_ptr<BatchSupply> make_supply(BatchMaker& maker, const DataSpec& data) {
+std::unique_ptr<BatchSupply> make_supply(BatchMaker& maker, const pass::DataSpec& data) {
   if (is_fixed(data)) return std::make_unique<FixedSupply>(maker);
   if (data.workers == 0) return std::make_unique<DirectSupply>(maker);
   return std::make_unique<PrefetchingSupply>(maker, data.workers, data.prefetch);
@@ -53,7 +53,7 @@ class Loader::Impl {
       for (Tensor& tensor : supply->take()) views.push_back(tensor.view());
   }
 
-  std::string remark;  // of the source
+  std::string remark;  // from the source
   std::int64_t samples_per_step;
   Sampler sampler;
   bool fixed;
@@ -61,7 +61,7 @@ class Loader::Impl {
   std::int64_t step = 0;
   std::vector<TensorView> views;
   BatchMaker maker;
-  std::unique_ptr<BatchSupply> supply;  // before the maker goes, its threads do
+  std::unique_ptr<BatchSupply> supply;  // its threads end before the maker does
 };
 
 Loader::Loader(const LoaderSetup& setup) {
@@ -77,7 +77,7 @@ std::span<const TensorView> Loader::next() {
   try {
     impl_->take_step();
   } catch (...) {
-    seek(impl_->step);  // the same step again, whole
+    seek(impl_->step);  // repeats the same step as a whole
     throw;
   }
   ++impl_->step;

@@ -24,7 +24,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0) fail(errno);
   size_ = static_cast<std::size_t>(info.st_size);
-  if (size_ == 0) return;  // nothing can be mapped
+  if (size_ == 0) return;  // an empty file cannot be mapped
   void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) fail(errno);
   data_ = static_cast<const unsigned char*>(memory);

@@ -6,7 +6,8 @@
 
 namespace paceline::workload {
 
-// A whole file as memory, read-only; processes that map the same file share it. It must not shrink meanwhile.
+// Maps a whole file into memory, read-only; processes that map the same file share it. It must not shrink
+// meanwhile.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);  // throws Error(kIo) naming the path

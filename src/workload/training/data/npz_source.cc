@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The data source of an .npz file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stb/stb_image_resize.h>
@@ -53,7 +54,7 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, std::string_view nam
                           names.empty() ? "it is empty" : fmt::format("only: {}", fmt::join(names, ", "))));
 }
 
-// [N, C, H, W] with C of 1 or 3, [N, H, W], or [N, F] where F is a square number: grey ones.
+// Accepts [N, C, H, W] with C of 1 or 3, [N, H, W], or [N, F] of grey pictures where F is a square number.
 Shape as_planes(const Shape& shape, const std::string& path) {
   if (element_count(shape) == 0)
     throw Error(ErrorCode::kData,
@@ -68,7 +69,7 @@ Shape as_planes(const Shape& shape, const std::string& path) {
                           path, fmt::join(shape, ", ")));
 }
 
-// The mean over the set would be none either.
+// With such a value the mean over the set would not be finite either.
 void check_finite(const std::vector<float>& values, std::int64_t rows, const std::string& path) {
   const auto bad =
       std::find_if_not(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
@@ -80,7 +81,7 @@ void check_finite(const std::vector<float>& values, std::int64_t rows, const std
                           (bad - values.begin()) / each, path, std::isnan(*bad) ? "NaN" : "an infinity"));
 }
 
-// Mean 0 and deviation 1 over the whole set.
+// Scales to mean 0 and standard deviation 1 over the whole set.
 void standardise(std::vector<float>& values) {
   double sum = 0, squares = 0;
   for (const float value : values) sum += value, squares += static_cast<double>(value) * value;

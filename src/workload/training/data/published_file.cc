@@ -17,7 +17,7 @@ namespace paceline::workload {
 namespace fs = std::filesystem;
 namespace {
 
-// How a program ended, as in a shell; nullopt: it is not installed.
+// The exit code as a shell gives it; nullopt: the program is not installed.
 std::optional<int> run(const FetchTool& command) {
   std::vector<char*> arguments;
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

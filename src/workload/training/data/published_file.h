@@ -8,7 +8,7 @@
 
 namespace paceline::workload {
 
-// A file that somebody publishes, as it is known.
+// A file that somebody publishes, which is fetched from `url` and checked by size and digest.
 struct PublishedFile {
   std::string_view name, page, url, sha256;
   std::int64_t bytes;
@@ -17,12 +17,13 @@ struct PublishedFile {
 // Throws Error(kData) when `file` has another size or digest.
 void check_published(const std::filesystem::path& file, const PublishedFile& published);
 
-// A program and its arguments; the file to write and the address follow.
+// A program and its arguments; the output file and the URL follow.
 using FetchTool = std::vector<std::string>;
 extern const std::vector<FetchTool> kFetchTools;  // curl, wget
 
-// Has the first tool that is installed fetch the file, checks it, and puts it into `folder` under its name.
-// Throws Error(kUnavailable): no tool, or it failed; Error(kData): another file came; Error(kIo).
+// Fetches the file with the first tool that is installed, checks it, and puts it into `folder` under its
+// name. Throws Error(kUnavailable) without a tool or when it failed, Error(kData) when another file came, and
+// Error(kIo).
 void fetch_published(const PublishedFile& published, const std::filesystem::path& folder,
                      const std::vector<FetchTool>& tools = kFetchTools);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Decides which samples a rank sees when.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +11,7 @@ namespace paceline::workload {
 class Permutation {
  public:
   Permutation(std::int64_t size, std::uint64_t key);
-  // What stands at `place`; every value of the range once.
+  // The value at `place`; every value of the range occurs once.
   [[nodiscard]] std::int64_t operator()(std::int64_t place) const;
 
  private:
@@ -19,7 +20,7 @@ class Permutation {
   unsigned half_bits_ = 1;
 };
 
-// How an epoch is dealt out.
+// How the samples of an epoch are distributed over ranks.
 struct Sharding {
   std::int64_t samples = 0;         // of the data set
   std::int64_t samples_a_step = 1;  // of one rank: micro-batch size times micro-batches
@@ -29,16 +30,16 @@ struct Sharding {
   std::uint64_t seed = 0;
 };
 
-// Which samples a rank sees when. An epoch is a permutation that (seed, epoch) decides; step s takes its next
-// samples_a_step * world places, dealt to the ranks in turn as PyTorch's DistributedSampler does: no sample
-// is seen twice in an epoch, by nobody. The rest that fills no step of all ranks is left out of the epoch.
+// An epoch is a permutation that (seed, epoch) decides; step s takes its next samples_a_step * world places,
+// dealt to the ranks in turn as PyTorch's DistributedSampler does, so that no sample is seen twice in an
+// epoch. The rest that does not fill a step of all ranks is left out.
 class Sampler {
  public:
   // Throws Error(kConfig) when the data set is smaller than one step of all ranks.
   explicit Sampler(const Sharding& sharding);
   [[nodiscard]] std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   [[nodiscard]] std::int64_t samples_a_step_of_all() const;
-  // Sample `i` of this rank in step `step`, counted from 0 on over all epochs.
+  // Sample `i` of this rank in step `step`, counted from 0 over all epochs.
   [[nodiscard]] std::int64_t sample(std::int64_t step, std::int64_t i) const;
   [[nodiscard]] std::int64_t epoch(std::int64_t step) const { return step / steps_per_epoch_; }
 

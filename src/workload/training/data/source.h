@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The interface of a labelled data set.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,11 +7,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "workload/training/train_spec.h"
+#include "pass/train_spec.h"
 
 namespace paceline::workload {
 
-// What one sample of a model is made of; 0: it has no such part.
+// What one sample of a model consists of; 0: the model has no such part.
 struct SampleShape {
   std::int64_t channels = 0, height = 0, width = 0;  // image, planes of float32
   std::int64_t tokens = 0;                           // int64
@@ -24,7 +25,7 @@ struct SampleMemory {
   std::int64_t* label = nullptr;
 };
 
-// Random numbers one after the other, for what is drawn for one sample in one epoch.
+// A stream of random numbers for one sample in one epoch.
 class Draws {
  public:
   explicit Draws(const CounterRng& random) : random_(random) {}
@@ -44,21 +45,21 @@ class Source {
  public:
   virtual ~Source() = default;
   [[nodiscard]] virtual std::int64_t samples() const = 0;
-  // What a person should know of it, in words; empty: nothing.
+  // What a user should know about it, in words; may be empty.
   [[nodiscard]] virtual std::string remark() const { return {}; }
   // Throws Error(kIo, kData) naming the file and what is wrong with it.
   virtual void read(std::int64_t index, Draws draws, const SampleMemory& sample) const = 0;
 };
 
 struct SourceSetup {
-  DataSpec data;
+  pass::DataSpec data;
   SampleShape shape;
   std::int64_t classes = 0;     // 0: not known
   std::int64_t vocabulary = 0;  // 0: not known
 };
 
-// The source that data.source names. Throws Error(kConfig) for an unknown one, listing those there are, and
-// for a model that it is not for.
+// The source that data.source names. Throws Error(kConfig) for an unknown name, listing the known ones, and
+// for a model that the source is not for.
 std::unique_ptr<Source> make_source(const SourceSetup& setup);
 
 }  // namespace paceline::workload

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Every source in one table.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The data source of random samples.
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -7,10 +8,10 @@
 namespace paceline::workload {
 namespace {
 
-constexpr std::int64_t kFewClasses = 10;  // every model tells as many apart
+constexpr std::int64_t kFewClasses = 10;  // every model has at least as many
 constexpr std::int64_t kFewTokens = 1000;
 
-// The numbers of sample i are those that make_inputs gives sample i of an input of the same name and seed.
+// Sample i has the numbers that make_inputs gives sample i of an input of the same name and seed.
 class SyntheticSource : public Source {
  public:
   explicit SyntheticSource(const SourceSetup& setup)

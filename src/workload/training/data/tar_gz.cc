@@ -31,7 +31,7 @@ class GzipStream {
   [[noreturn]] void bad(std::string_view why) const {
     throw Error(ErrorCode::kData, fmt::format("'{}' is not a readable .tar.gz archive: {}", path_, why));
   }
-  // False: the stream ends here.
+  // Returns false when the stream ends here.
   bool read(char* to, std::size_t size) {
     while (size > 0) {
       const int n = gzread(file_.get(), to, static_cast<unsigned>(std::min<std::size_t>(size, 1 << 26)));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The data source of a file of token ids.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +16,7 @@ namespace {
 
 struct TokenFormat {
   std::string_view suffix;
-  std::size_t bytes;  // a token, little-endian
+  std::size_t bytes;  // per token, little-endian
 };
 constexpr std::array<TokenFormat, 3> kFormats{{{".bin", 2}, {".u16", 2}, {".u32", 4}}};
 

@@ -6,7 +6,7 @@
 
 namespace gloo::rendezvous {
 
-// What c10d's adapter overrides; no object of it is made here.
+// Base class that c10d's adapter overrides; no object of it is made here.
 class Store {
  public:
   virtual ~Store() = default;

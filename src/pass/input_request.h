@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What a worker is told about the inputs that a case, or a calibration, needs.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace paceline::pass {
+
+// How pixels of 0 to 255 become numbers: (pixel - mean) / scale, one value or red, green, blue. Neither is
+// given: ImageNet's for float32, the pixels themselves for uint8. One is given: the other is 0 or 1.
+struct ImageFormat {
+  std::vector<double> mean, scale;
+  bool reverse_channels = false;  // blue, green, red
+};
+
+struct InputRequest {
+  std::vector<TensorSpec> specs;        // as stored (input_layout.h): dimension 0 is the number of samples
+  std::vector<std::int64_t> id_limits;  // one a spec; above 0: token ids below it; 0: normal data or ones
+  std::uint64_t seed = 0;
+  std::vector<std::string>
+      load_inputs;                  // .npy or .npz files instead of random data; "name:x.npy" names the input
+  std::filesystem::path image_dir;  // JPEG/PNG instead of random data, for one image input
+  std::int64_t batch = 1;           // samples are made in whole batches
+  // The batch dimension of each of the model's inputs, -1: none; empty: dimension 0. Files hold arrays in the
+  // model's layout.
+  std::vector<std::int64_t> batch_dimensions{};
+  ImageFormat image_format{};
+};
+
+}  // namespace paceline::pass

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/timed_loop.h"
+#include "pass/input_request.h"
+#include "pass/load_spec.h"
+#include "pass/rank_spec.h"
+#include "pass/train_spec.h"
+#include "plugin/builder.h"
+#include "plugin/engine.h"
+#include "plugin/exporter.h"
+
+// A pass is what one worker process does; it travels to the worker as JSON.
+namespace paceline::pass {
+
+enum class PassKind {
+  kDescribe,      // load the plug-in, say what it is (paceline validate)
+  kInspect,       // say which inputs a model file has
+  kInputs,        // make the inputs of cases, or of a calibration, as files
+  kExpected,      // the outputs that a user's file expects, as a reference file
+  kReference,     // run the sample inputs, write the outputs others are checked against
+  kCheck,         // compare outputs with the reference, read back the executed precision; untimed
+  kTimed,         // nothing but the loop
+  kExport,        // write a built-in model as a file that other engines read
+  kQuantise,      // write an ONNX file again in another precision, calibrating where needed
+  kBuild,         // compile an ONNX file into a file of one engine's own
+  kProfile,       // time every layer under the engine's profiler
+  kTrain,         // one rank of a training run: its steps, timed
+  kTrainProfile,  // the same, a few steps; rank 0 under the profiler
+  kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
+};
+
+// What a pass of a kind is to those who start it. One row a kind, in the order of the enumeration.
+enum class OnTermination { kEnds, kTellsSteps, kStays };  // what its worker does at SIGTERM and SIGHUP
+struct PassTraits {
+  PassKind kind;
+  std::string_view name;
+  bool timed = false;       // a repetition of its case comes of it
+  bool by_ranks = false;    // world_size processes run it together
+  bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
+  OnTermination on_termination = OnTermination::kEnds;
+};
+inline constexpr std::array<PassTraits, 14> kPassKinds{{
+    {PassKind::kDescribe, "describe"},
+    {PassKind::kInspect, "inspect"},
+    {PassKind::kInputs, "inputs"},
+    {PassKind::kExpected, "expected"},
+    {PassKind::kReference, "reference", false, false, true},
+    {PassKind::kCheck, "check"},
+    {PassKind::kTimed, "timed", true},
+    {PassKind::kExport, "export", false, false, true},
+    {PassKind::kQuantise, "quantise"},
+    {PassKind::kBuild, "build"},
+    {PassKind::kProfile, "profile"},
+    {PassKind::kTrain, "train", true, true, false, OnTermination::kTellsSteps},
+    {PassKind::kTrainProfile, "train_profile", false, true},
+    // A scheduler signals every process of a job; the store is needed until the last has ended.
+    {PassKind::kStore, "store", false, false, false, OnTermination::kStays},
+}};
+constexpr const PassTraits& traits_of(PassKind kind) {
+  return kPassKinds.at(static_cast<std::size_t>(kind));
+}
+inline std::string pass_kind_name(PassKind kind) {
+  return std::string(traits_of(kind).name);
+}
+
+// Limits of one output.
+struct Tolerance {
+  double max_rel_err = 0;
+  double centred_cosine = 0;
+  double max_abs_err = 0;  // an error up to this is accepted whatever its relative size
+  // Limit of the 0.98 quantile of the errors, over the reference's standard deviation.
+  double quantile_err = 0;
+  bool max_decides =
+      true;          // fp32, and where the user wrote max_rel_err; else the kind of output says which figure
+  double scale = 0;  // that standard deviation, where it is known from more samples; 0: of those compared
+  bool quantile_written = false;  // by the user: it decides for maps in fp32, too
+};
+
+// Limits that hold once the precision of a file was read back.
+struct PrecisionLimits {
+  std::string precision;
+  Tolerance tolerance;
+  double max_changed = 1;
+  bool outputs_decide_too = false;
+};
+
+// What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
+struct AccuracyQuestion {
+  std::string answers = "none";     // what the first output is: auto, or a kind (output_kind.h)
+  std::string answers_because;      // who says so, where it is not guessed
+  bool trained = false;             // weights from a file; random ones answer nearly alike to every input
+  bool outputs_decide_too = false;  // where the answers decide: limits the user wrote, and fp32
+  double max_changed = 1;           // accepted share of changed answers
+  double claim = 0;                 // "top-1 changes by less than this"; 0: nothing is claimed
+  std::string inputs;               // where they are from, in words
+  std::int64_t samples_asked = 0;
+  std::string labels_file;
+  std::vector<std::int64_t> labels;  // one a sample; empty: none
+  std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
+};
+
+// What an export pass writes.
+struct ExportTo {
+  std::string format;  // onnx | torchscript
+  std::string file;
+  plugin::ExportSettings settings;
+};
+
+// What a quantise pass writes from the ONNX file that is the pass's model. Its inputs are calibration data.
+struct QuantiseTo {
+  std::string file;
+  std::string precision;    // int8 | fp16
+  std::string activations;  // uint8 (ONNX Runtime, OpenVINO) | int8 (TensorRT)
+  std::string method;       // minmax | percentile | entropy
+  double percentile = 99.99;
+  std::vector<std::string> exclude;  // layers that stay float
+  bool reduce_range = false;         // 7-bit weights
+  std::string cache_file;            // calibration as JSON, read when it fits; FILE.trt is TensorRT's form
+  std::string data;                  // what the calibration data are, in words
+  std::string sensitivity_file;      // error of each layer alone, as JSON; empty: not wanted
+};
+
+// What a build pass writes from the ONNX file that is the pass's model; engine, precision and options are the
+// pass's.
+struct BuildTo {
+  std::string file;
+  std::string log_file;
+  std::vector<ShapeProfile> profiles;
+};
+
+// What an inputs pass makes.
+struct InputsTo {
+  InputRequest request;
+  std::string prefix;        // PREFIX-0.npy for the first input, and so on
+  bool count_given = false;  // say how many samples the user's files hold
+};
+
+// What an expected pass makes: a reference of spec.samples, filled up as inputs are.
+struct ExpectedTo {
+  std::string from;        // the user's file
+  std::int64_t given = 0;  // so many of its outputs are used
+  std::string file;
+};
+
+struct PassSpec {
+  PassKind kind = PassKind::kTimed;
+  std::string case_id;
+  std::int64_t repetition = 0;
+  std::int64_t rank = 0;
+  std::int64_t world_size = 1;
+  std::string plugin_file;
+  std::string engine;
+  plugin::ModelSpec model;  // input shapes at the batch size of the case
+  // The dimension of each input that is the batch, -1: none; empty: dimension 0 of every input.
+  std::vector<std::int64_t> batch_dimensions;
+  plugin::EngineSettings settings;
+  std::vector<std::string> input_files;  // .npy, one an input, as workload/inference/input_layout.h says
+  std::int64_t batch = 1;
+  std::int64_t samples = 1;    // wanted for checks, a multiple of batch; the files may hold fewer
+  std::string reference_file;  // .npy: written by the reference pass, read by the others; empty: no check
+  std::string reference_name;  // in words, for the result
+  std::string dump_folder;     // of a check pass: where its inputs and outputs are written; empty: nowhere
+  Tolerance tolerance;
+  std::vector<Tolerance> output_tolerances;  // of a timed pass: one an output; empty: `tolerance` for all
+  std::vector<PrecisionLimits> limits;  // of a check pass: the row of the precision that ran replaces them
+  AccuracyQuestion accuracy;
+  measure::LoopConfig loop;
+  std::string cache_mode = "warm";  // warm | cold: emptied before every sample
+  std::vector<std::string>
+      feedback;  // OUTPUT:INPUT each: what an inference gives the next one, outside its time
+  LoadSpec load;
+  std::vector<int> pin_cpus;   // empty: not pinned
+  ExportTo export_to;          // of an export pass
+  QuantiseTo quantise_to;      // of a quantise pass
+  BuildTo build_to;            // of a build pass
+  InputsTo inputs_to;          // of an inputs pass
+  ExpectedTo expected_to;      // of an expected pass
+  int profile_inferences = 1;  // of a profile pass
+  RankSpec ranks;              // of a pass by ranks
+  TrainSpec train;             // of a train pass
+};
+
+nlohmann::json to_json(const PassSpec& spec);
+// Throws Error(kInternal): a spec is made by this program.
+PassSpec pass_from_json(const nlohmann::json& json);
+
+}  // namespace paceline::pass

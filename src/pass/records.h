@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// What a worker reports while it works, as JSON records, and the report put together from them.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/declared_input.h"
+#include "result/case_result.h"
+#include "result/rank_steps.h"
+#include "result/samples.h"
+
+// What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and
+// repetition.
+namespace paceline::pass {
+
+// Where records go: a pipe to the coordinator, or straight into it for --in-process. The transport is a seam:
+// under a launcher that is not ours it will be the process group.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void emit(const nlohmann::json& record) = 0;
+};
+
+// Writes each record as a line to a file descriptor it does not own. Throws Error(kIo) when nobody reads any
+// more.
+class PipeSink : public RecordSink {
+ public:
+  explicit PipeSink(int fd) : fd_(fd) {}
+  void emit(const nlohmann::json& record) override;
+
+ private:
+  int fd_;
+};
+
+// A model file that a pass wrote.
+struct PreparedFile {
+  std::string format;
+  std::int64_t size_bytes = 0;
+  double duration_ns = 0;
+  result::Quantisation quantisation;
+  std::vector<std::string> notes{};  // of a build, in words
+};
+
+// Everything one pass reported, put together from its records.
+struct PassReport {
+  bool done = false;          // the worker said so itself
+  bool interrupted = false;   // train: ranks were asked to end; rank_steps holds the steps until then
+  bool asked_to_end = false;  // train: it was this rank that was asked, by a signal
+  std::string trained;  // train: why nothing was measured, of training that was done before; empty: it was
+  std::string phase = "start";  // the last one it entered
+  std::string error_code;       // of a failure it reported: unsupported, data, …
+  std::string error;
+  std::vector<result::Sample> samples;
+  result::Repetition repetition;
+  result::Correctness correctness;
+  result::PrecisionReadBack precision;
+  result::Count tensor_peak_bytes;
+  result::Count reserved_peak_bytes = result::Count::missing("the engine tells of no memory it reserves");
+  result::Number flops_per_item;  // counted by the engine
+  std::map<std::string, std::string> effective_settings;
+  std::vector<std::pair<std::string, std::string>> versions;
+  std::vector<std::string> engines;        // describe
+  result::Number first_op_ns;              // describe
+  std::vector<DeclaredInput> file_inputs;  // inspect
+  std::optional<PreparedFile> prepared;    // export
+  std::int64_t samples_given = 0;          // inputs: what the user's files hold; 0: generated, or not counted
+  std::vector<result::LayerRow> layers;    // profile
+  std::string layers_source;
+  std::int64_t layers_inferences = 0;
+  std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks
+  std::optional<result::ProfiledSteps> profiled_steps;  // train_profile
+};
+
+// A short-lived view of a running measurement, for people.
+struct ProgressRecord {
+  std::string phase;
+  std::int64_t n = 0;
+  double elapsed_s = 0;
+  result::Number p50_ns, ci_low_ns, ci_high_ns;
+  std::string notice{};  // not empty: a sentence for the user instead
+  bool fault = false;    // it announces a fault on purpose
+  result::Count step{};  // training: the last step that was done, counted as in rank<k>.jsonl
+};
+
+// Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
+std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::json& record);
+
+// Makers; the tags (rank, repetition) are added by the pass.
+nlohmann::json phase_record(const std::string& phase);
+nlohmann::json progress_record(const ProgressRecord& progress);
+nlohmann::json notice_record(const std::string& words);
+nlohmann::json fault_record(const std::string& words);  // a notice of a fault on purpose
+nlohmann::json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,
+                             const std::vector<std::pair<std::string, std::string>>& settings);
+nlohmann::json check_record(const result::Correctness& correctness,
+                            const result::PrecisionReadBack& precision,
+                            const result::Count& tensor_peak_bytes, const result::Count& reserved_peak_bytes,
+                            const result::Number& flops_per_item);
+nlohmann::json correctness_record(const result::Correctness& correctness);
+nlohmann::json samples_record(const std::vector<result::Sample>& samples);
+nlohmann::json repetition_record(const result::Repetition& repetition);
+nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
+nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
+nlohmann::json inputs_record(std::int64_t samples_given);
+nlohmann::json prepared_record(const PreparedFile& prepared);
+nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
+                             std::int64_t inferences);
+// `tables`: rank_steps_text() of each rank, in the order of ranks.
+nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
+nlohmann::json operators_record(const result::ProfiledSteps& steps);
+nlohmann::json interrupted_record(bool asked);  // whether it was this rank that was asked to end
+// In place of a repetition: training that is resumed has no step left that could be timed.
+nlohmann::json trained_record(const std::string& why);
+// Stands after the record of the repetition it belongs to.
+nlohmann::json restarts_record(const std::vector<result::RestartFigures>& restarts);
+nlohmann::json failed_record(const std::string& code, const std::string& message);
+nlohmann::json done_record();
+
+}  // namespace paceline::pass

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What only a pass that trains is told: data, schedule, checkpoints, faults.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "plugin/trainer.h"
+
+// What is particular to the pass of one rank that trains; part of PassSpec. Model, batch, rank, world size,
+// loop and pinning stand there.
+namespace paceline::pass {
+
+struct DataSpec {
+  std::string source = "synthetic";         // synthetic | cifar100 | image_folder | token_file | npz
+  std::string path;                         // file or folder
+  std::int64_t workers = 2;                 // threads that make batches, a rank; 0: made in the step itself
+  std::int64_t prefetch = 2;                // batches a worker may be ahead
+  std::int64_t synthetic_samples = 50'000;  // length of an epoch
+  bool synthetic_fresh = false;  // every batch is made anew by the workers; false: one batch, always the same
+  bool augment = true;           // random crop and flip, image sources
+  bool shuffle = true;
+  bool held_out = false;  // the part that is not trained on, where the source has one
+  std::uint64_t seed = 42;
+};
+
+struct ScheduleSpec {
+  std::string name = "constant";  // constant | cosine | step
+  double base = 0.1;              // learning rate
+  std::int64_t warmup_steps = 0;  // linear from 0
+  std::int64_t total_steps = 0;   // of cosine: where it reaches `last`
+  double last = 0;                // cosine: as a share of base
+  std::int64_t step_every = 0;    // step: so many steps
+  double gamma = 0.1;             // step: factor
+  friend bool operator==(const ScheduleSpec&, const ScheduleSpec&) = default;
+};
+
+struct CheckpointSpec {
+  std::string dir;               // empty: none
+  std::int64_t every_steps = 0;  // 0: only at the end
+  std::int64_t keep = 2;
+  bool asynchronous = false;
+  bool resume = false;     // from the newest good one
+  double timeout_s = 600;  // so long the other ranks wait for one that writes or reads
+};
+
+// Of a pass under the profiler (PassKind::kTrainProfile).
+struct ProfileSpec {
+  std::int64_t untimed_steps = 3;  // buckets are rebuilt after the first, memory is touched
+  std::int64_t steps = 3;
+  std::string trace_file;  // of rank 0
+};
+
+struct TrainSpec {
+  plugin::TrainSettings settings;
+  DataSpec data;
+  ScheduleSpec schedule;
+  CheckpointSpec checkpoint;
+  std::int64_t epochs = 0;             // 0: as long as is measured; else so many
+  std::int64_t eval_every_epochs = 1;  // on held-out data, where there are any; 0: never
+  std::int64_t drift_check_every =
+      0;               // steps between comparisons of the ranks' parameters; 0: at the end only
+  std::string inject;  // a fault on purpose: kill:rank=1,step=50; empty: none
+  ProfileSpec profile;
+};
+
+}  // namespace paceline::pass

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "process/kept_records.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+namespace paceline::process {
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+namespace {
+
+struct Parts {
+  std::string_view records;  // with the end of their last line
+  Json seal;                 // null where there is none
+};
+
+Parts parts_of(std::string_view text) {
+  if (!text.ends_with('\n')) return {text, nullptr};
+  const auto end = text.rfind('\n', text.size() - 2);
+  const auto begin = end == std::string_view::npos ? 0 : end + 1;
+  auto seal = Json::parse(text.substr(begin), nullptr, false);
+  if (!seal.is_object() || seal.value("type", Json()) != "seal") return {text, nullptr};
+  return {text.substr(0, begin), std::move(seal)};
+}
+
+std::string sealed(const std::string& records, const fs::path& file, const std::string& case_id) {
+  const Json seal = {{"type", "seal"},
+                     {"case_id", case_id},
+                     {"pass", file.stem().string()},
+                     {"sha256", sha256_hex(records)}};
+  return records + seal.dump() + "\n";
+}
+
+// Empty: it is the file that was written under this name.
+std::string problem_of(const Parts& parts, const fs::path& file, const std::string& case_id) {
+  if (parts.seal.is_null()) return "it is cut short, or an older version wrote it";
+  if (parts.seal.value("sha256", Json()) != sha256_hex(parts.records))
+    return "it was changed after it was written";
+  if (parts.seal.value("case_id", Json()) != case_id) return "it belongs to another case";
+  if (parts.seal.value("pass", Json()) != file.stem().string()) return "it belongs to another pass";
+  return {};
+}
+
+pass::PassReport report_of(std::string_view records) {
+  pass::PassReport report;
+  for (const auto& line : split(std::string(records), '\n'))
+    if (!line.empty()) pass::apply_record(report, Json::parse(line, nullptr, false));
+  if (!report.done) throw Error(ErrorCode::kData, "the pass did not end");
+  return report;
+}
+
+}  // namespace
+
+void set_file_aside(const fs::path& file) {
+  if (!fs::exists(file)) return;
+  int number = 1;
+  while (fs::exists(fmt::format("{}.{}", file.string(), number))) ++number;
+  fs::rename(file, fmt::format("{}.{}", file.string(), number));
+}
+
+void keep_records(const fs::path& file, const std::string& records, const std::string& case_id) {
+  set_file_aside(file);
+  write_file_atomic(file, sealed(records, file, case_id));
+}
+
+void add_kept_record(const fs::path& file, const Json& record, const std::string& case_id) {
+  const auto text = read_file(file);
+  write_file_atomic(file, sealed(std::string(parts_of(text).records) + record.dump() + "\n", file, case_id));
+}
+
+KeptRecords read_kept_records(const fs::path& file, const std::string& case_id) {
+  if (!fs::exists(file)) return {};
+  try {
+    const auto text = read_file(file);
+    const auto parts = parts_of(text);
+    if (auto problem = problem_of(parts, file, case_id); !problem.empty()) return {{}, problem};
+    return {report_of(parts.records), {}};
+  } catch (const Error& e) {
+    return {{}, e.what()};
+  }
+}
+
+}  // namespace paceline::process

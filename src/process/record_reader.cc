@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "process/record_reader.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "process/kept_records.h"
+
+namespace paceline::process {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMaxLine = std::size_t{1} << 30;
+
+}  // namespace
+
+RecordReader::RecordReader(fs::path file, OnProgress on_progress, std::string case_id)
+    : file_(std::move(file)), case_id_(std::move(case_id)), on_progress_(std::move(on_progress)) {}
+
+void RecordReader::add(std::string_view bytes) {
+  pending_ += bytes;
+  if (pending_.size() > kMaxLine) throw Error(ErrorCode::kData, "a line without end");
+  std::size_t begin = 0;
+  for (std::size_t end; (end = pending_.find('\n', begin)) != std::string::npos; begin = end + 1)
+    take(std::string_view(pending_).substr(begin, end - begin));
+  pending_.erase(0, begin);
+}
+
+bool RecordReader::drain(int fd) {
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n > 0) {
+      add({buffer, static_cast<std::size_t>(n)});
+    } else if (n == 0) {
+      return false;
+    } else if (errno != EINTR) {
+      return errno == EAGAIN;
+    }
+  }
+}
+
+void RecordReader::commit() const {
+  // Training that had nothing left to time takes the place of no measurement.
+  const bool measured = report_.trained.empty() || !fs::exists(file_);
+  if (!file_.empty() && measured) keep_records(file_, kept_, case_id_);
+}
+
+void RecordReader::take(std::string_view line) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (json.is_discarded())
+    throw Error(ErrorCode::kData, fmt::format("a line that is no record: '{}'", line.substr(0, 80)));
+  if (const auto progress = pass::apply_record(report_, json)) {
+    if (on_progress_) on_progress_(*progress);
+    return;
+  }
+  if (!file_.empty()) kept_.append(line) += '\n';
+  if (json.value("type", "") == "phase" && on_progress_) on_progress_({report_.phase, 0, 0, {}, {}, {}});
+}
+
+}  // namespace paceline::process

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "process/running_worker.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "base/error.h"
+
+namespace paceline::process {
+
+RunningWorker::RunningWorker(const pass::PassSpec& spec, const Start& start, RecordReader reader)
+    : oom_before_(host::read_oom_counters()),
+      spec_file_(memory_file(pass::to_json(spec).dump())),
+      pipe_(record_pipe()),
+      reader_(std::move(reader)),
+      child_({worker_command_line(), start.env, start.log, spec_file_.get(), pipe_.write_end.get(),
+              start.extra_fd, start.cpus}) {
+  pipe_.write_end.reset();
+}
+
+bool RunningWorker::killed() const {
+  return !running_ && WIFSIGNALED(child_.wait_status());
+}
+
+void RunningWorker::signal(int signal) const {
+  if (running_) child_.signal_group(signal);
+}
+
+void RunningWorker::stop(int signal, Verdict why) {
+  if (!failure_) failure_ = std::move(why);
+  this->signal(signal);
+}
+
+bool RunningWorker::look() {
+  if (!running_) return false;
+  const bool ended = child_.ended();  // asked first: what it said before its end is in the pipe
+  take_records();
+  if (!ended) return false;
+  running_ = false;
+  const int status = child_.wait_status();
+  const bool clean = report().done && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!clean && !failure_)
+    failure_ = explain_end(report(), status, host::oom_evidence(oom_before_, host::read_oom_counters()));
+  return true;
+}
+
+void RunningWorker::take_records() {
+  try {
+    reader_.drain(pipe_.read_end.get());
+  } catch (const Error& e) {
+    stop(SIGKILL, {"protocol", fmt::format("the worker sent {}", e.what())});
+  }
+}
+
+void RunningWorker::wait_for_news(const std::vector<const RunningWorker*>& workers, int timeout_ms) {
+  std::vector<pollfd> waiting;
+  for (const auto* one : workers)
+    if (one->running()) waiting.push_back({one->pipe_.read_end.get(), POLLIN, 0});
+  const int heard = ::poll(waiting.data(), waiting.size(), timeout_ms);
+  // A pipe whose process is on its way out is readable without end.
+  const bool hung_up =
+      std::any_of(waiting.begin(), waiting.end(), [](const pollfd& p) { return p.revents & POLLHUP; });
+  if (heard > 0 && hung_up) ::poll(nullptr, 0, 1);
+}
+
+}  // namespace paceline::process

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "process/tool_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/handle.h"
+#include "base/text.h"
+#include "process/spawn.h"
+
+namespace paceline::process {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kClosedOutputPollMs = 20;  // where it closed what would tell us of its end
+
+std::string end_in_words(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
+  if (WEXITSTATUS(status) == 127) return "exit code 127 (it could not be started)";
+  return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit code {}", WEXITSTATUS(status));
+}
+
+bool can_start(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt) {
+  int ends[2];  // the child holds one of them until it ends
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  const FileDescriptor alive(ends[0]);
+  FileDescriptor given(ends[1]);
+  write_file_atomic(process.log, "");
+  SpawnRequest request{process.argv, process.env, process.log};
+  request.record_fd = given.get();
+  request.cpus = process.cpus;
+  ChildProcess child(request);
+  given.reset();
+  const SteadyClock clock;
+  const auto deadline = clock.now_ns() + static_cast<std::int64_t>(process.timeout_s * 1e9);
+  for (bool open = true; !child.ended();) {
+    pollfd waiting{alive.get(), POLLIN, 0};
+    ::poll(open ? &waiting : nullptr, open ? 1 : 0, open ? kQuietPollMs : kClosedOutputPollMs);
+    if (waiting.revents != 0) open = false;
+    if (interrupt) return "interrupted";
+    if (clock.now_ns() > deadline) return fmt::format("no end within timeout_s = {:g} s", process.timeout_s);
+  }
+  return end_in_words(child.wait_status());
+}
+
+fs::path find_program(const std::string& name) {
+  if (name.empty()) return {};
+  if (name.find('/') != std::string::npos) return can_start(name) ? fs::absolute(name) : fs::path();
+  const char* path = std::getenv("PATH");
+  for (const auto& folder : split(path ? path : "", ':'))
+    if (!folder.empty() && can_start(fs::path(folder) / name)) return fs::absolute(fs::path(folder) / name);
+  return {};
+}
+
+}  // namespace paceline::process

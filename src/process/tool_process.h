@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Runs programs other than Paceline, with a process group, a deadline and an interrupt as for workers.
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Programs that are not ours, run as a worker is: own process group, deadline, interrupt.
+namespace paceline::process {
+
+struct ToolProcess {
+  std::vector<std::string> argv;           // argv[0] is the path of a program
+  std::map<std::string, std::string> env;  // on top of this process's
+  std::filesystem::path log;               // stdout and stderr, written anew
+  std::vector<int> cpus;                   // the only ones it may use; empty: as this process
+  double timeout_s = 600;
+};
+
+// Runs it to its end; nothing of its process group stays behind. Returns what went wrong in words
+// ("exit code 1"), "interrupted" when `interrupt` became true, empty when it ended with exit code 0.
+std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interrupt);
+
+// A program by its name in the folders of $PATH, or by its path where the name holds a slash; empty when
+// there is none that can be started.
+std::filesystem::path find_program(const std::string& name);
+
+}  // namespace paceline::process

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "pass/pass.h"
+#include "pass/records.h"
+#include "process/record_reader.h"
+#include "process/worker_end.h"
+
+// One pass in one worker process, from start to end.
+namespace paceline::process {
+
+struct WorkerRequest {
+  pass::PassSpec spec;
+  std::map<std::string, std::string> env;  // added to this process's environment
+  std::filesystem::path log;               // stdout and stderr are appended
+  std::filesystem::path
+      record_file;  // the record stream as it came, once the pass is complete; empty: not kept
+  double timeout_s = 600;
+  std::size_t number = 0;  // of a pass by ranks in the order of all, which a launch goes by
+  int max_restarts = 0;    // of ranks that fail, from their last checkpoint
+};
+
+// ok, or why not: a code of result/reasons.h, and words that a person understands.
+struct WorkerOutcome {
+  pass::PassReport report;
+  bool ok = false;
+  std::string reason_code;
+  std::string reason;
+  // Of ranks that failed, on SteadyClock; 0: not known. When the one to blame announced a fault on purpose,
+  // and when the first failure was noticed.
+  std::int64_t fault_ns = 0, noticed_ns = 0;
+};
+
+// Starts this executable as a worker in its own process group, reads its records, enforces the deadline, and
+// stops it when `interrupt` becomes true (SIGTERM, two seconds later SIGKILL). Leaves no process of the group
+// behind.
+WorkerOutcome run_worker(const WorkerRequest& request, const std::atomic<bool>& interrupt,
+                         const OnProgress& on_progress);
+
+// What a worker's environment has on top of ours: threads, the case's own, a block of varying size.
+std::map<std::string, std::string> worker_environment(const WorkerRequest& request);
+
+// What has come of a pass; its records are kept where nothing went wrong. `report` is taken.
+WorkerOutcome worker_outcome(const RecordReader& reader, pass::PassReport& report,
+                             const std::optional<Verdict>& verdict);
+
+}  // namespace paceline::process

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Why a case has no result: one row per reason, and everything that judges a reason asks it.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+
+namespace paceline::result {
+
+// What a user can do about a case that ended so, before the case is measured again.
+enum class Again {
+  kAsItIs,     // the same command may go well
+  kAfterCure,  // once the cure is done
+  kNewRun,     // --resume keeps the options, so that the cure needs a new run
+  kInVain,     // the reason itself says what to change
+};
+
+struct Reason {
+  std::string_view code;                           // CaseResult::reason_code
+  std::string_view meaning;                        // for docs/reference/exit-codes.md
+  bool skips = false;                              // the case is skipped; else it has failed
+  bool restarts = false;                           // ranks that ended so may go on from their last checkpoint
+  ExitCode exit_code = ExitCode::kWorkloadFailed;  // of a run whose case ended so
+  ErrorCode error = ErrorCode::kInternal;          // of a command whose worker ended so
+  Again again = Again::kAsItIs;
+  std::string_view cure{};  // a sentence, or the begin of one that a command ends; may be empty
+};
+
+std::span<const Reason> reasons();
+// The row of a code; that of "error" where a newer or older version wrote another one.
+const Reason& reason_of(std::string_view code);
+// The code of what a worker throws.
+std::string_view reason_code_of(ErrorCode error);
+
+}  // namespace paceline::result

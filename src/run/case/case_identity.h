@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What is known of a case before anything ran: its identity, settings and repetitions.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "config/plan.h"
+#include "result/case_result.h"
+
+// What a case is before anything ran. Pure.
+namespace paceline::run {
+
+// Its identity, its settings, and how often it is repeated.
+result::CaseResult new_case_result(const config::Case& c, const std::string& run_id);
+
+// The device that device: auto stands for here is part of the identity: cpu, or cuda. The CPU is no
+// parameter.
+void identify_device(result::Benchmark& benchmark, const std::string& device);
+
+std::int64_t repetitions_of(const config::Case& c);
+
+// What one item of an iteration is called: images, sequences.
+std::string item_name(const config::Case& c);
+
+}  // namespace paceline::run

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "process/worker.h"
+#include "result/case_result.h"
+#include "result/rank_steps.h"
+#include "result/samples.h"
+#include "run/case/plugin_choice.h"
+
+namespace paceline::run {
+
+// A case on its way: its settings, where its engine is, and what its passes have brought so far.
+struct CaseRun {
+  std::size_t index = 0;  // in the order of the plan
+  config::Case definition;
+  pass::PassSpec base;
+  std::filesystem::path dir;
+  result::CaseResult result;
+  std::vector<result::Sample> samples;
+  std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
+  std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
+  std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
+  std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model
+  std::string interrupted;  // what was kept of a repetition that was interrupted
+  bool selected = true;     // of --only
+  bool ended = false;       // skipped, failed, or every repetition is there
+
+  // Every repetition is measured, or was trained to its end before.
+  [[nodiscard]] bool all_there() const;
+  // A repetition of this number has figures.
+  [[nodiscard]] bool measured(std::int64_t repetition) const;
+  [[nodiscard]] std::filesystem::path record_file(pass::PassKind kind, std::int64_t repetition) const;
+  [[nodiscard]] std::filesystem::path log() const { return dir / "log.txt"; }
+};
+
+// Keeps the records of a finished case under another name, so that it can be measured again.
+void set_passes_aside(const CaseRun& run);
+
+// Ends a case that did not work out. Codes that mean "cannot be done here" make it skipped, the others
+// failed.
+void end_case(CaseRun& run, const std::string& code, const std::string& reason);
+
+// Takes over what the engine or the trainer says of itself; the timed process has the last word.
+void take_description(CaseRun& run, const pass::PassReport& report);
+
+// Has a pass read the file that stands for the built-in model, where there is one.
+void use_model_file(const CaseRun& run, pass::PassSpec& pass);
+
+// Adds a finished repetition and recomputes every statistic; a report that does not fit together ends the
+// case.
+void apply_repetition(CaseRun& run, const pass::PassReport& report);
+void resummarize(CaseRun& run);
+
+}  // namespace paceline::run

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/case_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "config/device.h"
+#include "config/precision_table.h"
+#include "config/vocabulary.h"
+
+namespace paceline::run {
+namespace {
+
+// With their defaults.
+constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
+
+constexpr std::int64_t kUsualSamples = 64;
+
+constexpr double kFloorS = 0.5;
+constexpr double kFloorOnGpuS = 1.0;  // whose clocks are lower when it has idled
+
+}  // namespace
+
+std::string optional_text(const config::Settings& s, std::string_view name) {
+  return s.has(name) ? s.text(name) : std::string();
+}
+
+std::string asked_precision(const config::Settings& s) {
+  const auto text = optional_text(s, "precision");
+  return text == config::kPrecisionOfFile ? "fp32" : text;
+}
+
+std::map<std::string, std::string> device_options(const config::Settings& s) {
+  std::map<std::string, std::string> options;
+  for (const auto& [name, usual] : kDeviceOptions) {
+    if (!s.has(name)) continue;
+    if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
+  }
+  return options;
+}
+
+std::int64_t asked_samples(const config::Settings& s) {
+  return s.has("accuracy.samples") ? s.integer("accuracy.samples") : kUsualSamples;
+}
+
+double warmup_floor_s(const config::Settings& s) {
+  if (s.has("warmup.min_time_s")) return s.number("warmup.min_time_s");
+  const double usual = config::runs_on_cpu(s.text("engine"), s.text("device")) ? kFloorS : kFloorOnGpuS;
+  return std::min(usual, s.number("warmup.max_time_s"));
+}
+
+std::int64_t instances_per_device(const config::Settings& s) {
+  if (!s.has("instances") || s.text("device").find(':') != std::string::npos ||
+      config::runs_on_cpu(s.text("engine"), s.text("device")))
+    return 0;
+  return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;
+}
+
+std::string setting_text(const config::Settings& s, std::string_view name) {
+  return config::value_text(s.list(name).front());
+}
+
+std::int64_t to_ns(double seconds) {
+  return static_cast<std::int64_t>(seconds * 1e9);
+}
+
+stats::StopConfig stop_config(const config::Settings& s) {
+  stats::StopConfig stop;
+  stop.confidence = s.number("confidence");
+  stop.n_min = s.integer("stop.n_min");
+  stop.n_max = s.integer("stop.n_max");
+  stop.t_min_ns = to_ns(s.number("stop.t_min_s"));
+  stop.t_max_ns = to_ns(s.number("stop.t_max_s"));
+  stop.check_growth = s.number("stop.check_growth");
+  stop.quantiles_ppm.clear();
+  for (const double p : s.numbers("stop.quantiles"))
+    stop.quantiles_ppm.push_back(static_cast<std::uint32_t>(std::llround(p * 1e6)));
+  for (auto& row : stop.precisions)
+    row.rel_halfwidth = s.number(row.ppm == stats::kPpmP50   ? "stop.rel_halfwidth_p50"
+                                 : row.ppm == stats::kPpmP90 ? "stop.rel_halfwidth_p90"
+                                                             : "stop.rel_halfwidth_p99");
+  return stop;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "config/settings.h"
+#include "stats/stop_rule.h"
+
+// Readings of a case's settings that its identity and its passes share.
+namespace paceline::run {
+
+// Empty when it is not set.
+std::string optional_text(const config::Settings& s, std::string_view name);
+
+// The first value of an option that is set, as text.
+std::string setting_text(const config::Settings& s, std::string_view name);
+
+// The precision that the engine is asked for: fp32 where a model file has its own.
+std::string asked_precision(const config::Settings& s);
+
+// Options of every engine on a device other than the CPU, where they are not the default.
+std::map<std::string, std::string> device_options(const config::Settings& s);
+
+// Instances are on devices of their own where the device is called cuda: a number names one for all of them.
+// 0: they are not spread over devices.
+std::int64_t instances_per_device(const config::Settings& s);
+
+// Inputs that are compared with the reference, before they become whole batches: as written, else 64.
+std::int64_t asked_samples(const config::Settings& s);
+
+// The stop rule as the options stop.* have it.
+stats::StopConfig stop_config(const config::Settings& s);
+
+// Nanoseconds of a time in seconds.
+std::int64_t to_ns(double seconds);
+
+// Seconds of warm-up at least: as written, else 0.5, and on a GPU 1; never beyond warmup.max_time_s.
+double warmup_floor_s(const config::Settings& s);
+
+}  // namespace paceline::run

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What is particular to a kind of workload about a case and its figures.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "pass/records.h"
+#include "result/case_result.h"
+#include "result/samples.h"
+
+namespace paceline::run {
+
+struct CaseRun;
+
+// What a kind knows of its cases without running them. It keeps nothing between calls.
+class KindRules {
+ public:
+  virtual ~KindRules() = default;
+
+  // Adds what tells two cases of this kind apart beside the fields of Benchmark.
+  virtual void identify(const config::Case& c, std::map<std::string, std::string>& params) const = 0;
+  // Images or sequences that one iteration completes.
+  [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
+  // Seconds that a pass of the case may take.
+  [[nodiscard]] virtual double timeout_s(const config::Case& c) const {
+    return c.settings.number("timeout_s");
+  }
+  // Operations of one item, as far as they are known before anything runs.
+  [[nodiscard]] virtual result::Flops flops(const config::Case&) const { return {}; }
+
+  // Completes the figures of a repetition from what its pass reported, and returns its samples. Throws
+  // Error(kData) where the report does not fit together.
+  virtual std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
+                                           const pass::PassReport& report) const = 0;
+  // Adds figures of this kind after the samples of all repetitions have been summarised.
+  virtual void summarize(CaseRun&) const {}
+  // Writes the files that only cases of this kind have.
+  virtual void write_files(const CaseRun&) const {}
+  // Keeps what a repetition measured before it was interrupted, outside every statistic. Says in words what
+  // was kept; empty: nothing.
+  virtual std::string keep_interrupted(CaseRun&, std::int64_t, const pass::PassReport&) const { return {}; }
+
+  // --resume: a check comes before the repetitions, which are worth nothing without it.
+  [[nodiscard]] virtual bool has_check() const { return false; }
+  // --resume: the passes of a case that is measured again may have nothing left to time.
+  [[nodiscard]] virtual bool may_be_done(const CaseRun&) const { return false; }
+};
+
+// The rules of the case's kind.
+const KindRules& kind_rules(config::WorkloadKind kind);
+
+}  // namespace paceline::run

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/model_identity.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "config/vocabulary.h"
+#include "onnx/model_file.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+namespace {
+
+using FileList = nlohmann::json;  // an array of objects: file, bytes, mtime_ns, sha256
+
+// Of a larger file size and time decide: digests of gigabytes would delay every first result.
+constexpr std::int64_t kMostDigested = std::int64_t{512} << 20;
+// A larger ONNX file holds its weights itself; reading it into memory is for workers.
+constexpr std::int64_t kMostParsed = std::int64_t{64} << 20;
+
+fs::path identity_file(const CaseRun& c) {
+  return c.dir / "passes" / "model.json";
+}
+
+struct FileState {
+  std::int64_t bytes = 0, mtime_ns = 0;
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+
+std::optional<FileState> state_of(const std::string& file) {
+  struct stat s {};
+  if (::stat(file.c_str(), &s) != 0) return std::nullopt;
+  return FileState{s.st_size, std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};
+}
+
+// What was found out about a file, until it is another one: the cases of a run share their models.
+template <typename Found>
+class FoundOnce {
+ public:
+  template <typename Find>
+  const Found& operator()(const std::string& file, const FileState& now, const Find& find) {
+    const auto it = known_.find(file);
+    if (it != known_.end() && it->second.first == now) return it->second.second;
+    return known_.insert_or_assign(file, std::pair{now, find()}).first->second.second;
+  }
+
+ private:
+  std::map<std::string, std::pair<FileState, Found>> known_;
+};
+
+std::set<fs::path> external_data_of(const fs::path& file) {
+  try {
+    return onnx::files_on_disk(file);
+  } catch (const Error&) {  // its engine says what is wrong with it
+    return {};
+  }
+}
+
+// The file that the user names, and those that it reads beside it.
+void add_files_of(const std::string& file, std::set<std::string>& files) {
+  static FoundOnce<std::set<fs::path>> external_data;
+  if (file.empty()) return;
+  files.insert(file);
+  const fs::path path(file);
+  if (path.extension() == ".xml") files.insert(fs::path(path).replace_extension(".bin").string());
+  const auto now = state_of(file);
+  if (path.extension() != ".onnx" || !now || now->bytes > kMostParsed) return;
+  for (const auto& part : external_data(file, *now, [&] { return external_data_of(path); }))
+    files.insert(part.string());
+}
+
+std::set<std::string> files_of(const CaseRun& c) {
+  const auto& model = c.base.model;
+  std::set<std::string> files;
+  add_files_of(model.file, files);
+  if (!model.weights_file.empty()) files.insert(model.weights_file);
+  const auto* known = config::find_model(model.name);
+  if (known && !known->folder.empty()) files.insert((fs::path(known->folder) / "config.json").string());
+  return files;
+}
+
+// Empty: it is too large, or cannot be read, which the pass that reads it says.
+std::string digest_of(const std::string& file, const FileState& now) {
+  static FoundOnce<std::string> digests;
+  try {
+    if (now.bytes > kMostDigested) return {};
+    return digests(file, now, [&] { return sha256_file(file); });
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+FileList list_of(const std::set<std::string>& files) {
+  auto list = FileList::array();
+  for (const auto& file : files)
+    if (const auto now = state_of(file))
+      list.push_back({{"file", file},
+                      {"bytes", now->bytes},
+                      {"mtime_ns", now->mtime_ns},
+                      {"sha256", digest_of(file, *now)}});
+  return list;
+}
+
+// What differs; empty: it is the same file.
+std::string change_of(const FileList::value_type& then, const std::string& file) {
+  const auto now = state_of(file);
+  if (!now) return {};
+  const auto bytes = then.at("bytes").get<std::int64_t>();
+  if (now->bytes != bytes) return fmt::format("it had {} bytes and has {}", bytes, now->bytes);
+  if (now->mtime_ns == then.at("mtime_ns").get<std::int64_t>()) return {};
+  const auto sha256 = then.at("sha256").get<std::string>();
+  if (sha256.empty()) return "it was written at another time";
+  return sha256_file(file) == sha256 ? "" : "it holds other bytes";
+}
+
+}  // namespace
+
+std::string changed_model_file(const CaseRun& c) {
+  const auto kept = identity_file(c);
+  if (!fs::exists(kept)) return {};
+  try {
+    for (const auto& then : nlohmann::json::parse(read_file(kept))) {
+      const auto file = then.at("file").get<std::string>();
+      if (const auto change = change_of(then, file); !change.empty())
+        return fmt::format("'{}' is another file than when the case was measured ({})", file, change);
+    }
+    return {};
+  } catch (const nlohmann::json::exception&) {
+    return fmt::format("'{}', which tells what the model was, is damaged", kept.string());
+  } catch (const Error& e) {
+    return fmt::format("whether the model has changed cannot be told: {}", e.what());
+  }
+}
+
+void keep_model_identity(const CaseRun& c) {
+  const auto files = files_of(c);
+  const auto kept = identity_file(c);
+  if (files.empty() || fs::exists(kept)) return;
+  const auto list = list_of(files);
+  make_directories(kept.parent_path());
+  write_file_atomic(kept, list.dump(1) + "\n");
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/pass_runner.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "run/case/kind_rules.h"
+
+namespace paceline::run {
+
+process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& pass,
+                                       std::size_t number) const {
+  return start(request_of(c, pass, number));
+}
+
+process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass,
+                                            std::size_t number) const {
+  auto request = request_of(c, pass, number);
+  request.record_file = c.record_file(pass.kind, pass.repetition);
+  return start(request);
+}
+
+process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::PassSpec& pass,
+                                                 std::size_t number, const std::string& name) const {
+  const PassInfo info{0, 0, c.result.label, name.empty() ? pass::pass_kind_name(pass.kind) : name, 0, 0};
+  observer_.pass_begins(info);
+  auto outcome = run(c, pass, number);
+  observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  return outcome;
+}
+
+process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::PassSpec& pass,
+                                              std::size_t number) const {
+  process::WorkerRequest request{
+      pass, c.definition.env, c.log(), {}, kind_rules(c.definition.kind).timeout_s(c.definition), number, 0};
+  const auto& settings = c.definition.settings;
+  if (settings.has("max_restarts")) request.max_restarts = static_cast<int>(settings.integer("max_restarts"));
+  request.env.emplace("TMPDIR", temp_folder_.string());
+  return request;
+}
+
+process::WorkerOutcome PassRunner::start(const process::WorkerRequest& request) const {
+  append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", format_utc(std::time(nullptr)),
+                                       pass::pass_kind_name(request.spec.kind), request.spec.repetition));
+  return executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {
+    p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
+  });
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+
+#include "process/pass_executor.h"
+#include "run/case/case_run.h"
+#include "run/case/observer.h"
+
+namespace paceline::run {
+
+// Turns a pass of a case into a request, and tells the observer how it goes.
+class PassRunner {
+ public:
+  // Everything outlives this. `temp_folder`: where workers unpack things.
+  PassRunner(process::PassExecutor& executor, std::filesystem::path temp_folder, RunObserver& observer,
+             const std::atomic<bool>& interrupt)
+      : executor_(executor),
+        temp_folder_(std::move(temp_folder)),
+        observer_(observer),
+        interrupt_(interrupt) {}
+
+  // `number`: of a pass by ranks in the order of all, which a launch goes by.
+  process::WorkerOutcome run(const CaseRun& c, const pass::PassSpec& pass, std::size_t number = 0) const;
+  // Its records are kept for --resume.
+  process::WorkerOutcome run_kept(const CaseRun& c, const pass::PassSpec& pass, std::size_t number = 0) const;
+  // As run(); the observer hears when the pass begins and ends, under a name for people (empty: its own).
+  process::WorkerOutcome run_announced(const CaseRun& c, const pass::PassSpec& pass, std::size_t number = 0,
+                                       const std::string& name = {}) const;
+
+ private:
+  [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass,
+                                                  std::size_t number) const;
+  [[nodiscard]] process::WorkerOutcome start(const process::WorkerRequest& request) const;
+
+  process::PassExecutor& executor_;
+  std::filesystem::path temp_folder_;
+  RunObserver& observer_;
+  const std::atomic<bool>& interrupt_;
+};
+
+}  // namespace paceline::run

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/quiet.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "host/affinity.h"
+#include "host/idle_gate.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr double kFullLookS = 1, kShortLookS = 0.5;
+
+// False: interrupted.
+bool sleep_unless(const std::atomic<bool>& interrupt, double seconds) {
+  for (; seconds > 0 && !interrupt; seconds -= 0.1)
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(0.1, seconds)));
+  return !interrupt;
+}
+
+}  // namespace
+
+void wait_for_quiet(const config::Case& c, Look look, RunObserver& observer,
+                    const std::atomic<bool>& interrupt) {
+  host::IdleGateOptions gate;
+  gate.idle_wait_s = c.settings.number("idle_wait_s");
+  if (gate.idle_wait_s <= 0) return;
+  gate.allowed_cpus = static_cast<int>(host::allowed_cpus().size());
+  gate.window_s = look == Look::kShort ? kShortLookS : kFullLookS;
+  auto seams = host::real_idle_gate_seams();
+  seams.sleep = [&](double seconds) { return sleep_unless(interrupt, seconds); };
+  host::wait_until_quiet(
+      gate, [&](const std::string& words) { observer.warning(words); }, seams);
+}
+
+}  // namespace paceline::run

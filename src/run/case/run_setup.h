@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What a run is given: plan, cases, engines, environment, and the run that it resumes.
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "result/run_directory.h"
+#include "run/case/plugin_choice.h"
+
+namespace paceline::run {
+
+class Launch;
+
+// What a run is given.
+struct RunSetup {
+  config::Plan plan;
+  std::vector<config::Case> cases;
+  std::set<std::string> only;  // case ids to run; empty: all
+  bool in_process = false;
+  bool measure_peaks = true;
+  EngineDirectory engines;
+  result::Suite suite;
+  std::string command_line;
+  nlohmann::json environment;
+  // Of --resume: what is finished is kept, but for cases `only` names; folder empty otherwise.
+  result::StoredRun previous;
+  // This process is one of a launch: its ranks alone are started here. Null: all ranks are.
+  Launch* launch = nullptr;
+};
+
+}  // namespace paceline::run

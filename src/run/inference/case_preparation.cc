@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/case_preparation.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "config/vocabulary.h"
+#include "onnx/model_file.h"
+#include "result/reasons.h"
+#include "run/inference/inference_results.h"
+#include "run/inference/model_files.h"
+#include "run/inference/quantised_files.h"
+#include "run/inference/reference_factory.h"
+#include "workload/prepare/sensitivity.h"
+
+namespace paceline::run {
+namespace {
+
+// Of a worker that ended by itself; what it says of the file is a matter of the data.
+std::string quantise_failure(const std::string& code) {
+  return result::reason_of(code).exit_code == ExitCode::kWorkloadFailed ? code : "data";
+}
+
+bool end_unquantised(CaseRun& c, const std::string& code, const std::string& reason) {
+  end_case(c, code, fmt::format("its {} file could not be made: {}", c.result.benchmark.precision, reason));
+  return false;
+}
+
+}  // namespace
+
+// A built-in model as the file that an engine reads, made once for all that want the same; no path where the
+// engine has the model itself. Missing: the case has ended, or the run is interrupted.
+std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRun& c,
+                                                                          const std::string& engine_name) {
+  const auto* engine = config::find_engine(engine_name);
+  if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
+  auto pass = export_pass(c.base, std::string(engine->reads));
+  const auto home = exporter_home(tools_.setup.engines);
+  pass.plugin_file = home.file.string();
+  if (home.file.empty()) {
+    end_case(c, "unavailable", home.unavailable);
+    return std::nullopt;
+  }
+  pass.export_to.file = artefacts_.model_file(model_file_key(pass), pass.export_to.format).string();
+  return make_model_file(c, pass);
+}
+
+std::optional<CasePreparation::ModelFile> CasePreparation::make_model_file(CaseRun& c,
+                                                                           const pass::PassSpec& pass) {
+  auto made = model_files_.find(pass.export_to.file);
+  if (made == model_files_.end()) {
+    made = model_files_.emplace(pass.export_to.file, tools_.runner.run_announced(c, pass)).first;
+    if (tools_.interrupt) return std::nullopt;
+  }
+  if (made->second.ok) return ModelFile{pass.export_to.file, *made->second.report.prepared};
+  end_case(c, made->second.reason_code,
+           fmt::format("its {} file could not be made: {}", pass.export_to.format, made->second.reason));
+  return std::nullopt;
+}
+
+bool CasePreparation::prepare(CaseRun& c, pass::PassSpec& pass) {
+  return use_model_file_of(c) && quantise(c) && make_reference(c, pass);
+}
+
+// False: the case has ended.
+bool CasePreparation::use_model_file_of(CaseRun& c) {
+  const auto file = model_file_for(c, c.base.engine);
+  if (file && !file->path.empty()) apply_model_file(c, file->path, file->prepared);
+  return file.has_value();
+}
+
+// The case's ONNX file again in int8 or fp16, made once for all cases that want the same. False: the case has
+// ended.
+bool CasePreparation::quantise(CaseRun& c) {
+  const std::string source = c.model_file.empty() ? c.base.model.file : c.model_file;
+  const auto* engine = config::find_engine(c.base.engine);
+  if (!engine || engine->reads != "onnx") return true;
+  try {
+    if (!needs_quantising(c.definition.settings, source)) return true;
+    const auto pass = complete_quantise_pass(c, source);
+    const auto& made = quantised_file(c, pass);
+    if (tools_.interrupt) return false;
+    if (!made.ok) return end_unquantised(c, quantise_failure(made.reason_code), made.reason);
+    auto prepared = *made.report.prepared;
+    prepared.duration_ns += c.result.model_file.prepare_ns.value().value_or(0);
+    apply_model_file(c, pass.quantise_to.file, prepared);
+    return true;
+  } catch (const PassFailure& e) {
+    return !tools_.interrupt && end_unquantised(c, quantise_failure(e.reason_code()), e.what());
+  } catch (const Error& e) {
+    const bool skip = e.code() == ErrorCode::kUnavailable || e.code() == ErrorCode::kUnsupported;
+    return end_unquantised(c,
+                           skip                             ? "unavailable"
+                           : e.code() == ErrorCode::kConfig ? "config"
+                                                            : "data",
+                           e.what());
+  }
+}
+
+pass::PassSpec CasePreparation::complete_quantise_pass(CaseRun& c, const std::string& source) {
+  auto pass = quantise_pass(c.definition.settings, c.base, source, tools_.setup.engines);
+  auto& to = pass.quantise_to;
+  if (to.precision == "int8") {
+    if (!c.definition.settings.texts("calib_data").empty()) free_shapes(pass, onnx::read_model(source));
+    const auto request = calibration_request(c.definition.settings, pass);
+    pass.input_files = artefacts_.calibration_inputs(
+        request, [&](const pass::PassSpec& spec) { return tools_.runner.run(c, spec); });
+    use_calibration_shapes(pass);
+    to.cache_file = calibration_file(c.definition.settings, pass, tools_.run_dir).string();
+    if (calibrates_with_random_inputs(c.definition.settings)) tools_.observer.warning(kRandomCalibration);
+  }
+  const auto key = quantised_file_key(pass);
+  if (c.definition.settings.flag("int8_sensitivity") && to.precision == "int8")
+    to.sensitivity_file = (tools_.run_dir / fmt::format("int8-sensitivity-{}.json", key)).string();
+  to.file = artefacts_.model_file(key, "onnx").string();
+  return pass;
+}
+
+const process::WorkerOutcome& CasePreparation::quantised_file(CaseRun& c, const pass::PassSpec& pass) {
+  const auto& file = pass.quantise_to.file;
+  if (const auto it = model_files_.find(file); it != model_files_.end()) return it->second;
+  const auto& made = model_files_.emplace(file, tools_.runner.run_announced(c, pass)).first->second;
+  if (made.ok && !pass.quantise_to.sensitivity_file.empty())
+    tools_.observer.document(workload::sensitivity_table(read_file(pass.quantise_to.sensitivity_file)));
+  return made;
+}
+
+// Without a reference there is no claim about accuracy, and the result says so. False: the case has ended.
+bool CasePreparation::make_reference(CaseRun& c, pass::PassSpec& pass) {
+  if (!pass.reference_file.empty()) return true;  // the user's own
+  const auto choice = reference_choice(c.definition);
+  if (!choice.model_file.empty()) return make_file_reference(c, pass, choice.model_file);
+  const std::string& named = choice.engine;
+  const auto* file_type = config::find_file_type(pass.model.file);
+  const bool eager_reads_it = config::find_model(pass.model.name) || (file_type && file_type->engine.empty());
+  const std::string engine = named == "eager" && !eager_reads_it
+                                 ? file_reference_engine(tools_.setup.engines, pass.model.file)
+                                 : named;
+  const auto home = tools_.setup.engines.find(engine);
+  if (engine == "eager" && (!eager_reads_it || home.file.empty())) return true;
+  if (home.file.empty()) {
+    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", engine, home.unavailable));
+    return false;
+  }
+  auto reference = reference_pass(pass, engine);
+  reference.plugin_file = home.file.string();
+  const auto model_file = model_file_for(c, engine);
+  if (!model_file) return false;
+  if (!model_file->path.empty()) reference.model.name.clear(), reference.model.file = model_file->path;
+  const std::string key = reference_key(reference);
+  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
+  const bool same_file = c.model_file.empty() || c.model_file == reference.model.file;
+  pass.reference_name = reference_name(pass, engine, same_file);
+  if (std::filesystem::exists(pass.reference_file)) return true;
+  if (engine == named) return run_reference(c, reference, key);
+  const auto failure = reference_failure(c, reference, key);
+  if (failure.reason.empty()) return !tools_.interrupt;
+  pass.reference_file.clear();
+  pass.reference_name = fmt::format("none: {} cannot run the file in fp32 ({}); only that outputs are finite",
+                                    engine, failure.reason);
+  return true;
+}
+
+// Another model, say the float one of a quantised file. False: the case has ended.
+bool CasePreparation::make_file_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file) {
+  const auto engine = reader_of(tools_.setup.engines, file);
+  const auto home = tools_.setup.engines.find(engine);
+  if (home.file.empty()) {
+    end_case(c, "unavailable", fmt::format("accuracy reference '{}': {}", file, home.unavailable));
+    return false;
+  }
+  auto reference = file_reference_pass(pass, file, engine);
+  reference.plugin_file = home.file.string();
+  const std::string key = reference_key(reference);
+  reference.reference_file = pass.reference_file = artefacts_.reference_file(key).string();
+  pass.reference_name = fmt::format("the fp32 run of {} in {}", file, engine);
+  return std::filesystem::exists(pass.reference_file) || run_reference(c, reference, key);
+}
+
+// Makes the reference unless it failed before. Why it could not be made; no reason when it is there or the
+// run is interrupted.
+CasePreparation::ReferenceFailure CasePreparation::reference_failure(CaseRun& c,
+                                                                     const pass::PassSpec& reference,
+                                                                     const std::string& key) {
+  if (const auto it = failed_references_.find(key); it != failed_references_.end()) return it->second;
+  const auto outcome = tools_.runner.run_announced(c, reference);
+  if (outcome.ok || tools_.interrupt) return {};
+  return failed_references_[key] = {outcome.reason_code, outcome.reason};
+}
+
+bool CasePreparation::run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key) {
+  const bool known = failed_references_.count(key) != 0;
+  const auto failure = reference_failure(c, reference, key);
+  if (tools_.interrupt) return false;
+  if (failure.reason.empty()) return true;
+  end_case(c, known ? "reference" : failure.code,
+           fmt::format("{}: {}", result::kNoReference, failure.reason));
+  return false;
+}
+
+}  // namespace paceline::run

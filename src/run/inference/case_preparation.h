@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "run/case/kind.h"
+#include "run/inference/artefacts.h"
+
+namespace paceline::run {
+
+// What a case needs before its check: a built-in model as the file that the engine reads, that file in
+// another precision, and the reference outputs. Each is made in a pass of its own, once for all cases that
+// want the same.
+class CasePreparation {
+ public:
+  // Everything outlives this.
+  CasePreparation(const KindTools& tools, Artefacts& artefacts) : tools_(tools), artefacts_(artefacts) {}
+
+  // Names the files in the case and in its check pass. False: the case has ended, or the run is interrupted.
+  bool prepare(CaseRun& c, pass::PassSpec& pass);
+
+ private:
+  // A built-in model as a file; no path where the engine has the model itself.
+  struct ModelFile {
+    std::string path;
+    pass::PreparedFile prepared;
+  };
+  struct ReferenceFailure {
+    std::string code, reason;  // empty: it did not fail
+  };
+  bool use_model_file_of(CaseRun& c);
+  std::optional<ModelFile> model_file_for(CaseRun& c, const std::string& engine_name);
+  std::optional<ModelFile> make_model_file(CaseRun& c, const pass::PassSpec& pass);
+  bool quantise(CaseRun& c);
+  pass::PassSpec complete_quantise_pass(CaseRun& c, const std::string& source);
+  const process::WorkerOutcome& quantised_file(CaseRun& c, const pass::PassSpec& pass);
+  bool make_reference(CaseRun& c, pass::PassSpec& pass);
+  bool make_file_reference(CaseRun& c, pass::PassSpec& pass, const std::string& file);
+  bool run_reference(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
+  ReferenceFailure reference_failure(CaseRun& c, const pass::PassSpec& reference, const std::string& key);
+
+  KindTools tools_;
+  Artefacts& artefacts_;
+  std::map<std::string, ReferenceFailure> failed_references_;
+  std::map<std::string, process::WorkerOutcome> model_files_;  // by name, made or not
+};
+
+}  // namespace paceline::run

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Adds the user's files to a check: inputs, their number, labels and expected outputs.
+#pragma once
+#include "config/plan.h"
+#include "pass/pass.h"
+#include "run/inference/artefacts.h"
+
+namespace paceline::run {
+
+// Adds what the user's files are for: inputs, their number, labels and expected outputs. Throws
+// Error(kConfig) or Error(kData) naming the file that does not fit, PassFailure where that is found by the
+// worker that makes them, or where it has no memory or time left.
+void prepare_check_files(const config::Case& c, Artefacts& artefacts, const PreparePass& run,
+                         pass::PassSpec& pass);
+
+}  // namespace paceline::run

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/engine_build.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "process/worker.h"
+#include "result/reasons.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+namespace {
+
+process::WorkerRequest request_of(const BuildOrder& order, const fs::path& plugin_file,
+                                  const fs::path& file) {
+  process::WorkerRequest request;
+  auto& spec = request.spec;
+  spec.kind = pass::PassKind::kBuild;
+  spec.plugin_file = plugin_file.string();
+  spec.engine = order.engine;
+  spec.model.file = order.onnx_file.string();
+  spec.settings.precision = order.precision;
+  spec.settings.threads = order.threads;
+  spec.settings.options = order.options;
+  spec.build_to = {file.string(), order.log.string(), order.profiles};
+  request.log = order.log;
+  request.timeout_s = order.timeout_s;
+  return request;
+}
+
+// Beside the target and of its type: engines look at the suffix.
+fs::path unfinished(const fs::path& file) {
+  return file.parent_path() /
+         fmt::format(".{}.unfinished{}", file.stem().string(), file.extension().string());
+}
+
+}  // namespace
+
+BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
+                       const std::atomic<bool>& interrupt) {
+  const auto home = engines.find(order.engine);
+  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
+  const auto part = unfinished(order.file);
+  write_file_atomic(order.log, "");
+  const auto outcome = process::run_worker(request_of(order, home.file, part), interrupt, {});
+  if (outcome.ok && outcome.report.prepared) {
+    fs::rename(part, order.file);
+    return {*outcome.report.prepared, outcome.report.versions, outcome.report.effective_settings};
+  }
+  std::error_code ignored;
+  fs::remove(part, ignored);
+  throw Error(result::reason_of(outcome.reason_code).error,
+              fmt::format("cannot build '{}' for {}: {}; log: {}", order.onnx_file.string(), order.engine,
+                          outcome.reason, order.log.string()));
+}
+
+}  // namespace paceline::run

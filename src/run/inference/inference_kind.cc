@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/inference_kind.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/device.h"
+#include "host/affinity.h"
+#include "host/gpu_locality.h"
+#include "run/case/quiet.h"
+#include "run/inference/artefacts.h"
+#include "run/inference/case_peaks.h"
+#include "run/inference/case_preparation.h"
+#include "run/inference/check_files.h"
+#include "run/inference/cross_check.h"
+#include "run/inference/inference_results.h"
+#include "run/inference/pass_factory.h"
+#include "workload/inference/instance_pass.h"
+#include "workload/memory_budget.h"
+#include "workload/precision_limits.h"
+
+namespace paceline::run {
+namespace {
+
+bool asks_dump(const CaseRun& c) {
+  return c.definition.settings.has("dump_outputs");
+}
+
+std::filesystem::path dump_folder(const CaseRun& c) {
+  return std::filesystem::absolute(c.definition.settings.text("dump_outputs")) / c.result.case_id;
+}
+
+// A check that an earlier part of the run made wrote its files then; whoever moved them wants them again.
+bool lacks_dump(const CaseRun& c) {
+  return asks_dump(c) && !std::filesystem::exists(dump_folder(c));
+}
+
+// One list of CPUs for all, or one for each instance, from the devices that they are on.
+std::vector<std::vector<int>> near_devices(const pass::PassSpec& base) {
+  std::vector<std::vector<int>> near(static_cast<std::size_t>(base.load.instances));
+  const auto device = base.settings.options.find("device");
+  if (device == base.settings.options.end() || device->second == "cpu") return near;
+  const auto places = host::gpu_places();
+  for (std::int64_t i = 0; i < base.load.instances; ++i) {
+    const auto mine = workload::spec_of_instance(base, i).settings.options.at("device");
+    near[static_cast<std::size_t>(i)] = host::cpus_near_device(
+        places, static_cast<int>(parse_int(mine.substr(mine.find(':') + 1)).value_or(0)));
+  }
+  return near;
+}
+
+// Instances have cores of their own, or there is nothing to compare.
+void choose_pinning(CaseRun& c) {
+  const auto& settings = c.definition.settings;
+  const bool instances = settings.has("instances");
+  if (!settings.flag("pin") && !instances) return;
+  const auto wanted = c.base.settings.threads * static_cast<int>(c.base.load.lanes());
+  c.base.pin_cpus = host::choose_cpus_near(near_devices(c.base), wanted / c.base.load.instances);
+  if (!instances || c.ended || c.base.pin_cpus.size() == static_cast<std::size_t>(wanted)) return;
+  end_case(
+      c, "unavailable",
+      fmt::format("{} instances of {} threads need {} CPUs of their own, and {} may be used",
+                  c.base.load.instances, wanted / c.base.load.instances, wanted, c.base.pin_cpus.size()));
+}
+
+class InferenceInRun : public KindInRun {
+ public:
+  explicit InferenceInRun(const KindTools& tools)
+      : tools_(tools),
+        artefacts_(tools.scratch),
+        preparation_(tools, artefacts_),
+        peaks_(tools.setup, tools.run_dir, tools.observer, tools.interrupt) {}
+
+  void open(CaseRun& c) override {
+    c.base = base_pass(c.definition, static_cast<int>(host::allowed_cpus().size()));
+    describe_given_file(c);
+    const auto device = *config::canonical_device(c.definition.settings.text("device"));
+    const auto home = engine_home(tools_.setup.engines, c.base.engine, device);
+    c.base.plugin_file = home.file.string();
+    if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
+    choose_pinning(c);
+  }
+  void prepare(CaseRun& c) override;
+  void restore_check(CaseRun& c, const pass::PassReport& report) override {
+    peaks_.fill(c);
+    apply_check(c, report);
+  }
+  void finish(const std::vector<CaseRun*>& cases, std::size_t) override {
+    for (auto* c : cases) cross_check_case(*c);
+    for (auto* c : cases) profile(*c);
+    peaks_.conclude(cases);
+  }
+
+ private:
+  bool make_files(CaseRun& c, pass::PassSpec& pass);
+  void check(CaseRun& c, pass::PassSpec pass);
+  void cross_check_case(CaseRun& c);
+  void profile(CaseRun& c);
+
+  KindTools tools_;
+  Artefacts artefacts_;
+  CasePreparation preparation_;
+  CasePeaks peaks_;
+};
+
+void InferenceInRun::prepare(CaseRun& c) {
+  peaks_.fill(c);
+  auto pass = check_pass(c.base);
+  if (!make_files(c, pass)) return;
+  const bool known = c.result.correctness.checked || !c.result.precision.executed.empty();  // restored
+  if (!known || lacks_dump(c)) check(c, pass);
+  workload::use_limits(c.base, c.result.benchmark.precision);
+  c.base.output_tolerances = timed_tolerances(c.base.tolerance, c.result.correctness);
+}
+
+// Files of the check pass, which the timed passes share. False: the case has ended, or the run is
+// interrupted.
+bool InferenceInRun::make_files(CaseRun& c, pass::PassSpec& pass) {
+  try {
+    prepare_check_files(
+        c.definition, artefacts_,
+        [&](const pass::PassSpec& spec) { return tools_.runner.run_announced(c, spec); }, pass);
+  } catch (const PassFailure& e) {
+    const bool unreadable = e.reason_code() == "io";  // a file that the user named
+    if (!tools_.interrupt) end_case(c, unreadable ? "data" : e.reason_code(), e.what());
+    return false;
+  } catch (const workload::OutOfMemory& e) {
+    end_case(c, "oom", e.what());
+    return false;
+  } catch (const Error& e) {
+    end_case(c, e.code() == ErrorCode::kConfig ? "config" : "data", e.what());
+    return false;
+  }
+  if (!preparation_.prepare(c, pass)) return false;
+  use_model_file(c, pass);
+  c.base.input_files = pass.input_files;
+  c.base.samples = pass.samples;
+  c.base.reference_file = pass.reference_file;
+  c.base.reference_name = pass.reference_name;
+  return true;
+}
+
+void InferenceInRun::check(CaseRun& c, pass::PassSpec pass) {
+  if (asks_dump(c)) pass.dump_folder = dump_folder(c);
+  const PassInfo info{0, 0, c.result.label, "check", 0, 0};
+  tools_.observer.pass_begins(info);
+  const auto outcome = tools_.runner.run_kept(c, pass);
+  tools_.observer.pass_ends(info, outcome.ok ? "" : outcome.reason);
+  if (outcome.ok)
+    apply_check(c, outcome.report);
+  else if (!tools_.interrupt)
+    end_case(c, outcome.reason_code, outcome.reason);
+}
+
+void InferenceInRun::cross_check_case(CaseRun& c) {
+  if (!asks_cross_check(c) || !c.selected || !c.result.complete || c.result.cross_check.ratio.value ||
+      tools_.interrupt)
+    return;
+  const CrossCheckHelpers helpers{
+      tools_.temp_folder / ("cross-check-" + c.definition.id),
+      [&](const pass::PassSpec& pass) { return tools_.runner.run(c, pass); },
+      [&] { wait_for_quiet(c.definition, Look::kShort, tools_.observer, tools_.interrupt); }};
+  cross_check(c, helpers, tools_.observer, tools_.interrupt);
+  tools_.keep(c);
+}
+
+void InferenceInRun::profile(CaseRun& c) {
+  if (!asks_layer_profile(c) || !c.selected || !c.result.complete || c.result.layer_profile.sum_ns ||
+      tools_.interrupt)
+    return;
+  auto pass = profile_pass(c.definition, c.base);
+  use_model_file(c, pass);
+  apply_layer_profile(c, pass.input_files.empty() ? not_prepared() : tools_.runner.run_announced(c, pass));
+  tools_.keep(c);
+}
+
+}  // namespace
+
+std::unique_ptr<KindInRun> make_inference(const KindTools& tools) {
+  return std::make_unique<InferenceInRun>(tools);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/inference_results.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "config/device.h"
+#include "config/precision_table.h"
+#include "result/layers.h"
+#include "run/case/case_settings.h"
+#include "run/inference/pass_factory.h"
+#include "run/inference/peak.h"
+#include "workload/precision_limits.h"
+
+namespace paceline::run {
+namespace {
+
+std::string executed_text(const result::PrecisionReadBack& p) {
+  std::string text;
+  for (const auto& e : p.executed)
+    text += fmt::format("{}{:.0f} % {} ({} operators)", text.empty() ? "" : ", ", e.flops_share * 100,
+                        e.precision, e.operators);
+  return text;
+}
+
+// What the check pass read back of the engine.
+void take_readings(CaseRun& run, const pass::PassReport& report) {
+  run.result.correctness = report.correctness;
+  run.result.precision = report.precision;
+  // Where a file's own precision is asked for, what ran is the case's, whatever the check finds.
+  const std::string ran = workload::dominant_precision(report.precision);
+  if (!ran.empty() && run.definition.settings.text("precision") == config::kPrecisionOfFile)
+    run.result.benchmark.precision = ran;
+  run.result.precision.asked = run.definition.settings.text("precision");
+  if (report.tensor_peak_bytes) run.result.memory.tensor_peak_bytes = report.tensor_peak_bytes;
+  run.result.memory.reserved_peak_bytes = report.reserved_peak_bytes;
+  if (!run.result.flops.model_flops_per_item && report.flops_per_item) {
+    run.result.flops.model_flops_per_item = report.flops_per_item;
+    run.result.flops.convention =
+        "counted by the engine in one inference; 2 x MAC of convolutions and matrix products";
+  }
+  run.result.effective_settings.clear();
+  take_description(run, report);
+}
+
+// An executed precision other than the one asked for ends the case.
+void judge_precision(CaseRun& run) {
+  const std::string ran = workload::dominant_precision(run.result.precision),
+                    asked = arithmetic_of(run.result.benchmark.precision);
+  if (!ran.empty() && ran != asked && !run.definition.settings.flag("allow_precision_fallback"))
+    end_case(run, "precision",
+             fmt::format("asked {}, ran {} ({}); --allow-precision-fallback keeps such a case, marked", asked,
+                         executed_text(run.result.precision), run.result.precision.source));
+}
+
+class InferenceRules : public KindRules {
+ public:
+  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
+    const auto& s = c.settings;
+    const auto device = s.has("device") ? config::canonical_device(s.text("device")) : std::nullopt;
+    if (!device || s.text("device") == "cpu") return;
+    params["device"] = instances_per_device(s) > 0 ? "cuda" : *device;
+  }
+  [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
+    return static_cast<double>(c.settings.integer("batch"));
+  }
+  [[nodiscard]] double timeout_s(const config::Case& c) const override { return timeout_of(c); }
+  std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
+                                   const pass::PassReport& report) const override {
+    // The check pass measured them.
+    repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
+    repetition.memory.reserved_peak_bytes = run.result.memory.reserved_peak_bytes;
+    return report.samples;
+  }
+  [[nodiscard]] bool has_check() const override { return true; }
+};
+
+}  // namespace
+
+const KindRules& inference_rules() {
+  static const InferenceRules kRules;
+  return kRules;
+}
+
+void apply_model_file(CaseRun& run, const std::string& file, const pass::PreparedFile& prepared) {
+  run.model_file = file;
+  run.result.model_file = {prepared.format, prepared.size_bytes, prepared.duration_ns, prepared.quantisation};
+}
+
+void describe_given_file(CaseRun& run) {
+  const std::filesystem::path file = run.base.model.file;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  if (file.empty() || error) return;
+  run.result.model_file.format = file.extension().string();
+  run.result.model_file.size_bytes = static_cast<std::int64_t>(bytes);
+}
+
+void apply_check(CaseRun& run, const pass::PassReport& report) {
+  take_readings(run, report);
+  if (report.correctness.checked && !report.correctness.passed)
+    return end_case(run, "accuracy",
+                    fmt::format("accuracy: {} (against {}, {} inputs)", report.correctness.detail,
+                                report.correctness.reference, report.correctness.samples));
+  if (const auto it = report.effective_settings.find("threads");
+      it != report.effective_settings.end() && it->second != fmt::format("{}", run.base.settings.threads))
+    return end_case(
+        run, "threads",
+        fmt::format("asked for {} threads, the engine runs with {}", run.base.settings.threads, it->second));
+  judge_precision(run);
+}
+
+bool asks_layer_profile(const CaseRun& run) {
+  return run.definition.settings.has("layer_profile") && run.definition.settings.flag("layer_profile");
+}
+
+process::WorkerOutcome not_prepared() {
+  process::WorkerOutcome outcome;
+  outcome.reason = "the case was finished before this --resume; measure it again with --only";
+  return outcome;
+}
+
+void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
+  auto& profile = run.result.layer_profile;
+  if (!outcome.ok) {
+    profile = {};
+    profile.asked = true;
+    profile.reason = outcome.reason;
+    return;
+  }
+  auto rows = outcome.report.layers;
+  const bool alone = run.result.load.empty();
+  profile = result::summarize_layers(
+      rows, alone ? run.result.headline.p50_ns.value
+                  : result::Number::missing("latencies here hold more than one inference (scenario)"));
+  profile.source = outcome.report.layers_source;
+  profile.statistic = "median";
+  profile.inferences = outcome.report.layers_inferences;
+  profile.file = "layers.csv";
+  write_file_atomic(run.dir / profile.file, result::layers_to_csv(rows));
+}
+
+}  // namespace paceline::run

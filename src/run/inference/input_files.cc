@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/input_files.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace paceline::run {
+namespace {
+
+pass::PassReport report_of(const pass::PassSpec& pass, const PreparePass& run) {
+  const auto outcome = run(pass);
+  if (!outcome.ok) throw PassFailure(outcome);
+  return outcome.report;
+}
+
+}  // namespace
+
+InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
+  pass::PassSpec pass;
+  pass.kind = pass::PassKind::kInputs;
+  pass.inputs_to = to;
+  InputFiles made;
+  made.given = report_of(pass, run).samples_given;
+  for (std::size_t i = 0; i < to.request.specs.size(); ++i)
+    made.files.push_back(fmt::format("{}-{}.npy", to.prefix, i));
+  return made;
+}
+
+void make_expected_file(const pass::ExpectedTo& to, std::int64_t samples, const PreparePass& run) {
+  pass::PassSpec pass;
+  pass.kind = pass::PassKind::kExpected;
+  pass.expected_to = to;
+  pass.samples = samples;
+  report_of(pass, run);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <string>
+
+#include "process/worker.h"
+#include "run/case/plugin_choice.h"
+
+// Built-in models as files, for engines that read files.
+namespace paceline::run {
+
+// The plug-in that has the built-in models; a reason when there is none.
+EngineHome exporter_home(const EngineDirectory& engines);
+
+// Writes a built-in model in a worker process. Throws Error naming the model and the reason; kInterrupted is
+// the caller's to see from `interrupt`.
+pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::ModelSpec& model,
+                                const pass::ExportTo& target, double timeout_s,
+                                const std::atomic<bool>& interrupt);
+
+// An export pass that makes `base`'s built-in model a file for an engine that reads `format`; its batch stays
+// free.
+pass::PassSpec export_pass(const pass::PassSpec& base, const std::string& format);
+// What such a file is made of, as a short name for it.
+std::string model_file_key(const pass::PassSpec& export_pass);
+
+}  // namespace paceline::run

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/pass_factory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "config/device.h"
+#include "config/folder_models.h"
+#include "config/precision_table.h"
+#include "config/slo.h"
+#include "config/vocabulary.h"
+#include "run/case/case_settings.h"
+#include "run/inference/reference_factory.h"
+#include "stats/quantile.h"
+#include "workload/inference/input_layout.h"
+#include "workload/precision_limits.h"
+
+namespace paceline::run {
+namespace {
+
+using config::Case;
+using config::Settings;
+
+stats::WarmupConfig warmup_config(const Settings& s) {
+  stats::WarmupConfig w;
+  const bool fixed = s.has("warmup_iterations") || s.text("warmup.mode") == "fixed";
+  w.mode = fixed ? stats::WarmupMode::kFixed : stats::WarmupMode::kAuto;
+  w.fixed_iterations = s.has("warmup_iterations") ? s.integer("warmup_iterations") : 10;
+  if (fixed && w.fixed_iterations == 0) w.mode = stats::WarmupMode::kNone;
+  w.floor_iterations = s.integer("warmup.min_iterations");
+  w.floor_ns = to_ns(warmup_floor_s(s));
+  w.cap_iterations = s.integer("warmup.max_iterations");
+  w.cap_ns = to_ns(s.number("warmup.max_time_s"));
+  return w;
+}
+
+measure::LoopConfig loop_config(const Settings& s) {
+  measure::LoopConfig loop;
+  loop.warmup = warmup_config(s);
+  loop.stop = stop_config(s);
+  if (s.has("iterations")) loop.iterations = s.integer("iterations");
+  if (s.text("timing_mode") == "sync_latency" || s.text("cache_mode") == "cold" || s.has("feedback"))
+    loop.batch = 1;
+  return loop;
+}
+
+pass::LoadSpec load_spec(const Settings& s) {
+  pass::LoadSpec load;
+  load.scenario = s.text("scenario");
+  if (s.has("concurrency")) load.concurrency = s.integer("concurrency");
+  if (s.has("instances")) load.instances = s.integer("instances");
+  load.instances_per_device = instances_per_device(s);
+  if (s.has("arrival_rate_per_s")) load.rate_per_s = s.number("arrival_rate_per_s");
+  if (s.has("server.load")) load.share = s.number("server.load");
+  load.arrival = s.text("server.arrival");
+  load.arrival_seed = static_cast<std::uint64_t>(s.integer("server.seed"));
+  load.t_min_s = s.number("server.t_min_s");
+  load.t_max_s = s.number("server.t_max_s");
+  if (s.has("server.timeout_s")) load.timeout_s = s.number("server.timeout_s");
+  load.max_requests = s.integer("server.max_requests");
+  if (s.has("server.max_batch")) load.max_batch = s.integer("server.max_batch");
+  if (s.has("server.batch_timeout_ms")) load.batch_timeout_s = s.number("server.batch_timeout_ms") * 1e-3;
+  if (!s.has("slo")) return load;
+  const auto slo = config::parse_slo(s.text("slo"));
+  load.slo_p = slo.p;
+  load.slo_bound_s = slo.bound_s;
+  return load;
+}
+
+pass::Tolerance tolerance_of(const Settings& s, const config::Precision& precision) {
+  const auto* model = config::find_model(s.text("model"));
+  const auto& row = config::tolerance(precision, model ? model->task : config::Task::kTransformer);
+  pass::Tolerance t{row.max_rel_err, row.centred_cosine};
+  t.quantile_err = precision.quantile_err;
+  if (s.has("accuracy.max_rel_err")) t.max_rel_err = s.number("accuracy.max_rel_err");
+  if (s.has("accuracy.centred_cosine")) t.centred_cosine = s.number("accuracy.centred_cosine");
+  if (s.has("accuracy.quantile_err")) t.quantile_err = s.number("accuracy.quantile_err");
+  t.quantile_written = s.has("accuracy.quantile_err");
+  t.max_decides = s.has("accuracy.max_rel_err") || precision.name == "fp32";
+  return t;
+}
+
+// What holds for a case in a precision.
+pass::PrecisionLimits limits_of(const Settings& s, const config::Precision& precision) {
+  const bool written = s.has("accuracy.max_rel_err") || s.has("accuracy.centred_cosine");
+  return {std::string(precision.name), tolerance_of(s, precision),
+          s.has("accuracy.max_changed") ? s.number("accuracy.max_changed") : precision.max_changed,
+          written || precision.name == "fp32"};
+}
+
+// Of every precision that a file can have, where its own is asked for.
+std::vector<pass::PrecisionLimits> limits_by_precision(const Settings& s) {
+  std::vector<pass::PrecisionLimits> rows;
+  if (optional_text(s, "precision") != config::kPrecisionOfFile) return rows;
+  for (const auto& precision : config::precisions())
+    if (precision.name != config::kPrecisionOfFile) rows.push_back(limits_of(s, precision));
+  return rows;
+}
+
+// Inputs of a second batch are made only where both together stay below this.
+constexpr double kTwoBatchesBytes = 1024.0 * 1024 * 1024;
+
+double bytes_of_batch(const std::vector<TensorSpec>& inputs) {
+  double bytes = 0;
+  for (const auto& input : inputs)
+    bytes +=
+        static_cast<double>(element_count(input.shape)) * static_cast<double>(dtype_size_bytes(input.dtype));
+  return bytes;
+}
+
+// The check after the timed loop asks for inputs that were not timed. A server's requests bring them, and a
+// file of expected outputs has as many as its owner thought of.
+bool wants_second_batch(const Case& c, const pass::PassSpec& pass) {
+  return !c.settings.has("accuracy.samples") && pass.load.scenario != pass::kServer &&
+         reference_choice(c).file.empty() && 2 * bytes_of_batch(pass.model.inputs) <= kTwoBatchesBytes;
+}
+
+std::int64_t check_samples(const Case& c, const pass::PassSpec& pass) {
+  const std::int64_t batch = pass.batch * pass.load.max_batch;
+  const std::int64_t least = wants_second_batch(c, pass) ? 2 * batch : batch;
+  const std::int64_t wanted = std::max(asked_samples(c.settings), least);
+  return (wanted + batch - 1) / batch * batch;
+}
+
+std::string answers_of(const Settings& s) {
+  const auto* model = config::find_model(s.text("model"));
+  const std::string& asked = s.text("accuracy.answers");
+  return asked == "auto" && model ? std::string(model->answers) : asked;
+}
+
+std::string inputs_in_words(const Settings& s) {
+  if (const auto files = s.texts("load_inputs"); !files.empty())
+    return fmt::format("load_inputs {}", fmt::join(files, ", "));
+  if (s.has("image_dir")) return fmt::format("image_dir {}", s.text("image_dir"));
+  return fmt::format("random, seed {}", s.integer("input_seed"));
+}
+
+// Neither built in nor a file: a name that only the engine's plug-in knows.
+bool is_file(const std::string& model) {
+  return !config::find_model(model) && (config::find_file_type(model) || std::filesystem::exists(model));
+}
+
+pass::AccuracyQuestion question_of(const Settings& s) {
+  pass::AccuracyQuestion q;
+  q.answers = answers_of(s);
+  q.answers_because =
+      s.text("accuracy.answers") == "auto" ? "the built-in model has it" : "accuracy.answers says so";
+  q.trained = !config::weights_of(s).empty() || is_file(s.text("model"));
+  q.claim = s.has("accuracy.max_top1_change") ? s.number("accuracy.max_top1_change") : 0;
+  q.inputs = inputs_in_words(s);
+  q.samples_asked = asked_samples(s);
+  q.labels_file = optional_text(s, "labels");
+  return q;
+}
+
+// The settings that carry the engine's name, without it: openvino.num_streams. On another device than the CPU
+// those that carry its kind (cuda.cudnn_benchmark), and which device.
+std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
+  std::map<std::string, std::string> options;
+  const auto device = *config::canonical_device(s.text("device"));
+  if (device != "cpu") options["device"] = device;
+  const auto kind = device.substr(0, device.find(':'));
+  for (const auto& [name, values] : s.all())
+    if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
+      options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
+  if (config::runs_on_cpu(engine, device)) return options;
+  for (const auto& [name, value] : device_options(s)) options[name] = value;
+  return options;
+}
+
+}  // namespace
+
+pass::PassSpec base_pass(const Case& c, int default_threads) {
+  const Settings& s = c.settings;
+  pass::PassSpec pass;
+  pass.case_id = c.id;
+  pass.engine = s.text("engine");
+  (is_file(s.text("model")) ? pass.model.file : pass.model.name) = s.text("model");
+  pass.model.weights_file = config::weights_of(s);
+  pass.model.weights_seed = static_cast<std::uint64_t>(s.integer("weights_seed"));
+  pass.model.inputs = config::case_inputs(c);
+  pass.batch_dimensions = config::case_batch_dimensions(c);
+  pass.settings.precision = asked_precision(s);
+  pass.settings.layout = s.text("layout");
+  pass.load = load_spec(s);
+  const int share = std::max(1, default_threads / static_cast<int>(pass.load.lanes()));
+  pass.settings.threads = s.has("threads_per_instance") ? static_cast<int>(s.integer("threads_per_instance"))
+                          : s.integer("threads") > 0    ? static_cast<int>(s.integer("threads"))
+                                                        : share;
+  pass.settings.options = engine_options(s, pass.engine);
+  pass.batch = s.integer("batch");
+  pass.samples = check_samples(c, pass);
+  pass.accuracy = question_of(s);
+  pass.limits = {limits_of(s, *config::find_precision(asked_precision(s)))};
+  workload::use_limits(pass, asked_precision(s));
+  pass.limits = limits_by_precision(s);
+  pass.reference_name = "none: no engine here makes a reference for this model; only that outputs are finite";
+  pass.loop = loop_config(s);
+  pass.cache_mode = s.text("cache_mode");
+  pass.feedback = s.texts("feedback");
+  return pass;
+}
+
+pass::PassSpec check_pass(const pass::PassSpec& base) {
+  pass::PassSpec pass = base;
+  pass.kind = pass::PassKind::kCheck;
+  pass.batch *= base.load.max_batch;
+  workload::multiply_batch(pass.model.inputs, pass.batch_dimensions, base.load.max_batch);
+  return pass;
+}
+
+pass::Tolerance timed_tolerance(const pass::Tolerance& tolerance, const result::OutputAgreement& checked) {
+  pass::Tolerance timed = tolerance;
+  timed.max_decides = checked.judged_by != "quantile_error";
+  if (checked.judged_by == "max_error" || !checked.max_abs_err) return timed;
+  timed.centred_cosine = -1;
+  timed.max_abs_err = 2 * *checked.max_abs_err;
+  if (checked.judged_by == "equal_values") timed.max_rel_err = 0;
+  if (timed.max_decides) return timed;
+  timed.scale = checked.scale.value().value_or(0);
+  timed.quantile_err = std::max(timed.quantile_err, 2 * checked.quantile_err_worst.value().value_or(0));
+  return timed;
+}
+
+std::vector<pass::Tolerance> timed_tolerances(const pass::Tolerance& tolerance,
+                                              const result::Correctness& checked) {
+  std::vector<pass::Tolerance> limits;
+  for (const auto& output : checked.outputs) limits.push_back(timed_tolerance(tolerance, output));
+  if (!limits.empty()) return limits;
+  result::OutputAgreement first;  // a result that an earlier version stored
+  first.judged_by = checked.judged_by == "answers" ? "answers" : "max_error";
+  first.max_abs_err = checked.max_abs_err;
+  return {timed_tolerance(tolerance, first)};
+}
+
+pass::PassSpec profile_pass(const Case& c, const pass::PassSpec& base) {
+  auto pass = base;
+  pass.kind = pass::PassKind::kProfile;
+  pass.profile_inferences = static_cast<int>(c.settings.integer("layer_profile_inferences"));
+  return pass;
+}
+
+// A server's schedule has a length of its own, and a search for its capacity a number of them.
+double timeout_of(const Case& c) {
+  constexpr int kRunsOfASearch = 30;
+  const double timeout = c.settings.number("timeout_s");
+  if (!c.settings.has("scenario") || c.settings.text("scenario") != pass::kServer) return timeout;
+  return timeout +
+         c.settings.number("server.t_max_s") * (load_spec(c.settings).searches() ? kRunsOfASearch : 1);
+}
+
+}  // namespace paceline::run

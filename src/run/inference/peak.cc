@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/peak.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr const char* kProbes = "probes 2";  // of the keys: peaks of other probes are other peaks
+// A case above the peak by more than this does fewer operations than are counted.
+constexpr double kPlausible = 2;
+
+nlohmann::json read_cache() {
+  std::error_code error;
+  if (!std::filesystem::exists(PeakTable::file(), error)) return nlohmann::json::object();
+  const auto json = nlohmann::json::parse(read_file(PeakTable::file()), nullptr, false);
+  return json.is_object() ? json : nlohmann::json::object();
+}
+
+// A cache is a convenience: a read-only home must not end a run.
+void write_cache(const std::string& key, const Peak& peak) {
+  try {
+    auto json = read_cache();
+    json[key] = {{"flops_per_s", *peak.flops_per_s}, {"source", peak.source}};
+    if (peak.spread) json[key]["spread"] = *peak.spread;
+    make_directories(cache_dir());
+    write_file_atomic(PeakTable::file(), json.dump(1) + "\n");
+  } catch (const Error&) {
+    return;
+  }
+}
+
+Peak to_peak(const nlohmann::json& entry) {
+  Peak peak{entry["flops_per_s"].get<double>(), result::Number::missing("not kept"),
+            entry["source"].get<std::string>()};
+  if (entry.contains("spread") && entry["spread"].is_number()) peak.spread = entry["spread"].get<double>();
+  return peak;
+}
+
+std::string gflops(double flops_per_s) {
+  return fmt::format("{:.0f} GFLOP/s", flops_per_s * 1e-9);
+}
+
+}  // namespace
+
+std::string arithmetic_of(const std::string& precision) {
+  return precision.starts_with("amp_") ? precision.substr(4) : precision;
+}
+
+Peak better_of(Peak best, const Peak& other) {
+  const bool higher = other.flops_per_s && (!best.flops_per_s || *other.flops_per_s > *best.flops_per_s);
+  return higher ? other : best;
+}
+
+std::filesystem::path PeakTable::file() {
+  return cache_dir() / "peaks.json";
+}
+
+PeakTable::PeakTable(std::string machine, MeasurePeak measure)
+    : machine_(std::move(machine)), measure_(std::move(measure)) {
+  const auto cache = read_cache();
+  for (const auto& [key, entry] : cache.items())
+    if (entry.contains("flops_per_s") && entry["flops_per_s"].is_number() && entry.contains("source") &&
+        entry["source"].is_string())
+      known_[key] = to_peak(entry);
+}
+
+std::string PeakTable::key(const std::string& precision, int threads) const {
+  return fmt::format("{}; {}; {} threads; {}", machine_, arithmetic_of(precision), threads, kProbes);
+}
+
+Peak PeakTable::known(const std::string& precision, int threads) const {
+  const auto it = known_.find(key(precision, threads));
+  if (it != known_.end()) return it->second;
+  return {result::Number::missing("not measured yet"), {}, {}};
+}
+
+Peak PeakTable::get(const std::string& precision, int threads) {
+  const std::string k = key(precision, threads);
+  if (!known_.contains(k)) measure(k, precision, threads);
+  return known_.at(k);
+}
+
+// The larger of what was known and what is measured now stays.
+void PeakTable::measure(const std::string& key, const std::string& precision, int threads) {
+  measured_.insert(key);
+  const Peak peak = measure_(arithmetic_of(precision), threads);
+  const auto it = known_.find(key);
+  if (it == known_.end() ||
+      (peak.flops_per_s && *peak.flops_per_s > it->second.flops_per_s.value().value_or(0)))
+    keep(key, peak);
+}
+
+void PeakTable::keep(const std::string& key, const Peak& peak) {
+  known_[key] = peak;
+  if (peak.flops_per_s) write_cache(key, peak);
+}
+
+std::string PeakTable::raise(const std::string& precision, int threads, double flops_per_s,
+                             const std::string& label) {
+  const std::string k = key(precision, threads);
+  const double before = known_.at(k).flops_per_s.value().value_or(0);
+  if (!measured_.contains(k)) measure(k, precision, threads);
+  const double now = known_.at(k).flops_per_s.value().value_or(0);
+  const bool by_case = flops_per_s > now && flops_per_s <= kPlausible * now;
+  if (by_case)
+    keep(k,
+         {flops_per_s, result::Number::missing("one figure of a case"),
+          fmt::format("reached by {}, {}; probes: {}", label, format_utc(std::time(nullptr)), gflops(now))});
+  if (!by_case && now <= before) return {};
+  return fmt::format("the peak in {} on {} is raised from {} to {}, {}; it is kept in {}",
+                     arithmetic_of(precision), plural(threads, "thread"), gflops(before),
+                     gflops(*known_.at(k).flops_per_s),
+                     by_case ? "which " + label + " reached" : "measured again", file().string());
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Keeps the most that this machine was seen to compute, per precision and number of threads.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "result/maybe.h"
+
+namespace paceline::run {
+
+struct Peak {
+  result::Number flops_per_s;
+  result::Number spread;  // of the best probe's repetitions: their interquartile range over the median
+  std::string source;     // which probe, how many threads, when
+};
+
+// What is computed in: "bf16" of amp_bf16.
+std::string arithmetic_of(const std::string& precision);
+
+// The higher one. One without a number never replaces another that has one, and the first reason stays.
+Peak better_of(Peak best, const Peak& other);
+
+// Runs the probes of one precision on so many threads.
+using MeasurePeak = std::function<Peak(const std::string& precision, int threads)>;
+
+// What this machine was seen to do, by CPU model, precision, thread count and library versions; kept in a
+// file of the user's cache folder (methodology: model FLOPs and peaks). No peak is measured twice by one
+// table.
+class PeakTable {
+ public:
+  PeakTable(std::string machine, MeasurePeak measure);
+  // Without a number where none is known.
+  [[nodiscard]] Peak known(const std::string& precision, int threads) const;
+  // Measures it unless it is known.
+  Peak get(const std::string& precision, int threads);
+  // For a case that did so many FLOP/s, more than is known to be possible: measures again unless that was
+  // done; the largest stays, be it the case's. In words what was raised; empty: nothing.
+  std::string raise(const std::string& precision, int threads, double flops_per_s, const std::string& label);
+
+  static std::filesystem::path file();
+
+ private:
+  [[nodiscard]] std::string key(const std::string& precision, int threads) const;
+  void measure(const std::string& key, const std::string& precision, int threads);
+  void keep(const std::string& key, const Peak& peak);
+
+  std::string machine_;
+  MeasurePeak measure_;
+  std::map<std::string, Peak> known_;
+  std::set<std::string> measured_;
+};
+
+}  // namespace paceline::run

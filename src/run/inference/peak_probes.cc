@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/peak_probes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
+#include "base/scratch_folder.h"
+#include "base/units.h"
+#include "config/vocabulary.h"
+#include "host/fma_probe.h"
+#include "process/worker.h"
+#include "stats/quantile.h"
+#include "workload/inference/inputs.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::int64_t kProbeWarmup = 1, kFewest = 5, kTimeNs = 500'000'000;  // of one probe
+constexpr double kQuietFrac = 0.05;  // beside busier neighbours a peak is a lower bound
+constexpr const char* kModels[] = {"peak_conv", "peak_gemm"};
+
+pass::PassSpec probe_pass(const config::Model& model, const std::string& precision, int threads,
+                          const fs::path& folder) {
+  pass::PassSpec pass;
+  pass.case_id = std::string(model.name);
+  pass.engine = "eager";
+  pass.model.name = std::string(model.name);
+  pass.batch = pass.samples = std::max<std::int64_t>(1, model.internal_batch);
+  pass.model.inputs = config::model_inputs(model, pass.batch, 0);
+  pass.settings.precision = precision;
+  pass.settings.threads = threads;
+  pass.loop.warmup.mode = stats::WarmupMode::kFixed;
+  pass.loop.warmup.fixed_iterations = kProbeWarmup;
+  pass.loop.stop.quantiles_ppm = {};
+  pass.loop.stop.n_min = kFewest;
+  pass.loop.stop.t_min_ns = kTimeNs;
+  pass.loop.batch = 1;
+  for (auto& tensor : workload::make_inputs({pass.model.inputs, {}, 1, {}, {}})) {
+    const auto file = folder / fmt::format("{}-{}.npy", model.name, pass.input_files.size());
+    write_npy(file, tensor.view());
+    pass.input_files.push_back(file.string());
+  }
+  return pass;
+}
+
+// Interquartile range over the median.
+result::Number spread_of(const std::vector<double>& x) {
+  const auto sorted = stats::sorted_copy(x);
+  if (sorted.size() < 4) return result::Number::missing("too few repetitions");
+  return (stats::nearest_rank(sorted, 750'000) - stats::nearest_rank(sorted, 250'000)) / stats::median(x);
+}
+
+// Why there are none goes into the peak.
+std::vector<host::FmaRate> fma_rates(int threads, Peak& peak) {
+  try {
+    return host::measure_fma_rates(threads);
+  } catch (const Error& e) {
+    peak.flops_per_s = result::Number::missing(e.what());
+    return {};
+  }
+}
+
+}  // namespace
+
+Peak PeakProbes::operator()(const std::string& precision, int threads) const {
+  std::optional<Peak> best;
+  const auto scratch = ScratchFolder::below_temp("paceline-peak");
+  const auto consider = [&](const Peak& peak) { best = best ? better_of(*best, peak) : peak; };
+  for (const char* model : kModels)
+    if (!interrupt_) consider(library_probe(model, precision, threads, scratch.path()));
+  if (precision == "fp32" && !interrupt_) consider(fma_probe(threads));
+  return best.value_or(Peak{result::Number::missing("could not be measured"), {}, {}});
+}
+
+Peak PeakProbes::library_probe(const std::string& name, const std::string& precision, int threads,
+                               const fs::path& folder) const {
+  const auto home = engines_.find("eager");
+  const auto* model = config::find_model(name);
+  if (home.file.empty() || !model) return {result::Number::missing("no engine to measure it with"), {}, {}};
+  process::WorkerRequest request;
+  request.spec = probe_pass(*model, precision, threads, folder);
+  request.spec.plugin_file = home.file.string();
+  request.log = log_;
+  const PassInfo info{0, 0, fmt::format("{} {} {} threads", name, precision, threads), "peak", 0, 0};
+  observer_.pass_begins(info);
+  const auto outcome =
+      process::run_worker(request, interrupt_, [&](const auto& p) { observer_.progress(p); });
+  observer_.pass_ends(info, {});
+  if (!outcome.ok) return {result::Number::missing(outcome.reason), {}, {}};
+  const auto& foreign = outcome.report.repetition.foreign_cpu_frac;
+  const bool quiet = !foreign || *foreign <= kQuietFrac;
+  const auto x = result::durations_ns(outcome.report.samples);
+  const double flops =
+      2.0 * static_cast<double>(model->forward_macs(0)) * static_cast<double>(request.spec.batch);
+  return {
+      flops * 1e9 / stats::median(x), spread_of(x),
+      fmt::format("{} in {}, {} threads, median of {}, measured {}{}", name, precision, threads, x.size(),
+                  format_utc(std::time(nullptr)), quiet ? "" : " beside busy neighbours, so a lower bound")};
+}
+
+// A ceiling: the best repetition counts.
+Peak PeakProbes::fma_probe(int threads) const {
+  const PassInfo info{0, 0, fmt::format("multiply-adds fp32 {} threads", threads), "peak", 0, 0};
+  observer_.pass_begins(info);
+  Peak best{result::Number::missing("the loop of multiply-adds is not written for this CPU"), {}, {}};
+  for (const auto& rate : fma_rates(threads, best)) {
+    const double most = *std::max_element(rate.flops_per_s.begin(), rate.flops_per_s.end());
+    if (best.flops_per_s && *best.flops_per_s >= most) continue;
+    best = {most, spread_of(rate.flops_per_s),
+            fmt::format("a plain loop of multiply-adds ({}) in fp32, {} threads, best of {}, measured {}",
+                        rate.instructions, threads, rate.flops_per_s.size(), format_utc(std::time(nullptr)))};
+  }
+  observer_.pass_ends(info, {});
+  return best;
+}
+
+}  // namespace paceline::run

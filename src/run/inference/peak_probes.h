@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <string>
+
+#include "run/case/observer.h"
+#include "run/case/plugin_choice.h"
+#include "run/inference/peak.h"
+
+namespace paceline::run {
+
+// Measures a peak: the best of a 3x3 convolution and a 2048^3 matrix product in the asked precision, through
+// the same worker and loop as any case, and in fp32 a plain loop of multiply-adds.
+class PeakProbes {
+ public:
+  PeakProbes(const EngineDirectory& engines, std::filesystem::path log, RunObserver& observer,
+             const std::atomic<bool>& interrupt)
+      : engines_(engines), log_(std::move(log)), observer_(observer), interrupt_(interrupt) {}
+  Peak operator()(const std::string& precision, int threads) const;
+
+ private:
+  [[nodiscard]] Peak library_probe(const std::string& name, const std::string& precision, int threads,
+                                   const std::filesystem::path& folder) const;
+  [[nodiscard]] Peak fma_probe(int threads) const;
+
+  const EngineDirectory& engines_;
+  std::filesystem::path log_;
+  RunObserver& observer_;
+  const std::atomic<bool>& interrupt_;
+};
+
+}  // namespace paceline::run

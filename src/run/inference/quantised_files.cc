@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/quantised_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
+#include "base/random.h"
+#include "base/scratch_folder.h"
+#include "base/text.h"
+#include "config/vocabulary.h"
+#include "host/cpu.h"
+#include "onnx/graph.h"
+#include "onnx/model_file.h"
+#include "onnx/placement.h"
+#include "process/worker.h"
+#include "result/reasons.h"
+#include "run/case/short_hash.h"
+#include "run/inference/input_files.h"
+#include "run/inference/input_requests.h"
+#include "workload/inference/input_layout.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::int64_t kSeed = 1;  // as input_seed's default
+constexpr std::array<const char*, 2> kCalibrators{"onnxruntime", "openvino"};
+
+bool has_half_weights(const onnx::proto::ModelProto& model) {
+  const auto& tensors = model.graph().initializer();
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const auto& t) { return t.data_type() == onnx::proto::TensorProto::FLOAT16; });
+}
+
+// x86 without VNNI adds two 8-bit products in 16 bits.
+bool products_saturate(const host::CpuInfo& cpu) {
+  return cpu.has_isa("avx2") && !cpu.has_isa("avx512_vnni") && !cpu.has_isa("avx_vnni");
+}
+
+std::string data_words(const config::Settings& s) {
+  const auto samples = s.integer("quantisation.samples");
+  if (s.has("calib_images")) return fmt::format("images of '{}'", s.text("calib_images"));
+  if (const auto files = s.texts("calib_data"); !files.empty())
+    return fmt::format("'{}'", join(files, "', '"));
+  return fmt::format("{} random inputs", samples);
+}
+
+void choose_calibrator(pass::PassSpec& pass, const EngineDirectory& engines) {
+  std::string reasons;
+  for (const char* engine : kCalibrators) {
+    const auto home = engines.find(engine);
+    pass.engine = engine;
+    pass.plugin_file = home.file.string();
+    if (!home.file.empty()) return;
+    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", home.unavailable);
+  }
+  throw Error(ErrorCode::kUnavailable,
+              fmt::format("int8 needs an engine that reads ONNX to calibrate with: {}", reasons));
+}
+
+}  // namespace
+
+bool needs_quantising(const config::Settings& s, const std::string& file) {
+  const auto& precision = s.text("precision");
+  if (!file.ends_with(".onnx") || (precision != "int8" && precision != "fp16")) return false;
+  if (config::find_model(s.text("model"))) return true;
+  const auto model = onnx::read_model(file);
+  return precision == "int8" ? !onnx::is_quantised(model) : !has_half_weights(model);
+}
+
+pass::InputRequest calibration_request(const config::Settings& s, const pass::PassSpec& pass) {
+  pass::InputRequest request;
+  request.batch_dimensions = pass.batch_dimensions;
+  request.specs = stored_specs(pass, s.integer("quantisation.samples"));
+  if (const auto* model = config::find_model(s.text("model")))
+    for (const auto& input : model->inputs) request.id_limits.push_back(input.id_limit);
+  const auto seed = s.has("input_seed") ? s.integer("input_seed") : kSeed;
+  request.seed = mix64(static_cast<std::uint64_t>(seed) ^ hash64("calibration"));
+  request.load_inputs = s.texts("calib_data");
+  if (s.has("calib_images")) request.image_dir = s.text("calib_images");
+  request.image_format = image_format(s);
+  if (!request.load_inputs.empty() && !request.image_dir.empty())
+    throw Error(ErrorCode::kUsage, "'calib_data' and 'calib_images' exclude each other; keep one");
+  return request;
+}
+
+pass::PassSpec quantise_pass(const config::Settings& s, const pass::PassSpec& base, const std::string& source,
+                             const EngineDirectory& engines) {
+  pass::PassSpec pass;
+  pass.kind = pass::PassKind::kQuantise;
+  pass.case_id = base.case_id;
+  pass.model = base.model;
+  pass.batch_dimensions = base.batch_dimensions;
+  pass.model.name.clear();
+  pass.model.file = source;
+  pass.settings.threads = base.settings.threads;
+  pass.tolerance = base.tolerance;
+  auto& to = pass.quantise_to;
+  to.precision = s.text("precision");
+  if (to.precision != "int8") return pass;
+  pass.samples = s.integer("quantisation.samples");
+  to.activations = s.text("quantisation.activations");
+  if (to.activations == "auto") to.activations = base.engine == "tensorrt" ? "int8" : "uint8";
+  to.method = s.text("quantisation.method");
+  to.percentile = s.number("quantisation.percentile");
+  to.exclude = s.texts("quantisation.exclude");
+  to.reduce_range = to.activations == "uint8" && products_saturate(host::read_cpu());
+  to.data = data_words(s);
+  choose_calibrator(pass, engines);
+  return pass;
+}
+
+void free_shapes(pass::PassSpec& pass, const onnx::proto::ModelProto& model) {
+  const auto declared = onnx::graph_inputs(model.graph());
+  for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
+    auto& input = pass.model.inputs[i];
+    const auto found = std::find_if(declared.begin(), declared.end(),
+                                    [&](const auto& spec) { return spec.name == input.name; });
+    if (found == declared.end() || found->shape.size() != input.shape.size()) continue;
+    const auto batch = workload::batch_dimension_of(pass.batch_dimensions, i);
+    for (std::size_t d = 0; d < input.shape.size(); ++d)
+      if (found->shape[d] < 0 && static_cast<std::int64_t>(d) != batch) input.shape[d] = -1;
+  }
+}
+
+void use_calibration_shapes(pass::PassSpec& pass) {
+  for (std::size_t i = 0; i < pass.model.inputs.size(); ++i) {
+    auto& shape = pass.model.inputs[i].shape;
+    if (std::none_of(shape.begin(), shape.end(), [](auto size) { return size < 0; })) continue;
+    const auto batch = workload::batch_dimension_of(pass.batch_dimensions, i);
+    const auto made = workload::model_shape(read_npy_spec(pass.input_files.at(i)).shape, batch, 1);
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] < 0) shape[d] = made.at(d);
+  }
+}
+
+std::string quantised_file_key(const pass::PassSpec& pass) {
+  const auto json = pass::to_json(pass);
+  return short_hash({pass.model.file, json.at("quantise_to"), pass.input_files});
+}
+
+fs::path calibration_file(const config::Settings& s, const pass::PassSpec& pass, const fs::path& run_dir) {
+  const auto& to = pass.quantise_to;
+  const auto name = fmt::format("calibration-{}-{}.json", fs::path(pass.model.file).stem().string(),
+                                short_hash({to.method, to.percentile, pass.samples, to.data}));
+  if (!s.has("calib_cache")) return run_dir / name;
+  const fs::path given = fs::absolute(s.text("calib_cache"));
+  std::error_code error;
+  return fs::is_directory(given, error) ? given / name : given;
+}
+
+bool calibrates_with_random_inputs(const config::Settings& s) {
+  return s.text("precision") == "int8" && !s.has("calib_images") && s.texts("calib_data").empty();
+}
+
+const char* const kRandomCalibration =
+    "int8 is calibrated with random inputs: fine for speed, not for accuracy; give --calib-images FOLDER or "
+    "--calib-data FILE";
+
+pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::Settings& s,
+                                 const pass::PassSpec& base, const fs::path& out,
+                                 const std::atomic<bool>& interrupt) {
+  auto pass = quantise_pass(s, base, base.model.file, engines);
+  const ScratchFolder folder(out.string() + ".parts");
+  const auto run = [&](const pass::PassSpec& spec) {
+    return process::run_worker({spec, {}, folder.path() / "log.txt", {}, s.number("timeout_s")}, interrupt,
+                               {});
+  };
+  if (pass.quantise_to.precision == "int8") {
+    const pass::InputsTo inputs{calibration_request(s, pass), (folder.path() / "input").string()};
+    pass.input_files = make_input_files(inputs, run).files;
+    use_calibration_shapes(pass);
+    if (s.has("calib_cache")) pass.quantise_to.cache_file = calibration_file(s, pass, folder.path()).string();
+    if (s.flag("int8_sensitivity")) pass.quantise_to.sensitivity_file = out.string() + ".sensitivity.json";
+  }
+  pass.quantise_to.file = out.string();
+  const auto outcome = run(pass);
+  if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
+  throw Error(
+      result::reason_of(outcome.reason_code).error,
+      fmt::format("cannot write {} as {}: {}", s.text("model"), pass.quantise_to.precision, outcome.reason));
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/settings.h"
+#include "onnx/proto.h"
+#include "pass/pass.h"
+#include "pass/records.h"
+#include "run/case/plugin_choice.h"
+#include "workload/inference/inputs.h"
+
+// ONNX files in the precision a case asks for.
+namespace paceline::run {
+
+// Whether an ONNX file must be written again for these settings: they ask for int8 or fp16 and it has
+// neither. `file` is the exported model or the user's own.
+bool needs_quantising(const config::Settings& s, const std::string& file);
+
+// Calibration inputs for a model with these inputs; random ones are others than those of the check.
+pass::InputRequest calibration_request(const config::Settings& s, const pass::PassSpec& pass);
+
+// The pass that writes the file. Calibrates in ONNX Runtime, else in OpenVINO; throws Error(kUnavailable)
+// with both reasons when neither is here. Files are left to the caller.
+pass::PassSpec quantise_pass(const config::Settings& s, const pass::PassSpec& base, const std::string& source,
+                             const EngineDirectory& engines);
+
+// Gives up the sizes that the model's file leaves free, but for the batch: calibration data have their own.
+void free_shapes(pass::PassSpec& quantise_pass, const onnx::proto::ModelProto& model);
+// Takes those sizes from the calibration inputs that were made.
+void use_calibration_shapes(pass::PassSpec& quantise_pass);
+
+// What the file is made of, as a short name for it.
+std::string quantised_file_key(const pass::PassSpec& quantise_pass);
+
+// Where its calibration is kept: the file that calib_cache names, else a file in the folder it names or in
+// `run_dir`, called after the model and how it was calibrated.
+std::filesystem::path calibration_file(const config::Settings& s, const pass::PassSpec& quantise_pass,
+                                       const std::filesystem::path& run_dir);
+
+// The whole step for one file outside a run: calibration inputs, the worker, what it said. `base.model.file`
+// is the float model, `base.model.inputs` its inputs; the calibration stays only where calib_cache says. With
+// int8_sensitivity the study lies in OUT.sensitivity.json. Throws Error naming the reason.
+pass::PreparedFile quantise_file(const EngineDirectory& engines, const config::Settings& s,
+                                 const pass::PassSpec& base, const std::filesystem::path& out,
+                                 const std::atomic<bool>& interrupt);
+
+// Whether calibration data are made up: fine for speed, not for accuracy.
+bool calibrates_with_random_inputs(const config::Settings& s);
+extern const char* const kRandomCalibration;  // what to tell the user then
+
+}  // namespace paceline::run

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "run/inference/reference_factory.h"
+
+#include <fmt/format.h>
+
+#include "config/vocabulary.h"
+#include "result/reference.h"
+#include "run/case/short_hash.h"
+
+namespace paceline::run {
+
+ReferenceChoice reference_choice(const config::Case& c) {
+  const std::string& named = c.settings.text("accuracy.reference");
+  if (named.ends_with(".npy") || named.ends_with(".npz")) return {.file = named};
+  if (config::find_file_type(named)) return {.model_file = named};
+  return {.engine = named};
+}
+
+pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& engine) {
+  pass::PassSpec pass = base;
+  pass.kind = pass::PassKind::kReference;
+  pass.engine = engine;
+  pass.settings.precision = "fp32";
+  pass.settings.layout = "contiguous";
+  pass.settings.options.clear();
+  return pass;
+}
+
+std::string reference_name(const pass::PassSpec& pass, const std::string& engine, bool same_file) {
+  if (pass.model.file.empty()) return fmt::format("{} fp32, same weights and inputs", engine);
+  if (engine == "eager") return "the file's own unoptimised fp32 run";
+  // A file that is int8 already runs in it whatever is asked for.
+  const bool itself = pass.engine == engine && same_file &&
+                      (pass.settings.precision == "fp32" || pass.settings.precision == "int8");
+  return fmt::format("the file's own {}run in {}{}", itself ? "" : "fp32 ", engine,
+                     itself ? fmt::format(", as the case itself runs: {}", result::kNoIndependentCheck) : "");
+}
+
+std::string file_reference_engine(const EngineDirectory& engines, const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  if (!type) return "eager";
+  for (const auto reader : type->readers) {
+    const auto* engine = config::find_engine(reader);
+    const bool takes_precision = engine && !engine->reads.empty();
+    if (takes_precision && !engines.find(std::string(reader)).file.empty()) return std::string(reader);
+  }
+  return "eager";
+}
+
+pass::PassSpec file_reference_pass(const pass::PassSpec& base, const std::string& file,
+                                   const std::string& engine) {
+  pass::PassSpec pass = reference_pass(base, engine);
+  pass.model.name.clear();
+  pass.model.weights_file.clear();
+  pass.model.file = file;
+  return pass;
+}
+
+std::string reader_of(const EngineDirectory& engines, const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  if (!type || type->readers.empty()) return {};
+  for (const auto reader : type->readers)
+    if (!engines.find(std::string(reader)).file.empty()) return std::string(reader);
+  return std::string(type->readers.front());
+}
+
+std::string reference_key(const pass::PassSpec& reference) {
+  return short_hash({reference.engine, reference.model.name, reference.model.file,
+                     reference.model.weights_file, reference.model.weights_seed, reference.input_files,
+                     reference.batch, reference.samples});
+}
+
+}  // namespace paceline::run

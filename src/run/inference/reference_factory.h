@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "config/plan.h"
+#include "pass/pass.h"
+#include "run/case/plugin_choice.h"
+
+// What the outputs of a case are compared with. Pure.
+namespace paceline::run {
+
+// One of these is set.
+struct ReferenceChoice {
+  std::string engine{};      // its fp32 run of the case's model
+  std::string file{};        // expected outputs
+  std::string model_file{};  // the fp32 run of another model
+};
+ReferenceChoice reference_choice(const config::Case& c);
+
+// The pass whose outputs the case is checked against: FP32, by the engine named, same weights and inputs; for
+// a model file its own unoptimised FP32 run.
+pass::PassSpec reference_pass(const pass::PassSpec& base, const std::string& engine = "eager");
+// In words; `same_file`: the reference runs the very file that the case runs.
+std::string reference_name(const pass::PassSpec& pass, const std::string& engine, bool same_file);
+// The same of another model file with the case's inputs, by an engine that reads it.
+pass::PassSpec file_reference_pass(const pass::PassSpec& base, const std::string& file,
+                                   const std::string& engine);
+
+// The engine that makes the reference of a file that eager does not read: the first of its readers that is
+// here and can be asked for fp32; "eager" when none is.
+std::string file_reference_engine(const EngineDirectory& engines, const std::string& file);
+// The first engine that reads such files and is here; where none is, the first that could.
+std::string reader_of(const EngineDirectory& engines, const std::string& file);
+
+// A name for the outputs: equal for cases that share them.
+std::string reference_key(const pass::PassSpec& reference);
+
+}  // namespace paceline::run

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "run/kinds.h"
+
+#include <algorithm>
+#include <array>
+
+#include "run/inference/inference_kind.h"
+#include "run/inference/inference_results.h"
+#include "run/training/training_kind.h"
+#include "run/training/training_results.h"
+
+namespace paceline::run {
+namespace {
+
+struct KindRow {
+  config::WorkloadKind kind;
+  const KindRules& (*rules)();
+  std::unique_ptr<KindInRun> (*make)(const KindTools&);
+};
+
+constexpr std::array kKinds{
+    KindRow{config::WorkloadKind::kInference, inference_rules, make_inference},
+    KindRow{config::WorkloadKind::kTraining, training_rules, make_training},
+};
+
+}  // namespace
+
+const KindRules& kind_rules(config::WorkloadKind kind) {
+  const auto row = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& r) { return r.kind == kind; });
+  return (row == kKinds.end() ? kKinds.front() : *row).rules();
+}
+
+Kinds::Kinds(const KindTools& tools) {
+  for (const auto& c : tools.setup.cases)
+    for (const auto& row : kKinds)
+      if (row.kind == c.kind && !kinds_.contains(c.kind)) kinds_.emplace(c.kind, row.make(tools));
+}
+
+std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> Kinds::with_cases(std::vector<CaseRun>& all) const {
+  std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> groups;
+  for (const auto& row : kKinds) {
+    const auto kind = kinds_.find(row.kind);
+    if (kind == kinds_.end()) continue;
+    groups.push_back({kind->second.get(), {}});
+    for (auto& c : all)
+      if (c.definition.kind == row.kind) groups.back().second.push_back(&c);
+  }
+  return groups;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Every kind of workload in one table.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "run/case/kind.h"
+#include "run/case/kind_rules.h"
+
+namespace paceline::run {
+
+// The kinds of the cases of a run, each made once.
+class Kinds {
+ public:
+  explicit Kinds(const KindTools& tools);
+
+  [[nodiscard]] KindInRun& of(const config::Case& c) const { return *kinds_.at(c.kind); }
+  // Each of them with its cases among `all`, in the order of the table.
+  [[nodiscard]] std::vector<std::pair<KindInRun*, std::vector<CaseRun*>>> with_cases(
+      std::vector<CaseRun>& all) const;
+
+ private:
+  std::map<config::WorkloadKind, std::unique_ptr<KindInRun>> kinds_;
+};
+
+}  // namespace paceline::run

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "run/ranks/launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "base/ask_until.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "cluster/cpu_share.h"
+#include "cluster/generation.h"
+#include "cluster/peer_failure.h"
+#include "host/affinity.h"
+#include "host/system_files.h"
+#include "run/ranks/ranks.h"
+
+namespace paceline::run {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kEnd = std::numeric_limits<std::size_t>::max();
+constexpr std::string_view kEndWord = "end";
+constexpr Pauses kPauses{milliseconds(20), milliseconds(500)};
+constexpr Pauses kGoodbyePauses{milliseconds(20), milliseconds(20)};
+constexpr milliseconds kWatchPause{20};
+constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
+constexpr int kLooksBehind = 5;  // so often before ranks that are still ending are left alone no more
+constexpr double kGoodbyeS = 10;
+constexpr double kSignalS = 2;  // a launcher signals all processes of a job, but not at one moment
+
+std::string pass_folder(std::size_t pass) {
+  return fmt::format("pass_{}", pass);
+}
+std::string left_key(int rank) {
+  return fmt::format("left/{}", rank);
+}
+
+// Two hosts may have one name, and containers of one machine several.
+cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& plan_hash) {
+  auto self = cluster::this_process(place.rank, place.world, plan_hash);
+  self.machine =
+      self.host + " " + host::SystemFiles{}.read_trimmed("proc/sys/kernel/random/boot_id").value_or("");
+  self.attempt = place.attempt;
+  self.cpus = host::current_affinity();
+  return self;
+}
+
+// True while `busy` ran to its end, asking `question` now and then; its yes is an interrupt of `busy`.
+template <class Busy, class Question>
+void watch_while(std::atomic<bool>& stop, Busy busy, Question question) {
+  std::atomic<bool> over{false};
+  std::thread watcher([&] {
+    for (int slept = 0; !over; ++slept) {
+      std::this_thread::sleep_for(kWatchPause);
+      if (slept % (kLookAtLeader / kWatchPause) == 0 && question()) stop = true;
+    }
+  });
+  try {
+    busy();
+  } catch (...) {
+    over = true;
+    watcher.join();
+    throw;
+  }
+  over = true;
+  watcher.join();
+}
+
+}  // namespace
+
+Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s,
+               const std::string& plan_hash, const std::atomic<bool>* interrupt)
+    : place_(std::move(place)), store_(store, "") {
+  std::optional<cluster::GenerationLeader> leader;  // answers until all are here
+  if (place_.agent_store) {
+    if (place_.leads()) leader.emplace(store, place_.world);
+    const auto generation =
+        leader ? leader->generation() : cluster::join_generation(store, place_.rank, timeout_s, interrupt);
+    place_.attempt = std::max(place_.attempt, generation.number);
+    folder_ = "/" + generation.folder();
+    store_ = cluster::PrefixedStore(store, generation.folder() + "/");
+  }
+  roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks, interrupt);
+  for (const auto& member : roster_) place_.attempt = std::max(place_.attempt, member.attempt);
+}
+
+int Launch::ranks_on_our_cpus(std::int64_t world) const {
+  return cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(world)).ranks;
+}
+
+std::uint64_t Launch::order_seed() const {
+  return hash64(place_.identity);
+}
+
+std::optional<std::size_t> Launch::leader_at() {
+  const auto text = store_.get("pass");
+  if (!text) return std::nullopt;
+  if (*text == kEndWord) return kEnd;
+  const auto number = parse_int(*text);
+  return number ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
+}
+
+process::WorkerOutcome Launch::run_pass(std::size_t pass, process::WorkerRequest request,
+                                        const std::atomic<bool>& interrupt,
+                                        const process::OnProgress& on_progress) {
+  auto& ranks = request.spec.ranks;
+  ranks.rendezvous = cluster::rendezvous_of(place_, ranks.rendezvous.timeout_s);
+  ranks.rendezvous.serve = false;  // the store lives longer than a pass
+  ranks.rendezvous.prefix += folder_ + "/" + pass_folder(pass);
+  ranks.launcher = place_.launcher;
+  auto& train = request.spec.train;
+  if (place_.attempt > 0) train.inject.clear(), train.checkpoint.resume = !train.checkpoint.dir.empty();
+  if (place_.leads()) store_.set("pass", fmt::format("{}", pass));
+  auto outcome = run_ours(request, pass, interrupt, on_progress);
+  if (outcome.ok) return outcome;
+  tell(pass, outcome);
+  if (request.spec.kind != pass::PassKind::kTrainProfile) failure_ = outcome;
+  return outcome;
+}
+
+process::WorkerOutcome Launch::run_ours(const process::WorkerRequest& request, std::size_t pass,
+                                        const std::atomic<bool>& interrupt,
+                                        const process::OnProgress& on_progress) {
+  RankShare share;
+  share.first = place_.rank;
+  share.count = static_cast<int>(std::min<std::int64_t>(place_.ranks, request.spec.world_size - place_.rank));
+  const auto cpus = cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(request.spec.world_size));
+  share.local_first = place_.local_rank;
+  share.cpus_first = cpus.before, share.cpus_ranks = cpus.ranks;
+  if (place_.leads()) return run_leading(request, share, interrupt, on_progress);
+  process::WorkerOutcome outcome;
+  std::atomic<bool> stop{false};
+  int looks_behind = 0;
+  watch_while(
+      stop, [&] { outcome = run_ranks(request, share, stop, on_progress); },
+      [&] {
+        looks_behind = is_behind(pass) ? looks_behind + 1 : 0;
+        return looks_behind >= kLooksBehind || interrupt;
+      });
+  if (outcome.report.interrupted && !interrupt)
+    outcome.reason_code = "peer", outcome.reason = "rank 0 has ended this pass, or is gone";
+  return outcome;
+}
+
+// Ranks that somebody asked to end may be the first to hear of an interrupt of all.
+process::WorkerOutcome Launch::run_leading(const process::WorkerRequest& request, const RankShare& share,
+                                           const std::atomic<bool>& interrupt,
+                                           const process::OnProgress& on_progress) {
+  auto outcome = run_ranks(request, share, interrupt, on_progress);
+  if (outcome.reason_code != "killed" || !outcome.report.interrupted) return outcome;
+  if (ask_until(deadline_in(kSignalS), kGoodbyePauses, [&] { return interrupt.load(); }))
+    outcome.reason_code = outcome.reason = "interrupted";
+  return outcome;
+}
+
+// The leader is at a later pass, or gone.
+bool Launch::is_behind(std::size_t pass) {
+  try {
+    const auto at = leader_at();
+    return at && *at > pass;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+// Before rank 0's worker gives up waiting for a reason.
+void Launch::tell(std::size_t pass, const process::WorkerOutcome& outcome) {
+  if (outcome.reason_code == "peer" || outcome.reason_code == "interrupted") return;
+  cluster::tell_failure(store_, outcome.reason, pass_folder(pass) + "/");
+}
+
+std::optional<std::size_t> Launch::wait_for(std::size_t pass, const std::atomic<bool>& interrupt) {
+  std::optional<std::size_t> at;
+  ask_until(Deadline::max(), kPauses, [&] {
+    if (!interrupt) at = leader_at();
+    return interrupt || (at && *at >= pass);
+  });
+  return interrupt || at == kEnd ? std::nullopt : at;
+}
+
+void Launch::finish() noexcept {
+  try {
+    if (!place_.leads()) {
+      store_.set(left_key(place_.rank), "yes");
+      return;
+    }
+    store_.set("pass", std::string(kEndWord));
+    int rank = place_.ranks;
+    ask_until(deadline_in(kGoodbyeS), kGoodbyePauses, [&] {
+      while (rank < place_.world && store_.get(left_key(rank))) rank += place_.ranks;
+      return rank >= place_.world;
+    });
+  } catch (const std::exception&) {
+    return;  // the store went first; nothing is left to say
+  }
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/launch_place.h"
+#include "cluster/prefixed_store.h"
+#include "cluster/roll_call.h"
+#include "plugin/rank_group.h"
+#include "process/worker.h"
+
+// One process of a launch that a launcher, or a person on each host, has started. The one with rank 0 leads:
+// it walks through the plan, and says on the store which pass it is at. The others follow.
+namespace paceline::run {
+
+struct RankShare;
+
+class Launch {
+ public:
+  // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
+  // that of rendezvous_of(place), and outlives this.
+  Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash,
+         const std::atomic<bool>* interrupt = nullptr);
+
+  [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
+  [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
+  // Of the first `world` ranks, how many may use CPUs of this process's ranks, these included.
+  [[nodiscard]] int ranks_on_our_cpus(std::int64_t world) const;
+  // Of the order of passes: the same in every process.
+  [[nodiscard]] std::uint64_t order_seed() const;
+  // Of the leader; the others may ask.
+  void name_run(const std::string& run_id) { store_.set("run", run_id); }
+  [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
+
+  // Starts our ranks of pass number `pass`. The leader's call makes the others start theirs. A follower's
+  // ranks are ended when the leader has gone on without them. Ranks of ours that fail by themselves are named
+  // on the store.
+  process::WorkerOutcome run_pass(std::size_t pass, process::WorkerRequest request,
+                                  const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
+  [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
+  // The last outcome of ours that was none of success; a profile's does not count.
+  [[nodiscard]] const std::optional<process::WorkerOutcome>& failure() const { return failure_; }
+
+  // A follower waits until the leader is at `pass` or beyond, without using the CPU. Where it is then;
+  // nullopt: at the end, or `interrupt`. Throws Error(kUnavailable) when the leader is gone.
+  std::optional<std::size_t> wait_for(std::size_t pass, const std::atomic<bool>& interrupt);
+
+  // The leader says that it is at the end, and waits a little for the others, who say that they leave.
+  void finish() noexcept;
+
+ private:
+  process::WorkerOutcome run_ours(const process::WorkerRequest& request, std::size_t pass,
+                                  const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
+  process::WorkerOutcome run_leading(const process::WorkerRequest& request, const RankShare& share,
+                                     const std::atomic<bool>& interrupt,
+                                     const process::OnProgress& on_progress);
+  [[nodiscard]] std::optional<std::size_t> leader_at();
+  [[nodiscard]] bool is_behind(std::size_t pass);
+  void tell(std::size_t pass, const process::WorkerOutcome& outcome);
+
+  cluster::LaunchPlace place_;    // attempt: the most that anybody counted
+  cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left
+  std::string folder_;            // of its keys; empty: the store began with this start
+  std::vector<cluster::Member> roster_;  // by rank
+  std::optional<process::WorkerOutcome> failure_;
+};
+
+}  // namespace paceline::run

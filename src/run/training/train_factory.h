@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "pass/pass.h"
+#include "result/case_result.h"
+
+// From the settings of a training case to what its ranks need. Pure.
+namespace paceline::run {
+
+// What the settings leave to where the case runs.
+struct TrainPlace {
+  int threads = 1;             // of a rank, where the case does not say
+  std::string device = "cpu";  // cpu | cuda: what device: auto means here
+  bool alone = true;  // the only case of its run: others keep their checkpoints in folders of their own
+};
+
+// The pass of every rank but for rank, files, cores and rendezvous. The plug-in is the torch one.
+pass::PassSpec train_pass(const config::Case& c, const TrainPlace& place);
+// cpu | cuda
+std::string train_device(const config::Case& c, const TrainPlace& place);
+
+// Why the ranks, all started on this host, cannot have a device each where their backend wants that; empty:
+// they can. `devices`: that are visible; 0: not known.
+std::string too_few_devices(const pass::PassSpec& pass, int devices);
+
+// Of the ranks of a case, how many share the CPUs that this process may use; empty: all of them.
+using RanksHere = std::function<std::int64_t(std::int64_t ranks)>;
+
+// Threads of a rank for cases that do not say: the cores over the most ranks that any of these cases puts on
+// them, so that they stay the same over a sweep. At least one.
+int threads_per_rank(const std::vector<config::Case>& cases, int cores, const RanksHere& ranks_here = {});
+
+// Samples that one step takes on all ranks together.
+std::int64_t samples_per_step(const config::Case& c);
+
+// Of one sample and step: the forward pass, and a backward pass of twice its work.
+result::Flops training_flops(const config::Case& c);
+
+// What was asked for and has no effect here, in words; what else a reader of the figures must know.
+std::vector<std::string> training_notes(const config::Case& c, const std::string& device);
+
+// That the ranks of rank 0's host have more threads than they have cores together; empty: they have not.
+std::string crowding_note(const result::Training& training);
+
+// Equal where every option of the case is.
+std::string plan_hash(const config::Case& c);
+
+}  // namespace paceline::run

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/plan.h"
+#include "pass/pass.h"
+#include "run/case/observer.h"
+#include "run/case/plugin_choice.h"
+
+namespace paceline::run {
+
+class Launch;
+
+// A training case on this machine: train_pass with plug-in, device, threads and, where ranks are pinned,
+// CPUs.
+struct TrainHere {
+  pass::PassSpec pass;
+  std::string unavailable;  // reason and fix; empty: it can run
+};
+
+// `cases`: of the whole run, so that threads stay the same over a sweep. `launch`: where others start ranks,
+// too; of its processes some may share this one's CPUs.
+TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cases,
+                     const EngineDirectory& engines, const Launch* launch = nullptr);
+
+// Warns, before anything runs, of options of training without effect here and of memory that will be short.
+void tell_training_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
+                           const EngineDirectory& engines, int hosts, RunObserver& observer);
+
+}  // namespace paceline::run

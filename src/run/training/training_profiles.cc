@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "run/training/training_profiles.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "base/file.h"
+
+namespace paceline::run {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr const char* kTraceName = "trace_rank0.json";
+constexpr const char* kTableName = "operators.csv";
+
+void take_trace(const CaseRun& run, const fs::path& trace_file, result::OperatorProfile& profile) {
+  std::error_code error;
+  const auto target = run.dir / kTraceName;
+  fs::rename(trace_file, target, error);
+  const auto bytes = error ? 0 : fs::file_size(target, error);
+  if (error) {
+    profile.reason =
+        fmt::format("no trace: it cannot be moved to '{}': {}", target.string(), error.message());
+    return;
+  }
+  profile.trace = kTraceName;
+  profile.trace_bytes = static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace
+
+bool asks_profile(const config::Case& c) {
+  return c.settings.flag("profiling.enabled");
+}
+
+bool is_profile_due(const CaseRun& run) {
+  const auto& have = run.result.operator_profile;
+  return asks_profile(run.definition) && run.selected && run.result.complete &&
+         (have.empty() || !have.front().steps);
+}
+
+std::string no_profile_reason(const config::Case& c) {
+  const auto& tool = c.settings.text("profiling.tool");
+  const auto& trigger = c.settings.text("profiling.trigger");
+  if (tool == "nsys")
+    return "the profile pass is Kineto's, and paceline does not start nsys; put it in front of the command: "
+           "nsys profile paceline train …";
+  if (tool == "ncu")
+    return "the profile pass is Kineto's, and paceline does not start ncu; put it in front of the command: "
+           "ncu --target-processes all paceline train …";
+  if (trigger != "always")
+    return fmt::format(
+        "nothing here starts a profile by '{}'; leave profiling.trigger out, and a pass of its own is "
+        "profiled after the timed ones",
+        trigger);
+  return {};
+}
+
+pass::PassSpec train_profile_pass(const config::Case& c, pass::PassSpec base, const fs::path& trace_file) {
+  base.kind = pass::PassKind::kTrainProfile;
+  base.repetition = 0;
+  auto& train = base.train;
+  train.checkpoint = {};
+  train.inject.clear();
+  train.epochs = train.drift_check_every = 0;
+  train.profile.steps = c.settings.integer("profiling.steps");
+  train.profile.trace_file = trace_file.string();
+  return base;
+}
+
+void apply_operator_profile(CaseRun& run, const process::WorkerOutcome& outcome, const fs::path& trace_file) {
+  auto& all = run.result.operator_profile;
+  all.assign(1, {});
+  if (!outcome.ok || !outcome.report.profiled_steps) {
+    all.front().reason = outcome.ok ? "the process that was profiled told nothing" : outcome.reason;
+    return;
+  }
+  auto steps = *outcome.report.profiled_steps;
+  all.front() = result::summarize_operators(steps, run.result.headline.p50_ns.value);
+  auto& profile = all.front();
+  if (!profile.steps) return;
+  profile.table = kTableName;
+  write_file_atomic(run.dir / kTableName, result::operators_to_csv(steps.operators));
+  if (steps.no_trace.empty()) take_trace(run, trace_file, profile);
+}
+
+}  // namespace paceline::run

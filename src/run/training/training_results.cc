@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "run/training/training_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "config/option_table.h"
+#include "result/aligned_steps.h"
+#include "result/summarize_training.h"
+#include "result/training_course.h"
+#include "run/case/case_run.h"
+#include "run/case/case_settings.h"
+#include "run/training/train_factory.h"
+
+namespace paceline::run {
+namespace {
+
+// What tells two cases of training apart, where it is not the default.
+constexpr std::array kTrainingParams{"ddp.enabled",
+                                     "ddp.comm_hook",
+                                     "ddp.bucket_cap_mb",
+                                     "ddp.gradient_as_bucket_view",
+                                     "ddp.static_graph",
+                                     "ddp.find_unused_parameters",
+                                     "ddp.broadcast_buffers",
+                                     "backend",
+                                     "training.optimizer",
+                                     "training.accumulation_steps",
+                                     "training.clip_norm",
+                                     "training.dropout",
+                                     "training.deterministic",
+                                     "data.source",
+                                     "data.workers",
+                                     "data.synthetic_fresh",
+                                     "data.augment",
+                                     "checkpoint.every_steps",
+                                     "checkpoint.async",
+                                     "inject"};
+
+// The step tables of the ranks become figures of the repetition, and its samples.
+std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
+                                       const pass::PassReport& report) {
+  if (repetition.training.empty()) repetition.training.emplace_back();
+  result::summarize_training(repetition.training.front(), report.rank_steps,
+                             samples_per_step(run.definition));
+  run.rank_steps[repetition.index] = report.rank_steps;
+  return result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
+}
+
+void write_rank_files(const CaseRun& run) {
+  std::map<std::int64_t, std::string> ranks;
+  for (const auto& [repetition, tables] : run.rank_steps)
+    for (const auto& table : tables)
+      ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !run.measured(repetition));
+  if (run.definition.settings.flag("benchmark.log_step_times"))
+    for (const auto& [rank, text] : ranks)
+      write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
+  std::string epochs;
+  for (const auto& r : run.result.repetitions)
+    for (const auto& training : r.training) epochs += result::epochs_jsonl(training.epochs, r.index);
+  write_file_atomic(run.dir / "metrics_epoch.jsonl", epochs);
+}
+
+void summarize_training_case(CaseRun& run) {
+  run.result.training = result::combined_training(run.result.repetitions);
+  for (auto& training : run.result.training) {
+    for (auto& note : training_notes(run.definition, run.base.ranks.device))
+      training.notes.push_back(std::move(note));
+    if (auto crowded = crowding_note(training); !crowded.empty())
+      training.notes.push_back(std::move(crowded));
+  }
+}
+
+std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const pass::PassReport& report) {
+  if (report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return {};
+  if (!run.definition.settings.flag("benchmark.log_step_times"))
+    return "its steps are not kept (benchmark.log_step_times: false)";
+  run.rank_steps[repetition] = report.rank_steps;
+  write_rank_files(run);
+  const auto& rows = report.rank_steps.front().rows;
+  const auto timed = std::count_if(rows.begin(), rows.end(), [](const result::StepRow& row) {
+    return row.phase == result::StepPhase::kTimed;
+  });
+  run.interrupted = fmt::format(
+      "its steps up to {}, of which {} are timed, are in rank<k>.jsonl and in no "
+      "statistic",
+      rows.back().step, timed);
+  return run.interrupted;
+}
+
+class TrainingRules : public KindRules {
+ public:
+  // Ranks are on all devices of their host, so that theirs has no number. What auto stands for is not known
+  // yet.
+  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
+    if (c.settings.text("device") == "cuda") params["device"] = "cuda";
+    for (const char* name : kTrainingParams) {
+      if (!c.settings.has(name)) continue;
+      const auto value = setting_text(c.settings, name);
+      if (value != config::find_option(name, config::kTraining)->fallback) params[name] = value;
+    }
+  }
+  [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
+    return static_cast<double>(samples_per_step(c));
+  }
+  [[nodiscard]] result::Flops flops(const config::Case& c) const override { return training_flops(c); }
+  std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
+                                   const pass::PassReport& report) const override {
+    return take_steps(run, repetition, report);
+  }
+  void summarize(CaseRun& run) const override { summarize_training_case(run); }
+  void write_files(const CaseRun& run) const override { write_rank_files(run); }
+  std::string keep_interrupted(CaseRun& run, std::int64_t repetition,
+                               const pass::PassReport& report) const override {
+    return keep_interrupted_steps(run, repetition, report);
+  }
+  [[nodiscard]] bool may_be_done(const CaseRun& run) const override {
+    return run.definition.settings.flag("checkpoint.resume");
+  }
+};
+
+}  // namespace
+
+const KindRules& training_rules() {
+  static const TrainingRules kRules;
+  return kRules;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "workload/inference/instances.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/system_files.h"
+#include "measure/shared_queue.h"
+#include "process/running_worker.h"
+#include "workload/inference/instance_pass.h"
+#include "workload/inference/load_pass.h"
+
+namespace paceline::workload {
+namespace {
+
+using measure::HostWaitingClock;
+using measure::RequestState;
+using pass::PassSpec;
+
+constexpr int kClosedPollMs = 5;  // as often as lanes of one process are watched
+constexpr int kServerPollMs = 50;
+constexpr std::int64_t kLeadNs = 20'000'000;  // so that all instances are awake when a round starts
+constexpr std::int64_t kWithoutEnd = std::int64_t{1}
+                                     << 24;  // slots of a round; untouched ones take no memory
+
+// One process and where it runs.
+struct Instance {
+  Instance(const pass::PassSpec& spec, int queue_fd)
+      : cpus(host::format_cpu_list(spec.pin_cpus)),
+        worker(spec, {{}, "/proc/self/fd/1", queue_fd}, process::RecordReader({}, {})) {}
+  std::string cpus;
+  process::RunningWorker worker;
+};
+
+// All processes and their queue.
+class Crew {
+ public:
+  // Starts one process after the other, because loading has threads of its own.
+  explicit Crew(const pass::PassSpec& spec) : queue_(static_cast<int>(spec.load.instances)) {
+    for (int i = 0; i < queue_.instances(); ++i) {
+      instances_.push_back(std::make_unique<Instance>(spec_of_instance(spec, i), queue_.file()));
+      while (!queue_.ready(i)) {
+        watch(kClosedPollMs);
+        require_complete();
+      }
+    }
+  }
+
+  [[nodiscard]] measure::SharedQueue& queue() { return queue_; }
+  [[nodiscard]] const measure::SharedQueue& queue() const { return queue_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Instance>>& instances() const { return instances_; }
+  [[nodiscard]] bool any_running() const {
+    return std::any_of(instances_.begin(), instances_.end(),
+                       [](const auto& one) { return one->worker.running(); });
+  }
+  [[nodiscard]] std::vector<int> process_ids() const {
+    std::vector<int> ids;
+    for (const auto& one : instances_)
+      if (one->worker.running()) ids.push_back(one->worker.pid());
+    return ids;
+  }
+
+  void require_complete() const {
+    for (std::size_t i = 0; i < instances_.size(); ++i)
+      if (const auto& death = instances_[i]->worker.failure())
+        throw InstanceDied(
+            {death->code, fmt::format("instance {} of {}: {}", i + 1, queue_.instances(), death->reason)});
+  }
+
+  // Runs one round. Calls `tick` meanwhile, which ends it by returning true.
+  template <class Tick>
+  void run(const measure::RoundPlan& plan, int poll_ms, Tick tick) {
+    queue_.open(plan);
+    while (any_running() && !finished()) {
+      watch(poll_ms);
+      if (tick()) queue_.stop();
+    }
+  }
+
+  // Lets every instance compare its outputs and end.
+  void close() {
+    queue_.close();
+    while (any_running()) watch(kClosedPollMs);
+  }
+
+ private:
+  [[nodiscard]] bool finished() const {
+    for (std::size_t i = 0; i < instances_.size(); ++i)
+      if (instances_[i]->worker.running() && !queue_.finished(static_cast<int>(i))) return false;
+    return true;
+  }
+
+  // Fails at once what a dead process had claimed.
+  void watch(int timeout_ms) {
+    std::vector<const process::RunningWorker*> workers;
+    for (const auto& one : instances_) workers.push_back(&one->worker);
+    process::RunningWorker::wait_for_news(workers, timeout_ms);
+    for (std::size_t i = 0; i < instances_.size(); ++i)
+      if (instances_[i]->worker.look()) queue_.fail_claims(static_cast<int>(i));
+  }
+
+  measure::SharedQueue queue_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+};
+
+// Work without a schedule: every lane of every instance claims its next request when its last is complete.
+class QueueLoop : public measure::JudgedLoop<HostWaitingClock> {
+ public:
+  QueueLoop(const HostWaitingClock& clock, const pass::PassSpec& spec, const measure::LoopHooks& hooks,
+            Crew& crew)
+      : JudgedLoop(clock, spec.load.lanes(), hooks, spec.loop.progress_interval_ns), crew_(crew) {}
+  [[nodiscard]] const std::vector<std::int64_t>& lost() const { return lost_; }
+
+ private:
+  std::int64_t first_calls() override { return crew_.queue().first_call_ns(); }  // made before `ready`
+
+  void run_calls(std::int64_t count, std::vector<measure::Sample>& samples,
+                 const std::function<bool()>& enough) override {
+    lost_.clear();
+    const auto collect = [&] {
+      for (const auto& r : crew_.queue().collect())
+        if (r.state == RequestState::kDone)
+          samples.push_back({r.start_ns, r.end_ns - r.start_ns});
+        else
+          lost_.push_back(r.start_ns > 0 ? r.start_ns : r.scheduled_ns);
+    };
+    crew_.run({clock_.now_ns() + kLeadNs, count < 0 ? kWithoutEnd : count}, kClosedPollMs, [&] {
+      collect();
+      return enough() || interrupted();
+    });
+    collect();
+  }
+
+  Crew& crew_;
+  std::vector<std::int64_t> lost_;
+};
+
+void add(result::Count& into, const result::Count& from) {
+  into = into && from ? result::Count(*into + *from) : result::Count::missing("not known of every instance");
+}
+
+result::Memory sum_of(const std::vector<result::Memory>& parts) {
+  result::Memory sum = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    add(sum.rss_before_load_bytes, parts[i].rss_before_load_bytes);
+    add(sum.rss_peak_bytes, parts[i].rss_peak_bytes);
+    add(sum.rss_peak_above_load_bytes, parts[i].rss_peak_above_load_bytes);
+  }
+  return sum;
+}
+
+class InstanceService : public Service {
+ public:
+  InstanceService(const pass::PassSpec& spec, TaggedSink& sink, const HostWaitingClock& clock,
+                  const measure::LoopHooks& hooks, const std::atomic<bool>& interrupt)
+      : clock_(clock), hooks_(hooks), interrupt_(interrupt), crew_(spec), loop_(clock, spec, hooks, crew_) {
+    const auto& report = crew_.instances().front()->worker.report();
+    sink.emit(pass::loaded_record(report.versions,
+                                  {report.effective_settings.begin(), report.effective_settings.end()}));
+  }
+
+  measure::JudgedLoop<HostWaitingClock>& loop() override { return loop_; }
+
+  std::vector<measure::Request> serve(const measure::OpenLoopConfig& config) override {
+    const auto start = clock_.now_ns() + kLeadNs;
+    const measure::RoundPlan round{start,          0, config.arrivals_ns, config.timeout_ns, config.drain_ns,
+                                   config.batching};
+    crew_.run(round, kServerPollMs, [&] {
+      const auto elapsed = clock_.now_ns() - start;
+      if (hooks_.progress && elapsed - reported_ns_ >= kReportNs) {
+        reported_ns_ = elapsed;
+        hooks_.progress({measure::Phase::kMeasure, crew_.queue().claimed(), elapsed, nullptr});
+      }
+      return interrupt_.load();
+    });
+    reported_ns_ = 0;
+    std::vector<measure::Request> requests;
+    for (auto& r : crew_.queue().requests()) {
+      if (r.state == RequestState::kWaiting && !interrupt_)
+        r.state = RequestState::kUnfinished;  // no instance was left
+      requests.push_back(r);
+    }
+    return requests;
+  }
+
+  void try_batch_sizes() override {}  // each instance has done so before it was ready
+  [[nodiscard]] std::vector<std::int64_t> lost_calls() const override { return loop_.lost(); }
+  void require_complete() const override { crew_.require_complete(); }
+  [[nodiscard]] host::NoiseSnapshot snapshot() const override {
+    return host::take_snapshot_with(crew_.process_ids());
+  }
+
+  ServiceEnd finish(double) override {
+    const auto tallies = crew_.queue().tally();
+    crew_.close();
+    ServiceEnd end;
+    std::vector<result::Memory> memory;
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      Instance& one = *crew_.instances()[i];
+      end.instances.push_back(account(i, one, tallies[i]));
+      if (one.worker.failure()) continue;
+      const auto& report = one.worker.report();
+      if (memory.empty()) {
+        end.load_ns = report.repetition.load_ns.value().value_or(0);
+        for (const auto& load : report.repetition.load) end.batching = load.batching;
+      }
+      memory.push_back(report.repetition.memory);
+      const bool bad = report.correctness.checked && !report.correctness.passed;
+      if (memory.size() == 1 || bad) end.correctness = report.correctness;
+    }
+    if (!memory.empty()) end.memory = sum_of(memory);
+    return end;
+  }
+
+ private:
+  static constexpr std::int64_t kReportNs = 500'000'000;
+
+  static result::InstanceLoad account(std::size_t index, const Instance& one,
+                                      const measure::ClaimTally& tally) {
+    return {static_cast<std::int64_t>(index),
+            one.cpus,
+            tally.claimed,
+            tally.done,
+            tally.timed_out,
+            tally.unfinished,
+            tally.failed,
+            one.worker.failure() ? one.worker.failure()->reason : std::string()};
+  }
+
+  const HostWaitingClock& clock_;
+  const measure::LoopHooks& hooks_;
+  const std::atomic<bool>& interrupt_;
+  Crew crew_;
+  QueueLoop loop_;
+  std::int64_t reported_ns_ = 0;
+};
+
+}  // namespace
+
+void run_on_instances(const pass::PassSpec& spec, pass::RecordSink& raw, const std::atomic<bool>& interrupt) {
+  TaggedSink sink(raw, spec);
+  run_load_pass(spec, sink, interrupt, [&](const HostWaitingClock& clock, const measure::LoopHooks& hooks) {
+    sink.phase("load");
+    return std::make_unique<InstanceService>(spec, sink, clock, hooks, interrupt);
+  });
+}
+
+void serve_as_instance(const pass::PassSpec& spec, pass::RecordSink& raw) {
+  TaggedSink sink(raw, spec);
+  measure::SharedQueue queue{FileDescriptor(process::kExtraFd)};
+  run_instance_pass(spec, sink, queue);
+}
+
+}  // namespace paceline::workload

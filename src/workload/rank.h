@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// One process of several: it calibrates its clock, meets the others, and works as one of them.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/meeting.h"
+#include "measure/calibration.h"
+#include "pass/pass.h"
+#include "plugin/registry.h"
+#include "result/case_result.h"
+#include "workload/pass_records.h"
+
+namespace paceline::workload {
+
+class Rank {
+ public:
+  Rank(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(sink), plugin_(spec.plugin_file) {}
+
+  // How this process joins the others; a single rank gets a group only where `even_alone` asks for it.
+  struct Membership {
+    bool even_alone = false;
+    bool deterministic = false;  // the group reduces in the same order every time
+  };
+  // Calibrates the clock, meets the other ranks where there are any, and runs `work` as one of them. Throws
+  // what `work`, cluster::meet and work_as_member throw.
+  void run(const Membership& membership, const std::function<void()>& work);
+
+  [[nodiscard]] const pass::PassSpec& spec() const { return spec_; }
+  [[nodiscard]] TaggedSink& sink() { return sink_; }
+  [[nodiscard]] bool leads() const { return spec_.rank == 0; }
+  [[nodiscard]] plugin::LoadedPlugin& plugin() { return plugin_; }
+  [[nodiscard]] plugin::RankGroup* group() { return group_.get(); }  // null: a single rank without a group
+  [[nodiscard]] plugin::Store* store() { return met_.store.get(); }  // null likewise
+  [[nodiscard]] const measure::Calibration& calibration() const { return calibration_; }
+  [[nodiscard]] std::vector<int> processes_of_host() const;  // of ranks, this one included
+  [[nodiscard]] const std::string& heap() const { return heap_; }
+  // Filled in by run; the pass fills in the rest.
+  [[nodiscard]] result::Repetition& repetition() { return repetition_; }
+
+ private:
+  void start();
+  void meet();
+
+  const pass::PassSpec& spec_;
+  TaggedSink& sink_;
+  plugin::LoadedPlugin plugin_;
+  result::Repetition repetition_;
+  measure::Calibration calibration_;
+  std::string heap_;
+  cluster::Meeting met_;
+  std::unique_ptr<plugin::RankGroup> group_;
+};
+
+}  // namespace paceline::workload

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "run/ranks/restarts.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "support/fake_executor.h"
+
+namespace paceline::run {
+namespace {
+
+process::WorkerRequest request_of(int max_restarts, const std::string& checkpoints = "ck") {
+  process::WorkerRequest request;
+  request.spec.kind = pass::PassKind::kTrain;
+  request.spec.world_size = 2;
+  request.spec.train.checkpoint.dir = checkpoints;
+  request.max_restarts = max_restarts;
+  return request;
+}
+
+// Plays these reason codes one after the other; "" goes well.
+struct Ranks {
+  std::deque<std::string> ends;
+  std::vector<process::WorkerRequest> started{};
+  std::vector<std::string> told{};
+
+  process::WorkerOutcome run(const process::WorkerRequest& request) {
+    const auto start = [this](const process::WorkerRequest& r) {
+      started.push_back(r);
+      process::WorkerOutcome outcome;
+      outcome.reason_code = outcome.reason = ends.front();
+      outcome.ok = ends.front().empty();
+      outcome.fault_ns = 1'000'000, outcome.noticed_ns = 3'000'000;
+      outcome.report.repetition.training.emplace_back();
+      ends.pop_front();
+      return outcome;
+    };
+    return run_restarting(request, start,
+                          [this](const pass::ProgressRecord& p) { told.push_back(p.notice); });
+  }
+};
+
+TEST(Restarts, GoOnFromTheLastCheckpointAndTellWhatItCost) {
+  Ranks ranks{{"crash", "hung", ""}};
+  const auto outcome = ranks.run(request_of(3));
+  EXPECT_TRUE(outcome.ok);
+  ASSERT_EQ(ranks.started.size(), 3U);
+  EXPECT_FALSE(ranks.started[0].spec.train.checkpoint.resume);
+  EXPECT_TRUE(ranks.started[1].spec.train.checkpoint.resume);
+  EXPECT_EQ(ranks.told.front(), "restart 1 of 3 from the last checkpoint: crash");
+  const auto& restarts = outcome.report.repetition.training.front().restarts;
+  ASSERT_EQ(restarts.size(), 2U);
+  EXPECT_EQ(restarts[0].cause, "crash");
+  EXPECT_DOUBLE_EQ(*restarts[0].detect_ns, 2e6);
+}
+
+TEST(Restarts, EndWhenTheirNumberIsUsedUp) {
+  Ranks ranks{{"crash", "crash", "crash", ""}};
+  EXPECT_FALSE(ranks.run(request_of(2)).ok);
+  EXPECT_EQ(ranks.started.size(), 3U);
+}
+
+TEST(Restarts, AreNotTriedWhereTheyWouldEndAlike) {
+  for (const auto* code : {"interrupted", "config", "data", "unsupported"}) {
+    Ranks ranks{{code, ""}};
+    EXPECT_EQ(ranks.run(request_of(2)).reason_code, code);
+    EXPECT_EQ(ranks.started.size(), 1U) << code;
+  }
+}
+
+TEST(Restarts, NeedCheckpoints) {
+  Ranks ranks{{"crash", ""}};
+  EXPECT_FALSE(ranks.run(request_of(2, "")).ok);
+  EXPECT_EQ(ranks.started.size(), 1U);
+}
+
+TEST(Restarts, AFaultOnPurposeComesOnce) {
+  Ranks ranks{{"killed", ""}};
+  auto request = request_of(1);
+  request.spec.train.inject = "kill:rank=1,step=5";
+  EXPECT_TRUE(ranks.run(request).ok);
+  EXPECT_EQ(ranks.started[0].spec.train.inject, "kill:rank=1,step=5");
+  EXPECT_EQ(ranks.started[1].spec.train.inject, "");
+}
+
+}  // namespace
+}  // namespace paceline::run
