@@ -175,7 +175,8 @@ void set_baselines(const Plan& plan, std::vector<Case>& cases) {
 }
 
 std::string not_available_reason(const Case& item) {
-  if (item.kind == WorkloadKind::kCollective) return "collective benchmarks are not available yet";
+  const auto& kind = traits_of(item.kind);
+  if (!kind.available) return fmt::format("{} benchmarks are not available yet", kind.name);
   std::vector<std::string> reasons;
   if (item.kind == WorkloadKind::kTraining) reasons = training_reasons(item);
   if (item.kind == WorkloadKind::kInference) add_inference_reasons(item, reasons);

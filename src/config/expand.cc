@@ -178,7 +178,7 @@ class Expander {
 
   [[nodiscard]] bool shown(const NamePart& part, const Case& item) const {
     if (!item.settings.has(part.axis)) return false;
-    if (part.axis == "kind") return item.kind == WorkloadKind::kTraining;
+    if (part.axis == "kind") return !traits_of(item.kind).in_case_names.empty();
     if (part.axis == "precision" && item.settings.text("precision") == kPrecisionOfFile) return false;
     if (part.when == NamePart::When::kAlways) return true;
     if (part.when == NamePart::When::kNotDefault)
@@ -200,7 +200,8 @@ class Expander {
     std::vector<std::string> parts;
     for (const auto& part : kNameParts)
       if (shown(part, item)) {
-        std::string text = part.axis == "kind" ? "train" : value_text(item.settings.list(part.axis).front());
+        std::string text = part.axis == "kind" ? std::string(traits_of(item.kind).in_case_names)
+                                               : value_text(item.settings.list(part.axis).front());
         if (part.axis == "model") text = shown_model(text);
         parts.push_back(std::string(part.prefix) + text);
       }

@@ -13,7 +13,10 @@ namespace paceline::config {
 template <typename Row, std::size_t N>
 constexpr std::array<Choice, N> choices_of(const std::array<Row, N>& rows) {
   std::array<Choice, N> choices;
-  for (std::size_t i = 0; i < N; ++i) choices[i] = {rows[i].name};
+  for (std::size_t i = 0; i < N; ++i) {
+    choices[i].name = rows[i].name;
+    if constexpr (requires { rows[i].available; }) choices[i].available = rows[i].available;
+  }
   return choices;
 }
 

@@ -113,19 +113,10 @@ std::vector<std::string> flag_names(const Option& option, unsigned command) {
   return flags;
 }
 
-unsigned kind_bit(WorkloadKind kind) {
-  return 1U << static_cast<unsigned>(kind);
-}
-
-std::string_view kind_name(WorkloadKind kind) {
-  constexpr std::array<std::string_view, 3> kNames{"inference", "training", "collective"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::string kinds_text(unsigned kinds) {
   std::vector<std::string> names;
-  for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
-    if (kinds & kind_bit(kind)) names.emplace_back(kind_name(kind));
+  for (const auto& row : kWorkloadKinds)
+    if (kinds & kind_bit(row.kind)) names.emplace_back(row.name);
   if (kinds & kPlanLevel) names.emplace_back("plan");
   if (kinds & kCommandLine) names.emplace_back("command line");
   return join(names, ", ");

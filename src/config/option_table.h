@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
+#include <cstddef>
 #include <limits>
 #include <span>
 #include <string>
@@ -11,6 +13,22 @@
 namespace paceline::config {
 
 enum class WorkloadKind { kInference, kTraining, kCollective };
+
+// What a kind of workload is to plans. One row a kind, in the order of the enumeration.
+struct KindTraits {
+  WorkloadKind kind;
+  std::string_view name;
+  std::string_view in_case_names{};  // where it is not the engine that names a case
+  bool available = true;
+};
+inline constexpr std::array<KindTraits, 3> kWorkloadKinds{
+    {{WorkloadKind::kInference, "inference"},
+     {WorkloadKind::kTraining, "training", "train"},
+     {WorkloadKind::kCollective, "collective", "", false}}};
+constexpr const KindTraits& traits_of(WorkloadKind kind) {
+  return kWorkloadKinds.at(static_cast<std::size_t>(kind));
+}
+
 enum class OptionType {
   kText,
   kInteger,
@@ -33,6 +51,9 @@ enum class OptionForm {
 };
 
 // Where an option may stand: bits of Option::kinds.
+constexpr unsigned kind_bit(WorkloadKind kind) {
+  return 1U << static_cast<unsigned>(kind);
+}
 inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7;
 inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once per plan
 inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a flag without a plan key
@@ -93,8 +114,6 @@ std::vector<std::string> alias_names(const Option& option);
 // Every spelling, the longest first: --batch-sizes, --batch. For one command or for all.
 std::vector<std::string> flag_names(const Option& option, unsigned command = kAnyCommand);
 
-unsigned kind_bit(WorkloadKind kind);
-std::string_view kind_name(WorkloadKind kind);
 std::string kinds_text(unsigned kinds);          // "inference, training"
 std::string choices_text(const Option& option);  // "fp32, bf16"
 

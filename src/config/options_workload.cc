@@ -11,13 +11,8 @@ namespace {
 using enum OptionType;
 using enum OptionForm;
 
-constexpr auto kPrecisionChoices = [] {
-  std::array<Choice, kPrecisions.size()> choices{};
-  for (std::size_t i = 0; i < choices.size(); ++i)
-    choices[i] = {kPrecisions[i].name, kPrecisions[i].available};
-  return choices;
-}();
-constexpr std::array<Choice, 3> kWorkloadKinds{{{"inference"}, {"training"}, {"collective", false}}};
+constexpr auto kPrecisionChoices = choices_of(kPrecisions);
+constexpr auto kKindChoices = choices_of(kWorkloadKinds);
 constexpr std::array<Choice, 4> kGraphOptimization{{{"all"}, {"extended"}, {"basic"}, {"disabled"}}};
 constexpr std::array<Choice, 7> kAnswers{
     {{"auto"}, {"classes"}, {"tokens"}, {"dense"}, {"embedding"}, {"boxes"}, {"none"}}};
@@ -26,7 +21,7 @@ constexpr std::array<Choice, 4> kIo{{{"device"}, {"pinned"}, {"pageable"}, {"non
 constexpr std::array kWorkloadRows{
     Option{.name = "kind",
            .type = kChoice,
-           .choices = kWorkloadKinds,
+           .choices = kKindChoices,
            .kinds = kAnyKind,
            .commands = 0,
            .help = "What the workload is; training where it is absent and training, ddp or gpu_counts stands "

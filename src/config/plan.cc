@@ -100,7 +100,7 @@ class Assembler {
     complete(workload.settings, settings);
     if (workload.kind == WorkloadKind::kInference)
       settle_inputs(workload.settings, settings, raw.place, names_, problems_);
-    workload.settings.set("kind", std::string(kind_name(workload.kind)));
+    workload.settings.set("kind", std::string(traits_of(workload.kind).name));
     return workload;
   }
 

@@ -168,8 +168,8 @@ class SettingReader {
 };
 
 std::optional<WorkloadKind> named_kind(const YamlNode& value, std::vector<Diagnostic>& problems) {
-  for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
-    if (value.kind == Kind::kScalar && value.text == kind_name(kind)) return kind;
+  for (const auto& row : kWorkloadKinds)
+    if (value.kind == Kind::kScalar && value.text == row.name) return row.kind;
   if (value.kind == Kind::kScalar) {
     const auto problem =
         convert(*find_option("kind", kAnyKind), {value.text, value.place, value.quoted}).problem;
@@ -191,7 +191,8 @@ std::optional<WorkloadKind> kind_of(const YamlNode& map, std::vector<Diagnostic>
 
 std::string where_text(std::optional<WorkloadKind> kind) {
   if (!kind) return "in a workload";
-  return fmt::format("in {} {} workload", *kind == WorkloadKind::kInference ? "an" : "a", kind_name(*kind));
+  return fmt::format("in {} {} workload", *kind == WorkloadKind::kInference ? "an" : "a",
+                     traits_of(*kind).name);
 }
 
 RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, std::vector<Diagnostic>& problems) {

@@ -176,15 +176,14 @@ Json workload_schema(WorkloadKind kind, unsigned more) {
   Json schema = {{"type", "object"},
                  {"additionalProperties", false},
                  {"properties", properties_of(kind_bit(kind) | more)}};
-  schema["properties"]["kind"] = {{"const", kind_name(kind)}};
+  schema["properties"]["kind"] = {{"const", traits_of(kind).name}};
   if (kind != WorkloadKind::kTraining) schema["required"] = {"kind"};
   return schema;
 }
 
 Json any_workload(unsigned more) {
   Json schema = {{"anyOf", Json::array()}};
-  for (const auto kind : {WorkloadKind::kInference, WorkloadKind::kTraining, WorkloadKind::kCollective})
-    schema["anyOf"].push_back(workload_schema(kind, more));
+  for (const auto& row : kWorkloadKinds) schema["anyOf"].push_back(workload_schema(row.kind, more));
   return schema;
 }
 

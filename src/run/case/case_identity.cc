@@ -35,7 +35,7 @@ result::Benchmark benchmark_of(const Case& c) {
   const Settings& s = c.settings;
   result::Benchmark b;
   b.id = c.id;
-  b.kind = std::string(config::kind_name(c.kind));
+  b.kind = std::string(config::traits_of(c.kind).name);
   b.model = optional_text(s, "model");
   b.engine = optional_text(s, "engine");
   b.precision = asked_precision(s);

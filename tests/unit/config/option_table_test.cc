@@ -85,7 +85,7 @@ TEST(OptionTable, FindsFlagsWithEitherDash) {
 }
 
 TEST(OptionTable, KindsHaveNamesAndBits) {
-  EXPECT_EQ(kind_name(WorkloadKind::kCollective), "collective");
+  EXPECT_EQ(traits_of(WorkloadKind::kCollective).name, "collective");
   EXPECT_EQ(kind_bit(WorkloadKind::kInference), kInference);
   EXPECT_EQ(kind_bit(WorkloadKind::kTraining), kTraining);
   EXPECT_EQ(kind_bit(WorkloadKind::kCollective), kCollective);

@@ -61,13 +61,15 @@ Cost cost_of(std::int64_t cases) {
   return {computing_s() - computed, static_cast<double>(clock.now_ns() - begin) * 1e-9};
 }
 
-TEST(Scale, TenTimesTheCasesCostAtMostTwelveTimesTheTime) {
+// An idle machine stays below 12 times. Beside other tests caches are shared and it may be more; work that
+// grows with the square of the cases makes it 100 times.
+TEST(Scale, TenTimesTheCasesCostInProportion) {
   const auto small = cost_of(kFewCases), large = cost_of(10 * kFewCases);
   const double ratio = large.computing_s / small.computing_s;
   std::printf("%lld cases x 6: %.2f s (%.2f s computing), %lld: %.2f s (%.2f s), %.1f times the computing\n",
               static_cast<long long>(kFewCases), small.wall_s, small.computing_s,
               static_cast<long long>(10 * kFewCases), large.wall_s, large.computing_s, ratio);
-  EXPECT_LE(ratio, 12);
+  EXPECT_LE(ratio, 20);
 }
 
 }  // namespace
