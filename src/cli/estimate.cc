@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -159,6 +160,25 @@ double profile_seconds(const config::Settings& s, double iteration) {
   return kStartS + static_cast<double>(s.integer("layer_profile_inferences")) * iteration;
 }
 
+double training_seconds(const config::Case& c, double repetitions, Times times) {
+  return repetitions * training_pass_seconds(c, times) + training_profile_seconds(c);
+}
+
+double inference_seconds(const config::Case& c, double repetitions, Times times) {
+  const double iteration = iteration_seconds(c);
+  const double pass =
+      kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration, times);
+  return kStartS + check_seconds(c.settings, iteration) + repetitions * pass +
+         cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
+}
+
+struct Estimate {
+  config::WorkloadKind kind;
+  double (*seconds)(const config::Case& c, double repetitions, Times times);
+};
+constexpr std::array kEstimates{Estimate{config::WorkloadKind::kInference, inference_seconds},
+                                Estimate{config::WorkloadKind::kTraining, training_seconds}};
+
 // Both ends where they differ by more than the accuracy of the estimate.
 std::string time_words(double seconds, double unsteady) {
   constexpr double kSame = 1.5;
@@ -173,13 +193,9 @@ double estimated_seconds(const config::Case& c, Times times) {
   if (!c.not_available.empty()) return 0;
   const double repetitions =
       c.settings.has("repetitions") ? static_cast<double>(c.settings.integer("repetitions")) : 1.0;
-  if (c.kind == config::WorkloadKind::kTraining)
-    return repetitions * training_pass_seconds(c, times) + training_profile_seconds(c);
-  const double iteration = iteration_seconds(c);
-  const double pass =
-      kStartS + warmup_seconds(c.settings, iteration) + measure_seconds(c.settings, iteration, times);
-  return kStartS + check_seconds(c.settings, iteration) + repetitions * pass +
-         cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
+  for (const auto& row : kEstimates)
+    if (row.kind == c.kind) return row.seconds(c, repetitions, times);
+  return 0;
 }
 
 nlohmann::json dry_run_json(const std::string& experiment, const std::vector<config::Case>& cases) {

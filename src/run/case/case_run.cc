@@ -171,7 +171,7 @@ void resummarize(CaseRun& run) {
   options.confidence = run.definition.settings.number("confidence");
   const auto& rules = kind_rules(run.definition.kind);
   options.items_per_iteration = rules.items_per_iteration(run.definition);
-  options.item = item_name(run.definition);
+  options.item = rules.item(run.definition);
   if (!run.result.repetitions.empty() && run.result.repetitions.front().overhead.timer_resolution_ns)
     options.timer_resolution_ns = *run.result.repetitions.front().overhead.timer_resolution_ns;
   result::summarize(run.result, run.samples, options);

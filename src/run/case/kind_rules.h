@@ -10,6 +10,7 @@
 #include "pass/records.h"
 #include "result/case_result.h"
 #include "result/samples.h"
+#include "run/case/case_identity.h"
 
 namespace paceline::run {
 
@@ -24,6 +25,8 @@ class KindRules {
   virtual void identify(const config::Case& c, std::map<std::string, std::string>& params) const = 0;
   // Images or sequences that one iteration completes.
   [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
+  // What they are called: those of the case's model.
+  [[nodiscard]] virtual std::string item(const config::Case& c) const { return item_name(c); }
   // Seconds that a pass of the case may take.
   [[nodiscard]] virtual double timeout_s(const config::Case& c) const {
     return c.settings.number("timeout_s");

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -13,8 +12,6 @@
 #include "base/error.h"
 #include "base/npy.h"
 #include "base/units.h"
-#include "host/affinity.h"
-#include "host/noise.h"
 #include "host/process_clock.h"
 #include "measure/timed_loop.h"
 #include "workload/inference/between_samples.h"
@@ -25,6 +22,7 @@
 #include "workload/inference/pass_parts.h"
 #include "workload/inference/profile_pass.h"
 #include "workload/precision_limits.h"
+#include "workload/timed_repetition.h"
 
 namespace paceline::workload {
 namespace {
@@ -47,25 +45,6 @@ result::Number time_to_first_op(const plugin::LoadedPlugin& plugin, const pass::
   } catch (const Error& e) {
     return result::Number::missing(e.what());
   }
-}
-
-// `device` holds one time per sample; a batch of iterations has none.
-std::vector<result::Sample> to_samples(const pass::PassSpec& spec, const measure::LoopResult& loop,
-                                       const std::vector<std::optional<std::int64_t>>& device) {
-  const auto durations = loop.samples_ns();
-  std::vector<result::Sample> samples;
-  for (std::size_t i = 0; i < loop.samples.size(); ++i) {
-    result::Sample s;
-    s.repetition = static_cast<std::int32_t>(spec.repetition);
-    s.rank = static_cast<std::int32_t>(spec.rank);
-    s.index = static_cast<std::int64_t>(i);
-    s.start_ns = loop.samples[i].start_ns;
-    s.host_ns = std::llround(durations[i]);
-    if (loop.batch == 1) s.device_ns = device[i];
-    s.flags = loop.batch > 1 ? result::kSampleBatched : 0U;
-    samples.push_back(s);
-  }
-  return samples;
 }
 
 // What is timed: an engine with the first batch of the inputs, and a state where the model has one.
@@ -115,29 +94,6 @@ std::vector<std::pair<std::string, std::string>> TimedEngine::feeding() const {
 result::Correctness TimedEngine::verify(double typical_ns) {
   if (feedback_) outputs_ = infer(engine_, batch_);  // the answers to the first inputs are compared
   return verify_answers(spec_, engine_, {outputs_, batch_, typical_ns});
-}
-
-struct TimedSamples {
-  measure::LoopResult loop;
-  std::vector<std::optional<std::int64_t>> device_ns;
-  std::vector<host::NoiseSnapshot> snapshots;
-};
-
-TimedSamples run_loop(const pass::PassSpec& spec, TimedEngine& timed, const measure::TimerCost& timer,
-                      TaggedSink& sink, const std::atomic<bool>& interrupt) {
-  TimedSamples result;
-  const auto snapshot = [&] { result.snapshots.push_back(host::take_snapshot()); };
-  const auto feed = [&] { timed.feed(); };
-  BetweenSamples between(timed.engine(), spec.cache_mode == "cold",
-                         spec.feedback.empty() ? std::function<void()>() : feed);
-  const measure::LoopHooks hooks{
-      between.hook(), [&](const measure::Progress& p) { sink.emit(pass::progress_record(to_progress(p))); },
-      snapshot, snapshot, &interrupt};
-  measure::AloneDecider decider(spec.loop.warmup, spec.loop.stop, spec.loop.iterations);
-  result.loop = measure::run_timed_loop(
-      SteadyClock{}, [&] { timed.infer_once(); }, spec.loop, timer, decider, hooks);
-  result.device_ns = between.take_times(result.loop.samples.size());
-  return result;
 }
 
 }  // namespace
@@ -197,34 +153,25 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
 }
 
 void run_timed(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt) {
-  result::Repetition r;
-  r.index = spec.repetition;
-  r.process_start_ns = host::since_process_start_ns();
-  r.started_utc = format_utc(std::time(nullptr));
-  if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
-  const SteadyClock clock;
-  sink.phase("calibrate");
-  const auto start = measure::calibrate(clock);
+  TimedRepetition repetition(spec, sink);
   auto loaded = load_engine(spec, sink);
-  r.load_ns = loaded.load_ns;
+  repetition.figures.load_ns = loaded.load_ns;
   TimedEngine engine(spec, *loaded.engine);
   sink.phase("measure");
-  const auto [loop, device_ns, snapshots] = run_loop(spec, engine, start.timer, sink, interrupt);
+  const auto feed = [&] { engine.feed(); };
+  BetweenSamples between(*loaded.engine, spec.cache_mode == "cold",
+                         spec.feedback.empty() ? std::function<void()>() : feed);
+  const auto loop = repetition.run_loop([&] { engine.infer_once(); }, interrupt, between.hook());
   if (interrupt || loop.samples.empty()) return;
+  const auto device_ns = between.take_times(loop.samples.size());
   finish_memory(loaded.memory);
+  repetition.figures.memory = loaded.memory;
 
   sink.phase("verify");
-  const double typical_ns = stats::median(loop.samples_ns());
-  sink.emit(pass::correctness_record(engine.verify(typical_ns)));
+  sink.emit(pass::correctness_record(engine.verify(stats::median(loop.samples_ns()))));
   if (const auto feeding = engine.feeding(); !feeding.empty())
     sink.emit(pass::loaded_record(loaded.engine->info().versions, feeding));
-  fill_loop(r, spec.loop, loop);
-  r.memory = loaded.memory;
-  r.noise = host::noise_over(snapshots);
-  r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
-  r.overhead = overhead_of(start, measure::calibrate(clock), typical_ns * static_cast<double>(loop.batch));
-  sink.emit(pass::samples_record(to_samples(spec, loop, device_ns)));
-  sink.emit(pass::repetition_record(r));
+  repetition.emit(loop, device_ns);
   sink.phase(kUnload);
 }
 

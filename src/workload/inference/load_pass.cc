@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "base/error.h"
 #include "base/units.h"
-#include "host/affinity.h"
 #include "host/noise.h"
-#include "host/process_clock.h"
 #include "measure/closed_loop.h"
 #include "result/summarize_load.h"
 #include "workload/inference/capacity.h"
 #include "workload/inference/lanes.h"
 #include "workload/inference/server_run.h"
+#include "workload/timed_repetition.h"
 
 namespace paceline::workload {
 namespace {
@@ -222,14 +220,8 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
 
 void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atomic<bool>& interrupt,
                    const MakeService& make) {
-  result::Repetition r;
-  r.index = spec.repetition;
-  r.process_start_ns = host::since_process_start_ns();
-  r.started_utc = format_utc(std::time(nullptr));
-  if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
+  TimedRepetition repetition(spec, sink);
   const measure::HostWaitingClock clock(&interrupt);
-  sink.phase("calibrate");
-  const auto start = measure::calibrate(clock);
   measure::LoopHooks hooks;
   hooks.progress = [&](const measure::Progress& p) { sink.emit(pass::progress_record(to_progress(p))); };
   hooks.interrupt = &interrupt;
@@ -256,18 +248,15 @@ void run_load_pass(const pass::PassSpec& spec, TaggedSink& sink, const std::atom
   m.loop.warmup = warmup;
   m.load.instances = std::move(end.instances);
   m.load.batching = std::move(end.batching);
-  fill_loop(r, spec.loop, m.loop);
+  repetition.fill(m.loop, host::noise_between(before, after), m.timed_ns);
+  auto& r = repetition.figures;
   if (r.stop_reason.empty()) r.stop_reason = "instances_died";
   if (spec.load.scenario == pass::kServer)
     r.converged = result::Maybe<bool>::missing("the length follows from the load");
   r.load_ns = end.load_ns;
   r.memory = end.memory;
-  r.noise = host::noise_between(before, after);
-  r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
-  r.overhead = overhead_of(start, measure::calibrate(clock), m.timed_ns);
   r.load = {m.load};
-  sink.emit(pass::samples_record(m.samples));
-  sink.emit(pass::repetition_record(r));
+  repetition.emit(m.samples);
   sink.phase(kUnload);
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "workload/timed_repetition.h"
+
+#include <cmath>
+#include <ctime>
+
+#include "base/units.h"
+#include "host/affinity.h"
+#include "host/process_clock.h"
+#include "stats/quantile.h"
+
+namespace paceline::workload {
+namespace {
+
+// A batch of iterations has no times on the device.
+std::vector<result::Sample> samples_of(const pass::PassSpec& spec, const measure::LoopResult& loop,
+                                       const std::vector<std::optional<std::int64_t>>& device_ns) {
+  const auto durations = loop.samples_ns();
+  std::vector<result::Sample> samples;
+  for (std::size_t i = 0; i < loop.samples.size(); ++i) {
+    result::Sample s;
+    s.repetition = static_cast<std::int32_t>(spec.repetition);
+    s.rank = static_cast<std::int32_t>(spec.rank);
+    s.index = static_cast<std::int64_t>(i);
+    s.start_ns = loop.samples[i].start_ns;
+    s.host_ns = std::llround(durations[i]);
+    if (loop.batch == 1 && i < device_ns.size()) s.device_ns = device_ns[i];
+    s.flags = loop.batch > 1 ? result::kSampleBatched : 0U;
+    samples.push_back(s);
+  }
+  return samples;
+}
+
+}  // namespace
+
+TimedRepetition::TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink) : spec_(spec), sink_(sink) {
+  figures.index = spec.repetition;
+  figures.process_start_ns = host::since_process_start_ns();
+  figures.started_utc = format_utc(std::time(nullptr));
+  if (!spec.pin_cpus.empty()) host::pin_process(spec.pin_cpus);
+  sink.phase("calibrate");
+  start_ = measure::calibrate(SteadyClock{});
+}
+
+void TimedRepetition::fill(const measure::LoopResult& loop, const result::Noise& noise, double timed_ns) {
+  fill_loop(figures, spec_.loop, loop);
+  figures.noise = noise;
+  figures.foreign_cpu_frac = noise.foreign_cpu_frac;
+  figures.overhead = overhead_of(start_, measure::calibrate(SteadyClock{}), timed_ns);
+}
+
+void TimedRepetition::emit(const std::vector<result::Sample>& samples) {
+  sink_.emit(pass::samples_record(samples));
+  sink_.emit(pass::repetition_record(figures));
+}
+
+void TimedRepetition::emit(const measure::LoopResult& loop,
+                           const std::vector<std::optional<std::int64_t>>& device_ns) {
+  const double typical_ns = stats::median(loop.samples_ns());
+  fill(loop, host::noise_over(snapshots_), typical_ns * static_cast<double>(loop.batch));
+  emit(samples_of(spec_, loop, device_ns));
+}
+
+}  // namespace paceline::workload
