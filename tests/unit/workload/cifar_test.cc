@@ -37,6 +37,11 @@ std::string tar_entry(const std::string& name, const std::string& content, char 
   std::snprintf(size, sizeof size, "%011zo", content.size());
   header.replace(124, 11, size);
   header[156] = type;
+  header.replace(148, 8, std::string(8, ' '));  // the checksum is made as if its own field were blank
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  std::snprintf(size, sizeof size, "%06o", sum);
+  header.replace(148, 7, size, 7);
   return header + content + std::string((512 - content.size() % 512) % 512, '\0');
 }
 
