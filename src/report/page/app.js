@@ -106,7 +106,7 @@
   }
 
   // The model stands above the chart.
-  const caseTick = (c, model) => `${escaped(c.label.replace(`${model} `, ""))}  `;
+  const caseTick = (c, model) => `${escaped(model ? c.label.replace(`${model} `, "") : c.label)}  `;
 
   // Batches stand at equal steps; series are set a little apart, so that intervals do not hide each other.
   function seriesTrace(cases, name, index, offset, batches, field, unit) {
@@ -339,8 +339,11 @@
     },
   };
 
+  const drawn = new WeakSet();
+
   function drawBox(box) {
-    if (!globalThis.Plotly || box.childElementCount > 0) return;
+    drawn.add(box);
+    if (!globalThis.Plotly) return;
     charts[box.dataset.chart](box);
     for (const [plot, traces, shape] of pending.splice(0)) Plotly.newPlot(plot, traces, shape, { displayModeBar: false, responsive: true });
   }
@@ -352,16 +355,33 @@
   }
 
   // Charts inside a closed case are drawn when it opens.
-  function drawVisible() {
-    for (const box of document.querySelectorAll("[data-chart]")) if (!box.closest("details:not([open])")) drawBox(box);
+  const waiting = () => [...document.querySelectorAll("[data-chart]")].filter((box) => !drawn.has(box) && !box.closest("details:not([open])"));
+
+  function inSight(box) {
+    const { top, bottom } = box.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  }
+
+  // Charts are drawn one at a time, those in sight first: a large page can be read and scrolled meanwhile.
+  let queued = 0;
+
+  function drawWaiting() {
+    clearTimeout(queued);
+    queued = setTimeout(() => {
+      const boxes = waiting();
+      if (boxes.length === 0) return;
+      drawBox(boxes.find(inSight) ?? boxes[0]);
+      drawWaiting();
+    });
   }
 
   function redraw() {
     for (const box of document.querySelectorAll("[data-chart]")) {
       for (const plot of box.querySelectorAll(".js-plotly-plot")) Plotly.purge(plot);
       box.replaceChildren();
+      drawn.delete(box);
     }
-    drawVisible();
+    drawWaiting();
   }
 
   // --- table ------------------------------------------------------------------------------------------------
@@ -450,13 +470,14 @@
     for (const link of body.querySelectorAll("a")) link.addEventListener("click", () => location.hash === link.getAttribute("href") && openTarget());
     for (const one of document.querySelectorAll("details.case")) one.addEventListener("toggle", () => {
       unpack(one);
-      drawVisible();
+      drawWaiting();
     });
     addEventListener("hashchange", openTarget);
     dark.addEventListener("change", redraw);
     matchMedia("(max-width: 560px)").addEventListener("change", redraw);
+    addEventListener("beforeprint", () => waiting().forEach(drawBox));
     openTarget();
-    drawVisible();
+    drawWaiting();
   }
   start();
 })();
