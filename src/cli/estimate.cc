@@ -172,12 +172,18 @@ double inference_seconds(const config::Case& c, double repetitions, Times times)
          cross_check_seconds(c.settings, pass) + profile_seconds(c.settings, iteration);
 }
 
+double sleep_seconds(const config::Case& c, double repetitions, Times times) {
+  const double iteration = c.settings.number("sleep_us") * 1e-6;
+  return repetitions * (kStartS + measure_seconds(c.settings, iteration, times));
+}
+
 struct Estimate {
   config::WorkloadKind kind;
   double (*seconds)(const config::Case& c, double repetitions, Times times);
 };
 constexpr std::array kEstimates{Estimate{config::WorkloadKind::kInference, inference_seconds},
-                                Estimate{config::WorkloadKind::kTraining, training_seconds}};
+                                Estimate{config::WorkloadKind::kTraining, training_seconds},
+                                Estimate{config::WorkloadKind::kSleep, sleep_seconds}};
 
 // Both ends where they differ by more than the accuracy of the estimate.
 std::string time_words(double seconds, double unsteady) {

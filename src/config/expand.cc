@@ -71,12 +71,13 @@ struct NamePart {
   std::string_view prefix;
   enum class When { kAlways, kSeveral, kNotDefault } when;
 };
-constexpr std::array<NamePart, 27> kNameParts{
+constexpr std::array<NamePart, 28> kNameParts{
     {{"model", "", NamePart::When::kAlways},
      {"collective", "", NamePart::When::kAlways},
      {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
      {"engine", "", NamePart::When::kAlways},
      {"precision", "", NamePart::When::kAlways},
+     {"sleep_us", "", NamePart::When::kAlways},
      {"dtype", "", NamePart::When::kAlways},
      {"reduction", "", NamePart::When::kSeveral},
      {"batch", "b", NamePart::When::kAlways},

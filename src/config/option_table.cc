@@ -64,7 +64,7 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 12> kGroups{{{"What runs", workload_rows()},
+  static const std::array<OptionGroup, 13> kGroups{{{"What runs", workload_rows()},
                                                     {"How it becomes int8", quantisation_rows()},
                                                     {"How it is measured", measuring_rows()},
                                                     {"How work arrives", load_rows()},
@@ -72,6 +72,7 @@ std::span<const OptionGroup> option_groups() {
                                                     {"Training data", data_rows()},
                                                     {"Ranks", rank_rows()},
                                                     {"Collectives", collective_rows()},
+                                                    {"Sleeping", sleep_rows()},
                                                     {"The plan as a whole", plan_rows()},
                                                     {"What is exported", export_rows()},
                                                     {"What is built", build_rows()},

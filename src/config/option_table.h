@@ -12,7 +12,7 @@
 // and docs/reference derive from it.
 namespace paceline::config {
 
-enum class WorkloadKind { kInference, kTraining, kCollective };
+enum class WorkloadKind { kInference, kTraining, kCollective, kSleep };
 
 // What a kind of workload is to plans. One row a kind, in the order of the enumeration.
 struct KindTraits {
@@ -21,10 +21,11 @@ struct KindTraits {
   std::string_view in_case_names{};  // where it is not the engine that names a case
   bool available = true;
 };
-inline constexpr std::array<KindTraits, 3> kWorkloadKinds{
+inline constexpr std::array<KindTraits, 4> kWorkloadKinds{
     {{WorkloadKind::kInference, "inference"},
      {WorkloadKind::kTraining, "training", "train"},
-     {WorkloadKind::kCollective, "collective", "", false}}};
+     {WorkloadKind::kCollective, "collective", "", false},
+     {WorkloadKind::kSleep, "sleep", "sleep"}}};
 constexpr const KindTraits& traits_of(WorkloadKind kind) {
   return kWorkloadKinds.at(static_cast<std::size_t>(kind));
 }
@@ -54,9 +55,9 @@ enum class OptionForm {
 constexpr unsigned kind_bit(WorkloadKind kind) {
   return 1U << static_cast<unsigned>(kind);
 }
-inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kAnyKind = 7;
-inline constexpr unsigned kPlanLevel = 8;     // beside `workloads`, once per plan
-inline constexpr unsigned kCommandLine = 16;  // of the command itself; alone: a flag without a plan key
+inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kSleep = 8, kAnyKind = 15;
+inline constexpr unsigned kPlanLevel = 16;    // beside `workloads`, once per plan
+inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a flag without a plan key
 
 // Commands that take flags: bits of Option::commands. Plan options are for run and infer, those of training
 // for run and train.

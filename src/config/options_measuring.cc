@@ -14,8 +14,8 @@ constexpr std::array<Choice, 2> kWarmupModes{{{"auto"}, {"fixed"}}};
 constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched", false}}};
 constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold"}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
-constexpr unsigned kBoth = kInference | kTraining;
-constexpr unsigned kTimed = kInference | kCollective;
+constexpr unsigned kBoth = kInference | kTraining | kSleep;
+constexpr unsigned kTimed = kInference | kCollective | kSleep;
 
 constexpr std::array kMeasuringRows{
     Option{.name = "repetitions",
@@ -101,6 +101,7 @@ constexpr std::array kMeasuringRows{
            .unit = "s",
            .min = 0.001,
            .max = 86'400,
+           .kinds = kInference | kSleep,
            .help = "Measures at most so long; a missed target is reported as not converged."},
     Option{.name = "stop.t_max_s",
            .type = kNumber,

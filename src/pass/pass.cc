@@ -180,7 +180,8 @@ void fields(A& a, PassSpec& t) {
       a("loop", t.loop), a("cache_mode", t.cache_mode), a("feedback", t.feedback), a("load", t.load),
       a("pin_cpus", t.pin_cpus), a("export_to", t.export_to), a("quantise_to", t.quantise_to),
       a("build_to", t.build_to), a("inputs_to", t.inputs_to), a("expected_to", t.expected_to);
-  a("profile_inferences", t.profile_inferences), a("ranks", t.ranks), a("train", t.train);
+  a("profile_inferences", t.profile_inferences), a("sleep_ns", t.sleep_ns), a("ranks", t.ranks);
+  a("train", t.train);
 }
 
 nlohmann::json to_json(const PassSpec& spec) {

@@ -6,6 +6,7 @@
 
 #include "run/inference/inference_kind.h"
 #include "run/inference/inference_results.h"
+#include "run/sleep/sleep_kind.h"
 #include "run/training/training_kind.h"
 #include "run/training/training_results.h"
 
@@ -21,6 +22,7 @@ struct KindRow {
 constexpr std::array kKinds{
     KindRow{config::WorkloadKind::kInference, inference_rules, make_inference},
     KindRow{config::WorkloadKind::kTraining, training_rules, make_training},
+    KindRow{config::WorkloadKind::kSleep, sleep_rules, make_sleep},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "workload/prepare/export_pass.h"
 #include "workload/prepare/input_pass.h"
 #include "workload/prepare/quantise_pass.h"
+#include "workload/sleep_pass.h"
 #include "workload/store_pass.h"
 #include "workload/training/training_pass.h"
 #include "workload/training/training_profile.h"
@@ -64,6 +65,7 @@ constexpr std::array<PassRow, pass::kPassKinds.size()> kPasses{{
     {PassKind::kProfile, tagged<run_profile_pass>},
     {PassKind::kTrain, run_training_pass},
     {PassKind::kTrainProfile, run_training_profile},
+    {PassKind::kSleep, run_sleep_pass},
     {PassKind::kStore, [](const PassSpec& spec, RecordSink&, const Interrupt&) { serve_store(spec); }},
 }};
 static_assert([] {

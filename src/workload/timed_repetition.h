@@ -22,7 +22,8 @@ class TimedRepetition {
   // Pins the process where the spec says so, and calibrates the timer.
   TimedRepetition(const pass::PassSpec& spec, TaggedSink& sink);
 
-  // `before_sample` gets the number of a sample and runs outside the timed part. An interrupt ends the loop between two iterations.
+  // `before_sample` gets the number of a sample and runs outside the timed part. An interrupt ends the loop
+  // between two iterations.
   template <class Body>
   measure::LoopResult run_loop(Body&& body, const std::atomic<bool>& interrupt,
                                std::function<void(std::int64_t)> before_sample = {}) {
@@ -41,8 +42,7 @@ class TimedRepetition {
   // Reports the samples and the repetition.
   void emit(const std::vector<result::Sample>& samples);
   // Both, of run_loop(); `device_ns` holds one time per sample, where a device has times.
-  void emit(const measure::LoopResult& loop,
-            const std::vector<std::optional<std::int64_t>>& device_ns = {});
+  void emit(const measure::LoopResult& loop, const std::vector<std::optional<std::int64_t>>& device_ns = {});
 
   result::Repetition figures;  // what the pass itself fills in: load time, memory
 
