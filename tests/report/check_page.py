@@ -20,11 +20,13 @@ OVERVIEW = ("throughput", "latency", "pareto", "speedup", "memory", "peak")
 # Runs in the page after its own script: opens every case, sorts and filters, and writes what it finds into the DOM.
 PROBE = """
 <script>
-addEventListener("load", () => setTimeout(() => {
+const waiting = () => [...document.querySelectorAll("[data-chart]:empty")].some((box) => !box.closest("details:not([open])"));
+const whenDrawn = (next, tries = 200) => setTimeout(() => (waiting() && tries > 0 ? whenDrawn(next, tries - 1) : next()), 50);
+addEventListener("load", () => whenDrawn(() => {
   const count = (selector, root = document) => root.querySelectorAll(selector).length;
   const overview = count(".js-plotly-plot svg.main-svg:first-of-type");
   for (const one of document.querySelectorAll("details.case")) one.open = true;
-  setTimeout(() => {
+  setTimeout(() => whenDrawn(() => {
     const heads = document.querySelectorAll("#case-table thead button");
     const first = () => document.querySelector("#case-table tbody tr th").textContent;
     const before = first();
@@ -46,8 +48,8 @@ addEventListener("load", () => setTimeout(() => {
     const out = document.createElement("pre");
     out.id = "probe"; out.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(report))));
     document.body.append(out);
-  }, 500);
-}, 500));
+  }), 500);
+}));
 </script>
 """
 

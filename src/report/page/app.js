@@ -176,20 +176,22 @@
   // 1, 2, 3, 5, 7 times powers of ten: a logarithmic axis whose numbers are written out.
   const logTicks = [-3, -2, -1, 0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 3, 5, 7].map((digit) => digit * 10 ** power));
 
-  // Latency against throughput of one model, what is not beaten joined by a line; accuracy in words at each mark.
+  // Latency against throughput of one model, what is not beaten joined by a line; accuracy in words at each mark. Very many marks
+  // have neither intervals nor batch sizes beside them, which would hide each other.
   function pareto(parent) {
     const names = distinct(data.cases.map((c) => c.series));
     for (const model of distinct(data.cases.map((c) => c.model))) {
       const cases = data.cases.filter((c) => c.model === model && c.training === null && c.p50[0] !== null && c.rate[0] !== null);
       if (cases.length < 2) continue;
+      const few = cases.length <= MOST;
       const front = cases.filter((c) => c.front).sort((a, b) => a.p50[0] - b.p50[0]);
       const line = { type: "scatter", mode: "lines", x: front.map((c) => c.p50[0]), y: front.map((c) => c.rate[0]), line: { color: style("--soft"), width: 1.4, dash: "dot" }, hoverinfo: "skip", showlegend: false };
       const present = names.filter((n) => cases.some((c) => c.series === n));
       const marks = present.map((name) => {
         const own = cases.filter((c) => c.series === name), index = names.indexOf(name), colour = palette()[index % palette().length];
         return {
-          type: "scatter", mode: "markers+text", name: escaped(name), x: own.map((c) => c.p50[0]), y: own.map((c) => c.rate[0]),
-          error_x: bars(own.map((c) => c.p50), colour), error_y: bars(own.map((c) => c.rate), colour),
+          type: "scatter", mode: few ? "markers+text" : "markers", name: escaped(name), x: own.map((c) => c.p50[0]), y: own.map((c) => c.rate[0]),
+          ...(few ? { error_x: bars(own.map((c) => c.p50), colour), error_y: bars(own.map((c) => c.rate), colour) } : {}),
           marker: { color: own.map((c) => (c.front ? colour : style("--panel"))), line: { color: colour, width: 2 }, size: 10, symbol: symbols[index % symbols.length] },
           text: own.map((c) => `b${c.batch}`), textposition: "top center", textfont: { size: 10 }, hoverinfo: "text",
           hovertext: own.map((c) => `${escaped(c.label)}<br>${spanText(c.p50, "ms")}, ${spanText(c.rate, data.unit)}` + (c.accuracy ? `<br>${c.accuracy}` : "")),
@@ -341,8 +343,18 @@
 
   const drawn = new WeakSet();
 
+  // The library is most of the page; it is read when everything else stands.
+  function loadPlotly() {
+    const text = document.getElementById("plotly");
+    if (!text) return;
+    const script = document.createElement("script");
+    script.textContent = text.textContent;
+    text.replaceWith(script);
+  }
+
   function drawBox(box) {
     drawn.add(box);
+    loadPlotly();
     if (!globalThis.Plotly) return;
     charts[box.dataset.chart](box);
     for (const [plot, traces, shape] of pending.splice(0)) Plotly.newPlot(plot, traces, shape, { displayModeBar: false, responsive: true });
@@ -476,8 +488,8 @@
     dark.addEventListener("change", redraw);
     matchMedia("(max-width: 560px)").addEventListener("change", redraw);
     addEventListener("beforeprint", () => waiting().forEach(drawBox));
+    addEventListener("load", drawWaiting);
     openTarget();
-    drawWaiting();
   }
   start();
 })();
