@@ -91,17 +91,18 @@
   // At one batch size there is no line: a bar a case with its interval, and its figures beside it.
   function barPerCase(parent, model, all, field, unit) {
     const cases = firstOf(parent, all);
-    const ends = cases.map((c) => c[field][2] ?? c[field][0]), ticks = cases.map((_, i) => i);
+    const ends = cases.map((c) => c[field][2] ?? c[field][0]), ticks = cases.map((_, i) => i), texts = cases.map((c) => ` ${spanText(c[field], unit)}`);
+    const room = 12 + 6.4 * Math.max(...texts.map((text) => text.length));  // the margin holds the text of the longest bar
     const bar = {
       type: "bar", orientation: "h", y: ticks, x: cases.map((c) => c[field][0]), width: 0.55, marker: { color: style("--accent"), opacity: 0.8 },
       error_x: bars(cases.map((c) => c[field]), style("--ink")), hovertext: cases.map((c) => `${escaped(c.label)}<br>${spanText(c[field], unit)}`), hoverinfo: "text",
     };
-    const figures = { type: "scatter", mode: "text", y: ticks, x: ends, text: cases.map((c) => ` ${spanText(c[field], unit)}`), textposition: "middle right", cliponaxis: false, hoverinfo: "skip" };
+    const figures = { type: "scatter", mode: "text", y: ticks, x: ends, text: texts, textposition: "middle right", cliponaxis: false, hoverinfo: "skip" };
     draw(parent, [bar, figures], {
       title: { text: escaped(model), font: { size: 13 }, x: 0, xref: "paper", xanchor: "left", y: 0.98 },
-      height: 96 + cases.length * (narrow() ? 42 : 32), xaxis: { title: { text: unit, standoff: 6 }, range: [0, Math.max(...ends) * 1.35], zeroline: false },
+      height: 96 + cases.length * (narrow() ? 42 : 32), xaxis: { title: { text: unit, standoff: 6 }, range: [0, Math.max(...ends)], zeroline: false, nticks: 6 },
       yaxis: { tickvals: ticks, ticktext: cases.map((c) => caseTick(c, model)), range: [cases.length - 0.5, -0.5], zeroline: false, showgrid: false },
-      margin: { l: 10, r: 20, t: 34, b: 44 },
+      margin: { l: 10, r: room, t: 34, b: 44 },
     }, `${unit} of ${model}: ${cases.map((c) => `${c.label} ${spanText(c[field], unit)}`).join("; ")}`);
   }
 
