@@ -10,10 +10,10 @@ struct DataSource {
   enum class Path { kNone, kFile, kFolder, kEither };
 
   std::string_view name;
-  Path path;                    // what data.path is
-  std::string_view item;        // what one sample is: images, sequences; empty: what the model takes
-  std::string_view endings{};   // accepted endings of its file, comma-separated; empty: any
-  bool folder_a_class = false;  // data.path holds one folder per class
+  Path path;                          // what data.path is
+  std::string_view item;              // what one sample is: images, sequences; empty: what the model takes
+  std::string_view endings{};         // accepted endings of its file, comma-separated; empty: any
+  bool one_folder_per_class = false;  // data.path holds one folder per class
 };
 
 inline constexpr std::array kDataSources{

@@ -258,7 +258,7 @@ LaunchPlace place_of_node(int nodes, int node, int ranks, const Endpoint& where)
 }
 
 // Whether the variables that torchrun needs on every host are set; PET_NNODES=1 alone means one pod.
-bool says_a_node(const Variables& variables) {
+bool is_multi_node_job(const Variables& variables) {
   const bool nodes = variables.has("PET_NNODES"), node = variables.has("PET_NODE_RANK");
   if (variables.text("PET_NNODES").find(':') != std::string::npos)
     throw Error(ErrorCode::kConfig,
@@ -279,7 +279,7 @@ bool says_a_node(const Variables& variables) {
 std::optional<LaunchPlace> operator_place(const Variables& variables) {
   const bool pair = variables.has("PET_NNODES") && variables.has("PET_NODE_RANK");
   if (variables.has("LOCAL_RANK") || (variables.has("RANK") && !pair)) return std::nullopt;
-  if (!says_a_node(variables)) return std::nullopt;
+  if (!is_multi_node_job(variables)) return std::nullopt;
   const int nodes = *variables.number("PET_NNODES"), node = *variables.number("PET_NODE_RANK");
   const int ranks = variables.number("PET_NPROC_PER_NODE").value_or(1);
   if (node >= nodes || ranks < 1)

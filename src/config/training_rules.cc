@@ -102,7 +102,7 @@ std::string path_problem(const std::string& path, const DataSource& source) {
                        join(split(source.endings, ','), ", "));
   if (::access(path.c_str(), folder ? R_OK | X_OK : R_OK) != 0)
     return "may not be read; check its permissions";
-  if (source.folder_a_class && !has_folders(path))
+  if (source.one_folder_per_class && !has_folders(path))
     return fmt::format("holds no folders; {} takes one folder a class, pictures in it", source.name);
   return {};
 }

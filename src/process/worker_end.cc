@@ -45,7 +45,7 @@ Verdict explain_end(const pass::PassReport& report, int status, const std::optio
                                "raise the memory limit",
                                phase, *oom)};
   if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM))
-    return {"killed", fmt::format("killed by somebody ({}) {}",
+    return {"killed", fmt::format("killed from outside ({}) {}",
                                   WTERMSIG(status) == SIGKILL ? "SIGKILL" : "SIGTERM", phase)};
   if (WIFSIGNALED(status))
     return {"crash", fmt::format("the worker died of {} {}{}", signal_words(WTERMSIG(status)), phase,

@@ -33,7 +33,7 @@ constexpr std::array kReasons{
     // How a worker ended.
     Reason{"crash", "the worker died of a signal that it raised", kFails, kRestarts},
     Reason{"oom", "memory ran out", kFails, kRestarts},
-    Reason{"killed", "somebody killed the worker", kFails, kRestarts},
+    Reason{"killed", "the worker was killed from outside", kFails, kRestarts},
     Reason{"timeout", "the worker told no result in time (timeout_s)", kFails, kRestarts, kWorkloadFailed,
            ErrorCode::kTimeout},
     Reason{"exit", "the worker ended before it was done", kFails, kRestarts},

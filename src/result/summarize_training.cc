@@ -116,7 +116,7 @@ Number variation_of_exposed(const std::vector<StepAcross>& timed) {
 }
 
 // All-reduces of gradients per step.
-Count launches_a_step(const std::vector<StepAcross>& timed) {
+Count launches_per_step(const std::vector<StepAcross>& timed) {
   const auto n = median_over(
       timed, [](const StepAcross& step) { return static_cast<double>(step.front()->buckets.size()); });
   return n ? Count(std::llround(*n)) : Count::missing(n.reason());
@@ -125,7 +125,7 @@ Count launches_a_step(const std::vector<StepAcross>& timed) {
 void fill_communication(Training& t, const std::vector<StepAcross>& timed) {
   const auto alone = Number::missing(t.ddp ? "one rank" : "one rank without DDP");
   const bool several = t.ranks.size() > 1;
-  if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_a_step(timed);
+  if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_per_step(timed);
   t.overlap_ratio = t.ddp ? overlap_ratio(timed) : alone;
   t.sync_variation = several ? variation_of_exposed(timed) : alone;
   t.straggler_index = several ? median_over(timed, lateness) : alone;

@@ -58,7 +58,8 @@ void TimedPasses::run(std::vector<CaseRun>& cases) {
 }
 
 void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info) {
-  wait_for_quiet(c.definition, repetition > 0 ? Look::kShort : Look::kFull, observer_, interrupt_);
+  wait_for_quiet(c.definition, repetition > 0 ? QuietCheck::kShort : QuietCheck::kFull, observer_,
+                 interrupt_);
   if (interrupt_) return;
   auto pass = c.base;
   pass.repetition = repetition;

@@ -52,7 +52,7 @@ class Interrupts(TrainingTest):
         self.check_kept(case, "failed", "killed")
         self.assert_code(result, 5)
         self.assertEqual((summary["outcome"], summary["exit_code"]), ("failed", 5))
-        for words in ("rank 1 on ", "asked to end by somebody", "its steps up to "):
+        for words in ("rank 1 on ", "asked to end from outside", "its steps up to "):
             self.assertIn(words, case["reason"])
 
     def test_a_signal_to_the_only_rank_is_no_success(self):

@@ -11,7 +11,7 @@
 namespace paceline::run {
 namespace {
 
-constexpr double kFullLookS = 1, kShortLookS = 0.5;
+constexpr double kFullCheckS = 1, kShortCheckS = 0.5;
 
 // False: interrupted.
 bool sleep_unless(const std::atomic<bool>& interrupt, double seconds) {
@@ -22,13 +22,13 @@ bool sleep_unless(const std::atomic<bool>& interrupt, double seconds) {
 
 }  // namespace
 
-void wait_for_quiet(const config::Case& c, Look look, RunObserver& observer,
+void wait_for_quiet(const config::Case& c, QuietCheck check, RunObserver& observer,
                     const std::atomic<bool>& interrupt) {
   host::IdleGateOptions gate;
   gate.idle_wait_s = c.settings.number("idle_wait_s");
   if (gate.idle_wait_s <= 0) return;
   gate.allowed_cpus = static_cast<int>(host::allowed_cpus().size());
-  gate.window_s = look == Look::kShort ? kShortLookS : kFullLookS;
+  gate.window_s = check == QuietCheck::kShort ? kShortCheckS : kFullCheckS;
   auto seams = host::real_idle_gate_seams();
   seams.sleep = [&](double seconds) { return sleep_unless(interrupt, seconds); };
   host::wait_until_quiet(

@@ -160,7 +160,7 @@ void InferenceInRun::cross_check_case(CaseRun& c) {
   const CrossCheckHelpers helpers{
       tools_.temp_folder / ("cross-check-" + c.definition.id),
       [&](const pass::PassSpec& pass) { return tools_.runner.run(c, pass); },
-      [&] { wait_for_quiet(c.definition, Look::kShort, tools_.observer, tools_.interrupt); }};
+      [&] { wait_for_quiet(c.definition, QuietCheck::kShort, tools_.observer, tools_.interrupt); }};
   cross_check(c, helpers, tools_.observer, tools_.interrupt);
   tools_.keep(c);
 }

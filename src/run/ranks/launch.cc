@@ -30,7 +30,8 @@ constexpr Pauses kPauses{milliseconds(20), milliseconds(500)};
 constexpr Pauses kGoodbyePauses{milliseconds(20), milliseconds(20)};
 constexpr milliseconds kWatchPause{20};
 constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
-constexpr int kLooksBehind = 5;  // so often before ranks that are still ending are left alone no more
+constexpr int kChecksBeforeGivingUp =
+    5;  // so often before ranks that are still ending are left alone no more
 constexpr double kGoodbyeS = 10;
 constexpr double kSignalS = 2;  // a launcher signals all processes of a job, but not at one moment
 
@@ -136,12 +137,12 @@ process::WorkerOutcome Launch::run_ours(const process::WorkerRequest& request, s
   if (place_.leads()) return run_leading(request, share, interrupt, on_progress);
   process::WorkerOutcome outcome;
   std::atomic<bool> stop{false};
-  int looks_behind = 0;
+  int checks = 0;
   watch_while(
       stop, [&] { outcome = run_ranks(request, share, stop, on_progress); },
       [&] {
-        looks_behind = is_behind(pass) ? looks_behind + 1 : 0;
-        return looks_behind >= kLooksBehind || interrupt;
+        checks = is_behind(pass) ? checks + 1 : 0;
+        return checks >= kChecksBeforeGivingUp || interrupt;
       });
   if (outcome.report.interrupted && !interrupt)
     outcome.reason_code = "peer", outcome.reason = "rank 0 has ended this pass, or is gone";

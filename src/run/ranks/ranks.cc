@@ -241,7 +241,7 @@ class Ranks {
       if (one->failure()) failed.push_back(one.get());
     if (failed.empty()) return std::nullopt;
     const auto& first = **std::min_element(failed.begin(), failed.end(), [](const auto* a, const auto* b) {
-      return likeliness(*a) < likeliness(*b);
+      return order_of_blame(*a) < order_of_blame(*b);
     });
     const auto silent = std::find_if(processes_.begin(), processes_.end(),
                                      [](const auto& one) { return one->running() && !one->failure(); });
@@ -255,7 +255,7 @@ class Ranks {
   // Not by us: somebody ended one rank, and the others ended with it.
   [[nodiscard]] process::Verdict asked_to_end() {
     constexpr const char* kWords =
-        "asked to end by somebody (SIGTERM or SIGHUP), and all ranks ended with it";
+        "asked to end from outside (SIGTERM or SIGHUP), and all ranks ended with it";
     const auto asked = std::find_if(processes_.begin(), processes_.end(),
                                     [](const auto& one) { return one->report().asked_to_end; });
     if (asked == processes_.end()) return {"killed", fmt::format("a rank elsewhere was {}", kWords)};
@@ -264,7 +264,7 @@ class Ranks {
 
   static bool is_victim(const RankProcess& one) { return one.failure()->code == "peer"; }
   // Smallest first.
-  static std::tuple<bool, std::int64_t, bool> likeliness(const RankProcess& failed) {
+  static std::tuple<bool, std::int64_t, bool> order_of_blame(const RankProcess& failed) {
     return {is_victim(failed), failed.failed_ns(), !failed.killed()};
   }
 

@@ -21,7 +21,7 @@ std::vector<std::int64_t> samples_of_step(const Sampler& sampler, std::int64_t s
 std::multiset<std::int64_t> joint_step(Sharding sharding, std::int64_t step) {
   std::multiset<std::int64_t> seen;
   for (sharding.rank = 0; sharding.rank < sharding.world; ++sharding.rank)
-    for (const auto sample : samples_of_step(Sampler(sharding), step, sharding.samples_a_step))
+    for (const auto sample : samples_of_step(Sampler(sharding), step, sharding.samples_per_step_of_rank))
       seen.insert(sample);
   return seen;
 }

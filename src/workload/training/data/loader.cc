@@ -90,7 +90,8 @@ void Loader::seek(std::int64_t step) {
 }
 
 void Loader::seek(const DataPosition& position) {
-  seek(position.epoch * steps_per_epoch() + position.samples / impl_->sampler.samples_a_step_of_all());
+  seek(position.epoch * steps_per_epoch() +
+       position.samples / impl_->sampler.samples_per_step_of_all_ranks());
 }
 
 std::int64_t Loader::step() const {
@@ -102,7 +103,7 @@ std::int64_t Loader::epoch() const {
 }
 
 DataPosition Loader::position() const {
-  return {epoch(), impl_->step % steps_per_epoch() * impl_->sampler.samples_a_step_of_all()};
+  return {epoch(), impl_->step % steps_per_epoch() * impl_->sampler.samples_per_step_of_all_ranks()};
 }
 
 std::int64_t Loader::steps_per_epoch() const {

@@ -40,21 +40,22 @@ std::int64_t Permutation::operator()(std::int64_t place) const {
 }
 
 Sampler::Sampler(const Sharding& sharding)
-    : sharding_(sharding), steps_per_epoch_(sharding.samples / samples_a_step_of_all()) {
+    : sharding_(sharding), steps_per_epoch_(sharding.samples / samples_per_step_of_all_ranks()) {
   if (steps_per_epoch_ == 0)
     throw Error(
         ErrorCode::kConfig,
         fmt::format("the data set holds {} samples, one step takes {} ({} on each of {} ranks); use a "
                     "smaller --batch-size, fewer --ranks, or more data in data.path",
-                    sharding.samples, samples_a_step_of_all(), sharding.samples_a_step, sharding.world));
+                    sharding.samples, samples_per_step_of_all_ranks(), sharding.samples_per_step_of_rank,
+                    sharding.world));
 }
 
-std::int64_t Sampler::samples_a_step_of_all() const {
-  return sharding_.samples_a_step * sharding_.world;
+std::int64_t Sampler::samples_per_step_of_all_ranks() const {
+  return sharding_.samples_per_step_of_rank * sharding_.world;
 }
 
 std::int64_t Sampler::sample(std::int64_t step, std::int64_t i) const {
-  const std::int64_t of_rank = step % steps_per_epoch_ * sharding_.samples_a_step + i;
+  const std::int64_t of_rank = step % steps_per_epoch_ * sharding_.samples_per_step_of_rank + i;
   const std::int64_t place = of_rank * sharding_.world + sharding_.rank;
   if (!sharding_.shuffle) return place;
   const CounterRng keys(sharding_.seed, hash64("order of samples"));
