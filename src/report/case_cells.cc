@@ -11,6 +11,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/section.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
 
@@ -125,6 +126,20 @@ std::string outputs_text(const result::Correctness& c) {
 
 }  // namespace
 
+std::string or_none(const result::Number& number, std::string (*format)(double)) {
+  return number ? format(*number) : kNone;
+}
+std::string percent_or_none(const result::Number& number) {
+  return number ? format_percent(*number) : kNone;
+}
+std::string significant_or_none(const result::Number& number) {
+  return number ? format_significant(*number) : kNone;
+}
+
+bool is_training(const CaseResult& one) {
+  return analysis::is_ok(one) && !one.training.empty();
+}
+
 bool shows_kept(std::span<const ReportRun> runs) {
   for (const ReportRun& run : runs)
     for (const CaseResult& one : run.result.cases)
@@ -182,6 +197,7 @@ CaseCells cells_of(const RunResult& run, const CaseResult& one) {
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   if (memory) cells.memory = format_bytes(static_cast<double>(*memory));
   if (judged_by_answers(one)) cells.kept = format_percent(*one.correctness.top1_agreement);
+  if (const auto& share = one.flops.share_of_measured_peak) cells.of_peak = format_percent(*share, 0);
   if (one.noise.foreign_cpu_frac) cells.foreign = format_percent(*one.noise.foreign_cpu_frac);
   cells.grade = grade_text(one, one.grade_reasons.size());
   return cells;

@@ -16,12 +16,19 @@ struct CaseCells {
   std::string speedup;     // "1.13 ±0.03", "1.00 (base)"; undecided: "0.96–1.12"
   std::string memory;      // "312 MB"
   std::string kept;        // "98.4 %" of the answers are the reference's
+  std::string of_peak;     // "65 %" of what the machine was measured to do
   std::string foreign;     // "0.6 %" of the machine used by others
   std::string grade;       // "B  neighbours used 6 % of the machine"
   std::string no_claim;    // why there is no speed-up, in words; empty where there is one, or no baseline
 };
 
 CaseCells cells_of(const result::RunResult& run, const result::CaseResult& one);
+
+std::string or_none(const result::Number& number, std::string (*format)(double));  // kNone without a number
+std::string percent_or_none(const result::Number& number);
+std::string significant_or_none(const result::Number& number);
+
+bool is_training(const result::CaseResult& one);  // measured, with figures of its ranks
 
 // Whether some case was judged by its answers, which the column of kept answers needs.
 bool shows_kept(std::span<const ReportRun> runs);

@@ -11,15 +11,12 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/case_table.h"
 #include "report/chart_data.h"
-#include "report/cross_check_text.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
-#include "report/layer_text.h"
-#include "report/operator_text.h"
-#include "report/training_text.h"
-#include "result/noise_rules.h"
+#include "report/subjects.h"
 
 namespace paceline::report {
 namespace {
@@ -27,63 +24,6 @@ namespace {
 using result::CaseResult;
 using result::MetricValue;
 using Rows = std::vector<std::pair<std::string, std::string>>;
-
-// p50, p99, throughput, vs baseline, memory, of peak, foreign CPU, grade
-constexpr std::size_t kColumnsAfterName = 8;
-
-std::string number_cell(const std::string& text, std::optional<double> sort_value) {
-  if (text.empty()) return "<td class=\"number missing\">–</td>";
-  return fmt::format("<td class=\"number\" data-value=\"{:.6g}\">{}</td>", sort_value.value_or(0),
-                     escape_html(text));
-}
-
-std::optional<double> metric(const CaseResult& one, std::string_view name) {
-  return result::find_metric(name)->get(one).value;
-}
-
-std::string share_text(const CaseResult& one) {
-  const auto& share = one.flops.share_of_measured_peak;
-  return share ? format_percent(*share, 0) : "";
-}
-
-std::string number_cells(const ReportCase& entry, bool kept) {
-  const CaseResult& one = *entry.one;
-  const CaseCells cells = cells_of(entry.run->result, one);
-  return number_cell(cells.p50_ms, metric(one, "p50_ms")) + number_cell(cells.p99_ms, metric(one, "p99_ms")) +
-         number_cell(cells.throughput, metric(one, "throughput_per_s")) +
-         number_cell(cells.no_claim.empty() ? cells.speedup : "no claim",
-                     metric(one, "speedup").value_or(1)) +
-         (kept ? number_cell(cells.kept, one.correctness.top1_agreement.value()) : "") +
-         number_cell(cells.memory, metric(one, "memory_mb")) +
-         number_cell(share_text(one), metric(one, "share_of_peak")) +
-         number_cell(cells.foreign, metric(one, "foreign_cpu_frac"));
-}
-
-// The letter, with its reasons behind a summary that a keyboard can open too.
-std::string grade_cell(const CaseResult& one) {
-  const auto& reasons = one.grade_reasons;
-  const std::string why =
-      reasons.empty() ? ""
-                      : fmt::format(" <details><summary>{}</summary>{}</details>",
-                                    plural(std::ssize(reasons), "reason"), escape_html(join(reasons, ", ")));
-  return fmt::format("<td class=\"reasons\"><span class=\"grade grade-{0}\">{0}</span>{1}</td>",
-                     result::grade_letter(one.grade), why);
-}
-
-std::string table_row(const ReportCase& entry, bool kept) {
-  const CaseResult& one = *entry.one;
-  std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th>", case_anchor(entry),
-                                escape_html(one.label));
-  if (!entry.letter.empty()) row += "<td>" + entry.letter + "</td>";
-  if (analysis::is_ok(one)) return row + number_cells(entry, kept) + grade_cell(one) + "</tr>\n";
-  return row + fmt::format("<td class=\"outcome\" colspan=\"{}\">{}</td></tr>\n",
-                           kColumnsAfterName + (kept ? 1 : 0), escape_html(outcome_text(one)));
-}
-
-std::string head_cell(std::string_view title, std::string_view kind) {
-  return fmt::format("<th scope=\"col\" class=\"{}\" data-sort=\"{}\">{}</th>", kind, kind,
-                     escape_html(title));
-}
 
 // Replaces underscores in names of the code: fixed_iterations.
 std::string spaced(std::string text) {
@@ -120,22 +60,12 @@ std::string interval_text(const result::Metric& row, const MetricValue& value) {
                                        : "";
 }
 
-std::string metric_name(const result::Metric& row) {
-  return fmt::format("<a href=\"#formula-{}\">{}</a>", row.name, escape_html(row.title));
-}
-
 // Why a figure is not a number; empty: it is one. As in every table, an undecided ratio is not shown as one.
 std::string no_number(const result::Metric& row, const MetricValue& value, const CaseResult& one) {
   if (!value.value) return words_of(value);
   if (row.name == "speedup" && one.speedup.verdict == "inconclusive")
     return "not decided: " + interval_text(row, value);
   return {};
-}
-
-std::string metric_row(const result::Metric& row, const MetricValue& value) {
-  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}{}</td><td>{}</td></tr>\n", metric_name(row),
-                     value.at_least ? "at least " : "", value_text(row, *value.value),
-                     escape_html(interval_text(row, value)));
 }
 
 // Headings of docs/metrics.md with figures of training, and those with figures of inference only.
@@ -159,49 +89,43 @@ bool concerns(const result::Metric& row, const CaseResult& one) {
 }
 
 // Figures that are missing for the same reason share a row.
-std::string metrics_html(const CaseResult& one) {
-  std::string out =
-      "<h4>Figures</h4><table class=\"measured\"><thead><tr><th>figure</th><th>value</th><th>interval or "
-      "reason</th></tr></thead><tbody>\n";
+Section figures_section(const CaseResult& one) {
+  Section section{.title = "Figures",
+                  .table = {.heads = {"figure", "value", "interval or reason"},
+                            .numbers_from = kNoNumbers,
+                            .css = "measured",
+                            .row_heads = true}};
   std::vector<std::pair<std::string, std::vector<std::string>>> missing;  // reason, figures
   for (const auto& row : result::metrics()) {
     if (!concerns(row, one)) continue;
     const MetricValue value = analysis::metric_value(row, one);
     const std::string reason = no_number(row, value, one);
     if (reason.empty()) {
-      out += metric_row(row, value);
+      section.table.add({linked(std::string(row.title), fmt::format("formula-{}", row.name)),
+                         (value.at_least ? "at least " : "") + value_text(row, *value.value),
+                         interval_text(row, value)});
       continue;
     }
     const auto known =
         std::find_if(missing.begin(), missing.end(), [&](const auto& m) { return m.first == reason; });
     (known == missing.end() ? missing.emplace_back(reason, std::vector<std::string>{}) : *known)
-        .second.push_back(escape_html(row.title));
+        .second.emplace_back(row.title);
   }
   for (const auto& [reason, figures] : missing)
-    out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"missing\">–</td><td>{}</td></tr>\n",
-                       join(figures, ", "), escape_html(reason));
-  return out + "</tbody></table>\n";
+    section.table.add({join(figures, ", "), classed(kNone, "missing"), reason});
+  return section;
 }
 
-std::string repetition_row(const result::Repetition& r) {
-  const std::string p50 = r.p50_ns ? format_ms(*r.p50_ns) : "–";
-  const std::string first = r.first_iteration_ns ? format_ms(*r.first_iteration_ns) : "–";
-  const std::string foreign = r.foreign_cpu_frac ? format_percent(*r.foreign_cpu_frac) : "–";
-  return fmt::format(
-      "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} ({})</td><td>{}</td></tr>\n",
-      r.index + 1, r.n, p50, first, foreign, r.warmup_iterations, escape_html(r.steady_state),
-      escape_html(spaced(r.stop_reason)));
-}
-
-std::string repetitions_html(const CaseResult& one) {
-  if (one.repetitions.empty()) return {};
-  std::string out =
-      "<h4>Processes</h4><table class=\"processes\"><thead><tr><th>process</th><th>samples</th><th>p50 "
-      "ms</th>"
-      "<th>first ms</th><th>foreign CPU</th><th>warm-up "
-      "iterations</th><th>stopped</th></tr></thead><tbody>\n";
-  for (const auto& repetition : one.repetitions) out += repetition_row(repetition);
-  return out + "</tbody></table>\n";
+Section processes_section(const CaseResult& one) {
+  Table table{
+      .heads = {"process", "samples", "p50 ms", "first ms", "foreign CPU", "warm-up iterations", "stopped"},
+      .numbers_from = kNoNumbers,
+      .css = "processes"};
+  for (const auto& r : one.repetitions)
+    table.add({std::to_string(r.index + 1), std::to_string(r.n), or_none(r.p50_ns, format_ms),
+               or_none(r.first_iteration_ns, format_ms), percent_or_none(r.foreign_cpu_frac),
+               fmt::format("{} ({})", r.warmup_iterations, r.steady_state), spaced(r.stop_reason)});
+  return {.title = "Processes", .table = table};
 }
 
 // What has the same value in all of several cases, sorted.
@@ -245,7 +169,7 @@ constexpr const char* kPlan = "Effective plan";
 std::string rows_under(const char* title, const Rows& rows, bool beside) {
   if (rows.empty()) return {};
   const auto* rest = beside ? ", beside what is <a href=\"#shared\">equal in all cases</a>" : "";
-  return fmt::format("<h4>{}{}</h4>{}", title, rest, rows_html(rows));
+  return fmt::format("<h4>{}{}</h4>{}", title, rest, html_of(rows_table(rows)));
 }
 
 std::string settings_html(const CaseResult& one, const SharedRows& shared) {
@@ -260,28 +184,23 @@ std::string shared_html(const SharedRows& shared) {
          "</details>\n";
 }
 
-std::string plots_html(const ReportCase& entry, const RenderOptions& options) {
-  const std::string reading = samples_reading(entry, options);
-  if (reading.empty()) return {};
-  return fmt::format(
-      "<figure><div class=\"plots\" data-chart=\"samples\" data-case=\"{}\"></div><figcaption>{} "
-      "{}</figcaption></figure>\n",
-      case_anchor(entry), escape_html(reading), formula_link("p50_ms"));
-}
-
-std::string notes_html(const CaseResult& one) {
-  std::string out;
-  for (const std::string& warning : one.noise.warnings)
-    out += "<p class=\"warning\">" + escape_html(warning) + "</p>\n";
+Section notes_section(const CaseResult& one) {
+  Section section{.warnings = one.noise.warnings};
+  auto& paragraphs = section.paragraphs;
   if (const std::string reason = analysis::no_claim_reason(one); !reason.empty())
-    out += "<p>No claim about its speed-up: " + escape_html(reason) + ".</p>\n";
-  if (const std::string accuracy = accuracy_text(one); !accuracy.empty())
-    out += "<p>" + escape_html(accuracy) + "</p>\n";
-  if (const std::string batching = batching_text(one); !batching.empty())
-    out += "<p>" + escape_html(batching) + "</p>\n";
+    paragraphs.push_back("No claim about its speed-up: " + reason + ".");
+  paragraphs.push_back(accuracy_text(one));
+  paragraphs.push_back(batching_text(one));
   const std::string highest =
       analysis::is_ok(one) && !p99_reason(one).empty() ? highest_quantile_text(one) : "";
-  if (!highest.empty()) out += "<p>No p99: " + escape_html(p99_reason(one)) + "; " + highest + ".</p>\n";
+  if (!highest.empty()) paragraphs.push_back("No p99: " + p99_reason(one) + "; " + highest + ".");
+  return section;
+}
+
+std::string subjects_html(const CaseResult& one, Place place) {
+  std::string out;
+  for (const Subject* subject : subjects())
+    if (subject->place == place) out += html_of(subject->of_case(one));
   return out;
 }
 
@@ -297,30 +216,20 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options, c
   std::string out = fmt::format(
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
-  std::string inside = notes_html(one) + cross_check_html(one) + plots_html(entry, options) +
-                       training_details_html(one) + operators_html(one) +
-                       "<div class=\"columns\"><div class=\"scroll\" tabindex=\"0\">" + metrics_html(one) +
-                       "</div><div class=\"scroll\" tabindex=\"0\">" + repetitions_html(one) +
-                       settings_html(one, shared) + "</div></div>\n" + layers_html(one);
-  if (!one.log_tail.empty())
-    inside += "<h4>Last lines of its log</h4><pre>" + escape_html(one.log_tail) + "\n</pre>\n";
+  const std::string inside =
+      html_of(notes_section(one)) + subjects_html(one, Place::kBeforeChart) +
+      html_of(samples_chart(entry, options)) + subjects_html(one, Place::kBeforeFigures) +
+      fmt::format("<div class=\"columns\">{}{}</div>\n", scrolling(html_of(figures_section(one))),
+                  scrolling(html_of(processes_section(one)) + settings_html(one, shared))) +
+      subjects_html(one, Place::kAfterFigures) +
+      html_of(Section{.title = "Last lines of its log", .log = one.log_tail});
   return out + (lazily ? "<script type=\"text/html\">" + inside + "</script>" : inside) + "</details>\n";
 }
 
 }  // namespace
 
 std::string case_table_html(std::span<const ReportRun> runs) {
-  std::string out =
-      "<div class=\"scroll\" tabindex=\"0\"><table id=\"case-table\"><thead><tr>" + head_cell("case", "text");
-  if (runs.size() > 1) out += head_cell("run", "text");
-  const bool kept = shows_kept(runs);
-  std::vector<std::string> titles{"p50 ms", "p99 ms", throughput_head(runs.front().result), "vs baseline"};
-  if (kept) titles.emplace_back("top-1 kept");
-  for (const auto* title : {"memory", "of peak", "foreign CPU"}) titles.emplace_back(title);
-  for (const std::string& title : titles) out += head_cell(title, "number");
-  out += head_cell("grade", "text") + "</tr></thead><tbody>\n";
-  for (const ReportCase& entry : side_by_side(runs)) out += table_row(entry, kept);
-  return out + "</tbody></table></div>\n";
+  return scrolling(bare_html_of(case_table(runs, Form::kPage)));
 }
 
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options) {

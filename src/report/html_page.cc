@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Puts the HTML page together from its template and its parts.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -9,7 +11,7 @@
 #include "report/escape.h"
 #include "report/html_parts.h"
 #include "report/resources.h"
-#include "report/training_text.h"
+#include "report/subjects.h"
 
 namespace paceline::report {
 namespace {
@@ -24,8 +26,6 @@ std::size_t points_of_case(std::span<const ReportRun> runs, std::size_t most) {
   if (cases == 0) return most;
   return std::min(most, std::max(kFewestPoints, kPointsTimesCasesSquared / (cases * cases)));
 }
-
-constexpr const char* kTrainingLink = "<a href=\"#training\">Training</a> ";
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
@@ -51,6 +51,19 @@ std::string page_title(std::span<const ReportRun> runs) {
   return title;
 }
 
+// Links to the subjects over all cases, and their sections.
+std::pair<std::string, std::string> subjects_html(std::span<const ReportRun> runs) {
+  std::string links, sections;
+  for (const Subject* subject : subjects()) {
+    const auto html = subject->of_runs ? html_of(subject->of_runs(runs, Form::kPage)) : "";
+    if (html.empty()) continue;
+    links += fmt::format("<a href=\"#{}\">{}</a> ", subject->id, subject->heading);
+    sections +=
+        fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", subject->id, subject->heading, html);
+  }
+  return {links, sections};
+}
+
 std::string charts_note() {
   if (!plotly_script().empty()) return "";
   return "<p class=\"warning\">This build has no charts: they need plotly.min.js at build time. Every number "
@@ -64,19 +77,19 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
   if (runs.empty()) return {};
   RenderOptions options = asked;
   options.max_points = points_of_case(runs, asked.max_points);
-  const std::string training = training_html(runs);
+  const auto [subject_links, subject_sections] = subjects_html(runs);
   return fill(page_template(), {{"title", escape_html(page_title(runs))},
                                 {"style", std::string(page_style())},
                                 {"runs", runs_html(runs)},
                                 {"key_findings", key_findings_html(runs)},
                                 {"charts_note", charts_note()},
                                 {"main_charts_title", main_charts_title(runs)},
-                                {"main_charts", main_charts_html(runs)},
-                                {"training", training},
-                                {"training_link", training.empty() ? "" : kTrainingLink},
+                                {"main_charts", html_of(main_charts(runs))},
+                                {"subjects", subject_sections},
+                                {"subject_links", subject_links},
                                 {"case_table", case_table_html(runs)},
                                 {"case_details", case_details_html(runs, options)},
-                                {"more_charts", more_charts_html(runs)},
+                                {"more_charts", html_of(more_charts(runs))},
                                 {"findings", findings_html(runs)},
                                 {"environment", environment_html(runs)},
                                 {"formulas", formulas_html()},

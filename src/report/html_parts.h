@@ -2,8 +2,10 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "report/format_table.h"
+#include "report/section.h"
 
 // Pieces of the HTML page; each returns escaped markup. The page works without scripts: charts are added to
 // it.
@@ -21,14 +23,15 @@ std::string reproduce_html(std::span<const ReportRun> runs);
 std::string case_table_html(std::span<const ReportRun> runs);
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options);
 
-// html_readings.cc: one figure per chart with its one-line reading and a link to the formula
+// html_readings.cc: charts with their readings
 std::string main_charts_title(std::span<const ReportRun> runs);
-std::string main_charts_html(std::span<const ReportRun> runs);
-std::string more_charts_html(std::span<const ReportRun> runs);
-std::string samples_reading(const ReportCase& entry, const RenderOptions& options);
+Sections main_charts(std::span<const ReportRun> runs);
+Sections more_charts(std::span<const ReportRun> runs);
+Chart samples_chart(const ReportCase& entry, const RenderOptions& options);
 
-// Shared: a table of two columns, and a link to the formula of a metric.
-std::string rows_html(const std::vector<std::pair<std::string, std::string>>& rows);
+// html_section.cc
+std::string scrolling(const std::string& html);  // in a box that scrolls sideways
+std::string bare_html_of(const Table& table);    // also without rows, and without such a box
 std::string formula_link(std::string_view metric);
 
 }  // namespace paceline::report

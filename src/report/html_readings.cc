@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <map>
+#include <optional>
 
 #include "analysis/case_query.h"
 #include "base/units.h"
-#include "report/case_cells.h"
-#include "report/escape.h"
+#include "report/chart_data.h"
 #include "report/html_parts.h"
 
 namespace paceline::report {
@@ -19,10 +17,30 @@ namespace {
 using result::CaseResult;
 using Cases = std::vector<ReportCase>;
 
-Cases having(std::span<const ReportRun> runs, const std::function<bool(const CaseResult&)>& figure) {
+// Measured cases that have a figure.
+template <typename Figure>
+Cases having(std::span<const ReportRun> runs, const Figure& figure) {
   Cases cases = side_by_side(runs);
   std::erase_if(cases, [&](const ReportCase& e) { return !analysis::is_ok(*e.one) || !figure(*e.one); });
   return cases;
+}
+
+result::Number rate(const CaseResult& c) {
+  return c.throughput.per_s.value;
+}
+result::Number p50(const CaseResult& c) {
+  return c.headline.p50_ns.value;
+}
+result::Number share_of_peak(const CaseResult& c) {
+  return c.flops.share_of_measured_peak;
+}
+
+// The first with the highest figure, of at least one case.
+template <typename Figure>
+const ReportCase& highest(const Cases& cases, const Figure& figure) {
+  return *std::max_element(cases.begin(), cases.end(), [&](const ReportCase& a, const ReportCase& b) {
+    return *figure(*a.one) < *figure(*b.one);
+  });
 }
 
 bool only_trains(std::span<const ReportRun> runs) {
@@ -57,12 +75,9 @@ std::string range_text(const result::Estimate& e, double scale, const char* unit
 }
 
 std::string throughput_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, [](const CaseResult& c) { return bool{c.throughput.per_s.value}; });
-  if (cases.empty()) return {};
-  const auto& best = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
-    return *a.one->throughput.per_s.value < *b.one->throughput.per_s.value;
-  });
-  if (one_batch(runs) && one_at_a_time(runs)) return {};
+  const Cases cases = having(runs, rate);
+  if (cases.empty() || (one_batch(runs) && one_at_a_time(runs))) return {};
+  const ReportCase& best = highest(cases, rate);
   const std::string unit = best.one->throughput.item + "/s";
   return fmt::format("Highest: {} with {}.{}", range_text(best.one->throughput.per_s, 1, unit.c_str()),
                      name_of(best),
@@ -70,11 +85,9 @@ std::string throughput_reading(std::span<const ReportRun> runs) {
 }
 
 std::string latency_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, [](const CaseResult& c) { return bool{c.headline.p50_ns.value}; });
+  const Cases cases = having(runs, p50);
   if (cases.empty()) return {};
-  const auto& best = *std::min_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
-    return *a.one->headline.p50_ns.value < *b.one->headline.p50_ns.value;
-  });
+  const ReportCase& best = highest(cases, [](const CaseResult& c) { return std::optional(-*p50(c)); });
   return fmt::format(
       "Lowest median: {} with {}. Whiskers are {:g} % intervals; where they overlap, no order can be told.",
       range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best),
@@ -108,15 +121,13 @@ std::string memory_reading(std::span<const ReportRun> runs) {
 }
 
 std::string peak_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, [](const CaseResult& c) { return bool{c.flops.share_of_measured_peak}; });
+  const Cases cases = having(runs, share_of_peak);
   if (cases.empty()) return {};
-  const auto& best = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
-    return *a.one->flops.share_of_measured_peak < *b.one->flops.share_of_measured_peak;
-  });
+  const ReportCase& best = highest(cases, share_of_peak);
   return fmt::format(
       "{} comes closest: {} of the best this machine was measured to do; the rest is memory traffic and "
       "overhead.",
-      name_of(best), format_percent(*best.one->flops.share_of_measured_peak, 0));
+      name_of(best), format_percent(*share_of_peak(*best.one), 0));
 }
 
 // How many cases of a model another one certainly beats, and for how many off the front that is open.
@@ -181,69 +192,24 @@ std::string requests_reading(std::span<const ReportRun> runs) {
 }
 
 std::string stages_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, [](const CaseResult& c) {
-    return is_server(c) && !c.load.front().stages.empty() && c.load.front().stages.front().mean_ns;
-  });
+  const auto first = [](const CaseResult& c) {
+    return is_server(c) && !c.load.front().stages.empty() ? c.load.front().stages.front().mean_ns
+                                                          : result::Number();
+  };
+  const Cases cases = having(runs, first);
   if (cases.empty()) return {};
-  const auto& longest = *std::max_element(cases.begin(), cases.end(), [](const auto& a, const auto& b) {
-    return *a.one->load.front().stages.front().mean_ns < *b.one->load.front().stages.front().mean_ns;
-  });
-  const auto& stage = longest.one->load.front().stages.front();
-  return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.", stage.name,
-                     format_duration_ns(*stage.mean_ns), name_of(longest));
+  const ReportCase& longest = highest(cases, first);
+  return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.",
+                     longest.one->load.front().stages.front().name, format_duration_ns(*first(*longest.one)),
+                     name_of(longest));
 }
 
-struct Chart {
-  std::string_view id, title, metric;
-  std::string (*reading)(std::span<const ReportRun>);  // empty: nothing to draw
-};
-
-constexpr std::array<Chart, 4> kMainCharts{{
-    {"requests", "Latency of requests", "p99_ms", requests_reading},
-    {"stages", "Where the time of a request goes", "queue_mean_ms", stages_reading},
-    {"throughput", "Throughput", "throughput_per_s", throughput_reading},
-    {"latency", "Latency", "p50_ms", latency_reading},
-}};
-constexpr std::array<Chart, 4> kMoreCharts{{
-    {"pareto", "Latency against throughput", "throughput_per_s", pareto_reading},
-    {"speedup", "Speed-up over the baseline", "speedup", speedup_reading},
-    {"memory", "Memory", "memory_mb", memory_reading},
-    {"peak", "Share of the measured peak", "share_of_peak", peak_reading},
-}};
-
-// A chart over batches says so in its title.
-std::string chart_title(const Chart& chart, std::span<const ReportRun> runs) {
-  if (chart.id != "throughput" && chart.id != "latency") return std::string(chart.title);
-  const auto words = chart.id == "latency" && only_trains(runs) ? "Step time" : chart.title;
-  return fmt::format("{}{}", words, one_batch(runs) ? "" : " over batch");
+std::string time_name(std::span<const ReportRun> runs) {
+  return only_trains(runs) ? "Step time" : "Latency";
 }
 
-std::string figure(const Chart& chart, std::span<const ReportRun> runs) {
-  const std::string reading = chart.reading(runs);
-  if (reading.empty()) return {};
-  return fmt::format(
-      "<figure id=\"chart-{0}\"><h3>{1}</h3><div class=\"plots\" data-chart=\"{0}\"></div>"
-      "<figcaption>{2} {3}</figcaption></figure>\n",
-      chart.id, chart_title(chart, runs), escape_html(reading), formula_link(chart.metric));
-}
-
-}  // namespace
-
-std::string main_charts_title(std::span<const ReportRun> runs) {
-  const std::string time = only_trains(runs) ? "Step time" : "Latency";
-  return throughput_reading(runs).empty() ? time : time + " and throughput";
-}
-
-std::string main_charts_html(std::span<const ReportRun> runs) {
-  std::string out;
-  for (const Chart& chart : kMainCharts) out += figure(chart, runs);
-  return out;
-}
-
-std::string more_charts_html(std::span<const ReportRun> runs) {
-  std::string out;
-  for (const Chart& chart : kMoreCharts) out += figure(chart, runs);
-  return out;
+std::string over_batch(const std::string& title, std::span<const ReportRun> runs) {
+  return title + (one_batch(runs) ? "" : " over batch");
 }
 
 std::string samples_reading(const ReportCase& entry, const RenderOptions& options) {
@@ -260,6 +226,31 @@ std::string samples_reading(const ReportCase& entry, const RenderOptions& option
   if (outliers.severe > 0) text += "; " + plural(outliers.severe, "severe outlier");
   if (entry.one->noise.multimodal) text += fmt::format("; {} modes", entry.one->noise.modes.size());
   return text + ".";
+}
+
+}  // namespace
+
+std::string main_charts_title(std::span<const ReportRun> runs) {
+  return time_name(runs) + (throughput_reading(runs).empty() ? "" : " and throughput");
+}
+
+Sections main_charts(std::span<const ReportRun> runs) {
+  return {
+      {.chart = {"requests", "Latency of requests", requests_reading(runs), "p99_ms"}},
+      {.chart = {"stages", "Where the time of a request goes", stages_reading(runs), "queue_mean_ms"}},
+      {.chart = {"throughput", over_batch("Throughput", runs), throughput_reading(runs), "throughput_per_s"}},
+      {.chart = {"latency", over_batch(time_name(runs), runs), latency_reading(runs), "p50_ms"}}};
+}
+
+Sections more_charts(std::span<const ReportRun> runs) {
+  return {{.chart = {"pareto", "Latency against throughput", pareto_reading(runs), "throughput_per_s"}},
+          {.chart = {"speedup", "Speed-up over the baseline", speedup_reading(runs), "speedup"}},
+          {.chart = {"memory", "Memory", memory_reading(runs), "memory_mb"}},
+          {.chart = {"peak", "Share of the measured peak", peak_reading(runs), "share_of_peak"}}};
+}
+
+Chart samples_chart(const ReportCase& entry, const RenderOptions& options) {
+  return {"samples", "", samples_reading(entry, options), "p50_ms", case_anchor(entry)};
 }
 
 }  // namespace paceline::report

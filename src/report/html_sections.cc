@@ -90,16 +90,10 @@ std::string advice_html(const std::vector<Finding>& findings) {
 }
 
 std::string gates_html(const RunResult& run) {
-  if (run.gates.empty()) return {};
-  std::string out =
-      "<h3>Gates</h3><div class=\"scroll\" "
-      "tabindex=\"0\"><table><thead><tr><th>expectation</th><th>verdict</th>"
-      "<th>measured</th></tr></thead><tbody>\n";
+  Table table{.heads = {"expectation", "verdict", "measured"}, .numbers_from = kNoNumbers};
   for (const auto& gate : run.gates)
-    out += fmt::format("<tr><td>{}</td><td class=\"gate-{}\">{}</td><td>{}</td></tr>\n",
-                       escape_html(gate.expression), html_id("", gate.verdict), escape_html(gate.verdict),
-                       escape_html(gate.detail));
-  return out + "</tbody></table></div>\n";
+    table.add({gate.expression, classed(gate.verdict, html_id("gate-", gate.verdict)), gate.detail});
+  return run.gates.empty() ? "" : "<h3>Gates</h3>" + html_of(table);
 }
 
 std::string of_run(const std::string& letter) {
@@ -107,18 +101,6 @@ std::string of_run(const std::string& letter) {
 }
 
 }  // namespace
-
-std::string formula_link(std::string_view metric) {
-  return fmt::format("<a class=\"formula\" href=\"#formula-{}\">formula</a>", metric);
-}
-
-std::string rows_html(const std::vector<std::pair<std::string, std::string>>& rows) {
-  std::string out = "<table class=\"rows\"><tbody>\n";
-  for (const auto& [key, value] : rows)
-    out +=
-        fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape_html(key), escape_html(value));
-  return out + "</tbody></table>\n";
-}
 
 std::string runs_html(std::span<const ReportRun> runs) {
   std::string out;
@@ -158,29 +140,29 @@ std::string environment_html(std::span<const ReportRun> runs) {
   for (std::size_t index = 0; index < runs.size(); ++index) {
     const std::string of = of_run(letter_of(runs, index));
     const auto rows = flat_rows(runs[index].result.environment);
-    out += fmt::format(
-        "<details><summary>Machine, libraries and settings{} ({} fields)</summary><div class=\"scroll\" "
-        "tabindex=\"0\">{}</div></details>\n",
-        of, rows.size(), rows_html(rows));
+    out +=
+        fmt::format("<details><summary>Machine, libraries and settings{} ({} fields)</summary>{}</details>\n",
+                    of, rows.size(), scrolling(bare_html_of(rows_table(rows))));
   }
   return out;
 }
 
 std::string formulas_html() {
-  std::string out =
-      "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>figure</th><th>unit</th><th>better</th>"
-      "<th>what it is</th><th>formula and reading</th></tr></thead><tbody>\n";
   static const std::map<result::Better, std::string> kBetter{{result::Better::kLower, "lower"},
                                                              {result::Better::kHigher, "higher"},
-                                                             {result::Better::kNeither, "–"}};
-  for (const auto& metric : result::metrics())
-    out += fmt::format(
-        "<tr id=\"formula-{0}\"><th "
-        "scope=\"row\">{1}<br><code>{0}</code></th><td>{2}</td><td>{3}</td><td>{4}</td>"
-        "<td><code>docs/metrics.md#{5}</code></td></tr>\n",
-        metric.name, escape_html(metric.title), metric.unit == "1" ? "" : escape_html(metric.unit),
-        kBetter.at(metric.better), escape_html(metric.meaning), metric.anchor);
-  return out + "</tbody></table></div>\n";
+                                                             {result::Better::kNeither, kNone}};
+  Table table{.heads = {"figure", "unit", "better", "what it is", "formula and reading"},
+              .numbers_from = kNoNumbers,
+              .row_heads = true};
+  for (const auto& metric : result::metrics()) {
+    Cell name{std::string(metric.title)}, formula{""};
+    name.code = metric.name;
+    formula.code = fmt::format("docs/metrics.md#{}", metric.anchor);
+    table.rows.push_back({.cells = {name, metric.unit == "1" ? "" : std::string(metric.unit),
+                                    kBetter.at(metric.better), std::string(metric.meaning), formula},
+                          .id = fmt::format("formula-{}", metric.name)});
+  }
+  return html_of(table);
 }
 
 std::string reproduce_html(std::span<const ReportRun> runs) {

@@ -3,21 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "analysis/case_query.h"
 #include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "report/case_cells.h"
-#include "report/cross_check_text.h"
+#include "report/case_table.h"
 #include "report/documents.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
-#include "report/layer_text.h"
-#include "report/operator_text.h"
-#include "report/simple_table.h"
-#include "report/training_text.h"
+#include "report/subjects.h"
 
 namespace paceline::report {
 namespace {
@@ -48,46 +46,61 @@ std::string head_text(std::span<const ReportRun> runs) {
   return out;
 }
 
-std::string escaped_or_dash(const std::string& cell) {
-  return cell.empty() ? kNone : escape_markdown(cell);
+std::string markdown_row(std::span<const Cell> cells) {
+  std::string row = "|";
+  for (const auto& cell : cells) row += " " + escape_markdown(cell.text) + " |";
+  return row + "\n";
 }
 
-std::string numbers_row(const ReportCase& entry, bool kept) {
-  const CaseCells cells = cells_of(entry.run->result, *entry.one);
-  return fmt::format(" {} | {} | {} | {} |{} {} | {} | {} |\n", escaped_or_dash(cells.p50_ms),
-                     escaped_or_dash(cells.p99_ms), escaped_or_dash(cells.throughput),
-                     cells.no_claim.empty() ? escaped_or_dash(cells.speedup) : "no claim",
-                     kept ? " " + escaped_or_dash(cells.kept) + " |" : "", escaped_or_dash(cells.memory),
-                     escaped_or_dash(cells.foreign), escaped_or_dash(grade_text(*entry.one, kReasonsShown)));
+// The reasons why cells have no figure, each once.
+std::string notes_text(const Table& table) {
+  std::string out;
+  for (const Row& row : table.rows)
+    for (const Cell& cell : row.cells) {
+      std::string note = escape_markdown(cell.note);
+      if (note.empty()) continue;
+      note.front() = static_cast<char>(std::toupper(note.front()));
+      if (note += ".\n\n"; out.find(note) == std::string::npos) out += note;
+    }
+  return out;
 }
 
-std::string case_row(const ReportCase& entry, bool kept) {
-  std::string row = "| " + escape_markdown(entry.one->label) + " |";
-  if (!entry.letter.empty()) row += " " + entry.letter + " |";
-  const std::string instead = outcome_text(*entry.one);
-  if (instead.empty()) return row + numbers_row(entry, kept);
-  return row + " – | – | – | – |" + (kept ? " – |" : "") + " – | – | " + escape_markdown(instead) + " |\n";
-}
-
-std::string cases_text(std::span<const ReportRun> runs) {
-  const bool several = runs.size() > 1, kept = shows_kept(runs);
-  std::string out =
-      fmt::format("| case |{} p50 ms | p99 ms | {} | vs baseline |{} memory | foreign CPU | grade |\n|:--|{}",
-                  several ? " run |" : "", throughput_head(runs.front().result), kept ? " top-1 kept |" : "",
-                  several ? ":--|" : "");
-  out += std::string("--:|--:|--:|--:|") + (kept ? "--:|" : "") + "--:|--:|:--|\n";
-  for (const ReportCase& entry : side_by_side(runs)) out += case_row(entry, kept);
-  std::string notes;
-  const auto note = [&](std::string_view what, const std::string& reason) {
-    if (reason.empty()) return;
-    const auto line = fmt::format("\n{}: {}.\n", what, escape_markdown(reason));
-    if (notes.find(line) == std::string::npos) notes += line;
-  };
-  for (const ReportCase& entry : side_by_side(runs)) {
-    if (outcome_text(*entry.one).empty()) note("No p99", p99_reason(*entry.one));
-    note("No claim", analysis::no_claim_reason(*entry.one));
+std::string table_text(const Table& table) {
+  const std::size_t columns = table.heads.size();
+  std::string out = markdown_row(std::vector<Cell>(table.heads.begin(), table.heads.end())) + "|";
+  for (std::size_t at = 0; at < columns; ++at)
+    out += at >= table.numbers_from && at < table.numbers_to ? "--:|" : ":--|";
+  out += "\n";
+  for (const Row& row : table.rows) {
+    auto cells = row.cells;
+    while (cells.size() < columns) cells.emplace_back(cells.size() + 1 < columns ? kNone : row.instead);
+    out += markdown_row(cells);
   }
-  return out + notes + "\n";
+  return out + "\n" + notes_text(table);
+}
+
+std::string subject_text(const Subject& subject, std::span<const ReportRun> runs) {
+  std::string out;
+  if (subject.of_runs)
+    for (const Section& section : subject.of_runs(runs, Form::kMarkdown)) {
+      out += markdown_of(section.table);
+      for (const auto& note : section.notes) out += "- " + escape_markdown(note) + "\n";
+    }
+  for (const ReportCase& entry : side_by_side(runs)) {
+    if (subject.case_heading.empty()) break;
+    const std::string label = escape_markdown(entry.one->label), run = "run " + entry.letter;
+    const bool several = !entry.letter.empty();
+    for (const Section& section : subject.of_case(*entry.one)) {
+      const std::string text = escape_markdown(join(section.paragraphs, " "));
+      out += subject.listed ? fmt::format("- {}{}: {}\n", several ? run + ", " : "", label, text)
+                            : fmt::format("### {}{}\n\n{}\n\n{}", label, several ? " (" + run + ")" : "",
+                                          text, markdown_of(section.table));
+    }
+  }
+  if (out.empty()) return {};
+  if (!out.ends_with("\n\n")) out += "\n";
+  const auto caveat = subject.caveat.empty() ? "" : fmt::format("{}\n\n", subject.caveat);
+  return fmt::format("## {}\n\n{}{}", subject.heading, caveat, out);
 }
 
 // What a reader of the table must know: the warnings of the run and the gravest findings.
@@ -127,10 +140,14 @@ std::string tail_text(const RunResult& run, const std::string& letter) {
 
 }  // namespace
 
+std::string markdown_of(const Table& table) {
+  return table.rows.empty() ? "" : table_text(table);
+}
+
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
   if (runs.empty()) return {};
-  std::string out = head_text(runs) + cases_text(runs) + training_markdown(runs) + operators_markdown(runs) +
-                    cross_checks_markdown(runs) + layers_markdown(runs);
+  std::string out = head_text(runs) + table_text(case_table(runs, Form::kMarkdown));
+  for (const Subject* subject : subjects()) out += subject_text(*subject, runs);
   for (std::size_t index = 0; index < runs.size(); ++index)
     out += tail_text(runs[index].result, runs.size() > 1 ? run_letter(index) : "");
   return out;

@@ -5,31 +5,24 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "analysis/case_query.h"
 #include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
-#include "report/case_cells.h"
-#include "report/cross_check_text.h"
-#include "report/layer_text.h"
-#include "report/operator_text.h"
+#include "base/text.h"
+#include "report/case_table.h"
+#include "report/subjects.h"
 #include "report/text_layout.h"
-#include "report/training_text.h"
 
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
 using result::RunResult;
 
-constexpr std::size_t kMaxWidth = 100;
-constexpr std::size_t kMaxLabel = 36;
-constexpr std::size_t kColumnsKept = 2;  // case and p50
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kMaxWidth = 100, kGap = 2;
 
-constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kRed = "\x1b[31m", kYellow = "\x1b[33m",
-                           kReset = "\x1b[0m";
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kReset = "\x1b[0m";
+constexpr std::array<std::string_view, 4> kColours{"", kDim, "\x1b[33m", "\x1b[31m"};  // of each Tone
 constexpr std::array<std::string_view, 10> kDigits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
 
 std::string superscript(std::size_t number) {
@@ -37,18 +30,6 @@ std::string superscript(std::size_t number) {
   for (const char digit : std::to_string(number)) text += kDigits.at(static_cast<std::size_t>(digit - '0'));
   return text;
 }
-
-struct Column {
-  std::string head;
-  bool right = true;
-  std::size_t width = 0;
-};
-
-struct Row {
-  std::vector<std::string> cells;
-  std::string instead;  // the reason of a case without numbers; spans the columns after the first
-  std::string_view colour;
-};
 
 // Notes under the table, each text once; returns the mark that refers to it.
 class Footnotes {
@@ -67,178 +48,159 @@ class Footnotes {
   std::vector<std::string> texts_;
 };
 
-class Table {
+std::string shown(const std::string& text, const TerminalOptions& options) {
+  return options.ascii ? to_ascii(text) : text;
+}
+
+std::string paint(const std::string& text, std::string_view colour, bool coloured) {
+  return coloured && !colour.empty() ? std::string(colour) + text + std::string(kReset) : text;
+}
+
+// Every line of the text, wrapped between margins.
+std::string wrapped(const std::string& text, const TerminalOptions& options, std::size_t indent) {
+  std::string out;
+  for (const auto& line : wrap(shown(printable(text), options), options.width))
+    out += std::string(indent, ' ') + line + "\n";
+  return out;
+}
+
+class TableLayout {
  public:
-  Table(std::span<const ReportRun> runs, const TerminalOptions& options)
-      : options_(options),
-        several_(runs.size() > 1),
-        kept_(shows_kept(runs)),
-        width_(std::clamp<std::size_t>(options.width, 20, kMaxWidth)),
-        notes_(options.ascii) {
-    add_columns(runs.front().result);
-    const auto cases = side_by_side(runs);
-    std::vector<std::string> labels;
-    for (const ReportCase& entry : cases) labels.push_back(printable(entry.one->label));
-    labels = short_labels(labels, kMaxLabel);
-    for (std::size_t at = 0; at < cases.size(); ++at) rows_.push_back(row_of(cases[at], labels[at]));
+  TableLayout(const Table& table, const TerminalOptions& options, std::size_t indent)
+      : table_(table), options_(options), indent_(indent), notes_(options.ascii) {
+    for (const Row& row : table.rows) texts_.push_back(texts_of(row));
+    if (table.labels > 0) shorten_labels();
     fit();
-    shorten_grades();
+    if (table.last_stays) shorten_last();
   }
 
   [[nodiscard]] std::string text() {
-    std::string out = paint(line_of(heads(), ""), kBold) + "\n";
-    for (const Row& row : rows_) out += paint(line_of(row.cells, row.instead), row.colour) + "\n";
+    std::string out = paint(line_of(table_.heads, ""), kBold, options_.colour) + "\n";
+    for (std::size_t at = 0; at < texts_.size(); ++at) {
+      const Row& row = table_.rows[at];
+      const auto colour = kColours.at(static_cast<std::size_t>(row.tone));
+      out +=
+          paint(line_of(texts_[at], shown(printable(row.instead), options_)), colour, options_.colour) + "\n";
+    }
     for (const std::string& note : notes_.texts())
-      for (const std::string& line : wrap(shown(notes_.mark(note) + " " + note), width_))
-        out += paint(line, kDim) + "\n";
+      for (const std::string& line : wrap(shown(notes_.mark(note) + " " + note, options_), options_.width))
+        out += paint(line, kDim, options_.colour) + "\n";
     return out;
   }
 
  private:
-  void add_columns(const RunResult& run) {
-    columns_.push_back({"case", false});
-    if (several_) columns_.push_back({"run", false});
-    for (const std::string& head :
-         {std::string("p50 ms"), std::string("p99 ms"), throughput_head(run), std::string("vs baseline")})
-      columns_.push_back({head});
-    if (kept_) columns_.push_back({"top-1 kept"});
-    columns_.push_back({"memory"});
-    columns_.push_back({"foreign"});
-    columns_.push_back({"grade", false});
-  }
+  using Texts = std::vector<std::string>;
 
-  Row row_of(const ReportCase& entry, const std::string& label) {
-    const CaseResult& one = *entry.one;
-    Row row;
-    row.cells = {label};
-    if (several_) row.cells.push_back(entry.letter);
-    row.instead = printable(outcome_text(one));
-    if (row.instead.empty())
-      add_numbers(row, cells_of(entry.run->result, one), one);
-    else
-      row.colour = one.outcome == result::Outcome::kFailed ? kRed : kDim;
-    return row;
-  }
-
-  void add_numbers(Row& row, const CaseCells& cells, const CaseResult& one) {
-    if (one.grade != result::Grade::kA) row.colour = one.grade == result::Grade::kB ? kYellow : kRed;
-    const std::string p99 =
-        cells.p99_ms.empty() ? "–" + notes_.mark("no p99: " + p99_reason(one)) : cells.p99_ms;
-    std::string speedup = cells.speedup.empty() ? "–" : cells.speedup;
-    if (!cells.no_claim.empty()) speedup += notes_.mark("no claim: " + printable(cells.no_claim));
-    std::vector<std::string> texts{cells.p50_ms, p99, cells.throughput, speedup};
-    if (kept_) texts.push_back(cells.kept);
-    texts.push_back(cells.memory);
-    texts.push_back(cells.foreign);
-    for (const std::string& cell : texts) row.cells.push_back(cell.empty() ? "–" : cell);
-    row.cells.push_back(printable(grade_text(one, kReasonsShown)));
-  }
-
-  // Widths follow the contents; then columns are dropped from the right until the rest fits, the grade last.
-  void fit() {
-    for (std::size_t at = 0; at < columns_.size(); ++at) {
-      columns_[at].width = display_width(columns_[at].head);
-      for (const Row& row : rows_)
-        if (at < row.cells.size())
-          columns_[at].width = std::max(columns_[at].width, display_width(shown(row.cells[at])));
+  Texts texts_of(const Row& row) {
+    Texts texts;
+    for (const Cell& cell : row.cells) {
+      const auto most = texts.size() < table_.most.size() ? table_.most[texts.size()] : 0;
+      const auto text = printable(cell.text);
+      texts.push_back(!cell.note.empty() ? kNone + notes_.mark(printable(cell.note))
+                      : most > 0         ? truncate_middle(text, most)
+                                         : text);
     }
-    columns_.back().width = display_width(columns_.back().head);
-    const std::size_t kept = kColumnsKept + (several_ ? 1 : 0);
-    while (columns_.size() > kept && total() > width_)
-      drop(columns_.size() - (columns_.size() > kept + 1 ? 2 : 1));
+    return texts;
   }
 
-  void drop(std::size_t at) {
-    columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(at));
-    for (Row& row : rows_)
-      if (at < row.cells.size()) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(at));
+  void shorten_labels() {
+    Texts labels;
+    for (const auto& row : texts_) labels.push_back(row.front());
+    labels = short_labels(labels, table_.labels);
+    for (std::size_t at = 0; at < labels.size(); ++at) texts_[at].front() = labels[at];
   }
 
-  // Reasons that do not fit into the last column become notes below the table.
-  void shorten_grades() {
-    if (columns_.back().head != "grade") return;
-    const std::size_t room = width_ - (total() - columns_.back().width);
-    for (Row& row : rows_) {
-      if (row.cells.size() < columns_.size() || display_width(row.cells.back()) <= room) continue;
-      row.cells.back() = row.cells.back().substr(0, 1) + notes_.mark(row.cells.back().substr(3));
+  // Widths follow the contents; then columns are left out from the right until the rest fits.
+  void fit() {
+    for (std::size_t at = 0; at < table_.heads.size(); ++at) {
+      widths_.push_back(display_width(table_.heads[at]));
+      columns_.push_back(at);
+      if (table_.last_stays && at + 1 == table_.heads.size()) break;
+      for (const auto& row : texts_)
+        if (at < row.size()) widths_[at] = std::max(widths_[at], display_width(shown(row[at], options_)));
+    }
+    const std::size_t kept = table_.columns_kept;
+    while (columns_.size() > kept && total() > options_.width)
+      columns_.erase(columns_.end() - (table_.last_stays && columns_.size() > kept + 1 ? 2 : 1));
+  }
+
+  // What does not fit into the last column becomes a note below the table.
+  void shorten_last() {
+    const std::size_t last = table_.heads.size() - 1;
+    if (columns_.back() != last) return;
+    const std::size_t room = options_.width - (total() - widths_[last]);
+    for (std::size_t at = 0; at < texts_.size(); ++at) {
+      if (texts_[at].size() <= last || display_width(texts_[at][last]) <= room) continue;
+      const auto& brief = table_.rows[at].cells[last].brief;
+      texts_[at][last] = brief + notes_.mark(std::string(trim(texts_[at][last].substr(brief.size()))));
     }
   }
 
   [[nodiscard]] std::size_t total() const {
-    std::size_t sum = 0;
-    for (const Column& column : columns_) sum += column.width + kGap;
+    std::size_t sum = indent_;
+    for (const auto at : columns_) sum += widths_[at] + kGap;
     return sum - kGap;
   }
 
-  [[nodiscard]] std::vector<std::string> heads() const {
-    std::vector<std::string> names;
-    for (const Column& column : columns_) names.push_back(column.head);
-    return names;
-  }
-
-  [[nodiscard]] std::string line_of(const std::vector<std::string>& cells, const std::string& instead) const {
-    std::string line;
-    for (std::size_t at = 0; at < std::min(cells.size(), columns_.size()); ++at) {
-      const std::string cell = shown(cells[at]);
-      line += columns_[at].right ? pad_left(cell, columns_[at].width) : pad_right(cell, columns_[at].width);
-      line += std::string(kGap, ' ');
+  [[nodiscard]] std::string line_of(const Texts& texts, const std::string& instead) const {
+    std::string line(indent_, ' ');
+    for (const auto at : columns_) {
+      if (at >= texts.size()) continue;
+      const bool number = at >= table_.numbers_from && at < table_.numbers_to;
+      const std::string cell = shown(texts[at], options_);
+      line += (number ? pad_left(cell, widths_[at]) : pad_right(cell, widths_[at])) + std::string(kGap, ' ');
     }
-    line += shown(instead);
+    line += instead;
     line.erase(line.find_last_not_of(' ') + 1);
-    return shown(line, width_);
+    return shown(truncate(line, options_.width), options_)
+        .substr(0, options_.ascii ? options_.width : std::string::npos);
   }
 
-  [[nodiscard]] std::string shown(const std::string& text, std::size_t width = std::string::npos) const {
-    std::string cut = width == std::string::npos ? text : truncate(text, width);
-    if (!options_.ascii) return cut;
-    return to_ascii(cut).substr(0, width);
-  }
-
-  [[nodiscard]] std::string paint(const std::string& text, std::string_view colour) const {
-    if (!options_.colour || colour.empty()) return text;
-    return std::string(colour) + text + std::string(kReset);
-  }
-
-  TerminalOptions options_;
-  bool several_;
-  bool kept_;  // whether there is a column of kept answers
-  std::size_t width_;
-  std::vector<Column> columns_;
-  std::vector<Row> rows_;
+  const Table& table_;
+  const TerminalOptions& options_;
+  std::size_t indent_;
+  std::vector<Texts> texts_;
+  std::vector<std::size_t> widths_, columns_;  // columns: those that fit
   Footnotes notes_;
 };
 
-std::string extras_text(const RunResult& run, const TerminalOptions& options) {
-  const auto width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 2;
-  const std::string text = training_terminal(run, width) + operators_terminal(run, width) +
-                           cross_checks_terminal(run, width) + layers_terminal(run, width);
-  return options.ascii ? to_ascii(text) : text;
+// The sections of a subject, first over all cases, then of each.
+std::string subject_text(const Subject& subject, const ReportRun& run, const TerminalOptions& options) {
+  std::string out;
+  const auto add = [&](const std::vector<std::string>& texts, const std::string& lead = "") {
+    for (const auto& text : texts) out += wrapped(lead + text, options, kGap);
+  };
+  if (subject.of_runs)
+    for (const Section& section : subject.of_runs(std::span(&run, 1), Form::kTerminal)) {
+      out += "\n" + terminal_of(section.table, options);
+      add(section.notes);
+    }
+  if (subject.case_heading.empty()) return out;
+  bool noted = false;
+  for (const auto& one : run.result.cases)
+    for (const Section& section : subject.of_case(one)) {
+      if (!subject.listed || out.empty())
+        out += fmt::format("\n{}{}\n", subject.case_heading, subject.listed ? "" : printable(one.label));
+      out += terminal_of(section.table, options);
+      add(section.paragraphs, subject.listed ? one.label + ": " : "");
+      for (const auto& line : split(section.log, '\n'))
+        if (!line.empty()) out += "  | " + printable(line) + "\n";
+      noted |= !section.notes.empty();
+    }
+  if (noted) add({std::string(subject.caveat)});
+  return out;
 }
 
 std::string findings_text(const RunResult& run, const TerminalOptions& options) {
-  const auto findings = analysis::rank_findings(findings_of(run));
-  if (findings.empty()) return {};
-  std::string out = "\nfindings\n";
-  const std::size_t width = std::clamp<std::size_t>(options.width, 20, kMaxWidth) - 5;
+  constexpr std::size_t kIndent = 5;
+  std::string out;
   int number = 0;
-  for (const auto& finding : findings) {
-    std::string text = printable(finding.text);
-    if (!finding.advice.empty()) text += " " + printable(finding.advice);
-    if (options.ascii) text = to_ascii(text);
-    std::string lead = fmt::format("{:>3}  ", ++number);
-    for (const std::string& line : wrap(text, width)) out += std::exchange(lead, "     ") + line + "\n";
-  }
-  return out;
-}
-
-// The text after an empty line; nothing for an empty text.
-std::string paragraph(const std::string& text, const TerminalOptions& options) {
-  if (text.empty()) return {};
-  const std::string shown = options.ascii ? to_ascii(printable(text)) : printable(text);
-  std::string out = "\n";
-  for (const std::string& line : wrap(shown, std::clamp<std::size_t>(options.width, 20, kMaxWidth)))
-    out += line + "\n";
-  return out;
+  for (const auto& finding : analysis::rank_findings(findings_of(run)))
+    out += fmt::format("{:>3}  ", ++number) +
+           wrapped(finding.text + (finding.advice.empty() ? "" : " " + finding.advice),
+                   {options.width - kIndent, options.ascii}, kIndent)
+               .substr(kIndent);
+  return out.empty() ? out : "\nfindings\n" + out;
 }
 
 std::string legend(std::span<const ReportRun> runs) {
@@ -253,14 +215,23 @@ std::string legend(std::span<const ReportRun> runs) {
 
 }  // namespace
 
-std::string terminal_table(std::span<const ReportRun> runs, const TerminalOptions& options) {
+std::string terminal_of(const Table& table, const TerminalOptions& options, std::size_t indent) {
+  return table.rows.empty() ? "" : TableLayout(table, options, indent).text();
+}
+
+std::string terminal_table(std::span<const ReportRun> runs, const TerminalOptions& asked) {
   if (runs.empty()) return {};
+  TerminalOptions options = asked;
+  options.width = std::clamp<std::size_t>(options.width, 20, kMaxWidth);
   std::string out = runs.size() > 1 ? legend(runs) : "";
-  out += Table(runs, options).text();
+  out += TableLayout(case_table(runs, Form::kTerminal), options, 0).text();
   for (const ReportRun& run : runs) {
-    out += extras_text(run.result, options) + findings_text(run.result, options);
-    out += paragraph(analysis::closing_sentence(run.result), options);
-    out += paragraph(analysis::unfinished_text(run.result), options);
+    std::string extras;
+    for (const Subject* subject : subjects())
+      extras += subject_text(*subject, run, {options.width - kGap, false, false});
+    out += shown(extras, options) + findings_text(run.result, options);
+    for (const auto& text : {analysis::closing_sentence(run.result), analysis::unfinished_text(run.result)})
+      if (!text.empty()) out += "\n" + wrapped(text, options, 0);
   }
   return out;
 }

@@ -3,15 +3,9 @@
 #include <span>
 #include <string>
 
-#include "report/report_run.h"
+#include "report/section.h"
 
 namespace paceline::report {
-
-struct TerminalOptions {
-  std::size_t width = 100;  // columns; more than 100 are not used
-  bool ascii = false;       // for terminals without UTF-8
-  bool colour = false;
-};
 
 // Prints the table of cases with footnotes and the findings. Narrow terminals lose columns from the right,
 // never case and p50.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "report/training_text.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "report/chart_data.h"
 #include "report/format_table.h"
-#include "report/simple_table.h"
+#include "report/subjects.h"
 #include "report/text_layout.h"
 #include "support/sample_runs.h"
 #include "support/training_run.h"
@@ -17,37 +15,38 @@ namespace {
 
 using test::expect_words;
 
-TEST(SimpleTables, HaveThreeForms) {
-  const SimpleTable table{{"name", "ms"}, 1, {{"a<b|c", "1.5"}, {"long name", "10"}}};
-  EXPECT_EQ(terminal_of(table, 40), "  name        ms\n  a<b|c      1.5\n  long name   10\n");
-  EXPECT_EQ(terminal_of(table, 14), "  name\n  a<b|c\n  long name\n");
-  EXPECT_EQ(terminal_of(table, 8), "  name\n  a<b|c\n  long …\n");
-  EXPECT_EQ(markdown_of(table).substr(0, 28), "| name | ms |\n|:--|--:|\n| a&");
-  expect_words(html_of(table), {"<td>a&lt;b|c</td><td class=\"number\">1.5</td>"});
-  EXPECT_EQ(terminal_of({{"name"}, 1, {}}, 40) + markdown_of({{"name"}, 1, {}}) + html_of({{"name"}, 1, {}}),
-            "");
+std::string terminal_of(const result::RunResult& run) {
+  const ReportRun only{run, {}};
+  std::string out;
+  for (const auto& section : kTraining.of_runs(std::span(&only, 1), Form::kTerminal))
+    out += terminal_of(section.table, {98}) + join(section.notes, "\n");
+  return out;
+}
+
+std::string page_of(const ReportRun& run) {
+  return html_of(kTraining.of_runs(std::span(&run, 1), Form::kPage));
 }
 
 TEST(TrainingText, TheTerminalShowsScalingAndParts) {
-  const auto text = training_terminal(testing::training_run(), 98);
+  const auto text = terminal_table(testing::training_run(), {});
   expect_words(text, {"efficiency"});
   expect_words(text, {"resnet50 train fp32 b8 r2"});
   expect_words(text, {"0.960 ±0"});
   expect_words(text, {"do not speak for GPUs"});
-  for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 98U) << line;
-  EXPECT_EQ(training_terminal(testing::sample_run(), 98), "");
+  for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 100U) << line;
+  EXPECT_EQ(terminal_of(testing::sample_run()), "");
 }
 
 // Within one process each there is no efficiency to print, in no format.
 TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
   auto run = testing::training_run();
   for (auto& one : run.cases) one.headline.scope = result::kWithinProcess;
-  const auto terminal = training_terminal(run, 98);
+  const auto terminal = terminal_of(run);
   EXPECT_EQ(terminal.find("0.96"), std::string::npos) << terminal;
   expect_words(terminal, {"no claim"});
   expect_words(terminal, {"what more ranks gain is not claimed: fewer than six processes"});
   const ReportRun trained{run, {}};
-  const auto page = training_html(std::span(&trained, 1));
+  const auto page = page_of(trained);
   expect_words(page, {"r4: what it gains over 1 rank is not claimed: fewer than six processes."});
   EXPECT_EQ(page.find("times the throughput of"), std::string::npos);
   const auto scaling = chart_data(std::span(&trained, 1), {}).at("cases").at(2).at("training").at("scaling");
@@ -59,7 +58,7 @@ TEST(TrainingText, AnAsymmetricEfficiencyHasBothEnds) {
   auto run = testing::training_run();
   run.cases[2].scaling.front().ci_low = 0.6;
   run.cases[2].scaling.front().ci_high = 0.97;
-  expect_words(training_terminal(run, 98), {"(0.600–0.970)"});
+  expect_words(terminal_of(run), {"(0.600–0.970)"});
 }
 
 TEST(TrainingText, EveryReportHasItOnlyWhereSomethingTrained) {
@@ -84,43 +83,41 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
 // Ranks, epochs and buckets stand in the page.
 TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   ReportRun trained{testing::training_run(), {}};
-  expect_words(training_html(std::span(&trained, 1)), {"data-chart=\"loss\""});
-  expect_words(training_html(std::span(&trained, 1)),
-               {"resnet50 train fp32 b8 r1: 6.53 to 5.53 in 2 epochs"});
+  expect_words(page_of(trained), {"data-chart=\"loss\""});
+  expect_words(page_of(trained), {"resnet50 train fp32 b8 r1: 6.53 to 5.53 in 2 epochs"});
   const auto points = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
   EXPECT_EQ(points.size(), 2U);
   EXPECT_EQ(points.at(1).at("epoch"), 2);
-  EXPECT_EQ(training_html(std::span(&trained, 1)).find("held-out"), std::string::npos);
+  EXPECT_EQ(page_of(trained).find("held-out"), std::string::npos);
   auto& last = trained.result.cases[0].training.front().epochs.back();
   last.eval_samples = 40, last.eval_loss = 2.5, last.eval_accuracy = 0.25;
-  expect_words(training_html(std::span(&trained, 1)),
-               {"in 2 epochs (held-out data: loss 2.50, 25.0 % right)"});
-  expect_words(training_details_html(trained.result.cases[0]), {"held-out accuracy"});
+  expect_words(page_of(trained), {"in 2 epochs (held-out data: loss 2.50, 25.0 % right)"});
+  expect_words(html_of(kTraining.of_case(trained.result.cases[0])), {"held-out accuracy"});
   const auto seen = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
   EXPECT_EQ(seen.at(1).at("held_out_accuracy"), 0.25);
   EXPECT_TRUE(seen.at(0).at("held_out_loss").is_null());
   for (auto& one : trained.result.cases) one.training.front().epochs.resize(1);  // one point is no course
-  EXPECT_EQ(training_html(std::span(&trained, 1)).find("data-chart=\"loss\""), std::string::npos);
+  EXPECT_EQ(page_of(trained).find("data-chart=\"loss\""), std::string::npos);
 }
 
 TEST(TrainingText, MarkdownHasScalingAndParts) {
   const ReportRun trained{testing::training_run(), {}};
-  const auto text = training_markdown(std::span(&trained, 1));
+  const auto text = find_format("markdown").render(std::span(&trained, 1), {});
   expect_words(text, {"## Training"});
   expect_words(text, {"| share of a step |"});
-  EXPECT_EQ(text.find("node-a"), std::string::npos);
+  EXPECT_EQ(text.find("| rank |"), std::string::npos);
 }
 
 // Results of versions without shares have medians of the parts only.
 TEST(TrainingText, ResultsWithoutSharesSayWhatTheyHave) {
   auto run = testing::training_run({{.ranks = 1}});
-  EXPECT_EQ(training_terminal(run, 98).find("earlier version"), std::string::npos);
+  EXPECT_EQ(terminal_of(run).find("earlier version"), std::string::npos);
   auto& t = run.cases[0].training.front();
   t.shares = {};
   t.parts.step_ns = *t.parts.forward_ns;
-  expect_words(training_terminal(run, 98), {"100.0 %"});
+  expect_words(terminal_of(run), {"100.0 %"});
   expect_words(
-      training_terminal(run, 200),
+      terminal_of(run),
       {"a result of an earlier version: its parts of a step are medians, and shares of them need not"});
 }
 
@@ -143,7 +140,7 @@ TEST(TrainingText, RestartsAndCheckpointsAreTold) {
   t.checkpoints.written = 3;
   t.checkpoints.bytes = 204'000'000;
   t.checkpoints.write_ns = 0.8e9;
-  const auto html = training_details_html(run.cases[0]);
+  const auto html = html_of(kTraining.of_case(run.cases[0]));
   expect_words(html, {"<td>rank 1 was killed</td>"});
   expect_words(html, {"2 → 2"});
   expect_words(html, {"3 checkpoints written, 204 MB each, on the disk after 800 ms"});

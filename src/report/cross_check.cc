@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/cross_check_text.h"
-
+// Words a cross-check with the engine's own tool.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "report/escape.h"
-#include "report/html_parts.h"
-#include "report/text_layout.h"
+#include "report/subjects.h"
 
 namespace paceline::report {
 namespace {
@@ -48,9 +45,8 @@ std::string notes_text(const CrossCheck& check) {
   return check.notes.empty() ? "" : "; " + join(check.notes, "; ");
 }
 
-}  // namespace
-
-std::string cross_check_verdict(const CrossCheck& check) {
+// "equal within 1.1 %", "slower by 6.2 % (4.1–8.3 %)"; empty without a ratio.
+std::string verdict_text(const CrossCheck& check) {
   const auto& [value, low, high, confidence, method] = check.ratio;
   if (!check.reason.empty()) return "no claim: " + check.reason;
   if (!value || !low || !high) return {};
@@ -66,49 +62,32 @@ std::string cross_check_verdict(const CrossCheck& check) {
       signed_percent(*low - 1), signed_percent(*high - 1));
 }
 
-std::string cross_check_text(const CrossCheck& check) {
-  if (!check.asked) return {};
+// "benchmark_app 10.6 ms, Paceline 10.7 ms, ratio 1.004 (0.998–1.011), 10 pairs of processes: equal within
+// 1.1 %", or why there is no ratio.
+std::string check_text(const CrossCheck& check) {
   if (!check.ratio.value) return "no ratio: " + check.reason;
   return fmt::format("{} {}, Paceline {}, {}{} pairs of processes: {}{}", check.tool,
                      format_duration_ns(*check.theirs_p50_ns), format_duration_ns(*check.ours_p50_ns),
                      check.reason.empty() ? ratio_text(check) + ", " : "", check.ours_ns.size(),
-                     cross_check_verdict(check), notes_text(check));
+                     verdict_text(check), notes_text(check));
 }
 
-std::string cross_checks_terminal(const result::RunResult& run, std::size_t width) {
-  std::string out;
-  for (const auto& one : run.cases) {
-    const std::string text = cross_check_text(checked(one));
-    if (text.empty()) continue;
-    if (out.empty()) out = "\ncross-check\n";
-    for (const auto& line : wrap(printable(one.label + ": " + text), width)) out += "  " + line + "\n";
-    for (const auto& line : split(one.cross_check.log_tail, '\n'))
-      if (!line.empty()) out += "  | " + printable(line) + "\n";
-  }
-  return out;
-}
-
-std::string cross_checks_markdown(std::span<const ReportRun> runs) {
-  std::string out;
-  for (const ReportCase& entry : side_by_side(runs)) {
-    const std::string text = cross_check_text(checked(*entry.one));
-    if (text.empty()) continue;
-    if (out.empty()) out = "## Cross-check with the engines' own tools\n\n";
-    const std::string of = entry.letter.empty() ? "" : "run " + entry.letter + ", ";
-    out += fmt::format("- {}{}: {}\n", of, escape_markdown(entry.one->label), escape_markdown(text));
-  }
-  return out.empty() ? out : out + "\n";
-}
-
-std::string cross_check_html(const result::CaseResult& one) {
+Sections cross_check_sections(const result::CaseResult& one) {
   const auto check = checked(one);
-  const std::string text = cross_check_text(check);
-  if (text.empty()) return {};
-  std::string out = "<h4>Cross-check with the engine's own tool</h4><p>" + escape_html(text) + ". " +
-                    formula_link("cross_check_ratio") + "</p>\n";
-  if (!check.command.empty()) out += "<pre>" + escape_html(check.command) + "\n</pre>\n";
-  if (!check.log_tail.empty()) out += "<pre>" + escape_html(check.log_tail) + "\n</pre>\n";
-  return out;
+  if (!check.asked) return {};
+  return {{.title = "Cross-check with the engine's own tool",
+           .paragraphs = {check_text(check)},
+           .metric = "cross_check_ratio",
+           .command = check.command,
+           .log = check.log_tail}};
 }
+
+}  // namespace
+
+constexpr Subject kCrossCheck{.heading = "Cross-check with the engines' own tools",
+                              .case_heading = "cross-check",
+                              .listed = true,
+                              .place = Place::kBeforeChart,
+                              .of_case = cross_check_sections};
 
 }  // namespace paceline::report

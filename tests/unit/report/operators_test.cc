@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "report/operator_text.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "report/format_table.h"
+#include "report/subjects.h"
 #include "report/text_layout.h"
 #include "support/training_run.h"
 #include "support/words.h"
@@ -39,31 +38,30 @@ result::RunResult run_with_operators() {
 
 TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
   const auto run = run_with_operators();
-  const auto text = profile_text(run.cases[0]);
+  const auto text = kOperators.of_case(run.cases[0]).at(0).paragraphs.at(0);
   expect_words(text,
                {"2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 120 ms a step, "});
   expect_words(text, {" times the timed "});
   expect_words(text, {"A step's parts: forward 40.0 ms, backward 80.0 ms."});
   expect_words(text, {"trace_rank0.json (1.50 MB) opens in ui.perfetto.dev."});
-  EXPECT_EQ(profile_text({}), "");
 }
 
 TEST(OperatorText, NoProfileIsExplained) {
   result::CaseResult one;
   one.operator_profile.emplace_back().reason = "rank 1 was killed";
-  EXPECT_EQ(profile_text(one), "no profile: rank 1 was killed");
-  EXPECT_EQ(operators_html(one), "<h4>Profile of a step</h4>\n<p>no profile: rank 1 was killed</p>\n");
+  EXPECT_EQ(html_of(kOperators.of_case(one)),
+            "<h4>Profile of a step</h4>\n<p>no profile: rank 1 was killed</p>\n");
 }
 
 TEST(OperatorText, TheTableHasAllOfAStep) {
-  const auto text = operators_terminal(run_with_operators(), 98);
+  const auto text = terminal_table(run_with_operators(), {});
   expect_words(text, {"aten::mkldnn_convolution"});
   expect_words(text, {"50.0 %"});
   expect_words(text, {"(5 others)"});
   expect_words(text, {"(in no operator)"});
   expect_words(text, {"operators.csv"});
   for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 100U) << line;
-  EXPECT_EQ(operators_terminal(testing::training_run(), 98), "");
+  EXPECT_EQ(terminal_table(testing::training_run(), {}).find("profile of"), std::string::npos);
 }
 
 TEST(OperatorText, EveryReportHasItOnlyWhereItWasAsked) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "report/layer_text.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "report/format_table.h"
+#include "report/subjects.h"
 #include "report/text_layout.h"
 #include "support/sample_runs.h"
 
@@ -25,25 +24,29 @@ ReportRun run_with_layers() {
   return run;
 }
 
+std::string sum_text(const result::CaseResult& one) {
+  return kLayers.of_case(one).at(0).paragraphs.at(0);
+}
+
 TEST(LayerText, TheSumIsComparedWithTheMeasuredLatency) {
   const auto run = run_with_layers();
   EXPECT_EQ(
-      layer_sum_text(run.result.cases[0]),
+      sum_text(run.result.cases[0]),
       "3 layers, together 54.1 ms, 100 % of the measured 54.1 ms (medians of 20 inferences; its profiler)");
-  EXPECT_EQ(layer_sum_text(run.result.cases[1]), "");
+  EXPECT_TRUE(kLayers.of_case(run.result.cases[1]).empty());
   result::CaseResult failed;
   failed.layer_profile.asked = true;
   failed.layer_profile.reason = "this engine cannot time its layers";
-  EXPECT_EQ(layer_sum_text(failed), "no times of layers: this engine cannot time its layers");
+  EXPECT_EQ(sum_text(failed), "no times of layers: this engine cannot time its layers");
 }
 
 TEST(LayerText, TheTerminalsTableKeepsItsWidth) {
-  const auto text = layers_terminal(run_with_layers().result, 98);
+  const auto text = terminal_table(run_with_layers().result, {});
   EXPECT_NE(text.find("layers of resnet50 eager fp32 b1"), std::string::npos);
   EXPECT_NE(text.find("layer1.0.conv1"), std::string::npos);
   EXPECT_NE(text.find("73.9 %"), std::string::npos) << text;
   for (const auto& line : split(text, '\n')) EXPECT_LE(display_width(line), 100U) << line;
-  EXPECT_EQ(layers_terminal(testing::sample_run(), 98), "");
+  EXPECT_EQ(terminal_table(testing::sample_run(), {}).find("layers of"), std::string::npos);
 }
 
 TEST(LayerText, EveryReportHasItOnlyWhereItWasAsked) {

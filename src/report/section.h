@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/report_run.h"
+
+// What a report says as values: a subject makes its sections once, and each form (terminal, Markdown, page)
+// has one renderer for them. All texts are plain; the renderers escape them.
+namespace paceline::report {
+
+inline constexpr const char* kNone = "–";  // a cell without a figure
+
+inline constexpr std::size_t kNoNumbers = std::string::npos;
+
+enum class Form { kTerminal, kMarkdown, kPage };
+
+struct Cell {
+  Cell(std::string words) : text(std::move(words)) {}
+  Cell(const char* words) : text(words) {}
+  std::string text;
+  std::string note;   // why there is no figure; below the table of a text, where the cell has a mark
+  std::string brief;  // on a terminal where the text does not fit; the rest of the text becomes a note
+  // Of the page:
+  std::string css, badge;             // classes of the cell, and of a frame around its text
+  std::string link;                   // the id that the text leads to
+  std::string code;                   // follows the text
+  std::string fold, folded;           // details behind a summary
+  std::optional<double> sorted_by{};  // of a cell with a figure
+};
+Cell linked(std::string text, std::string link);
+Cell classed(std::string text, std::string css);
+
+enum class Tone { kPlain, kFaint, kWarning, kProblem };  // colours on a terminal
+
+struct Row {
+  std::vector<Cell> cells;
+  std::string
+      instead{};  // the words of a row without figures; they span the columns that it has no cells for
+  Tone tone = Tone::kPlain;
+  std::string id{};  // on the page
+};
+
+struct Table {
+  std::vector<std::string> heads{};
+  std::size_t numbers_from = 1, numbers_to = kNoNumbers;  // columns of figures are right-aligned
+  std::vector<Row> rows{};
+  // Of a terminal:
+  std::size_t labels = 0;           // the first column are labels, shortened to this width
+  std::vector<std::size_t> most{};  // wider cells lose their middle; 0: the column is as wide as it needs
+  std::size_t columns_kept = 1;     // however narrow it is
+  bool last_stays = false;  // the last column outlives those before it, and may be longer than its head
+  // Of the page:
+  std::string css{};
+  bool row_heads = false;  // the first cell of a row is its heading
+  bool sortable = false;
+
+  void add(std::vector<Cell> cells) { rows.push_back({.cells = std::move(cells)}); }
+};
+
+// A table of names and values.
+Table rows_table(const std::vector<std::pair<std::string, std::string>>& rows);
+
+// A figure that page/app.js draws, with its reading and the metric whose formula it leads to.
+struct Chart {
+  std::string id, title, reading, metric;  // without a reading there is nothing to draw
+  std::string of_case{};                   // the anchor of the one case that it shows
+};
+
+struct Section {
+  std::string title{};  // on the page; texts have a heading for each subject
+  std::vector<std::string> warnings{};
+  Chart chart{};
+  Table table{};
+  std::vector<std::string> paragraphs{};
+  std::string metric{};          // the paragraphs' formula
+  std::string command{}, log{};  // of a program, as it stands
+  std::vector<std::string> notes{};
+};
+using Sections = std::vector<Section>;
+
+// Each is empty for a table without rows. A terminal leaves out columns that do not fit.
+struct TerminalOptions {
+  std::size_t width = 100;  // columns; more than 100 are not used
+  bool ascii = false;       // for terminals without UTF-8
+  bool colour = false;
+};
+std::string terminal_of(const Table& table, const TerminalOptions& options, std::size_t indent = 2);
+std::string markdown_of(const Table& table);
+std::string html_of(const Table& table);
+
+std::string html_of(const Chart& chart);
+std::string html_of(const Section& section);
+std::string html_of(const Sections& sections);
+
+}  // namespace paceline::report

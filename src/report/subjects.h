@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "report/section.h"
+
+// The subjects of a report beside its table of cases. A new one is a file that makes its sections, and a row
+// of subjects.cc.
+namespace paceline::report {
+
+// Where sections stand among the details of a case on the page.
+enum class Place { kBeforeChart, kBeforeFigures, kAfterFigures };
+
+struct Subject {
+  std::string_view id{};            // of its section on the page
+  std::string_view heading{};       // in Markdown, and of a section of the page
+  std::string_view case_heading{};  // on a terminal; empty: only the page has sections of cases
+  std::string_view caveat{};        // what to keep in mind when reading sections of cases
+  bool listed = false;              // texts say a sentence of each case under one heading
+  Place place = Place::kBeforeFigures;
+  // Nothing over all cases, or of one, where there is nothing to say.
+  Sections (*of_runs)(std::span<const ReportRun>, Form) = nullptr;
+  Sections (*of_case)(const result::CaseResult&) = nullptr;
+};
+
+extern const Subject kTraining, kOperators, kCrossCheck, kLayers;
+
+std::span<const Subject* const> subjects();  // in the order of a report
+
+}  // namespace paceline::report

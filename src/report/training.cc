@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// Words what a report says about training beside its step times: scaling over ranks, parts of a step, ranks,
+// epochs, buckets.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/case_query.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/subjects.h"
+#include "result/training_scaling.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CaseResult;
+using result::Number;
+using result::Training;
+
+constexpr const char* kNoClaim = "no claim";
+constexpr const char* kPartsReading =
+    "Means over the timed steps and ranks; exposed communication is what the backward pass did not hide, "
+    "waiting for slower ranks included. The parts add up to the mean step, less what the slowest rank "
+    "took longer than the others.";
+
+std::string share(const Number& part, const Number& whole) {
+  return part && whole && *whole > 0 ? format_percent(*part / *whole) : kNone;
+}
+
+// Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
+std::string doubt_of(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
+  if (one.scaling.empty()) return {};
+  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling.front().base_case_id));
+}
+
+std::string efficiency_text(const ReportCase& entry) {
+  if (entry.one->scaling.empty()) return kNone;
+  return doubt_of(entry).empty() ? with_interval(result::efficiency_of(*entry.one)) : kNoClaim;
+}
+
+std::string speedup_text(const ReportCase& entry) {
+  if (entry.one->scaling.empty()) return kNone;
+  return doubt_of(entry).empty() ? fmt::format("{:.2f}", *entry.one->scaling.front().speedup) : kNoClaim;
+}
+
+// Shares of the step time by part, in the order of the step, for the last row.
+void add_parts(Table& table, const Training& t) {
+  const auto& p = t.parts;
+  const auto& s = t.shares;
+  auto& cells = table.rows.back().cells;
+  if (result::has_shares(t))
+    for (const Number* part : {&s.data_wait, &s.forward, &s.backward, &s.exposed, &s.optimizer})
+      cells.emplace_back(percent_or_none(*part));
+  else
+    cells.insert(
+        cells.end(),
+        {percent_or_none(t.data_wait_share), share(p.forward_ns, p.step_ns), share(p.backward_ns, p.step_ns),
+         t.ddp ? percent_or_none(t.exposed_share) : kNone, share(p.optimizer_ns, p.step_ns)});
+}
+
+// Both tables below, as narrow as a terminal is.
+Table short_table(const std::vector<ReportCase>& cases) {
+  Table table{.heads = {"training", "efficiency", "data", "fwd", "bwd", "exposed", "opt", "loss"},
+              .labels = 35};
+  for (const ReportCase& entry : cases) {
+    const Training& t = entry.one->training.front();
+    table.add({entry.one->label, efficiency_text(entry)});
+    add_parts(table, t);
+    table.rows.back().cells.emplace_back(significant_or_none(t.last_loss));
+  }
+  return table;
+}
+
+// The item that all cases count, else "items".
+std::string item_of(const std::vector<ReportCase>& cases) {
+  const auto& item = cases.front().one->throughput.item;
+  const bool same = std::all_of(cases.begin(), cases.end(),
+                                [&](const ReportCase& e) { return e.one->throughput.item == item; });
+  return same && !item.empty() ? item : "items";
+}
+
+// What the chart over ranks shows, and more.
+Table scaling_table(const std::vector<ReportCase>& cases) {
+  Table table{.heads = {"case", "ranks", "step p50 ms", item_of(cases) + "/s", "speed-up", "efficiency",
+                        "straggler index", "loss", "total"}};
+  for (const ReportCase& entry : cases) {
+    const CaseResult& one = *entry.one;
+    const Training& t = one.training.front();
+    table.add({name_of(entry), std::to_string(one.benchmark.world_size),
+               with_interval(one.headline.p50_ns, 1e-6), or_none(one.throughput.per_s.value, format_rate),
+               speedup_text(entry), efficiency_text(entry), significant_or_none(t.straggler_index),
+               significant_or_none(t.last_loss), or_none(t.total_ns, format_duration_ns)});
+  }
+  return table;
+}
+
+Table part_table(const std::vector<ReportCase>& cases) {
+  Table table{.heads = {"share of a step", "data wait", "forward", "backward", "exposed", "optimizer"}};
+  for (const ReportCase& entry : cases) {
+    table.add({name_of(entry)});
+    add_parts(table, entry.one->training.front());
+  }
+  return table;
+}
+
+std::vector<ReportCase> training_cases(std::span<const ReportRun> runs) {
+  auto cases = side_by_side(runs);
+  std::erase_if(cases, [](const ReportCase& entry) { return !is_training(*entry.one); });
+  return cases;
+}
+
+// The notes of the cases, and why scaling may not be claimed, each once.
+std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  };
+  for (const ReportCase& entry : cases) {
+    for (const auto& note : entry.one->training.front().notes) add(note);
+    if (!result::has_shares(entry.one->training.front()))
+      add("a result of an earlier version: its parts of a step are medians, and shares of them need not add "
+          "up");
+    if (const auto doubt = doubt_of(entry); !doubt.empty())
+      add("what more ranks gain is not claimed: " + doubt);
+  }
+  return notes;
+}
+
+// The launcher, the communication backend, and the model.
+std::string facts_text(const Training& t) {
+  std::string text = fmt::format("{} started by {}", plural(std::ssize(t.ranks), "rank"),
+                                 t.launcher.empty() ? "paceline" : t.launcher);
+  if (!t.backend.empty()) text += " over " + t.backend;
+  if (t.parameters) text += fmt::format("; {} parameters", *t.parameters);
+  if (t.steps) text += fmt::format("; {} steps", *t.steps);
+  if (t.skipped_steps && *t.skipped_steps > 0)
+    text += fmt::format(", {} skipped by the scaler", *t.skipped_steps);
+  if (t.straggler_rank) text += fmt::format("; rank {} is persistently late", *t.straggler_rank);
+  return text + ".";
+}
+
+// Speeds are medians over repetitions; figures without a median are those of one repetition.
+std::string scope_text(const CaseResult& one) {
+  return one.repetitions.size() > 1 ? "Ranks, epochs and buckets are those of the last repetition." : "";
+}
+
+std::string collectives_text(const Training& t) {
+  if (!t.ddp || !t.collectives_per_step || !t.parameter_tensors) return {};
+  const auto hidden = t.overlap_ratio ? fmt::format(" The backward pass hid {} of their time.",
+                                                    format_percent(*t.overlap_ratio))
+                                      : std::string();
+  return fmt::format("{} of gradients per step, in buckets; without buckets there would be {}.{}",
+                     plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors, hidden);
+}
+
+std::string loader_text(const CaseResult& one) {
+  const Training& t = one.training.front();
+  if (!t.loader_samples_per_s || !one.throughput.per_s.value) return {};
+  return fmt::format("The loaders could deliver {} {}/s, and training took {}.",
+                     format_rate(*t.loader_samples_per_s), one.throughput.item,
+                     format_rate(*one.throughput.per_s.value));
+}
+
+Table rank_table(const Training& t) {
+  Table table{.heads = {"rank", "host", "CPUs", "threads", "step ms", "compute ms", "data wait ms",
+                        "forward ms", "backward ms", "exposed ms", "optimizer ms", "slowest", "peak memory"},
+              .numbers_from = 3};
+  const auto ms = [](const Number& ns) { return or_none(ns, format_ms); };
+  for (const auto& r : t.ranks)
+    table.add({std::to_string(r.rank), r.host, r.cpus, std::to_string(r.threads), ms(r.parts.step_ns),
+               ms(r.compute_ns), ms(r.parts.data_wait_ns), ms(r.parts.forward_ns), ms(r.parts.backward_ns),
+               t.ddp ? ms(r.parts.exposed_ns) : kNone, ms(r.parts.optimizer_ns),
+               t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone,
+               r.rss_peak_bytes ? format_bytes(static_cast<double>(*r.rss_peak_bytes)) : kNone});
+  return table;
+}
+
+bool has_held_out(const result::EpochFigures& epoch) {
+  return static_cast<bool>(epoch.eval_samples);
+}
+
+// Figures of held-out data only where there are any.
+Table epoch_table(const Training& t) {
+  Table table{
+      .heads = {"epoch", "steps", "samples", "loss", "accuracy", "learning rate", "seconds", "samples/s"},
+      .numbers_from = 0};
+  const bool held_out = std::any_of(t.epochs.begin(), t.epochs.end(), has_held_out);
+  if (held_out) table.heads.insert(table.heads.end(), {"held-out loss", "held-out accuracy"});
+  for (const auto& e : t.epochs) {
+    table.add({std::to_string(e.epoch + 1), std::to_string(e.steps), std::to_string(e.samples),
+               significant_or_none(e.loss), percent_or_none(e.accuracy), significant_or_none(e.learning_rate),
+               significant_or_none(e.seconds), or_none(e.samples_per_s, format_rate)});
+    auto& cells = table.rows.back().cells;
+    if (held_out)
+      cells.insert(cells.end(), {significant_or_none(e.eval_loss), percent_or_none(e.eval_accuracy)});
+  }
+  return table;
+}
+
+Table bucket_table(const Training& t) {
+  Table table{.heads = {"bucket", "size", "launched ms", "finished ms"}, .numbers_from = 0};
+  for (const auto& bucket : t.buckets)
+    table.add({std::to_string(table.rows.size() + 1), format_bytes(static_cast<double>(bucket.bytes)),
+               or_none(bucket.launched_ns, format_ms), or_none(bucket.finished_ns, format_ms)});
+  return table;
+}
+
+Table restart_table(const Training& t) {
+  Table table{.heads = {"fault", "noticed after", "first step after", "steps lost", "ranks"}};
+  for (const auto& r : t.restarts)
+    table.add({r.cause, or_none(r.detect_ns, format_duration_ns),
+               or_none(r.first_step_ns, format_duration_ns),
+               r.steps_lost ? std::to_string(*r.steps_lost) : kNone,
+               fmt::format("{} → {}", r.world_before, r.world_after)});
+  return table;
+}
+
+std::string checkpoint_text(const Training& t) {
+  const auto& c = t.checkpoints;
+  if (!c.written) return {};
+  std::string text = plural(*c.written, "checkpoint") + " written";
+  if (c.bytes) text += fmt::format(", {} each", format_bytes(static_cast<double>(*c.bytes)));
+  if (c.write_ns) text += fmt::format(", on the disk after {}", format_duration_ns(*c.write_ns));
+  if (c.blocked_ns) text += fmt::format("; training waited {} for one", format_duration_ns(*c.blocked_ns));
+  if (c.read_ns)
+    text += fmt::format("; the one continued from was read in {}", format_duration_ns(*c.read_ns));
+  return text + ".";
+}
+
+std::string scaling_reading(const std::vector<ReportCase>& cases) {
+  const ReportCase* widest = nullptr;
+  for (const ReportCase& entry : cases)
+    if (!entry.one->scaling.empty() &&
+        (widest == nullptr || entry.one->scaling.front().world > widest->one->scaling.front().world))
+      widest = &entry;
+  if (widest == nullptr) return {};
+  const CaseResult& one = *widest->one;
+  const std::string base = plural(one.scaling.front().base_world, "rank"), doubt = doubt_of(*widest);
+  const std::string gain = doubt.empty()
+                               ? fmt::format("{} times the throughput of {}, efficiency {}",
+                                             speedup_text(*widest), base, efficiency_text(*widest))
+                               : fmt::format("what it gains over {} is not claimed: {}", base, doubt);
+  return fmt::format("{}: {}. The dotted line is ideal: as many times the throughput as ranks.", one.label,
+                     gain);
+}
+
+// From the last epoch with an evaluation on held-out data.
+std::string held_out_text(const Training& t) {
+  const auto last = std::find_if(t.epochs.rbegin(), t.epochs.rend(), has_held_out);
+  if (last == t.epochs.rend() || !last->eval_loss) return {};
+  const auto right =
+      last->eval_accuracy ? fmt::format(", {} right", format_percent(*last->eval_accuracy)) : std::string();
+  return fmt::format(" (held-out data: loss {}{})", format_significant(*last->eval_loss), right);
+}
+
+// From the last repetition; empty where no case trained for two epochs.
+std::string loss_reading(const std::vector<ReportCase>& cases) {
+  std::string ends;
+  for (const ReportCase& entry : cases) {
+    const auto& epochs = entry.one->training.front().epochs;
+    if (epochs.size() < 2 || !epochs.front().loss || !epochs.back().loss) continue;
+    ends += fmt::format("{}{}: {} to {} in {}{}", ends.empty() ? "" : "; ", name_of(entry),
+                        format_significant(*epochs.front().loss), format_significant(*epochs.back().loss),
+                        plural(std::ssize(epochs), "epoch"), held_out_text(entry.one->training.front()));
+  }
+  return ends.empty() ? "" : "Mean over the steps of an epoch, while the weights change. " + ends + ".";
+}
+
+Sections training_sections(std::span<const ReportRun> runs, Form form) {
+  const auto cases = training_cases(runs);
+  if (cases.empty()) return {};
+  if (form == Form::kTerminal) return {{.table = short_table(cases), .notes = notes_of(cases)}};
+  return {{.chart = {"scaling", "Scaling over ranks", scaling_reading(cases), "efficiency"},
+           .table = scaling_table(cases)},
+          {.chart = {"parts", "Where the time of a step goes", kPartsReading, "exposed_share"},
+           .table = part_table(cases)},
+          {.chart = {"loss", "Loss over epochs", loss_reading(cases), "loss"}, .notes = notes_of(cases)}};
+}
+
+// Ranks, epochs and buckets of one case.
+Sections training_details(const CaseResult& one) {
+  if (!is_training(one)) return {};
+  const Training& t = one.training.front();
+  return {{.paragraphs = {facts_text(t), collectives_text(t), loader_text(one), checkpoint_text(t),
+                          scope_text(one)}},
+          {.title = "Ranks", .table = rank_table(t)},
+          {.title = "Epochs", .table = epoch_table(t)},
+          {.title = "Buckets of gradients, from the start of a step", .table = bucket_table(t)},
+          {.title = "Restarts", .table = restart_table(t)}};
+}
+
+}  // namespace
+
+constexpr Subject kTraining{
+    .id = "training", .heading = "Training", .of_runs = training_sections, .of_case = training_details};
+
+}  // namespace paceline::report
