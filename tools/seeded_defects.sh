@@ -63,7 +63,7 @@ defect missing_interval_is_zero src/report/case_cells.cc \
 defect missing_number_is_zero src/result/run_directory.cc \
   '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result '^unit_result\.'
 defect layer_violation src/stats/quantile.cc \
-  '2i #include "report/documents.h"' '' '^check\.layering$'
+  '2i #include "report/section.h"' '' '^check\.layering$'
 defect swallowed_crash src/process/running_worker.cc \
   's/!clean && !failure_\)/!clean \&\& !failure_ \&\& !WIFSIGNALED(status))/' 'paceline paceline_plugin_spin' '^cli\.faults$'
 coordinated='^unit_run\.(Coordinated|Resumed|Restarts)\.'

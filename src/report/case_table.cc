@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "report/case_table.h"
+// Makes the table of cases.
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
-#include "report/chart_data.h"
+#include "report/html_parts.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
 
@@ -14,27 +17,35 @@ namespace {
 
 using result::CaseResult;
 
-Cell figure_cell(const CaseResult& one, std::string text, std::string_view metric, double otherwise = 0) {
-  if (text.empty()) return classed(kNone, "missing");
-  Cell cell(std::move(text));
-  cell.sorted_by = result::find_metric(metric)->get(one).value.value_or(otherwise);
-  return cell;
+bool judged_by_answers(const CaseResult& one) {
+  return analysis::is_ok(one) && one.correctness.judged_by == "answers" && one.correctness.top1_agreement;
 }
 
-Cell with_note(Cell cell, std::string_view what, const std::string& reason) {
-  if (!reason.empty()) cell.note = std::string(what) + reason;
-  return cell;
+// "1.13 ±0.03", "1.00 (base)". A ratio that its interval does not decide is shown as that interval:
+// "0.96–1.12".
+std::string speedup_text(const result::RunResult& run, const CaseResult& one) {
+  const auto& [value, low, high, confidence, method] = one.speedup.ratio;
+  const auto& baseline = one.speedup.baseline_case_id;
+  if (analysis::is_baseline(run, one) && (baseline.empty() || baseline == one.case_id)) return "1.00 (base)";
+  if (!analysis::no_claim_reason(one).empty()) return "no claim";
+  if (baseline.empty()) return kNone;
+  if (one.speedup.verdict == "inconclusive") return fmt::format("{:.2f}–{:.2f}", *low, *high);
+  return around(fmt::format("{:.2f}", *value), *value, *low, *high);
 }
 
-// The letter and its first reasons; on the page the reasons stand behind a summary that a keyboard can open.
+// "B  reason, reason, and 3 more"; on the page the reasons stand behind a summary that a keyboard can open.
 Cell grade_cell(const CaseResult& one, Form form) {
-  Cell cell(form == Form::kPage ? std::string(1, result::grade_letter(one.grade))
-                                : grade_text(one, kReasonsShown));
-  cell.brief = result::grade_letter(one.grade);
+  constexpr std::size_t kShown = 2;
+  const std::string letter(1, result::grade_letter(one.grade));
+  const std::span<const std::string> reasons = one.grade_reasons;
+  std::string words = join(reasons.first(std::min(kShown, reasons.size())), ", ");
+  if (reasons.size() > kShown) words += fmt::format(", and {} more", reasons.size() - kShown);
+  Cell cell(form == Form::kPage || reasons.empty() ? letter : letter + "  " + words);
+  cell.brief = letter;
   cell.css = "reasons";
-  cell.badge = "grade grade-" + cell.brief;
-  cell.fold = plural(std::ssize(one.grade_reasons), "reason");
-  cell.folded = join(one.grade_reasons, ", ");
+  cell.badge = "grade grade-" + letter;
+  cell.fold = plural(std::ssize(reasons), "reason");
+  cell.folded = join(reasons, ", ");
   return cell;
 }
 
@@ -44,47 +55,78 @@ Tone tone_of(const CaseResult& one) {
   return one.grade == result::Grade::kB ? Tone::kWarning : Tone::kProblem;
 }
 
-Row case_row(const ReportCase& entry, Form form, bool kept) {
+Cell figure_cell(const CaseResult& one, std::string_view metric, std::string text) {
+  if (text.empty() || text == kNone) return Cell(kNone, "missing");
+  Cell cell(std::move(text));
+  cell.sorted_by = result::find_metric(metric)->get(one).value.value_or(1);  // of a baseline
+  return cell;
+}
+
+std::vector<Cell> figure_cells(const ReportCase& entry, Form form, bool kept) {
   const CaseResult& one = *entry.one;
-  Row row{
-      .cells = {linked(one.label, case_anchor(entry))}, .instead = outcome_text(one), .tone = tone_of(one)};
-  auto& cells = row.cells;
-  if (!entry.letter.empty()) cells.emplace_back(entry.letter);
-  if (!row.instead.empty()) return row;
-  const CaseCells figures = cells_of(entry.run->result, one);
-  cells.push_back(figure_cell(one, figures.p50_ms, "p50_ms"));
-  cells.push_back(with_note(figure_cell(one, figures.p99_ms, "p99_ms"),
-                            "no p99: ", figures.p99_ms.empty() ? p99_reason(one) : ""));
-  cells.push_back(figure_cell(one, figures.throughput, "throughput_per_s"));
-  cells.push_back(
-      with_note(figure_cell(one, figures.no_claim.empty() ? figures.speedup : "no claim", "speedup", 1),
-                "no claim: ", figures.no_claim));
-  if (kept) cells.push_back(figure_cell(one, figures.kept, "top1_agreement"));
-  cells.push_back(figure_cell(one, figures.memory, "memory_mb"));
-  if (form == Form::kPage) cells.push_back(figure_cell(one, figures.of_peak, "share_of_peak"));
-  cells.push_back(figure_cell(one, figures.foreign, "foreign_cpu_frac"));
+  std::vector<Cell> cells;
+  const auto add = [&](std::string_view metric, std::string text, std::string_view what = "",
+                       const std::string& reason = "") {
+    cells.push_back(figure_cell(one, metric, std::move(text)));
+    if (!reason.empty()) cells.back().note = fmt::format("{}: {}", what, reason);
+  };
+  const auto p99 = result::find_metric("p99_ms")->get(one).value;
+  const auto& memory = one.memory.rss_peak_above_load_bytes;
+  const auto& share = one.flops.share_of_measured_peak;
+  add("p50_ms", is_offline(one) ? "" : with_interval(one.headline.p50_ns, 1e-6));
+  add("p99_ms", p99 && !is_offline(one) ? format_significant(*p99) : "", "no p99", p99_reason(one));
+  add("throughput_per_s", or_none(one.throughput.per_s.value, format_rate));
+  add("speedup", speedup_text(entry.run->result, one), "no claim", analysis::no_claim_reason(one));
+  if (kept)
+    add("top1_agreement", judged_by_answers(one) ? percent_or_none(one.correctness.top1_agreement) : "");
+  add("memory_mb", memory ? format_bytes(static_cast<double>(*memory)) : "");
+  if (form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
+  add("foreign_cpu_frac", percent_or_none(one.noise.foreign_cpu_frac));
   cells.push_back(grade_cell(one, form));
+  return cells;
+}
+
+Row case_row(const ReportCase& entry, Form form, bool kept) {
+  Row row{.cells = {linked(entry.one->label, case_anchor(entry))},
+          .instead = outcome_text(*entry.one),
+          .tone = tone_of(*entry.one)};
+  if (!entry.letter.empty()) row.cells.emplace_back(entry.letter);
+  if (!row.instead.empty()) return row;
+  const auto figures = figure_cells(entry, form, kept);
+  row.cells.insert(row.cells.end(), figures.begin(), figures.end());
   return row;
 }
 
 }  // namespace
 
 Table case_table(std::span<const ReportRun> runs, Form form) {
-  const bool several = runs.size() > 1, kept = shows_kept(runs), page = form == Form::kPage;
+  const auto cases = side_by_side(runs);
+  const bool kept = std::ranges::any_of(cases, [](const auto& e) { return judged_by_answers(*e.one); });
   Table table{.heads = {"case"}, .labels = 36, .last_stays = true, .row_heads = true, .sortable = true};
   auto& heads = table.heads;
-  if (several) heads.emplace_back("run");
+  if (runs.size() > 1) heads.emplace_back("run");
   table.numbers_from = heads.size();
   table.columns_kept = heads.size() + 1;  // with the p50
-  heads.insert(heads.end(), {"p50 ms", "p99 ms", throughput_head(runs.front().result), "vs baseline"});
+  heads.insert(heads.end(),
+               {"p50 ms", "p99 ms", throughput_head(side_by_side(runs.first(1))), "vs baseline"});
   if (kept) heads.emplace_back("top-1 kept");
   heads.emplace_back("memory");
-  if (page) heads.emplace_back("of peak");
+  if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
-  for (const ReportCase& entry : side_by_side(runs)) table.rows.push_back(case_row(entry, form, kept));
+  for (const ReportCase& entry : cases) table.rows.push_back(case_row(entry, form, kept));
   return table;
+}
+
+std::string throughput_head(const std::vector<ReportCase>& cases) {
+  std::string item;
+  for (const ReportCase& entry : cases) {
+    if (!analysis::is_ok(*entry.one)) continue;
+    if (!item.empty() && item != entry.one->throughput.item) return "items/s";
+    item = entry.one->throughput.item;
+  }
+  return (item.empty() ? "items" : item) + "/s";
 }
 
 }  // namespace paceline::report

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/chart_data.h"
-
+// The data of the charts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/decimate.h"
-#include "report/escape.h"
 #include "result/metric_table.h"
 #include "result/training_scaling.h"
 
@@ -44,8 +42,8 @@ std::string param_words(std::string_view key, const std::string& value) {
   constexpr std::string_view kVariable = "env.";
   if (key.starts_with(kVariable)) return fmt::format("{}={}", key.substr(kVariable.size()), value);
   std::string words(key);
-  std::replace_if(
-      words.begin(), words.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
+  std::ranges::replace_if(
+      words, [](char c) { return c == '_' || c == '.'; }, ' ');
   return words + " " + value;
 }
 
@@ -61,30 +59,13 @@ std::string series_name(const ReportCase& entry) {
 
 Json speedup_json(const result::RunResult& run, const CaseResult& one) {
   const auto& s = one.speedup;
-  if (s.baseline_case_id.empty() || s.baseline_case_id == one.case_id || !s.ratio.value ||
-      !analysis::no_claim_reason(one).empty())
-    return nullptr;
+  if (!is_compared(one)) return nullptr;
   const CaseResult* baseline = analysis::find_case(run, s.baseline_case_id);
   return {{"ratio", interval(s.ratio)},
           {"claimed", analysis::may_claim(s)},
           {"pairs", s.pairs},
           {"scope", s.scope},
           {"baseline", baseline ? baseline->label : s.baseline_case_id}};
-}
-
-// The samples behind the statistics, without warm-up and lost requests.
-std::vector<Sample> shown_samples(const std::vector<Sample>& samples) {
-  std::vector<Sample> shown;
-  for (const Sample& sample : samples)
-    if (sample.counts() && !sample.lost()) shown.push_back(sample);
-  return shown;
-}
-
-std::vector<double> durations_ms(const std::vector<Sample>& samples) {
-  std::vector<double> values;
-  values.reserve(samples.size());
-  for (const Sample& sample : samples) values.push_back(static_cast<double>(sample.host_ns) * kToMs);
-  return values;
 }
 
 Json series_json(const std::vector<double>& values, std::size_t max_points) {
@@ -99,13 +80,6 @@ Json series_json(const std::vector<double>& values, std::size_t max_points) {
 Json histogram_json(const std::vector<double>& values) {
   const Histogram h = histogram(values);
   return {{"low", h.low}, {"bin_width", h.bin_width}, {"counts", h.counts}, {"beyond", h.beyond}};
-}
-
-// The index of a text in `texts`, to which a new one is added.
-std::size_t place_of(const std::string& text, std::vector<std::string>& texts) {
-  const auto found = std::find(texts.begin(), texts.end(), text);
-  if (found == texts.end()) return texts.push_back(text), texts.size() - 1;
-  return static_cast<std::size_t>(found - texts.begin());
 }
 
 // Begin and end of each repetition in the series, its median, and why it may be disturbed, as indices into
@@ -132,9 +106,11 @@ Json repetitions_json(const CaseResult& one, const std::vector<Sample>& samples,
 Json samples_json(const ReportCase& entry, std::size_t max_points) {
   const auto found = entry.run->samples.find(entry.one->case_id);
   if (found == entry.run->samples.end()) return nullptr;
-  const std::vector<Sample> samples = shown_samples(found->second);
+  std::vector<Sample> samples = found->second;  // those behind the statistics: no warm-up, no lost requests
+  std::erase_if(samples, [](const Sample& sample) { return !sample.counts() || sample.lost(); });
   if (samples.empty()) return nullptr;
-  const std::vector<double> values = durations_ms(samples);
+  std::vector<double> values;
+  for (const Sample& sample : samples) values.push_back(static_cast<double>(sample.host_ns) * kToMs);
   const Json p99 = p99_reason(*entry.one).empty()
                        ? rounded(*result::find_metric("p99_ms")->get(*entry.one).value)
                        : Json(nullptr);
@@ -253,12 +229,8 @@ Json case_json(const ReportCase& entry, bool on_front, std::size_t max_points) {
 
 }  // namespace
 
-std::string case_anchor(const ReportCase& entry) {
-  return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
-}
-
 Json chart_data(std::span<const ReportRun> runs, const RenderOptions& options) {
-  Json data = {{"unit", throughput_head(runs.front().result)}, {"cases", Json::array()}};
+  Json data = {{"unit", throughput_head(side_by_side(runs.first(1)))}, {"cases", Json::array()}};
   const auto entries = side_by_side(runs);
   const auto best = fronts(runs);
   for (const ReportCase& entry : entries)

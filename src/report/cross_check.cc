@@ -41,10 +41,6 @@ std::string ratio_text(const CrossCheck& check) {
   return fmt::format("ratio {:.3f} ({:.3f}–{:.3f})", *ratio.value, *ratio.ci_low, *ratio.ci_high);
 }
 
-std::string notes_text(const CrossCheck& check) {
-  return check.notes.empty() ? "" : "; " + join(check.notes, "; ");
-}
-
 // "equal within 1.1 %", "slower by 6.2 % (4.1–8.3 %)"; empty without a ratio.
 std::string verdict_text(const CrossCheck& check) {
   const auto& [value, low, high, confidence, method] = check.ratio;
@@ -57,8 +53,7 @@ std::string verdict_text(const CrossCheck& check) {
                        percent_range(*low - 1, *high - 1));
   return fmt::format(
       "cannot say: the interval reaches from {} to {}; more pairs (--cross-check-rounds) or a quieter "
-      "machine "
-      "narrow it",
+      "machine narrow it",
       signed_percent(*low - 1), signed_percent(*high - 1));
 }
 
@@ -69,7 +64,7 @@ std::string check_text(const CrossCheck& check) {
   return fmt::format("{} {}, Paceline {}, {}{} pairs of processes: {}{}", check.tool,
                      format_duration_ns(*check.theirs_p50_ns), format_duration_ns(*check.ours_p50_ns),
                      check.reason.empty() ? ratio_text(check) + ", " : "", check.ours_ns.size(),
-                     verdict_text(check), notes_text(check));
+                     verdict_text(check), check.notes.empty() ? "" : "; " + join(check.notes, "; "));
 }
 
 Sections cross_check_sections(const result::CaseResult& one) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "report/documents.h"
-
+// Writes the formats for other programs.
 #include <fmt/format.h>
 
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
 #include "base/text.h"
 #include "report/case_cells.h"
+#include "report/format_table.h"
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
@@ -27,10 +27,6 @@ std::string configuration_of(const result::CaseResult& one) {
 
 }  // namespace
 
-std::string render_text(std::span<const ReportRun> runs, const RenderOptions& options) {
-  return terminal_table(runs, options.terminal);
-}
-
 // The rows of summary.csv; the first column names the run.
 std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
   std::string out;
@@ -45,21 +41,28 @@ std::string render_csv(std::span<const ReportRun> runs, const RenderOptions&) {
 std::string render_study(std::span<const ReportRun> runs, const RenderOptions&) {
   std::string out =
       "model,configuration,batch_size,average_latency_ms,throughput_per_s,item,memory_mb,outcome,run_id,"
-      "grade,"
-      "repetitions,run_outcome\n";
+      "grade,repetitions,run_outcome\n";
   const auto figure = [](const result::CaseResult& one, const char* name) {
     const auto value = analysis::metric_value(*result::find_metric(name), one).value;
     return value ? fmt::format("{:.9g}", *value) : std::string();
   };
   for (const ReportCase& entry : side_by_side(runs)) {
     const result::CaseResult& one = *entry.one;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", result::csv_cell(one.benchmark.model),
-                       result::csv_cell(configuration_of(one)), one.benchmark.batch_per_rank,
-                       figure(one, "mean_ms"), figure(one, "throughput_per_s"),
-                       result::csv_cell(one.throughput.item), figure(one, "memory_mb"),
-                       result::csv_cell(analysis::is_ok(one) ? "ok" : outcome_text(one)),
-                       result::csv_cell(entry.run->result.run_id), grade_letter(one.grade),
-                       one.repetitions.size(), result::csv_cell(entry.run->result.outcome));
+    const auto& b = one.benchmark;
+    std::vector<std::string> cells{b.model,
+                                   configuration_of(one),
+                                   std::to_string(b.batch_per_rank),
+                                   figure(one, "mean_ms"),
+                                   figure(one, "throughput_per_s"),
+                                   one.throughput.item,
+                                   figure(one, "memory_mb"),
+                                   analysis::is_ok(one) ? "ok" : outcome_text(one),
+                                   entry.run->result.run_id,
+                                   std::string(1, grade_letter(one.grade)),
+                                   std::to_string(one.repetitions.size()),
+                                   entry.run->result.outcome};
+    for (auto& cell : cells) cell = result::csv_cell(cell);
+    out += join(cells, ",") + "\n";
   }
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "report/report_run.h"
 
 namespace paceline::report {
 namespace {
@@ -22,12 +23,6 @@ std::string scalar_text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool all_scalars(const Json& list) {
-  for (const Json& item : list)
-    if (item.is_structured()) return false;
-  return true;
-}
-
 std::string list_text(const Json& list) {
   std::vector<std::string> words;
   for (const Json& item : list) words.push_back(scalar_text(item));
@@ -35,7 +30,7 @@ std::string list_text(const Json& list) {
 }
 
 void add_rows(const Json& value, const std::string& path, Rows& rows) {
-  if (value.is_object() || (value.is_array() && !all_scalars(value))) {
+  if (value.is_object() || (value.is_array() && std::ranges::any_of(value, &Json::is_structured))) {
     for (const auto& [key, item] : value.items())
       add_rows(item, path.empty() ? key : fmt::format("{}.{}", path, key), rows);
     return;
@@ -43,16 +38,8 @@ void add_rows(const Json& value, const std::string& path, Rows& rows) {
   rows.emplace_back(path, value.is_array() ? list_text(value) : scalar_text(value));
 }
 
-struct MachineField {
-  const char* pointer;
-  std::string (*show)(const Json&);
-};
-
-std::string as_text(const Json& value) {
-  return scalar_text(value);
-}
 // GPUs of the same name are counted.
-std::string as_gpus(const Json& gpus) {
+std::string gpus_text(const Json& gpus) {
   std::map<std::string, int> counts;
   for (const Json& gpu : gpus)
     if (const auto name = gpu.value("name", Json()); name.is_string()) ++counts[name.get<std::string>()];
@@ -61,30 +48,26 @@ std::string as_gpus(const Json& gpus) {
     words.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));
   return join(words, ", ");
 }
-std::string as_driver(const Json& value) {
-  return value.is_null() ? "" : "NVIDIA driver " + scalar_text(value);
-}
-std::string as_cores(const Json& value) {
-  return scalar_text(value) + " cores";
-}
-std::string as_bytes(const Json& value) {
+
+std::string bytes_text(const Json& value) {
   return value.is_number() ? format_bytes(value.get<double>()) : "";
 }
-std::string as_governor(const Json& value) {
-  return "governor " + (value.is_null() ? "not visible" : scalar_text(value));
-}
-std::string as_kernel(const Json& value) {
-  return "Linux " + scalar_text(value);
-}
+
+struct MachineField {
+  const char* pointer;
+  const char* words;
+  std::string_view of_null;  // what stands for null; empty: nothing does, not even the words
+  std::string (*show)(const Json&) = scalar_text;
+};
 
 constexpr std::array<MachineField, 7> kMachine{{
-    {"/cpu/model", as_text},
-    {"/cpu/cores_online", as_cores},
-    {"/memory/total_bytes", as_bytes},
-    {"/cpu/governor", as_governor},
-    {"/os/kernel", as_kernel},
-    {"/nvidia/gpus", as_gpus},
-    {"/nvidia/driver_version", as_driver},
+    {"/cpu/model", "{}", "not known"},
+    {"/cpu/cores_online", "{} cores", "not known"},
+    {"/memory/total_bytes", "{}", "", bytes_text},
+    {"/cpu/governor", "governor {}", "not visible"},
+    {"/os/kernel", "Linux {}", "not known"},
+    {"/nvidia/gpus", "{}", "", gpus_text},
+    {"/nvidia/driver_version", "NVIDIA driver {}", ""},
 }};
 
 }  // namespace
@@ -97,11 +80,12 @@ Rows flat_rows(const Json& record) {
 
 std::string machine_line(const Json& environment) {
   std::vector<std::string> parts;
-  for (const auto& [pointer, show] : kMachine) {
+  for (const auto& [pointer, words, of_null, show] : kMachine) {
     const Json::json_pointer at(pointer);
     if (!environment.contains(at) || environment.at(at).is_object()) continue;
-    std::string part = show(environment.at(at));
-    if (!part.empty()) parts.push_back(std::move(part));
+    const Json& value = environment.at(at);
+    const std::string text = value.is_null() ? std::string(of_null) : show(value);
+    if (!text.empty()) parts.push_back(fmt::format(fmt::runtime(words), text));
   }
   return parts.empty() ? "machine not recorded" : join(parts, " · ");
 }
@@ -112,8 +96,7 @@ std::string library_line(const result::RunResult& run) {
   for (const auto& one : run.cases)
     for (const auto& [key, value] : one.effective_settings) {
       if (!key.starts_with(kPrefix)) continue;
-      std::string part = key.substr(kPrefix.size()) + " " + value;
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+      place_of(key.substr(kPrefix.size()) + " " + value, parts);
     }
   return join(parts, " · ");
 }

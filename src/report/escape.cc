@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
+#include <span>
+#include <utility>
 
 namespace paceline::report {
 namespace {
@@ -14,76 +18,44 @@ std::string valid_utf8(std::string_view text) {
   return nlohmann::json::parse(dumped).get<std::string>();
 }
 
-std::string_view entity(char c) {
-  switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
-}
+using Replacement = std::pair<char, std::string_view>;
+constexpr std::array<Replacement, 5> kEntities{
+    {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
+constexpr std::array<Replacement, 2> kInScripts{{{'<', "\\u003c"}, {'>', "\\u003e"}}};
 
-bool forbidden_in_xml(char c) {
-  return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+std::string replaced(std::string_view text, std::span<const Replacement> replacements) {
+  std::string out;
+  for (const char c : text) {
+    const auto found = std::ranges::find(replacements, c, &Replacement::first);
+    out += found == replacements.end() ? std::string_view(&c, 1) : found->second;
+  }
+  return out;
 }
 
 }  // namespace
 
 std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : valid_utf8(text)) {
-    const std::string_view replaced = entity(c);
-    if (replaced.empty())
-      out += c;
-    else
-      out += replaced;
-  }
-  return out;
+  return replaced(valid_utf8(text), kEntities);
 }
 
 std::string escape_xml(std::string_view text) {
   std::string out = escape_html(text);
-  std::erase_if(out, forbidden_in_xml);
+  std::erase_if(out, [](unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; });
   return out;
 }
 
 std::string escape_markdown(std::string_view text) {
   static constexpr std::string_view kMarkup = "\\`*_[]|~";
   std::string out;
-  for (const char c : valid_utf8(text)) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {  // a terminal may show the document
-      out += ' ';
-      continue;
-    }
-    if (c == '<' || c == '>' || c == '&') {
-      out += entity(c);
-      continue;
-    }
+  for (const char c : replaced(valid_utf8(text), std::span(kEntities).first(3))) {
     if (kMarkup.find(c) != std::string_view::npos) out += '\\';
-    out += c;
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;  // a terminal may show the document
   }
   return out;
 }
 
 std::string json_for_script(const nlohmann::json& json) {
-  std::string out;
-  for (const char c : json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) {
-    if (c == '<')
-      out += "\\u003c";
-    else if (c == '>')
-      out += "\\u003e";
-    else
-      out += c;
-  }
-  return out;
+  return replaced(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), kInScripts);
 }
 
 std::string html_id(std::string_view prefix, std::string_view text) {

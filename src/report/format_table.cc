@@ -7,8 +7,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "report/documents.h"
-
 namespace paceline::report {
 namespace {
 

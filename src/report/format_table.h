@@ -4,8 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/report_run.h"
-#include "report/terminal_table.h"
+#include "report/section.h"
 
 namespace paceline::report {
 
@@ -19,10 +18,17 @@ struct Format {
   std::string_view name;
   std::string_view file;  // its name in a folder
   std::string_view description;
-  std::string (*render)(std::span<const ReportRun>, const RenderOptions&);
+  using Render = std::string(std::span<const ReportRun>, const RenderOptions&);
+  Render* render;
 };
 
 std::span<const Format> formats();
+
+// The functions of the table, each in a file of its form.
+Format::Render render_text, render_markdown, render_html, render_csv, render_study, render_json;
+
+// The format "text" for a run in memory.
+std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);
 
 // Throws Error(kUsage) with the nearest name.
 const Format& find_format(std::string_view name);

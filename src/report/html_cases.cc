@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The HTML page's table and details of cases.
+// The HTML page's details of cases.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <set>
 
 #include "analysis/case_query.h"
 #include "analysis/metric_value.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
-#include "report/case_table.h"
-#include "report/chart_data.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
@@ -27,12 +25,8 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 
 // Replaces underscores in names of the code: fixed_iterations.
 std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
+  std::ranges::replace(text, '_', ' ');
   return text;
-}
-
-std::string words_of(const MetricValue& value) {
-  return value.reason.empty() ? "not measured" : spaced(value.reason);
 }
 
 // Agreements are near 100 %, where two digits would show no difference.
@@ -62,7 +56,7 @@ std::string interval_text(const result::Metric& row, const MetricValue& value) {
 
 // Why a figure is not a number; empty: it is one. As in every table, an undecided ratio is not shown as one.
 std::string no_number(const result::Metric& row, const MetricValue& value, const CaseResult& one) {
-  if (!value.value) return words_of(value);
+  if (!value.value) return value.reason.empty() ? "not measured" : spaced(value.reason);
   if (row.name == "speedup" && one.speedup.verdict == "inconclusive")
     return "not decided: " + interval_text(row, value);
   return {};
@@ -75,15 +69,11 @@ constexpr std::array<std::string_view, 5> kOfTraining{"training-throughput", "pa
 constexpr std::array<std::string_view, 4> kOfInference{"accuracy", "agreement", "change-of-accuracy",
                                                        "model-file"};
 
-bool among(std::span<const std::string_view> anchors, std::string_view anchor) {
-  return std::find(anchors.begin(), anchors.end(), anchor) != anchors.end();
-}
-
 // Whether a row concerns the case; most cases omit some rows.
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
-  if (among(kOfTraining, row.anchor)) return is_training(one);
-  if (among(kOfInference, row.anchor)) return !is_training(one);
+  if (std::ranges::count(kOfTraining, row.anchor) > 0) return is_training(one);
+  if (std::ranges::count(kOfInference, row.anchor) > 0) return !is_training(one);
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
@@ -95,24 +85,20 @@ Section figures_section(const CaseResult& one) {
                             .numbers_from = kNoNumbers,
                             .css = "measured",
                             .row_heads = true}};
-  std::vector<std::pair<std::string, std::vector<std::string>>> missing;  // reason, figures
+  Groups missing;  // by reason
   for (const auto& row : result::metrics()) {
     if (!concerns(row, one)) continue;
     const MetricValue value = analysis::metric_value(row, one);
     const std::string reason = no_number(row, value, one);
-    if (reason.empty()) {
+    if (reason.empty())
       section.table.add({linked(std::string(row.title), fmt::format("formula-{}", row.name)),
                          (value.at_least ? "at least " : "") + value_text(row, *value.value),
                          interval_text(row, value)});
-      continue;
-    }
-    const auto known =
-        std::find_if(missing.begin(), missing.end(), [&](const auto& m) { return m.first == reason; });
-    (known == missing.end() ? missing.emplace_back(reason, std::vector<std::string>{}) : *known)
-        .second.emplace_back(row.title);
+    else
+      add_to(missing, reason, std::string(row.title));
   }
   for (const auto& [reason, figures] : missing)
-    section.table.add({join(figures, ", "), classed(kNone, "missing"), reason});
+    section.table.add({join(figures, ", "), Cell(kNone, "missing"), reason});
   return section;
 }
 
@@ -128,42 +114,28 @@ Section processes_section(const CaseResult& one) {
   return {.title = "Processes", .table = table};
 }
 
-// What has the same value in all of several cases, sorted.
-struct SharedRows {
-  Rows settings, plan;
-};
+constexpr std::array kTitles{"Settings as the engine reported them", "Effective plan"};
 
-Rows without(Rows rows, const Rows& shared) {
-  std::erase_if(rows, [&](const auto& row) { return std::binary_search(shared.begin(), shared.end(), row); });
-  return rows;
+std::array<Rows, kTitles.size()> settings_and_plan(const CaseResult& one) {
+  return {Rows(one.effective_settings.begin(), one.effective_settings.end()),
+          flat_rows(one.config_effective)};
 }
 
-Rows in_both(const Rows& shared, Rows mine) {
-  Rows both;
-  std::sort(mine.begin(), mine.end());
-  std::set_intersection(shared.begin(), shared.end(), mine.begin(), mine.end(), std::back_inserter(both));
-  return both;
-}
-
-Rows settings_of(const CaseResult& one) {
-  return {one.effective_settings.begin(), one.effective_settings.end()};
-}
+// What has the same value in all of several cases.
+using SharedRows = std::array<std::set<Rows::value_type>, kTitles.size()>;
 
 SharedRows shared_rows(const std::vector<ReportCase>& entries) {
-  if (entries.size() < 2) return {};
-  const auto& first = *entries.front().one;
-  SharedRows shared{settings_of(first), flat_rows(first.config_effective)};
-  std::sort(shared.settings.begin(), shared.settings.end());
-  std::sort(shared.plan.begin(), shared.plan.end());
+  SharedRows shared;
   for (const auto& entry : entries) {
-    shared.settings = in_both(shared.settings, settings_of(*entry.one));
-    shared.plan = in_both(shared.plan, flat_rows(entry.one->config_effective));
+    auto rows = settings_and_plan(*entry.one);
+    for (std::size_t at = 0; at < kTitles.size() && entries.size() > 1; ++at) {
+      const std::set mine(rows[at].begin(), rows[at].end());
+      if (&entry == &entries.front()) shared[at] = mine;
+      std::erase_if(shared[at], [&](const auto& row) { return !mine.contains(row); });
+    }
   }
   return shared;
 }
-
-constexpr const char* kSettings = "Settings as the engine reported them";
-constexpr const char* kPlan = "Effective plan";
 
 // `beside`: what is equal in all cases stands elsewhere.
 std::string rows_under(const char* title, const Rows& rows, bool beside) {
@@ -173,14 +145,21 @@ std::string rows_under(const char* title, const Rows& rows, bool beside) {
 }
 
 std::string settings_html(const CaseResult& one, const SharedRows& shared) {
-  return rows_under(kSettings, without(settings_of(one), shared.settings), !shared.settings.empty()) +
-         rows_under(kPlan, without(flat_rows(one.config_effective), shared.plan), !shared.plan.empty());
+  std::string out;
+  auto rows = settings_and_plan(one);
+  for (std::size_t at = 0; at < kTitles.size(); ++at) {
+    std::erase_if(rows[at], [&](const auto& row) { return shared[at].contains(row); });
+    out += rows_under(kTitles[at], rows[at], !shared[at].empty());
+  }
+  return out;
 }
 
 std::string shared_html(const SharedRows& shared) {
-  if (shared.settings.empty() && shared.plan.empty()) return {};
-  return "<details id=\"shared\"><summary>Equal in all cases: settings and plan</summary>" +
-         rows_under(kSettings, shared.settings, false) + rows_under(kPlan, shared.plan, false) +
+  std::string out;
+  for (std::size_t at = 0; at < kTitles.size(); ++at)
+    out += rows_under(kTitles[at], {shared[at].begin(), shared[at].end()}, false);
+  if (out.empty()) return out;
+  return "<details id=\"shared\"><summary>Equal in all cases: settings and plan</summary>" + out +
          "</details>\n";
 }
 
@@ -199,7 +178,7 @@ Section notes_section(const CaseResult& one) {
 
 std::string subjects_html(const CaseResult& one, Place place) {
   std::string out;
-  for (const Subject* subject : subjects())
+  for (const Subject* subject : kSubjects)
     if (subject->place == place) out += html_of(subject->of_case(one));
   return out;
 }
@@ -227,10 +206,6 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options, c
 }
 
 }  // namespace
-
-std::string case_table_html(std::span<const ReportRun> runs) {
-  return scrolling(bare_html_of(case_table(runs, Form::kPage)));
-}
 
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options) {
   const auto entries = side_by_side(runs);

@@ -6,11 +6,9 @@
 #include <functional>
 #include <map>
 
-#include "report/chart_data.h"
-#include "report/documents.h"
+#include "report/case_cells.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
-#include "report/resources.h"
 #include "report/subjects.h"
 
 namespace paceline::report {
@@ -54,7 +52,7 @@ std::string page_title(std::span<const ReportRun> runs) {
 // Links to the subjects over all cases, and their sections.
 std::pair<std::string, std::string> subjects_html(std::span<const ReportRun> runs) {
   std::string links, sections;
-  for (const Subject* subject : subjects()) {
+  for (const Subject* subject : kSubjects) {
     const auto html = subject->of_runs ? html_of(subject->of_runs(runs, Form::kPage)) : "";
     if (html.empty()) continue;
     links += fmt::format("<a href=\"#{}\">{}</a> ", subject->id, subject->heading);
@@ -67,8 +65,7 @@ std::pair<std::string, std::string> subjects_html(std::span<const ReportRun> run
 std::string charts_note() {
   if (!plotly_script().empty()) return "";
   return "<p class=\"warning\">This build has no charts: they need plotly.min.js at build time. Every number "
-         "stands in the "
-         "tables.</p>";
+         "stands in the tables.</p>";
 }
 
 }  // namespace
@@ -80,20 +77,20 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
   const auto [subject_links, subject_sections] = subjects_html(runs);
   return fill(page_template(), {{"title", escape_html(page_title(runs))},
                                 {"style", std::string(page_style())},
-                                {"runs", runs_html(runs)},
+                                {"runs", of_each(runs, run_html)},
                                 {"key_findings", key_findings_html(runs)},
                                 {"charts_note", charts_note()},
                                 {"main_charts_title", main_charts_title(runs)},
                                 {"main_charts", html_of(main_charts(runs))},
                                 {"subjects", subject_sections},
                                 {"subject_links", subject_links},
-                                {"case_table", case_table_html(runs)},
+                                {"case_table", scrolling(bare_html_of(case_table(runs, Form::kPage)))},
                                 {"case_details", case_details_html(runs, options)},
                                 {"more_charts", html_of(more_charts(runs))},
-                                {"findings", findings_html(runs)},
-                                {"environment", environment_html(runs)},
+                                {"findings", of_each(runs, findings_html)},
+                                {"environment", of_each(runs, environment_html)},
                                 {"formulas", formulas_html()},
-                                {"reproduce", reproduce_html(runs)},
+                                {"reproduce", of_each(runs, reproduce_html)},
                                 {"data", json_for_script(chart_data(runs, options))},
                                 {"plotly", std::string(plotly_script())},
                                 {"script", std::string(page_script())}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,15 +13,13 @@
 namespace paceline::report {
 
 // html_sections.cc
-std::string runs_html(std::span<const ReportRun> runs);  // verdict, machine and validity line of each run
+TextOfRun run_html;                                              // verdict, machine and validity line
 std::string key_findings_html(std::span<const ReportRun> runs);  // the three that matter
-std::string findings_html(std::span<const ReportRun> runs);      // all, with evidence, then advice and gates
-std::string environment_html(std::span<const ReportRun> runs);
+TextOfRun findings_html;                                         // all, with evidence, then advice and gates
+TextOfRun environment_html, reproduce_html;
 std::string formulas_html();
-std::string reproduce_html(std::span<const ReportRun> runs);
 
 // html_cases.cc
-std::string case_table_html(std::span<const ReportRun> runs);
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options);
 
 // html_readings.cc: charts with their readings
@@ -29,7 +28,23 @@ Sections main_charts(std::span<const ReportRun> runs);
 Sections more_charts(std::span<const ReportRun> runs);
 Chart samples_chart(const ReportCase& entry, const RenderOptions& options);
 
+bool is_compared(const result::CaseResult& one);  // with another case, so that both have a ratio
+
+// chart_data.cc: the JSON that page/app.js draws. Times in ms, memory in MB, rates in items per second; a
+// missing number is null.
+nlohmann::json chart_data(std::span<const ReportRun> runs, const RenderOptions& options);
+
+// resources.cc: files that were embedded at build time (resources.S)
+std::string_view page_template();
+std::string_view page_style();
+std::string_view page_script();
+std::string_view plotly_script();  // empty when plotly.min.js was missing: the page then only has tables
+
 // html_section.cc
+std::string case_anchor(const ReportCase& entry);  // the id of its details, different for each run
+// Adds a text under a key; each key stands once, in the order of its first text.
+using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
+void add_to(Groups& groups, const std::string& key, std::string text);
 std::string scrolling(const std::string& html);  // in a box that scrolls sideways
 std::string bare_html_of(const Table& table);    // also without rows, and without such a box
 std::string formula_link(std::string_view metric);

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "analysis/case_query.h"
 #include "base/units.h"
-#include "report/chart_data.h"
 #include "report/html_parts.h"
 
 namespace paceline::report {
@@ -20,34 +18,25 @@ using Cases = std::vector<ReportCase>;
 // Measured cases that have a figure.
 template <typename Figure>
 Cases having(std::span<const ReportRun> runs, const Figure& figure) {
-  Cases cases = side_by_side(runs);
-  std::erase_if(cases, [&](const ReportCase& e) { return !analysis::is_ok(*e.one) || !figure(*e.one); });
-  return cases;
+  return cases_with(runs, [&](const CaseResult& one) { return analysis::is_ok(one) && figure(one); });
 }
 
-result::Number rate(const CaseResult& c) {
-  return c.throughput.per_s.value;
-}
-result::Number p50(const CaseResult& c) {
-  return c.headline.p50_ns.value;
-}
-result::Number share_of_peak(const CaseResult& c) {
-  return c.flops.share_of_measured_peak;
+// Says something of the first case with the highest figure; nothing where no case has it.
+template <typename Figure, typename Words>
+std::string of_highest(std::span<const ReportRun> runs, const Figure& figure, const Words& words) {
+  const Cases cases = having(runs, figure);
+  if (cases.empty()) return {};
+  return words(*std::ranges::max_element(cases, {}, [&](const ReportCase& e) { return *figure(*e.one); }));
 }
 
-// The first with the highest figure, of at least one case.
-template <typename Figure>
-const ReportCase& highest(const Cases& cases, const Figure& figure) {
-  return *std::max_element(cases.begin(), cases.end(), [&](const ReportCase& a, const ReportCase& b) {
-    return *figure(*a.one) < *figure(*b.one);
-  });
+bool all_are(std::span<const ReportRun> runs, std::string result::Benchmark::*fact, std::string_view value) {
+  const Cases cases = side_by_side(runs);
+  return !cases.empty() &&
+         std::ranges::all_of(cases, [&](const ReportCase& e) { return e.one->benchmark.*fact == value; });
 }
 
 bool only_trains(std::span<const ReportRun> runs) {
-  const auto cases = side_by_side(runs);
-  return !cases.empty() && std::all_of(cases.begin(), cases.end(), [](const ReportCase& e) {
-    return e.one->benchmark.kind == "training";
-  });
+  return all_are(runs, &result::Benchmark::kind, "training");
 }
 
 // With every model at one batch size, nothing is drawn over batches.
@@ -60,13 +49,6 @@ bool one_batch(std::span<const ReportRun> runs) {
   return true;
 }
 
-// With one request at a time (sync), the throughput of a batch says no more than its latency.
-bool one_at_a_time(std::span<const ReportRun> runs) {
-  const Cases cases = side_by_side(runs);
-  return std::all_of(cases.begin(), cases.end(),
-                     [](const ReportCase& e) { return e.one->benchmark.scenario == "sync"; });
-}
-
 std::string range_text(const result::Estimate& e, double scale, const char* unit) {
   std::string text = format_significant(*e.value * scale) + " " + unit;
   if (e.ci_low && e.ci_high)
@@ -74,34 +56,36 @@ std::string range_text(const result::Estimate& e, double scale, const char* unit
   return text;
 }
 
+// With one request at a time (sync), the throughput of a batch says no more than its latency.
 std::string throughput_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, rate);
-  if (cases.empty() || (one_batch(runs) && one_at_a_time(runs))) return {};
-  const ReportCase& best = highest(cases, rate);
-  const std::string unit = best.one->throughput.item + "/s";
-  return fmt::format("Highest: {} with {}.{}", range_text(best.one->throughput.per_s, 1, unit.c_str()),
-                     name_of(best),
-                     one_batch(runs) ? "" : " A line that rises less than the batch does has met a limit.");
+  if (one_batch(runs) && all_are(runs, &result::Benchmark::scenario, "sync")) return {};
+  const auto rate = [](const CaseResult& c) { return c.throughput.per_s.value; };
+  return of_highest(runs, rate, [&](const ReportCase& best) {
+    const std::string unit = best.one->throughput.item + "/s";
+    return fmt::format("Highest: {} with {}.{}", range_text(best.one->throughput.per_s, 1, unit.c_str()),
+                       name_of(best),
+                       one_batch(runs) ? "" : " A line that rises less than the batch does has met a limit.");
+  });
 }
 
 std::string latency_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, p50);
-  if (cases.empty()) return {};
-  const ReportCase& best = highest(cases, [](const CaseResult& c) { return std::optional(-*p50(c)); });
-  return fmt::format(
-      "Lowest median: {} with {}. Whiskers are {:g} % intervals; where they overlap, no order can be told.",
-      range_text(best.one->headline.p50_ns, 1e-6, "ms"), name_of(best),
-      best.one->headline.p50_ns.confidence * 100);
+  const auto speed = [](const CaseResult& c) {
+    const auto& p50 = c.headline.p50_ns.value;
+    return p50 ? result::Number(-*p50) : p50;
+  };
+  return of_highest(runs, speed, [](const ReportCase& best) {
+    const auto& p50 = best.one->headline.p50_ns;
+    return fmt::format(
+        "Lowest median: {} with {}. Whiskers are {:g} % intervals; where they overlap, no order can be told.",
+        range_text(p50, 1e-6, "ms"), name_of(best), p50.confidence * 100);
+  });
 }
 
 std::string speedup_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, [](const CaseResult& c) {
-    return c.speedup.ratio.value && !c.speedup.baseline_case_id.empty() &&
-           c.speedup.baseline_case_id != c.case_id && analysis::no_claim_reason(c).empty();
-  });
+  const Cases cases = having(runs, is_compared);
   if (cases.empty()) return {};
-  const auto claimed = std::count_if(cases.begin(), cases.end(),
-                                     [](const auto& e) { return analysis::may_claim(e.one->speedup); });
+  const auto claimed =
+      std::ranges::count_if(cases, [](const auto& e) { return analysis::may_claim(e.one->speedup); });
   return fmt::format(
       "{} of {} differ from their baseline beyond the interval (filled marks); an open mark carries no "
       "claim.",
@@ -112,8 +96,8 @@ std::string memory_reading(std::span<const ReportRun> runs) {
   const auto bytes = [](const CaseResult& c) { return c.memory.rss_peak_above_load_bytes; };
   const Cases cases = having(runs, [&](const CaseResult& c) { return bool{bytes(c)}; });
   if (cases.empty()) return {};
-  const auto less = [&](const auto& a, const auto& b) { return *bytes(*a.one) < *bytes(*b.one); };
-  const auto [low, high] = std::minmax_element(cases.begin(), cases.end(), less);
+  const auto [low, high] =
+      std::ranges::minmax_element(cases, {}, [&](const ReportCase& e) { return *bytes(*e.one); });
   return fmt::format(
       "From {} ({}) to {} ({}): peak of the worker above its state before the model was loaded.",
       format_bytes(static_cast<double>(*bytes(*low->one))), name_of(*low),
@@ -121,13 +105,13 @@ std::string memory_reading(std::span<const ReportRun> runs) {
 }
 
 std::string peak_reading(std::span<const ReportRun> runs) {
-  const Cases cases = having(runs, share_of_peak);
-  if (cases.empty()) return {};
-  const ReportCase& best = highest(cases, share_of_peak);
-  return fmt::format(
-      "{} comes closest: {} of the best this machine was measured to do; the rest is memory traffic and "
-      "overhead.",
-      name_of(best), format_percent(*share_of_peak(*best.one), 0));
+  const auto share = [](const CaseResult& c) { return c.flops.share_of_measured_peak; };
+  return of_highest(runs, share, [&](const ReportCase& best) {
+    return fmt::format(
+        "{} comes closest: {} of the best this machine was measured to do; the rest is memory traffic and "
+        "overhead.",
+        name_of(best), format_percent(*share(*best.one), 0));
+  });
 }
 
 // How many cases of a model another one certainly beats, and for how many off the front that is open.
@@ -136,8 +120,8 @@ std::string beaten_text(const result::RunResult& run, std::string_view model,
   std::vector<const CaseResult*> worse;
   std::int64_t open = 0;
   for (const CaseResult& one : run.cases) {
-    const bool candidate = analysis::is_ok(one) && one.benchmark.model == model &&
-                           std::find(front.begin(), front.end(), &one) == front.end();
+    const bool candidate =
+        analysis::is_ok(one) && one.benchmark.model == model && std::ranges::count(front, &one) == 0;
     if (!candidate || !one.headline.p50_ns.value || !one.throughput.per_s.value) continue;
     if (analysis::beaten(run, one))
       worse.push_back(&one);
@@ -196,12 +180,11 @@ std::string stages_reading(std::span<const ReportRun> runs) {
     return is_server(c) && !c.load.front().stages.empty() ? c.load.front().stages.front().mean_ns
                                                           : result::Number();
   };
-  const Cases cases = having(runs, first);
-  if (cases.empty()) return {};
-  const ReportCase& longest = highest(cases, first);
-  return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.",
-                     longest.one->load.front().stages.front().name, format_duration_ns(*first(*longest.one)),
-                     name_of(longest));
+  return of_highest(runs, first, [&](const ReportCase& longest) {
+    return fmt::format("Means, which add up to the mean latency. Longest {}: {} of {}.",
+                       longest.one->load.front().stages.front().name,
+                       format_duration_ns(*first(*longest.one)), name_of(longest));
+  });
 }
 
 std::string time_name(std::span<const ReportRun> runs) {
@@ -229,6 +212,12 @@ std::string samples_reading(const ReportCase& entry, const RenderOptions& option
 }
 
 }  // namespace
+
+bool is_compared(const CaseResult& one) {
+  const auto& s = one.speedup;
+  return s.ratio.value && !s.baseline_case_id.empty() && s.baseline_case_id != one.case_id &&
+         analysis::no_claim_reason(one).empty();
+}
 
 std::string main_charts_title(std::span<const ReportRun> runs) {
   return time_name(runs) + (throughput_reading(runs).empty() ? "" : " and throughput");

@@ -2,6 +2,8 @@
 // Renders tables, charts and sections for the page.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/escape.h"
 #include "report/html_parts.h"
 
@@ -18,17 +20,13 @@ std::string content_html(const Cell& cell) {
   return out;
 }
 
-bool is_number(const Table& table, std::size_t column) {
-  return column >= table.numbers_from && column < table.numbers_to;
-}
-
 std::string head_html(const Table& table) {
   std::string out = "<thead><tr>";
   for (std::size_t at = 0; at < table.heads.size(); ++at) {
-    const auto* kind = is_number(table, at) ? "number" : "text";
+    const auto* kind = table.is_number(at) ? "number" : "text";
     const auto marks = table.sortable ? fmt::format(" scope=\"col\" class=\"{0}\" data-sort=\"{0}\"", kind)
-                       : is_number(table, at) ? " class=\"number\""
-                                              : "";
+                       : table.is_number(at) ? " class=\"number\""
+                                             : "";
     out += fmt::format("<th{}>{}</th>", marks, escape_html(table.heads[at]));
   }
   return out + "</tr></thead>";
@@ -36,7 +34,7 @@ std::string head_html(const Table& table) {
 
 std::string cell_html(const Table& table, const Cell& cell, std::size_t at) {
   if (at == 0 && table.row_heads) return fmt::format("<th scope=\"row\">{}</th>", content_html(cell));
-  std::string css = is_number(table, at) ? "number" : "";
+  std::string css = table.is_number(at) ? "number" : "";
   if (!cell.css.empty()) css += (css.empty() ? "" : " ") + cell.css;
   return fmt::format("<td{}{}>{}</td>", css.empty() ? "" : fmt::format(" class=\"{}\"", css),
                      cell.sorted_by ? fmt::format(" data-value=\"{:.6g}\"", *cell.sorted_by) : "",
@@ -60,6 +58,28 @@ std::string all_of(const std::vector<std::string>& texts, std::string_view forma
 }
 
 }  // namespace
+
+std::string case_anchor(const ReportCase& entry) {
+  return html_id(entry.letter.empty() ? "case-" : "case-" + entry.letter + "-", entry.one->case_id);
+}
+
+Cell linked(std::string text, std::string link) {
+  Cell cell(std::move(text));
+  cell.link = std::move(link);
+  return cell;
+}
+
+Table rows_table(const std::vector<std::pair<std::string, std::string>>& rows) {
+  Table table{.numbers_from = kNoNumbers, .css = "rows", .row_heads = true};
+  for (const auto& [name, value] : rows) table.add({name, value});
+  return table;
+}
+
+void add_to(Groups& groups, const std::string& key, std::string text) {
+  auto group = std::ranges::find(groups, key, &Groups::value_type::first);
+  if (group == groups.end()) group = groups.insert(group, {key, {}});
+  group->second.push_back(std::move(text));
+}
 
 std::string scrolling(const std::string& html) {
   return fmt::format("<div class=\"scroll\" tabindex=\"0\">{}</div>\n", html);

@@ -7,8 +7,7 @@
 #include "analysis/case_query.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
-#include "report/case_cells.h"
-#include "report/chart_data.h"
+#include "base/text.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
@@ -20,17 +19,6 @@ namespace {
 
 using result::Finding;
 using result::RunResult;
-
-constexpr std::size_t kKeyFindings = 3;
-
-std::string letter_of(std::span<const ReportRun> runs, std::size_t index) {
-  return runs.size() > 1 ? run_letter(index) : "";
-}
-
-std::string run_title(const RunResult& run, const std::string& letter) {
-  const std::string name = escape_html(title_of(run)) + " · " + escape_html(run.run_id);
-  return letter.empty() ? name : fmt::format("<b class=\"letter\">{}</b> {}", letter, name);
-}
 
 // The worst grade among the measured cases; empty without any.
 std::string worst_grade_html(const RunResult& run) {
@@ -72,19 +60,12 @@ std::string finding_html(const Finding& finding, bool with_evidence) {
 
 // Each piece of advice once, with all findings that it is for.
 std::string advice_html(const std::vector<Finding>& findings) {
-  std::vector<std::pair<std::string, std::string>> advice;  // and its findings
-  for (const Finding& finding : findings) {
-    if (finding.advice.empty()) continue;
-    const auto same = std::find_if(advice.begin(), advice.end(),
-                                   [&](const auto& row) { return row.first == finding.advice; });
-    if (same == advice.end())
-      advice.emplace_back(finding.advice, finding.text);
-    else
-      same->second += " " + finding.text;
-  }
+  Groups advice;
+  for (const Finding& finding : findings)
+    if (!finding.advice.empty()) add_to(advice, finding.advice, finding.text);
   std::string out;
   for (const auto& [words, reasons] : advice)
-    out += fmt::format("<li>{}{}</li>\n", escape_html(words), folded("Because", reasons));
+    out += fmt::format("<li>{}{}</li>\n", escape_html(words), folded("Because", join(reasons, " ")));
   return out.empty() ? "<p>None: nothing found needs doing.</p>\n"
                      : "<ul class=\"findings\">" + out + "</ul>\n";
 }
@@ -92,7 +73,7 @@ std::string advice_html(const std::vector<Finding>& findings) {
 std::string gates_html(const RunResult& run) {
   Table table{.heads = {"expectation", "verdict", "measured"}, .numbers_from = kNoNumbers};
   for (const auto& gate : run.gates)
-    table.add({gate.expression, classed(gate.verdict, html_id("gate-", gate.verdict)), gate.detail});
+    table.add({gate.expression, Cell(gate.verdict, html_id("gate-", gate.verdict)), gate.detail});
   return run.gates.empty() ? "" : "<h3>Gates</h3>" + html_of(table);
 }
 
@@ -102,49 +83,37 @@ std::string of_run(const std::string& letter) {
 
 }  // namespace
 
-std::string runs_html(std::span<const ReportRun> runs) {
-  std::string out;
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const RunResult& run = runs[index].result;
-    const std::string letter = letter_of(runs, index);
-    if (!letter.empty()) out += "<h2 class=\"run\">" + run_title(run, letter) + "</h2>\n";
-    out += "<p class=\"verdict\">" + escape_html(analysis::verdict_sentence(run)) + "</p>\n" +
-           validity_html(run);
-  }
-  return out;
+std::string run_html(const RunResult& run, const std::string& letter) {
+  const std::string title = letter.empty()
+                                ? ""
+                                : fmt::format("<h2 class=\"run\"><b class=\"letter\">{}</b> {} · {}</h2>\n",
+                                              letter, escape_html(title_of(run)), escape_html(run.run_id));
+  return title + "<p class=\"verdict\">" + escape_html(analysis::verdict_sentence(run)) + "</p>\n" +
+         validity_html(run);
 }
 
 std::string key_findings_html(std::span<const ReportRun> runs) {
+  constexpr std::size_t kShown = 3;
   std::string out;
   for (const ReportRun& run : runs)
-    for (const Finding& finding : analysis::rank_findings(findings_of(run.result), kKeyFindings))
+    for (const Finding& finding : analysis::rank_findings(findings_of(run.result), kShown))
       out += finding_html(finding, false);
   return out.empty() ? "" : "<ol class=\"findings key\">" + out + "</ol>\n";
 }
 
-std::string findings_html(std::span<const ReportRun> runs) {
-  std::string out;
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const auto findings = findings_of(runs[index].result);
-    const std::string of = of_run(letter_of(runs, index));
-    out += "<h3>Findings" + of + "</h3><ol class=\"findings\">\n";
-    for (const Finding& finding : findings) out += finding_html(finding, true);
-    out += "</ol>\n<h3>Recommendations" + of + "</h3>\n" + advice_html(findings) +
-           gates_html(runs[index].result);
-  }
-  return out;
+std::string findings_html(const RunResult& run, const std::string& letter) {
+  const auto findings = findings_of(run);
+  const std::string of = of_run(letter);
+  std::string out = "<h3>Findings" + of + "</h3><ol class=\"findings\">\n";
+  for (const Finding& finding : findings) out += finding_html(finding, true);
+  return out + "</ol>\n<h3>Recommendations" + of + "</h3>\n" + advice_html(findings) + gates_html(run);
 }
 
-std::string environment_html(std::span<const ReportRun> runs) {
-  std::string out;
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const std::string of = of_run(letter_of(runs, index));
-    const auto rows = flat_rows(runs[index].result.environment);
-    out +=
-        fmt::format("<details><summary>Machine, libraries and settings{} ({} fields)</summary>{}</details>\n",
-                    of, rows.size(), scrolling(bare_html_of(rows_table(rows))));
-  }
-  return out;
+std::string environment_html(const RunResult& run, const std::string& letter) {
+  const auto rows = flat_rows(run.environment);
+  return fmt::format(
+      "<details><summary>Machine, libraries and settings{} ({} fields)</summary>{}</details>\n",
+      of_run(letter), rows.size(), scrolling(bare_html_of(rows_table(rows))));
 }
 
 std::string formulas_html() {
@@ -155,7 +124,7 @@ std::string formulas_html() {
               .numbers_from = kNoNumbers,
               .row_heads = true};
   for (const auto& metric : result::metrics()) {
-    Cell name{std::string(metric.title)}, formula{""};
+    Cell name(std::string(metric.title)), formula("");
     name.code = metric.name;
     formula.code = fmt::format("docs/metrics.md#{}", metric.anchor);
     table.rows.push_back({.cells = {name, metric.unit == "1" ? "" : std::string(metric.unit),
@@ -165,21 +134,14 @@ std::string formulas_html() {
   return html_of(table);
 }
 
-std::string reproduce_html(std::span<const ReportRun> runs) {
-  std::string out;
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const RunResult& run = runs[index].result;
-    const std::string folder = analysis::shell_word(analysis::run_folder(run));
-    const std::string plan = analysis::shell_word(analysis::run_folder(run) + "/plan.yaml");
-    out += fmt::format(
-        "<p>Run{} again:</p><pre><code>{}\n</code></pre><p>From its effective plan, every default written "
-        "out:"
-        "</p><pre><code>paceline run {}\n</code></pre><p>This page from its files:</p>"
-        "<pre><code>paceline report --source {} --format html\n</code></pre>\n",
-        letter_of(runs, index).empty() ? "" : " " + letter_of(runs, index), escape_html(run.command_line),
-        escape_html(plan), escape_html(folder));
-  }
-  return out;
+std::string reproduce_html(const RunResult& run, const std::string& letter) {
+  const std::string folder = analysis::run_folder(run);
+  return fmt::format(
+      "<p>Run{}{} again:</p><pre><code>{}\n</code></pre><p>From its effective plan, every default written "
+      "out:</p><pre><code>paceline run {}\n</code></pre><p>This page from its files:</p>"
+      "<pre><code>paceline report --source {} --format html\n</code></pre>\n",
+      letter.empty() ? "" : " ", letter, escape_html(run.command_line),
+      escape_html(analysis::shell_word(folder + "/plan.yaml")), escape_html(analysis::shell_word(folder)));
 }
 
 }  // namespace paceline::report

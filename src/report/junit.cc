@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "analysis/case_query.h"
@@ -52,10 +53,8 @@ std::string element_xml(const TestCase& test, std::string_view suite) {
                      escape_xml(test.message));
 }
 
-std::size_t count(const std::vector<TestCase>& tests, std::string_view element) {
-  std::size_t total = 0;
-  for (const TestCase& test : tests) total += test.element == element ? 1 : 0;
-  return total;
+auto count(const std::vector<TestCase>& tests, std::string_view element) {
+  return std::ranges::count(tests, element, &TestCase::element);
 }
 
 std::string suite_xml(std::string_view name, const std::vector<TestCase>& tests) {

@@ -11,10 +11,10 @@
 #include "analysis/verdict.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "report/case_table.h"
-#include "report/documents.h"
+#include "report/case_cells.h"
 #include "report/environment_rows.h"
 #include "report/escape.h"
+#include "report/format_table.h"
 #include "report/subjects.h"
 
 namespace paceline::report {
@@ -24,26 +24,21 @@ using result::RunResult;
 
 // Inside backticks nothing is markup, but a terminal may display the document.
 std::string code_span(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
   return text;
 }
 
-std::string head_text(std::span<const ReportRun> runs) {
-  std::string out;
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const RunResult& run = runs[index].result;
-    const std::string name = runs.size() > 1 ? "Run " + run_letter(index) + ": " : "";
-    const std::string libraries = library_line(run), closing = analysis::closing_sentence(run);
-    out += fmt::format("# {}{}\n\n{}\n\n", name, escape_markdown(title_of(run)),
-                       escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing));
-    if (const auto unfinished = analysis::unfinished_text(run); !closing.empty() && !unfinished.empty())
-      out += escape_markdown(unfinished) + "\n\n";
-    out += fmt::format(
-        "Run `{}`, started {}, on {}.\n\n", code_span(run.run_id), escape_markdown(run.started_utc),
-        escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)));
-  }
-  return out;
+std::string head_text(const RunResult& run, const std::string& letter) {
+  const std::string libraries = library_line(run), closing = analysis::closing_sentence(run),
+                    unfinished = closing.empty() ? "" : analysis::unfinished_text(run);
+  return fmt::format(
+      "# {}{}\n\n{}\n\n{}{}Run `{}`, started {}, on {}.\n\n", letter.empty() ? "" : "Run " + letter + ": ",
+      escape_markdown(title_of(run)),
+      escape_markdown(closing.empty() ? analysis::verdict_sentence(run) : closing),
+      escape_markdown(unfinished), unfinished.empty() ? "" : "\n\n", code_span(run.run_id),
+      escape_markdown(run.started_utc),
+      escape_markdown(machine_line(run.environment) + (libraries.empty() ? "" : " · " + libraries)));
 }
 
 std::string markdown_row(std::span<const Cell> cells) {
@@ -68,8 +63,7 @@ std::string notes_text(const Table& table) {
 std::string table_text(const Table& table) {
   const std::size_t columns = table.heads.size();
   std::string out = markdown_row(std::vector<Cell>(table.heads.begin(), table.heads.end())) + "|";
-  for (std::size_t at = 0; at < columns; ++at)
-    out += at >= table.numbers_from && at < table.numbers_to ? "--:|" : ":--|";
+  for (std::size_t at = 0; at < columns; ++at) out += table.is_number(at) ? "--:|" : ":--|";
   out += "\n";
   for (const Row& row : table.rows) {
     auto cells = row.cells;
@@ -121,8 +115,7 @@ std::string warnings_text(const RunResult& run) {
 // How many gates were met, and each that was not.
 std::string gates_text(const RunResult& run) {
   if (run.gates.empty()) return {};
-  const auto met = std::count_if(run.gates.begin(), run.gates.end(),
-                                 [](const auto& gate) { return gate.verdict == "met"; });
+  const auto met = std::ranges::count(run.gates, "met", &result::GateResult::verdict);
   std::string out = fmt::format("- {} of {} met\n", met, plural(std::ssize(run.gates), "gate"));
   for (const auto& gate : run.gates)
     if (gate.verdict != "met")
@@ -146,11 +139,9 @@ std::string markdown_of(const Table& table) {
 
 std::string render_markdown(std::span<const ReportRun> runs, const RenderOptions&) {
   if (runs.empty()) return {};
-  std::string out = head_text(runs) + table_text(case_table(runs, Form::kMarkdown));
-  for (const Subject* subject : subjects()) out += subject_text(*subject, runs);
-  for (std::size_t index = 0; index < runs.size(); ++index)
-    out += tail_text(runs[index].result, runs.size() > 1 ? run_letter(index) : "");
-  return out;
+  std::string out = of_each(runs, head_text) + table_text(case_table(runs, Form::kMarkdown));
+  for (const Subject* subject : kSubjects) out += subject_text(*subject, runs);
+  return out + of_each(runs, tail_text);
 }
 
 }  // namespace paceline::report

@@ -2,7 +2,6 @@
 #include "report/report_run.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "analysis/finding_table.h"
@@ -10,22 +9,12 @@
 #include "base/units.h"
 
 namespace paceline::report {
-namespace {
-
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-}  // namespace
-
 std::string title_of(const result::RunResult& run) {
-  constexpr std::array<std::string_view, 2> kCommands{"infer", "train"};
-  const bool named = std::find(kCommands.begin(), kCommands.end(), run.experiment_name) == kCommands.end();
-  if (named || run.cases.empty()) return run.experiment_name;
+  const bool of_a_command = run.experiment_name == "infer" || run.experiment_name == "train";
+  if (!of_a_command || run.cases.empty()) return run.experiment_name;
   if (run.cases.size() == 1) return run.cases.front().label;
   std::vector<std::string> models;
-  for (const auto& one : run.cases)
-    if (!contains(models, one.benchmark.model)) models.push_back(one.benchmark.model);
+  for (const auto& one : run.cases) place_of(one.benchmark.model, models);
   const auto cases = plural(std::ssize(run.cases), "case");
   if (models.size() > 3) return plural(std::ssize(models), "model") + ": " + cases;
   return join(models, ", ") + ": " + cases;
@@ -35,21 +24,32 @@ std::string run_letter(std::size_t index) {
   return index < 26 ? std::string(1, static_cast<char>('A' + index)) : "R" + std::to_string(index + 1);
 }
 
+std::size_t place_of(const std::string& text, std::vector<std::string>& texts) {
+  const auto found = std::ranges::find(texts, text);
+  if (found == texts.end()) return texts.push_back(text), texts.size() - 1;
+  return static_cast<std::size_t>(found - texts.begin());
+}
+
+std::string of_each(std::span<const ReportRun> runs, TextOfRun text) {
+  std::string out;
+  for (std::size_t index = 0; index < runs.size(); ++index)
+    out += text(runs[index].result, runs.size() > 1 ? run_letter(index) : "");
+  return out;
+}
+
 std::string name_of(const ReportCase& entry) {
   return entry.letter.empty() ? entry.one->label : entry.letter + ": " + entry.one->label;
 }
 
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs) {
-  std::vector<std::vector<ReportCase>> groups;  // by case, in the order in which they first appear
-  std::map<std::string_view, std::size_t> group_of;
+  std::vector<ReportCase> cases;
+  std::map<std::string_view, std::size_t> places;  // of case ids, in the order in which they first appear
   for (std::size_t index = 0; index < runs.size(); ++index)
     for (const auto& one : runs[index].result.cases) {
-      const auto group = group_of.emplace(one.case_id, groups.size()).first->second;
-      if (group == groups.size()) groups.emplace_back();
-      groups[group].push_back({&runs[index], &one, runs.size() > 1 ? run_letter(index) : ""});
+      places.emplace(one.case_id, places.size());
+      cases.push_back({&runs[index], &one, runs.size() > 1 ? run_letter(index) : ""});
     }
-  std::vector<ReportCase> cases;
-  for (const auto& group : groups) cases.insert(cases.end(), group.begin(), group.end());
+  std::ranges::stable_sort(cases, {}, [&](const ReportCase& e) { return places.at(e.one->case_id); });
   return cases;
 }
 

@@ -28,10 +28,25 @@ std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; amon
 // All cases in the order of the first run that has them, so that equal ones are side by side.
 std::vector<ReportCase> side_by_side(std::span<const ReportRun> runs);
 
+// Those of them that a question is true of.
+template <typename Question>
+std::vector<ReportCase> cases_with(std::span<const ReportRun> runs, const Question& question) {
+  auto cases = side_by_side(runs);
+  std::erase_if(cases, [&](const ReportCase& entry) { return !question(*entry.one); });
+  return cases;
+}
+
+// The index of a text in `texts`, to which a new one is added.
+std::size_t place_of(const std::string& text, std::vector<std::string>& texts);
+
 // The name of the plan; for a command line what was measured: "tiny_cnn eager fp32 b1", "resnet50: 4 cases".
 std::string title_of(const result::RunResult& run);
 
 std::string run_letter(std::size_t index);  // A … Z, then R27, …
+
+// The texts of all runs, one after the other; each is made with its letter, which a single run does not have.
+using TextOfRun = std::string(const result::RunResult& run, const std::string& letter);
+std::string of_each(std::span<const ReportRun> runs, TextOfRun text);
 
 // The findings stored with the run, or those of the current rules where it has none.
 std::vector<result::Finding> findings_of(const result::RunResult& run);

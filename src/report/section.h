@@ -13,33 +13,31 @@
 namespace paceline::report {
 
 inline constexpr const char* kNone = "–";  // a cell without a figure
-
 inline constexpr std::size_t kNoNumbers = std::string::npos;
 
 enum class Form { kTerminal, kMarkdown, kPage };
 
 struct Cell {
-  Cell(std::string words) : text(std::move(words)) {}
+  Cell(std::string words, std::string classes = {}) : text(std::move(words)), css(std::move(classes)) {}
   Cell(const char* words) : text(words) {}
   std::string text;
+  std::string css;    // on the page: its classes
   std::string note;   // why there is no figure; below the table of a text, where the cell has a mark
   std::string brief;  // on a terminal where the text does not fit; the rest of the text becomes a note
   // Of the page:
-  std::string css, badge;             // classes of the cell, and of a frame around its text
+  std::string badge;                  // classes of a frame around its text
   std::string link;                   // the id that the text leads to
   std::string code;                   // follows the text
   std::string fold, folded;           // details behind a summary
   std::optional<double> sorted_by{};  // of a cell with a figure
 };
 Cell linked(std::string text, std::string link);
-Cell classed(std::string text, std::string css);
 
 enum class Tone { kPlain, kFaint, kWarning, kProblem };  // colours on a terminal
 
 struct Row {
   std::vector<Cell> cells;
-  std::string
-      instead{};  // the words of a row without figures; they span the columns that it has no cells for
+  std::string instead{};  // words in place of figures; they span the columns that it has no cells for
   Tone tone = Tone::kPlain;
   std::string id{};  // on the page
 };
@@ -56,8 +54,11 @@ struct Table {
   // Of the page:
   std::string css{};
   bool row_heads = false;  // the first cell of a row is its heading
-  bool sortable = false;
+  bool sortable = false;   // only the table of cases is
 
+  [[nodiscard]] bool is_number(std::size_t column) const {
+    return column >= numbers_from && column < numbers_to;
+  }
   void add(std::vector<Cell> cells) { rows.push_back({.cells = std::move(cells)}); }
 };
 
@@ -82,16 +83,17 @@ struct Section {
 };
 using Sections = std::vector<Section>;
 
-// Each is empty for a table without rows. A terminal leaves out columns that do not fit.
 struct TerminalOptions {
   std::size_t width = 100;  // columns; more than 100 are not used
   bool ascii = false;       // for terminals without UTF-8
   bool colour = false;
 };
+
+// The forms of a table, empty without rows. A terminal leaves out columns that do not fit.
 std::string terminal_of(const Table& table, const TerminalOptions& options, std::size_t indent = 2);
 std::string markdown_of(const Table& table);
 std::string html_of(const Table& table);
-
+// Empty where there is nothing to say.
 std::string html_of(const Chart& chart);
 std::string html_of(const Section& section);
 std::string html_of(const Sections& sections);

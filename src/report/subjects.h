@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <span>
 #include <string_view>
 
 #include "report/section.h"
 
-// The subjects of a report beside its table of cases. A new one is a file that makes its sections, and a row
-// of subjects.cc.
+// The subjects of a report beside its table of cases. A new one is a file that makes its sections, and a
+// place in kSubjects.
 namespace paceline::report {
 
 // Where sections stand among the details of a case on the page.
@@ -26,6 +27,7 @@ struct Subject {
 
 extern const Subject kTraining, kOperators, kCrossCheck, kLayers;
 
-std::span<const Subject* const> subjects();  // in the order of a report
+// In the order of a report.
+inline constexpr std::array kSubjects{&kTraining, &kOperators, &kCrossCheck, &kLayers};
 
 }  // namespace paceline::report

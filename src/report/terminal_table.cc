@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/terminal_table.h"
-
+// Renders the report for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +8,10 @@
 #include "analysis/case_query.h"
 #include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
+#include "base/display_text.h"
 #include "base/text.h"
-#include "report/case_table.h"
+#include "report/case_cells.h"
+#include "report/format_table.h"
 #include "report/subjects.h"
 #include "report/text_layout.h"
 
@@ -25,41 +26,15 @@ constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kReset = "\x1b[0
 constexpr std::array<std::string_view, 4> kColours{"", kDim, "\x1b[33m", "\x1b[31m"};  // of each Tone
 constexpr std::array<std::string_view, 10> kDigits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
 
-std::string superscript(std::size_t number) {
-  std::string text;
-  for (const char digit : std::to_string(number)) text += kDigits.at(static_cast<std::size_t>(digit - '0'));
-  return text;
-}
-
-// Notes under the table, each text once; returns the mark that refers to it.
-class Footnotes {
- public:
-  explicit Footnotes(bool ascii) : ascii_(ascii) {}
-  std::string mark(const std::string& text) {
-    auto found = std::find(texts_.begin(), texts_.end(), text);
-    if (found == texts_.end()) found = texts_.insert(texts_.end(), text);
-    const auto number = static_cast<std::size_t>(found - texts_.begin()) + 1;
-    return ascii_ ? fmt::format("[{}]", number) : superscript(number);
-  }
-  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  bool ascii_;
-  std::vector<std::string> texts_;
-};
-
+// The text as this terminal can show it.
 std::string shown(const std::string& text, const TerminalOptions& options) {
   return options.ascii ? to_ascii(text) : text;
-}
-
-std::string paint(const std::string& text, std::string_view colour, bool coloured) {
-  return coloured && !colour.empty() ? std::string(colour) + text + std::string(kReset) : text;
 }
 
 // Every line of the text, wrapped between margins.
 std::string wrapped(const std::string& text, const TerminalOptions& options, std::size_t indent) {
   std::string out;
-  for (const auto& line : wrap(shown(printable(text), options), options.width))
+  for (const auto& line : wrap(shown(on_one_line(text), options), options.width))
     out += std::string(indent, ' ') + line + "\n";
   return out;
 }
@@ -67,36 +42,47 @@ std::string wrapped(const std::string& text, const TerminalOptions& options, std
 class TableLayout {
  public:
   TableLayout(const Table& table, const TerminalOptions& options, std::size_t indent)
-      : table_(table), options_(options), indent_(indent), notes_(options.ascii) {
+      : table_(table), options_(options), indent_(indent) {
     for (const Row& row : table.rows) texts_.push_back(texts_of(row));
     if (table.labels > 0) shorten_labels();
     fit();
     if (table.last_stays) shorten_last();
   }
 
-  [[nodiscard]] std::string text() {
-    std::string out = paint(line_of(table_.heads, ""), kBold, options_.colour) + "\n";
-    for (std::size_t at = 0; at < texts_.size(); ++at) {
-      const Row& row = table_.rows[at];
-      const auto colour = kColours.at(static_cast<std::size_t>(row.tone));
-      out +=
-          paint(line_of(texts_[at], shown(printable(row.instead), options_)), colour, options_.colour) + "\n";
-    }
-    for (const std::string& note : notes_.texts())
-      for (const std::string& line : wrap(shown(notes_.mark(note) + " " + note, options_), options_.width))
-        out += paint(line, kDim, options_.colour) + "\n";
+  [[nodiscard]] std::string text() const {
+    std::string out = painted(line_of(table_.heads, ""), kBold);
+    for (std::size_t at = 0; at < texts_.size(); ++at)
+      out += painted(line_of(texts_[at], on_one_line(table_.rows[at].instead)),
+                     kColours.at(static_cast<std::size_t>(table_.rows[at].tone)));
+    for (std::size_t at = 0; at < notes_.size(); ++at)
+      for (const auto& line : wrap(shown(mark_of(at + 1) + " " + notes_[at], options_), options_.width))
+        out += painted(line, kDim);
     return out;
   }
 
  private:
   using Texts = std::vector<std::string>;
 
+  [[nodiscard]] std::string painted(const std::string& line, std::string_view colour) const {
+    return options_.colour && !colour.empty() ? fmt::format("{}{}{}\n", colour, line, kReset) : line + "\n";
+  }
+
+  [[nodiscard]] std::string mark_of(std::size_t number) const {
+    if (options_.ascii) return fmt::format("[{}]", number);
+    std::string text;
+    for (const char digit : std::to_string(number)) text += kDigits.at(static_cast<std::size_t>(digit - '0'));
+    return text;
+  }
+
+  // The mark of a note below the table, where each stands once.
+  std::string mark(const std::string& note) { return mark_of(place_of(note, notes_) + 1); }
+
   Texts texts_of(const Row& row) {
     Texts texts;
     for (const Cell& cell : row.cells) {
       const auto most = texts.size() < table_.most.size() ? table_.most[texts.size()] : 0;
-      const auto text = printable(cell.text);
-      texts.push_back(!cell.note.empty() ? kNone + notes_.mark(printable(cell.note))
+      const auto text = on_one_line(cell.text);
+      texts.push_back(!cell.note.empty() ? kNone + mark(on_one_line(cell.note))
                       : most > 0         ? truncate_middle(text, most)
                                          : text);
     }
@@ -132,7 +118,7 @@ class TableLayout {
     for (std::size_t at = 0; at < texts_.size(); ++at) {
       if (texts_[at].size() <= last || display_width(texts_[at][last]) <= room) continue;
       const auto& brief = table_.rows[at].cells[last].brief;
-      texts_[at][last] = brief + notes_.mark(std::string(trim(texts_[at][last].substr(brief.size()))));
+      texts_[at][last] = brief + mark(std::string(trim(texts_[at][last].substr(brief.size()))));
     }
   }
 
@@ -146,22 +132,21 @@ class TableLayout {
     std::string line(indent_, ' ');
     for (const auto at : columns_) {
       if (at >= texts.size()) continue;
-      const bool number = at >= table_.numbers_from && at < table_.numbers_to;
-      const std::string cell = shown(texts[at], options_);
-      line += (number ? pad_left(cell, widths_[at]) : pad_right(cell, widths_[at])) + std::string(kGap, ' ');
+      const std::string cell = shown(texts[at], options_), gap(kGap, ' ');
+      line += (table_.is_number(at) ? pad_left(cell, widths_[at]) : pad_right(cell, widths_[at])) + gap;
     }
-    line += instead;
+    line += shown(instead, options_);
     line.erase(line.find_last_not_of(' ') + 1);
-    return shown(truncate(line, options_.width), options_)
-        .substr(0, options_.ascii ? options_.width : std::string::npos);
+    line = shown(truncate(line, options_.width), options_);
+    return options_.ascii ? line.substr(0, options_.width) : line;
   }
 
   const Table& table_;
   const TerminalOptions& options_;
   std::size_t indent_;
   std::vector<Texts> texts_;
+  Texts notes_;
   std::vector<std::size_t> widths_, columns_;  // columns: those that fit
-  Footnotes notes_;
 };
 
 // The sections of a subject, first over all cases, then of each.
@@ -180,11 +165,11 @@ std::string subject_text(const Subject& subject, const ReportRun& run, const Ter
   for (const auto& one : run.result.cases)
     for (const Section& section : subject.of_case(one)) {
       if (!subject.listed || out.empty())
-        out += fmt::format("\n{}{}\n", subject.case_heading, subject.listed ? "" : printable(one.label));
+        out += fmt::format("\n{}{}\n", subject.case_heading, subject.listed ? "" : on_one_line(one.label));
       out += terminal_of(section.table, options);
       add(section.paragraphs, subject.listed ? one.label + ": " : "");
       for (const auto& line : split(section.log, '\n'))
-        if (!line.empty()) out += "  | " + printable(line) + "\n";
+        if (!line.empty()) out += "  | " + on_one_line(line) + "\n";
       noted |= !section.notes.empty();
     }
   if (noted) add({std::string(subject.caveat)});
@@ -203,14 +188,8 @@ std::string findings_text(const RunResult& run, const TerminalOptions& options) 
   return out.empty() ? out : "\nfindings\n" + out;
 }
 
-std::string legend(std::span<const ReportRun> runs) {
-  std::string out;
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const RunResult& run = runs[index].result;
-    out += fmt::format("{}  {}  {}  {}\n", run_letter(index), printable(title_of(run)), run.run_id,
-                       run.started_utc);
-  }
-  return out + "\n";
+std::string legend(const RunResult& run, const std::string& letter) {
+  return fmt::format("{}  {}  {}  {}\n", letter, on_one_line(title_of(run)), run.run_id, run.started_utc);
 }
 
 }  // namespace
@@ -219,15 +198,16 @@ std::string terminal_of(const Table& table, const TerminalOptions& options, std:
   return table.rows.empty() ? "" : TableLayout(table, options, indent).text();
 }
 
-std::string terminal_table(std::span<const ReportRun> runs, const TerminalOptions& asked) {
+// Narrow terminals lose columns from the right, never case and p50.
+std::string render_text(std::span<const ReportRun> runs, const RenderOptions& asked) {
   if (runs.empty()) return {};
-  TerminalOptions options = asked;
+  TerminalOptions options = asked.terminal;
   options.width = std::clamp<std::size_t>(options.width, 20, kMaxWidth);
-  std::string out = runs.size() > 1 ? legend(runs) : "";
+  std::string out = runs.size() > 1 ? of_each(runs, legend) + "\n" : "";
   out += TableLayout(case_table(runs, Form::kTerminal), options, 0).text();
   for (const ReportRun& run : runs) {
     std::string extras;
-    for (const Subject* subject : subjects())
+    for (const Subject* subject : kSubjects)
       extras += subject_text(*subject, run, {options.width - kGap, false, false});
     out += shown(extras, options) + findings_text(run.result, options);
     for (const auto& text : {analysis::closing_sentence(run.result), analysis::unfinished_text(run.result)})
@@ -238,7 +218,7 @@ std::string terminal_table(std::span<const ReportRun> runs, const TerminalOption
 
 std::string terminal_table(const RunResult& run, const TerminalOptions& options) {
   const ReportRun only{run, {}};
-  return terminal_table(std::span(&only, 1), options);
+  return render_text(std::span(&only, 1), {options});
 }
 
 }  // namespace paceline::report

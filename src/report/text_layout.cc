@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "base/display_text.h"
 #include "base/text.h"
 
 namespace paceline::report {
@@ -48,7 +47,7 @@ std::vector<Words> columns_of(const Words& labels) {
   std::vector<Words> rows;
   for (const auto& label : labels) rows.push_back(split(label, ' '));
   const bool alike =
-      std::all_of(rows.begin(), rows.end(), [&](const Words& row) { return row.size() == rows[0].size(); });
+      std::ranges::all_of(rows, [&](const Words& row) { return row.size() == rows[0].size(); });
   if (!alike) return {labels};
   std::vector<Words> columns(rows[0].size());
   for (const auto& row : rows)
@@ -67,12 +66,10 @@ Words joined(const std::vector<Words>& columns, std::size_t rows) {
 // Number of leading bytes that all words share, ending before a code point.
 std::size_t common_bytes(const Words& words) {
   std::size_t length = words[0].size();
-  for (const auto& word : words)
-    length = static_cast<std::size_t>(
-        std::mismatch(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(std::min(length, word.size())),
-                      words[0].begin())
-            .first -
-        word.begin());
+  for (const auto& word : words) {
+    const auto same = std::ranges::mismatch(word, words[0]).in1 - word.begin();
+    length = std::min(length, static_cast<std::size_t>(same));
+  }
   while (length > 0 && length < words[0].size() && !starts_code_point(words[0][length])) --length;
   return length;
 }
@@ -92,7 +89,7 @@ std::size_t cut_common(Words& words, std::size_t excess) {
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+  return static_cast<std::size_t>(std::ranges::count_if(text, starts_code_point));
 }
 
 std::string pad_right(std::string_view text, std::size_t width) {
@@ -129,8 +126,7 @@ std::vector<std::string> short_labels(const std::vector<std::string>& labels, st
     cut[at] = display_width(labels[at]) <= width ? labels[at] : truncate_middle(cut[at], width);
   std::vector<std::string> shown;
   for (std::size_t at = 0; at < labels.size(); ++at) {
-    const bool told_apart =
-        std::count(cut.begin(), cut.end(), cut[at]) == std::count(labels.begin(), labels.end(), labels[at]);
+    const bool told_apart = std::ranges::count(cut, cut[at]) == std::ranges::count(labels, labels[at]);
     shown.push_back(told_apart ? cut[at] : labels[at]);
   }
   return shown;
@@ -146,10 +142,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     lines.back() += word;
   }
   return lines;
-}
-
-std::string printable(std::string_view text) {
-  return on_one_line(text);
 }
 
 std::string to_ascii(std::string_view text) {

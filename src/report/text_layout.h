@@ -23,9 +23,6 @@ std::vector<std::string> short_labels(const std::vector<std::string>& labels, st
 // Lines of at most `width` columns, broken at blanks; a longer word has its own line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-// Writes control characters as "\x1b": names come from users and must not control the terminal.
-std::string printable(std::string_view text);
-
 // Replaces typography for a plain terminal: "±" by "+/-", "–" by "-"; anything else beyond ASCII by '?'.
 std::string to_ascii(std::string_view text);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/case_query.h"
 #include "base/units.h"
@@ -24,10 +25,6 @@ constexpr const char* kPartsReading =
     "waiting for slower ranks included. The parts add up to the mean step, less what the slowest rank "
     "took longer than the others.";
 
-std::string share(const Number& part, const Number& whole) {
-  return part && whole && *whole > 0 ? format_percent(*part / *whole) : kNone;
-}
-
 // Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
 std::string doubt_of(const ReportCase& entry) {
   const CaseResult& one = *entry.one;
@@ -45,19 +42,18 @@ std::string speedup_text(const ReportCase& entry) {
   return doubt_of(entry).empty() ? fmt::format("{:.2f}", *entry.one->scaling.front().speedup) : kNoClaim;
 }
 
-// Shares of the step time by part, in the order of the step, for the last row.
+// Adds the shares of the step time by part, in the order of the step, to the last row.
 void add_parts(Table& table, const Training& t) {
   const auto& p = t.parts;
   const auto& s = t.shares;
-  auto& cells = table.rows.back().cells;
-  if (result::has_shares(t))
-    for (const Number* part : {&s.data_wait, &s.forward, &s.backward, &s.exposed, &s.optimizer})
-      cells.emplace_back(percent_or_none(*part));
-  else
-    cells.insert(
-        cells.end(),
-        {percent_or_none(t.data_wait_share), share(p.forward_ns, p.step_ns), share(p.backward_ns, p.step_ns),
-         t.ddp ? percent_or_none(t.exposed_share) : kNone, share(p.optimizer_ns, p.step_ns)});
+  const auto of_step = [&](const Number& part) {
+    return part && p.step_ns && *p.step_ns > 0 ? Number(*part / *p.step_ns) : Number();
+  };
+  const std::array shares = result::has_shares(t)
+                                ? std::array{s.data_wait, s.forward, s.backward, s.exposed, s.optimizer}
+                                : std::array{t.data_wait_share, of_step(p.forward_ns), of_step(p.backward_ns),
+                                             t.ddp ? t.exposed_share : Number(), of_step(p.optimizer_ns)};
+  for (const Number& part : shares) table.rows.back().cells.emplace_back(percent_or_none(part));
 }
 
 // Both tables below, as narrow as a terminal is.
@@ -73,17 +69,9 @@ Table short_table(const std::vector<ReportCase>& cases) {
   return table;
 }
 
-// The item that all cases count, else "items".
-std::string item_of(const std::vector<ReportCase>& cases) {
-  const auto& item = cases.front().one->throughput.item;
-  const bool same = std::all_of(cases.begin(), cases.end(),
-                                [&](const ReportCase& e) { return e.one->throughput.item == item; });
-  return same && !item.empty() ? item : "items";
-}
-
 // What the chart over ranks shows, and more.
 Table scaling_table(const std::vector<ReportCase>& cases) {
-  Table table{.heads = {"case", "ranks", "step p50 ms", item_of(cases) + "/s", "speed-up", "efficiency",
+  Table table{.heads = {"case", "ranks", "step p50 ms", throughput_head(cases), "speed-up", "efficiency",
                         "straggler index", "loss", "total"}};
   for (const ReportCase& entry : cases) {
     const CaseResult& one = *entry.one;
@@ -105,25 +93,18 @@ Table part_table(const std::vector<ReportCase>& cases) {
   return table;
 }
 
-std::vector<ReportCase> training_cases(std::span<const ReportRun> runs) {
-  auto cases = side_by_side(runs);
-  std::erase_if(cases, [](const ReportCase& entry) { return !is_training(*entry.one); });
-  return cases;
-}
-
 // The notes of the cases, and why scaling may not be claimed, each once.
 std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
   std::vector<std::string> notes;
-  const auto add = [&](const std::string& note) {
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-  };
   for (const ReportCase& entry : cases) {
-    for (const auto& note : entry.one->training.front().notes) add(note);
+    for (const auto& note : entry.one->training.front().notes) place_of(note, notes);
     if (!result::has_shares(entry.one->training.front()))
-      add("a result of an earlier version: its parts of a step are medians, and shares of them need not add "
-          "up");
+      place_of(
+          "a result of an earlier version: its parts of a step are medians, and shares of them need not add "
+          "up",
+          notes);
     if (const auto doubt = doubt_of(entry); !doubt.empty())
-      add("what more ranks gain is not claimed: " + doubt);
+      place_of("what more ranks gain is not claimed: " + doubt, notes);
   }
   return notes;
 }
@@ -186,7 +167,7 @@ Table epoch_table(const Training& t) {
   Table table{
       .heads = {"epoch", "steps", "samples", "loss", "accuracy", "learning rate", "seconds", "samples/s"},
       .numbers_from = 0};
-  const bool held_out = std::any_of(t.epochs.begin(), t.epochs.end(), has_held_out);
+  const bool held_out = std::ranges::any_of(t.epochs, has_held_out);
   if (held_out) table.heads.insert(table.heads.end(), {"held-out loss", "held-out accuracy"});
   for (const auto& e : t.epochs) {
     table.add({std::to_string(e.epoch + 1), std::to_string(e.steps), std::to_string(e.samples),
@@ -269,7 +250,7 @@ std::string loss_reading(const std::vector<ReportCase>& cases) {
 }
 
 Sections training_sections(std::span<const ReportRun> runs, Form form) {
-  const auto cases = training_cases(runs);
+  const auto cases = cases_with(runs, is_training);
   if (cases.empty()) return {};
   if (form == Form::kTerminal) return {{.table = short_table(cases), .notes = notes_of(cases)}};
   return {{.chart = {"scaling", "Scaling over ranks", scaling_reading(cases), "efficiency"},

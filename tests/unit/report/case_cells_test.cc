@@ -35,14 +35,20 @@ TEST(CaseCells, OneHalfWidthStandsOnlyForAboutSymmetricIntervals) {
 }
 
 TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {
-  auto run = ::paceline::testing::sample_run();
-  auto& one = run.cases[1];
-  EXPECT_EQ(cells_of(run, one).speedup, "1.13 ±0.03");
+  ReportRun run{testing::sample_run(), {}};
+  auto& one = run.result.cases[1];
+  const auto speedup = [&] {
+    const auto table = case_table(std::span(&run, 1), Form::kMarkdown);
+    EXPECT_EQ(table.heads.at(4), "vs baseline");
+    return table.rows.at(1).cells.at(4);
+  };
+  EXPECT_EQ(speedup().text, "1.13 ±0.03");
   one.speedup.verdict = "inconclusive";
-  EXPECT_EQ(cells_of(run, one).speedup, "1.10–1.16");
+  EXPECT_EQ(speedup().text, "1.10–1.16");
+  EXPECT_EQ(speedup().note, "");
   one.speedup.reason = "fewer than six pairs of processes";
-  EXPECT_EQ(cells_of(run, one).speedup, "");
-  EXPECT_EQ(cells_of(run, one).no_claim, "fewer than six pairs of processes");
+  EXPECT_EQ(speedup().text, "no claim");
+  EXPECT_EQ(speedup().note, "no claim: fewer than six pairs of processes");
 }
 
 TEST(CaseCells, AMissingValueIsNoText) {

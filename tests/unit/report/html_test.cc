@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include "report/chart_data.h"
 #include "report/decimate.h"
 #include "report/format_table.h"
-#include "report/resources.h"
+#include "report/html_parts.h"
 #include "result/metric_table.h"
 #include "support/sample_runs.h"
 

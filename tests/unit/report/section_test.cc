@@ -58,7 +58,7 @@ TEST(Sections, StandOnThePageWithTheirTitleWhereTheySaySomething) {
 }
 
 TEST(Subjects, HaveHeadingsAndSomethingToSay) {
-  for (const Subject* subject : subjects()) {
+  for (const Subject* subject : kSubjects) {
     EXPECT_FALSE(subject->heading.empty());
     EXPECT_TRUE(subject->of_runs || subject->of_case);
     EXPECT_EQ(subject->of_runs != nullptr, !subject->id.empty()) << subject->heading;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "report/terminal_table.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/format_table.h"
 #include "report/text_layout.h"
 #include "support/sample_runs.h"
 
@@ -147,7 +146,7 @@ TEST(TerminalTable, StoredFindingsWinOverNewOnes) {
 
 TEST(TerminalTable, SeveralRunsHaveARunColumn) {
   const std::vector<ReportRun> runs{{sample_run(), {}}, {sample_run(), {}}};
-  const auto lines = split(terminal_table(runs, {}), '\n');
+  const auto lines = split(find_format("text").render(runs, {}), '\n');
   EXPECT_EQ(lines[0], "A  quickstart  20261121T014500Z-7f3a  2026-11-21T01:45:00Z");
   EXPECT_EQ(lines[4].substr(0, 39), "resnet50 eager fp32 b1                A");
   EXPECT_EQ(lines[5].substr(0, 39), "resnet50 eager fp32 b1                B");

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/display_text.h"
+
 namespace paceline::report {
 namespace {
 
@@ -52,7 +54,7 @@ TEST(TextLayout, WrapsAtBlanks) {
 TEST(TextLayout, AsciiAndControlCharacters) {
   EXPECT_EQ(to_ascii("1.99–2.11 ±3 µs…"), "1.99-2.11 +/-3 us...");
   EXPECT_EQ(to_ascii("naïve ☃"), "na?ve ?");
-  EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\n");
+  EXPECT_EQ(on_one_line("a\x1b[31mb\n"), "a\\x1b[31mb\\n");
 }
 
 }  // namespace

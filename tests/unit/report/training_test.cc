@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "report/chart_data.h"
 #include "report/format_table.h"
+#include "report/html_parts.h"
 #include "report/subjects.h"
 #include "report/text_layout.h"
 #include "support/sample_runs.h"
