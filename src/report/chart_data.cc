@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "analysis/case_query.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/decimate.h"
+#include "report/html_parts.h"
 #include "result/metric_table.h"
 #include "result/training_scaling.h"
 
@@ -54,6 +56,7 @@ std::string series_name(const ReportCase& entry) {
   std::string name = trains ? fmt::format("{} r{}", b.precision, b.world_size) : b.engine + " " + b.precision;
   if (b.layout != "contiguous") name += " " + b.layout;
   for (const auto& [key, value] : b.params) name += " " + param_words(key, value);
+  name = trim(name);  // a kind without engines has parameters only
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 

@@ -73,7 +73,7 @@ constexpr std::array<std::string_view, 4> kOfInference{"accuracy", "agreement", 
 bool concerns(const result::Metric& row, const CaseResult& one) {
   if (row.anchor == "load") return !one.load.empty();
   if (std::ranges::count(kOfTraining, row.anchor) > 0) return is_training(one);
-  if (std::ranges::count(kOfInference, row.anchor) > 0) return !is_training(one);
+  if (std::ranges::count(kOfInference, row.anchor) > 0) return one.benchmark.kind == "inference";
   if (row.anchor == "device-time") return bool(one.device_p50_ns.value);
   return row.anchor != "cross-check" || one.cross_check.asked;
 }
@@ -91,14 +91,14 @@ Section figures_section(const CaseResult& one) {
     const MetricValue value = analysis::metric_value(row, one);
     const std::string reason = no_number(row, value, one);
     if (reason.empty())
-      section.table.add({linked(std::string(row.title), fmt::format("formula-{}", row.name)),
-                         (value.at_least ? "at least " : "") + value_text(row, *value.value),
-                         interval_text(row, value)});
+      section.table.add(linked(std::string(row.title), fmt::format("formula-{}", row.name)),
+                        (value.at_least ? "at least " : "") + value_text(row, *value.value),
+                        interval_text(row, value));
     else
       add_to(missing, reason, std::string(row.title));
   }
   for (const auto& [reason, figures] : missing)
-    section.table.add({join(figures, ", "), Cell(kNone, "missing"), reason});
+    section.table.add(join(figures, ", "), Cell(kNone, "missing"), reason);
   return section;
 }
 
@@ -108,9 +108,9 @@ Section processes_section(const CaseResult& one) {
       .numbers_from = kNoNumbers,
       .css = "processes"};
   for (const auto& r : one.repetitions)
-    table.add({std::to_string(r.index + 1), std::to_string(r.n), or_none(r.p50_ns, format_ms),
-               or_none(r.first_iteration_ns, format_ms), percent_or_none(r.foreign_cpu_frac),
-               fmt::format("{} ({})", r.warmup_iterations, r.steady_state), spaced(r.stop_reason)});
+    table.add(std::to_string(r.index + 1), std::to_string(r.n), or_none(r.p50_ns, format_ms),
+              or_none(r.first_iteration_ns, format_ms), percent_or_none(r.foreign_cpu_frac),
+              fmt::format("{} ({})", r.warmup_iterations, r.steady_state), spaced(r.stop_reason));
   return {.title = "Processes", .table = table};
 }
 

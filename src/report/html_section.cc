@@ -71,7 +71,7 @@ Cell linked(std::string text, std::string link) {
 
 Table rows_table(const std::vector<std::pair<std::string, std::string>>& rows) {
   Table table{.numbers_from = kNoNumbers, .css = "rows", .row_heads = true};
-  for (const auto& [name, value] : rows) table.add({name, value});
+  for (const auto& [name, value] : rows) table.add(name, value);
   return table;
 }
 

@@ -25,8 +25,8 @@ Table layer_table(const std::vector<result::LayerRow>& layers) {
               .most = {26, 18, 0, 21},  // on a terminal of 100 columns
               .columns_kept = 6};
   for (const auto& row : layers)
-    table.add({or_dash(row.name), or_dash(row.type), or_dash(row.precision), or_dash(row.model_layer),
-               or_none(row.time_ns, format_ms), percent_or_none(row.share)});
+    table.add(or_dash(row.name), or_dash(row.type), or_dash(row.precision), or_dash(row.model_layer),
+              or_none(row.time_ns, format_ms), percent_or_none(row.share));
   return table;
 }
 

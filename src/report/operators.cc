@@ -38,8 +38,8 @@ Table operator_table(const OperatorProfile& profile) {
   const auto others = *profile.operators - static_cast<std::int64_t>(profile.top.size());
   rest.name = "(" + plural(others, "other") + ")";
   if (others > 0) table.add(operator_cells(rest, steps));
-  table.add({"(in no operator)", kNone, ms(profile.outside_ns, steps), kNone,
-             percent_or_none(profile.outside_share)});
+  table.add("(in no operator)", kNone, ms(profile.outside_ns, steps), kNone,
+            percent_or_none(profile.outside_share));
   return table;
 }
 

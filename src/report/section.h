@@ -60,6 +60,12 @@ struct Table {
     return column >= numbers_from && column < numbers_to;
   }
   void add(std::vector<Cell> cells) { rows.push_back({.cells = std::move(cells)}); }
+  template <class... Texts>
+  void add(Texts&&... texts) {
+    auto& cells = rows.emplace_back().cells;
+    cells.reserve(sizeof...(texts));
+    (cells.emplace_back(std::forward<Texts>(texts)), ...);
+  }
 };
 
 // A table of names and values.

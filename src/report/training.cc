@@ -62,7 +62,7 @@ Table short_table(const std::vector<ReportCase>& cases) {
               .labels = 35};
   for (const ReportCase& entry : cases) {
     const Training& t = entry.one->training.front();
-    table.add({entry.one->label, efficiency_text(entry)});
+    table.add(entry.one->label, efficiency_text(entry));
     add_parts(table, t);
     table.rows.back().cells.emplace_back(significant_or_none(t.last_loss));
   }
@@ -76,10 +76,10 @@ Table scaling_table(const std::vector<ReportCase>& cases) {
   for (const ReportCase& entry : cases) {
     const CaseResult& one = *entry.one;
     const Training& t = one.training.front();
-    table.add({name_of(entry), std::to_string(one.benchmark.world_size),
-               with_interval(one.headline.p50_ns, 1e-6), or_none(one.throughput.per_s.value, format_rate),
-               speedup_text(entry), efficiency_text(entry), significant_or_none(t.straggler_index),
-               significant_or_none(t.last_loss), or_none(t.total_ns, format_duration_ns)});
+    table.add(name_of(entry), std::to_string(one.benchmark.world_size),
+              with_interval(one.headline.p50_ns, 1e-6), or_none(one.throughput.per_s.value, format_rate),
+              speedup_text(entry), efficiency_text(entry), significant_or_none(t.straggler_index),
+              significant_or_none(t.last_loss), or_none(t.total_ns, format_duration_ns));
   }
   return table;
 }
@@ -87,7 +87,7 @@ Table scaling_table(const std::vector<ReportCase>& cases) {
 Table part_table(const std::vector<ReportCase>& cases) {
   Table table{.heads = {"share of a step", "data wait", "forward", "backward", "exposed", "optimizer"}};
   for (const ReportCase& entry : cases) {
-    table.add({name_of(entry)});
+    table.add(name_of(entry));
     add_parts(table, entry.one->training.front());
   }
   return table;
@@ -150,11 +150,11 @@ Table rank_table(const Training& t) {
               .numbers_from = 3};
   const auto ms = [](const Number& ns) { return or_none(ns, format_ms); };
   for (const auto& r : t.ranks)
-    table.add({std::to_string(r.rank), r.host, r.cpus, std::to_string(r.threads), ms(r.parts.step_ns),
-               ms(r.compute_ns), ms(r.parts.data_wait_ns), ms(r.parts.forward_ns), ms(r.parts.backward_ns),
-               t.ddp ? ms(r.parts.exposed_ns) : kNone, ms(r.parts.optimizer_ns),
-               t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone,
-               r.rss_peak_bytes ? format_bytes(static_cast<double>(*r.rss_peak_bytes)) : kNone});
+    table.add(std::to_string(r.rank), r.host, r.cpus, std::to_string(r.threads), ms(r.parts.step_ns),
+              ms(r.compute_ns), ms(r.parts.data_wait_ns), ms(r.parts.forward_ns), ms(r.parts.backward_ns),
+              t.ddp ? ms(r.parts.exposed_ns) : kNone, ms(r.parts.optimizer_ns),
+              t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone,
+              r.rss_peak_bytes ? format_bytes(static_cast<double>(*r.rss_peak_bytes)) : kNone);
   return table;
 }
 
@@ -170,9 +170,9 @@ Table epoch_table(const Training& t) {
   const bool held_out = std::ranges::any_of(t.epochs, has_held_out);
   if (held_out) table.heads.insert(table.heads.end(), {"held-out loss", "held-out accuracy"});
   for (const auto& e : t.epochs) {
-    table.add({std::to_string(e.epoch + 1), std::to_string(e.steps), std::to_string(e.samples),
-               significant_or_none(e.loss), percent_or_none(e.accuracy), significant_or_none(e.learning_rate),
-               significant_or_none(e.seconds), or_none(e.samples_per_s, format_rate)});
+    table.add(std::to_string(e.epoch + 1), std::to_string(e.steps), std::to_string(e.samples),
+              significant_or_none(e.loss), percent_or_none(e.accuracy), significant_or_none(e.learning_rate),
+              significant_or_none(e.seconds), or_none(e.samples_per_s, format_rate));
     auto& cells = table.rows.back().cells;
     if (held_out)
       cells.insert(cells.end(), {significant_or_none(e.eval_loss), percent_or_none(e.eval_accuracy)});
@@ -183,18 +183,17 @@ Table epoch_table(const Training& t) {
 Table bucket_table(const Training& t) {
   Table table{.heads = {"bucket", "size", "launched ms", "finished ms"}, .numbers_from = 0};
   for (const auto& bucket : t.buckets)
-    table.add({std::to_string(table.rows.size() + 1), format_bytes(static_cast<double>(bucket.bytes)),
-               or_none(bucket.launched_ns, format_ms), or_none(bucket.finished_ns, format_ms)});
+    table.add(std::to_string(table.rows.size() + 1), format_bytes(static_cast<double>(bucket.bytes)),
+              or_none(bucket.launched_ns, format_ms), or_none(bucket.finished_ns, format_ms));
   return table;
 }
 
 Table restart_table(const Training& t) {
   Table table{.heads = {"fault", "noticed after", "first step after", "steps lost", "ranks"}};
   for (const auto& r : t.restarts)
-    table.add({r.cause, or_none(r.detect_ns, format_duration_ns),
-               or_none(r.first_step_ns, format_duration_ns),
-               r.steps_lost ? std::to_string(*r.steps_lost) : kNone,
-               fmt::format("{} → {}", r.world_before, r.world_after)});
+    table.add(r.cause, or_none(r.detect_ns, format_duration_ns), or_none(r.first_step_ns, format_duration_ns),
+              r.steps_lost ? std::to_string(*r.steps_lost) : kNone,
+              fmt::format("{} → {}", r.world_before, r.world_after));
   return table;
 }
 
