@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/text.h"
@@ -13,6 +12,7 @@
 #include "config/engine_of_model.h"
 #include "config/plan_reader.h"
 #include "config/training_rules.h"
+#include "config/value.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -47,10 +47,6 @@ Coordinates baseline_of(const Workload& workload) {
         (axis != std::string_view("engine") || workload.settings.texts(option).front() != kEngineOfModel))
       at[axis] = value_text(workload.settings.list(option).front());
   return at;
-}
-
-bool is_default(const Option& option, const std::vector<Value>& values) {
-  return values.size() == 1 && !option.fallback.empty() && value_text(values.front()) == option.fallback;
 }
 
 // What to use instead of an option that is not available, in words.
@@ -94,9 +90,6 @@ void add_model_reasons(const Case& item, std::vector<std::string>& reasons) {
                                   model->max_sequence_length, length));
 }
 
-// Options whose default holds for every device, and whose other values need a device that is not the CPU.
-constexpr std::array kDeviceOptions{"io", "cuda_graph"};
-
 // Adds reasons against what needs a device other than the CPU.
 void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
   const bool apart = item.settings.has("instances_per_device");
@@ -109,12 +102,13 @@ void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (item.settings.text("precision") == "tf32")
     reasons.emplace_back("precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
   if (apart) reasons.emplace_back("'instances_per_device' is for device: cuda");
-  if (item.settings.has("cuda.cudnn_benchmark"))
-    reasons.emplace_back("'cuda.cudnn_benchmark' is for device: cuda");
-  for (const char* name : kDeviceOptions)
-    if (const auto value = value_text(item.settings.list(name).front());
-        value != find_option(name, kind_bit(item.kind))->fallback)
-      reasons.push_back(fmt::format("'{}: {}' is for device: cuda", name, value));
+  for (const Option* option : options_of(kInference)) {
+    const auto name = singular(*option);
+    const auto values = option->gpu_only ? item.settings.list(name) : std::vector<Value>{};
+    if (is_default(*option, values)) continue;
+    const auto value = option->fallback.empty() ? "" : ": " + value_text(values.front());
+    reasons.push_back(fmt::format("'{}{}' is for device: cuda", name, value));
+  }
 }
 
 void add_cache_reasons(const Case& item, std::vector<std::string>& reasons) {

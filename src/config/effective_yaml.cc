@@ -91,14 +91,12 @@ void add_map(Writer& writer, const Option& option, const Settings& settings) {
 
 std::string settings_yaml(const Settings& settings, unsigned kinds, const std::string& indent) {
   Writer writer(indent);
-  for (const auto& group : option_groups())
-    for (const auto& option : group.options) {
-      if ((option.kinds & kinds) == 0) continue;
-      if (option.is_map())
-        add_map(writer, option, settings);
-      else if (settings.has(option.name))
-        writer.add(option.name, rendered(option, settings.list(option.name)));
-    }
+  for (const Option* option : options_of(kinds)) {
+    if (option->is_map())
+      add_map(writer, *option, settings);
+    else if (settings.has(option->name))
+      writer.add(option->name, rendered(*option, settings.list(option->name)));
+  }
   return writer.text();
 }
 

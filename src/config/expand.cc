@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -15,6 +14,7 @@
 #include "config/plan_reader.h"
 #include "config/precision_table.h"
 #include "config/training_rules.h"
+#include "config/value.h"
 #include "config/vocabulary.h"
 
 // Expands a plan to its cases: the product of the axes in the order of the option table, values in file
@@ -31,11 +31,9 @@ struct Axis {
 
 std::vector<Axis> axes_of(const Workload& workload) {
   std::vector<Axis> axes;
-  const unsigned kind = kind_bit(workload.kind);
-  for (const auto& group : option_groups())
-    for (const auto& option : group.options)
-      if (option.form == OptionForm::kAxis && (option.kinds & kind) && workload.settings.has(option.name))
-        axes.push_back({std::string(singular(option)), workload.settings.list(option.name)});
+  for (const Option* option : options_of(kind_bit(workload.kind)))
+    if (option->form == OptionForm::kAxis && workload.settings.has(option->name))
+      axes.push_back({std::string(singular(*option)), workload.settings.list(option->name)});
   for (const auto& [name, values] : workload.settings.all())
     if (name.starts_with("env.")) axes.push_back({name, values});
   return axes;
@@ -65,41 +63,23 @@ std::string sanitised(std::string_view text) {
   return out;
 }
 
-// How an axis appears in the name of a case.
-struct NamePart {
-  std::string_view axis;
-  std::string_view prefix;
-  enum class When { kAlways, kSeveral, kNotDefault } when;
-};
-constexpr std::array<NamePart, 28> kNameParts{
-    {{"model", "", NamePart::When::kAlways},
-     {"collective", "", NamePart::When::kAlways},
-     {"kind", "", NamePart::When::kAlways},  // stands for the engine outside inference
-     {"engine", "", NamePart::When::kAlways},
-     {"precision", "", NamePart::When::kAlways},
-     {"sleep_us", "", NamePart::When::kAlways},
-     {"dtype", "", NamePart::When::kAlways},
-     {"reduction", "", NamePart::When::kSeveral},
-     {"batch", "b", NamePart::When::kAlways},
-     {"ranks", "r", NamePart::When::kAlways},
-     {"threads", "t", NamePart::When::kSeveral},
-     {"layout", "", NamePart::When::kNotDefault},
-     {"device", "", NamePart::When::kNotDefault},
-     {"ddp.enabled", "ddp=", NamePart::When::kNotDefault},
-     {"ddp.comm_hook", "", NamePart::When::kNotDefault},
-     {"ddp.bucket_cap_mb", "bucket", NamePart::When::kSeveral},
-     {"io", "", NamePart::When::kNotDefault},
-     {"cache_mode", "", NamePart::When::kNotDefault},
-     {"cuda_graph", "cuda_graph=", NamePart::When::kNotDefault},
-     {"sequence_length", "s", NamePart::When::kSeveral},
-     {"scenario", "", NamePart::When::kNotDefault},
-     {"instances", "i", NamePart::When::kAlways},
-     {"threads_per_instance", "ti", NamePart::When::kAlways},
-     {"concurrency", "c", NamePart::When::kAlways},
-     {"arrival_rate_per_s", "rate", NamePart::When::kAlways},
-     {"server.load", "load", NamePart::When::kAlways},
-     {"server.max_batch", "mb", NamePart::When::kAlways},
-     {"server.batch_timeout_ms", "bt", NamePart::When::kAlways}}};
+std::vector<const Option*> ordered_name_parts(unsigned kind) {
+  auto parts = options_of(kind);
+  std::erase_if(parts, [](const Option* option) { return option->name_part.place == 0; });
+  std::sort(parts.begin(), parts.end(),
+            [](const Option* a, const Option* b) { return a->name_part.place < b->name_part.place; });
+  return parts;
+}
+
+// The options that names of cases show, in their order there.
+const std::vector<const Option*>& name_parts_of(WorkloadKind kind) {
+  static const auto kParts = [] {
+    std::vector<std::vector<const Option*>> parts;
+    for (const auto& row : kWorkloadKinds) parts.push_back(ordered_name_parts(kind_bit(row.kind)));
+    return parts;
+  }();
+  return kParts.at(static_cast<std::size_t>(kind));
+}
 
 // The product of the axes of one workload.
 class Expander {
@@ -177,16 +157,14 @@ class Expander {
     return model && model->default_sequence_length > 0;
   }
 
-  [[nodiscard]] bool shown(const NamePart& part, const Case& item) const {
-    if (!item.settings.has(part.axis)) return false;
-    if (part.axis == "kind") return !traits_of(item.kind).in_case_names.empty();
-    if (part.axis == "precision" && item.settings.text("precision") == kPrecisionOfFile) return false;
-    if (part.when == NamePart::When::kAlways) return true;
-    if (part.when == NamePart::When::kNotDefault)
-      return value_text(item.settings.list(part.axis).front()) !=
-             find_option(part.axis, kind_bit(item.kind))->fallback;
-    const auto axis =
-        std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == part.axis; });
+  [[nodiscard]] bool shown(const Option& option, const Case& item) const {
+    const auto key = singular(option);
+    if (!item.settings.has(key)) return false;
+    if (key == "kind") return !traits_of(item.kind).in_case_names.empty();
+    if (key == "precision" && item.settings.text(key) == kPrecisionOfFile) return false;
+    if (option.name_part.shown == Shown::kAlways) return true;
+    if (option.name_part.shown == Shown::kNotDefault) return !is_default(option, item.settings.list(key));
+    const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == key; });
     return axis != axes_.end() && axis->values.size() > 1;
   }
 
@@ -199,12 +177,13 @@ class Expander {
 
   [[nodiscard]] std::vector<std::string> name_parts(const Case& item) const {
     std::vector<std::string> parts;
-    for (const auto& part : kNameParts)
-      if (shown(part, item)) {
-        std::string text = part.axis == "kind" ? std::string(traits_of(item.kind).in_case_names)
-                                               : value_text(item.settings.list(part.axis).front());
-        if (part.axis == "model") text = shown_model(text);
-        parts.push_back(std::string(part.prefix) + text);
+    for (const Option* option : name_parts_of(item.kind))
+      if (shown(*option, item)) {
+        const auto key = singular(*option);
+        std::string text = key == "kind" ? std::string(traits_of(item.kind).in_case_names)
+                                         : value_text(item.settings.list(key).front());
+        if (key == "model") text = shown_model(text);
+        parts.push_back(std::string(option->name_part.prefix) + text);
       }
     for (const auto& axis : axes_)
       if (axis.name.starts_with("env.") && axis.values.size() > 1)
@@ -228,16 +207,18 @@ class Expander {
 
 using Facts = std::map<std::string, std::string>;  // name of an option, or "env.NAME", to its value
 
-bool is_axis(const std::string& name) {
-  return name.starts_with("env.") || std::any_of(kNameParts.begin(), kNameParts.end(),
-                                                 [&](const auto& part) { return part.axis == name; });
+// The part of a case's name that an option is; null: none.
+const NamePart* name_part_of(const std::string& name, WorkloadKind kind) {
+  for (const Option* option : name_parts_of(kind))
+    if (singular(*option) == name) return &option->name_part;
+  return nullptr;
 }
 
 // What may distinguish cases of the same name: their axes, or all other options.
 Facts facts_of(const Case& item, bool axes) {
   Facts facts;
   for (const auto& [name, values] : item.settings.all())
-    if (is_axis(name) == axes && !name.starts_with("baseline."))
+    if ((name_part_of(name, item.kind) != nullptr) == axes && !name.starts_with("baseline."))
       facts[name] = join(item.settings.texts(name), ",");
   if (axes)
     for (const auto& [name, value] : item.env) facts["env." + name] = value;
@@ -245,9 +226,9 @@ Facts facts_of(const Case& item, bool axes) {
 }
 
 // "t2", "X=a", "iterations=9"; an axis without its own prefix is in the name already, though cut short.
-std::string difference(const std::string& name, const std::string& value) {
-  for (const auto& part : kNameParts)
-    if (part.axis == name && part.when != NamePart::When::kAlways) return std::string(part.prefix) + value;
+std::string difference(const std::string& name, const std::string& value, WorkloadKind kind) {
+  const NamePart* part = name_part_of(name, kind);
+  if (part && part->shown != Shown::kAlways) return std::string(part->prefix) + value;
   return (name.starts_with("env.") ? name.substr(4) : name) + "=" + value;
 }
 
@@ -260,7 +241,7 @@ void name_differences(const std::vector<Case*>& same, bool axes) {
   for (std::size_t i = 0; i < same.size(); ++i)
     for (const auto& fact : facts[i]) {
       if (holders[fact] == same.size()) continue;
-      const std::string part = difference(fact.first, fact.second);
+      const std::string part = difference(fact.first, fact.second, same[i]->kind);
       same[i]->label += " " + part;
       same[i]->id = (same[i]->id + "-" + sanitised(part)).substr(0, kMaxId);
     }

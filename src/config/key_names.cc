@@ -18,12 +18,10 @@ std::string_view leaf(std::string_view key) {
 
 std::vector<std::string> keys_for(unsigned kinds) {
   std::vector<std::string> keys;
-  for (const auto& group : option_groups())
-    for (const auto& option : group.options) {
-      if ((option.kinds & kinds) == 0) continue;
-      keys.emplace_back(option.name);
-      for (auto& alias : alias_names(option)) keys.push_back(std::move(alias));
-    }
+  for (const Option* option : options_of(kinds)) {
+    keys.emplace_back(option->name);
+    for (auto& alias : alias_names(*option)) keys.push_back(std::move(alias));
+  }
   return keys;
 }
 
@@ -63,12 +61,10 @@ std::vector<std::string> section_keys(std::string_view section, unsigned kinds) 
   const auto add = [&](std::string_view name) {
     if (name.starts_with(prefix)) keys.emplace_back(name.substr(prefix.size()));
   };
-  for (const auto& group : option_groups())
-    for (const auto& option : group.options) {
-      if ((option.kinds & kinds) == 0) continue;
-      add(option.name);
-      for (const auto& alias : alias_names(option)) add(alias);
-    }
+  for (const Option* option : options_of(kinds)) {
+    add(option->name);
+    for (const auto& alias : alias_names(*option)) add(alias);
+  }
   return keys;
 }
 

@@ -9,6 +9,16 @@
 // The groups of the option table, one source file each; use option_groups().
 namespace paceline::config {
 
+using enum OptionType;
+using enum OptionForm;
+using enum Shown;
+
+// A row outside the identity of a case: how long and how exactly is measured, where files are, what is shown.
+constexpr Option aside(Option option) {
+  option.identity = false;
+  return option;
+}
+
 // The names in a table that other layers share, as choices.
 template <typename Row, std::size_t N>
 constexpr std::array<Choice, N> choices_of(const std::array<Row, N>& rows) {

@@ -53,6 +53,17 @@ bool has_flag(const Option& option, std::string_view flag, unsigned command) {
   return listed(dashed(option.aliases), key);
 }
 
+// What rows leave open is as the group has it.
+OptionGroup group(std::string_view title, std::span<const Option> rows, unsigned kinds,
+                  unsigned commands = kRun | kInfer | kTrain) {
+  OptionGroup made{title, {rows.begin(), rows.end()}};
+  for (Option& option : made.options) {
+    if (option.kinds == kOfGroup) option.kinds = kinds;
+    if (option.commands == kOfGroup) option.commands = commands;
+  }
+  return made;
+}
+
 template <typename Matches>
 const Option* find_if(Matches matches) {
   for (const auto& group : option_groups())
@@ -64,20 +75,29 @@ const Option* find_if(Matches matches) {
 }  // namespace
 
 std::span<const OptionGroup> option_groups() {
-  static const std::array<OptionGroup, 13> kGroups{{{"What runs", workload_rows()},
-                                                    {"How it becomes int8", quantisation_rows()},
-                                                    {"How it is measured", measuring_rows()},
-                                                    {"How work arrives", load_rows()},
-                                                    {"Training", training_rows()},
-                                                    {"Training data", data_rows()},
-                                                    {"Ranks", rank_rows()},
-                                                    {"Collectives", collective_rows()},
-                                                    {"Sleeping", sleep_rows()},
-                                                    {"The plan as a whole", plan_rows()},
-                                                    {"What is exported", export_rows()},
-                                                    {"What is built", build_rows()},
-                                                    {"The command", command_rows()}}};
+  static const std::array kGroups{group("What runs", workload_rows(), kInference),
+                                  group("How it becomes int8", quantisation_rows(), kInference | kCommandLine,
+                                        kRun | kInfer | kExport | kBuild),
+                                  group("How it is measured", measuring_rows(), kInference),
+                                  group("How work arrives", load_rows(), kInference),
+                                  group("Training", training_rows(), kTraining),
+                                  group("Training data", data_rows(), kTraining),
+                                  group("Ranks", rank_rows(), kTraining),
+                                  group("Collectives", collective_rows(), kCollective),
+                                  group("Sleeping", sleep_rows(), kSleep),
+                                  group("The plan as a whole", plan_rows(), kPlanLevel),
+                                  group("What is exported", export_rows(), kCommandLine, kExport | kBuild),
+                                  group("What is built", build_rows(), kCommandLine, kBuild),
+                                  group("The command", command_rows(), kCommandLine)};
   return kGroups;
+}
+
+std::vector<const Option*> options_of(unsigned kinds) {
+  std::vector<const Option*> found;
+  for (const auto& group : option_groups())
+    for (const auto& option : group.options)
+      if ((option.kinds & kinds) != 0) found.push_back(&option);
+  return found;
 }
 
 const Option* find_option(std::string_view key, unsigned kinds) {

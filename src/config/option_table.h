@@ -64,9 +64,57 @@ inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
                           kBuild = 64, kTrain = 128, kAnyCommand = 255;
 
+// Left open in a row: as its group has it.
+inline constexpr unsigned kOfGroup = 1U << 31;
+
 struct Choice {
   std::string_view name;
   bool available = true;  // false: accepted and reported as "not available yet"
+};
+
+struct Range {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+};
+
+// How a case's value shows in its name: "b8". `kSeveral`: only where the plan has several values.
+enum class Shown { kAlways, kSeveral, kNotDefault };
+struct NamePart {
+  int place = 0;  // the order of the parts; 0: it is none
+  std::string_view prefix{};
+  Shown shown = Shown::kAlways;
+};
+
+// Why an option of training changes nothing; training_effects.cc knows when, and says it in this order.
+enum class Idle {
+  kNever,
+  kAdamw,
+  kSgd,
+  kNoCosine,
+  kNoStepSchedule,
+  kNoDropout,
+  kCpuChoosesNothing,
+  kCpuIsInStep,
+  kOneRank,
+  kNoImages,
+  kNoFiles,
+  kOneBatch,
+  kNoWorkers,
+  kNotSynthetic,
+  kNotAugmented,
+  kNoDdp,
+  kNoStatistics,
+  kNoGroup,
+  kNoCheckpoints,
+  kFixedSteps,
+  kFixedLength,
+  kNotProfiled,
+  kNoSuchRank
+};
+
+// Another option that must be set, with an example of it, where this one has `value`, or any but its default.
+struct Need {
+  std::string_view option{}, example{}, value{};
 };
 
 struct Option {
@@ -77,14 +125,23 @@ struct Option {
   OptionForm form = OptionForm::kSingle;
   std::string_view fallback{};  // as written in a plan, lists comma-separated; empty: unset
   std::string_view unit{};
-  double min = -std::numeric_limits<double>::infinity();
-  double max = std::numeric_limits<double>::infinity();
+  Range range{};
   std::span<const Choice> choices{};
-  unsigned kinds = kInference;
-  unsigned commands = kRun | kInfer | kTrain;
+  unsigned kinds = kOfGroup;
+  unsigned commands = kOfGroup;
   // false: accepted, validated, and a case that sets it is skipped as "not available yet"
   bool available = true;
   std::string_view train_flags{};  // additional spellings for the train command alone: --seed
+  NamePart name_part{};
+  // Whether it is part of what a case measures, so that cases with different values are never taken for one.
+  bool identity = true;
+  bool by_place = false;        // the place of a value in its list has a meaning
+  bool gpu_only = false;        // values other than the default need a device that is not the CPU
+  std::string_view scenario{};  // the only one it is for
+  std::string_view at_most{};   // the option whose value it must not exceed
+  std::string_view excludes{};  // the option that must not be written beside it
+  std::array<Need, 2> needs{};  // rows without an option are none
+  std::array<Idle, 2> idle{};   // when it changes nothing
   std::string_view help{};
 
   [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }
@@ -94,10 +151,12 @@ struct Option {
 
 struct OptionGroup {
   std::string_view title;
-  std::span<const Option> options;
+  std::vector<Option> options;
 };
 
 std::span<const OptionGroup> option_groups();
+// The rows of some kinds, in the order of the table.
+std::vector<const Option*> options_of(unsigned kinds);
 
 // The row of a plan key (name or alias) for the given kinds; nullptr when there is none. Each kind may have
 // its own row of the same name.

@@ -7,8 +7,6 @@
 namespace paceline::config {
 namespace {
 
-using enum OptionType;
-
 constexpr std::array<Choice, 2> kBuildEngines{{{"openvino"}, {"tensorrt"}}};
 
 constexpr std::array kBuildRows{
@@ -16,83 +14,53 @@ constexpr std::array kBuildRows{
            .type = kChoice,
            .fallback = "openvino",
            .choices = kBuildEngines,
-           .kinds = kCommandLine,
-           .commands = kBuild,
            .help = "The engine that loads the file: openvino (.blob), tensorrt (.plan)."},
     Option{.name = "min_shapes",
            .flags = "--minShapes",
-           .kinds = kCommandLine,
-           .commands = kBuild,
            .help = "Smallest shapes, e.g. input:1x3x224x224,ids:1x16; unset: opt_shapes."},
     Option{.name = "opt_shapes",
            .flags = "--optShapes,--shapes",
-           .kinds = kCommandLine,
-           .commands = kBuild,
            .help = "Shapes the engine is tuned for; a ';' starts a further profile. Unset: the model's own, "
                    "free batches as --batch says."},
-    Option{.name = "max_shapes",
-           .flags = "--maxShapes",
-           .kinds = kCommandLine,
-           .commands = kBuild,
-           .help = "Largest shapes; unset: opt_shapes."},
+    Option{.name = "max_shapes", .flags = "--maxShapes", .help = "Largest shapes; unset: opt_shapes."},
     Option{.name = "workspace",
            .flags = "--memPoolSize",
            .type = kBytes,
            .unit = "bytes",
-           .min = 1 << 20,
-           .kinds = kCommandLine,
-           .commands = kBuild,
+           .range = {1 << 20},
            .help = "TensorRT: most device memory that a layer may use for itself, e.g. 4GiB (or trtexec's "
                    "workspace:4G); unset: all there is."},
     Option{.name = "dla",
            .flags = "--useDLACore",
            .type = kInteger,
-           .min = 0,
-           .max = 15,
-           .kinds = kCommandLine,
-           .commands = kBuild,
+           .range = {0, 15},
            .help = "TensorRT: the DLA core to build for, the GPU for what it cannot do; unset: the GPU."},
     Option{
         .name = "device",
-        .kinds = kCommandLine,
-        .commands = kBuild,
         .help = "TensorRT: the GPU whose kernels are timed for the plan, e.g. cuda:1; unset: the first one."},
     Option{.name = "builds",
            .type = kInteger,
            .fallback = "1",
-           .min = 1,
-           .max = 100,
-           .kinds = kCommandLine,
-           .commands = kBuild,
-           .help =
-               "How often the file is built, each time in a process of its own: FILE.plan, FILE.build2.plan "
-               "and so on; infer with all of them tells how much builds vary."},
+           .range = {1, 100},
+           .help = "How often the file is built, each time in a process of its own: FILE.plan, "
+                   "FILE.build2.plan and so on; infer with all of them tells how much builds vary."},
     Option{
         .name = "timing_cache",
         .flags = "--timingCacheFile",
-        .kinds = kCommandLine,
-        .commands = kBuild,
         .help = "TensorRT: file with times of kernels, read and written, so that the next build is faster."},
     Option{.name = "engine_config",
            .flags = "--config,-c",
-           .kinds = kCommandLine,
-           .commands = kBuild,
            .help = "These options as a JSON file (`paceline schema engine-config`); the command line wins."},
     Option{
         .name = "timeout_s",
         .type = kNumber,
         .fallback = "7200",
         .unit = "s",
-        .min = 0.1,
-        .max = 604'800,
-        .kinds = kCommandLine,
+        .range = {0.1, 604'800},
         .commands = kExport | kBuild,
         .help =
             "Stops a process that exports, calibrates or compiles after so long; nothing is written then."},
-    Option{.name = "log",
-           .kinds = kCommandLine,
-           .commands = kBuild,
-           .help = "Where the library's own words go; unset: FILE.log beside the output."},
+    Option{.name = "log", .help = "Where the library's own words go; unset: FILE.log beside the output."},
 };
 
 }  // namespace

@@ -9,13 +9,12 @@ namespace {
 
 constexpr std::array kSleepRows{
     Option{.name = "sleep_us",
-           .type = OptionType::kInteger,
-           .form = OptionForm::kAxis,
+           .type = kInteger,
+           .form = kAxis,
            .fallback = "1000",
            .unit = "us",
-           .min = 1,
-           .max = 1e9,
-           .kinds = kSleep,
+           .range = {1, 1e9},
+           .name_part = {28},
            .help = "How long each iteration sleeps; the system's timer adds to it."},
 };
 

@@ -21,36 +21,6 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOrdered{{
-    {"server.t_min_s", "server.t_max_s"},
-    {"stop.n_min", "stop.n_max"},
-    {"stop.t_min_s", "stop.t_max_s"},
-    {"warmup.min_iterations", "warmup.max_iterations"},
-    {"warmup.min_time_s", "warmup.max_time_s"},
-    {"min_bytes", "max_bytes"},
-    {"training.lr_warmup_steps", "training.lr_total_steps"},
-}};
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kExclusive{
-    {{"load_inputs", "image_dir"},
-     {"accuracy.max_rel_err", "accuracy.quantile_err"},
-     {"calib_data", "calib_images"},
-     {"arrival_rate_per_s", "server.load"},
-     {"benchmark.measure_steps", "benchmark.measure_seconds"}}};
-
-// Options of the server scenario, which the others would ignore.
-constexpr std::array<std::string_view, 11> kServerOnly{"arrival_rate_per_s",
-                                                       "server.load",
-                                                       "server.arrival",
-                                                       "server.seed",
-                                                       "server.t_min_s",
-                                                       "server.t_max_s",
-                                                       "server.timeout_s",
-                                                       "server.max_batch",
-                                                       "server.batch_timeout_ms",
-                                                       "server.max_requests",
-                                                       "slo"};
-
 // How long other scenarios measure; a server only uses these to find its saturation.
 constexpr std::array<std::string_view, 2> kNotOfServers{"stop.t_min_s", "stop.t_max_s"};
 
@@ -61,8 +31,8 @@ class Checker {
       : settings_(settings), raw_(raw), where_(std::move(where)), kinds_(kinds), problems_(problems) {}
 
   void run() {
-    check_order();
-    check_exclusive();
+    check_rows(&Checker::check_order);
+    check_rows(&Checker::check_exclusive);
     check_iterations();
     check_warmup();
     check_device();
@@ -74,11 +44,16 @@ class Checker {
     check_feedback();
     check_baseline();
     check_load();
+    check_rows(&Checker::check_needs);
     check_cross_check();
     check_training();
   }
 
  private:
+  void check_rows(void (Checker::*check)(const Option&)) {
+    for (const Option* option : options_of(kinds_)) (this->*check)(*option);
+  }
+
   [[nodiscard]] const RawSetting* written(std::string_view name) const {
     const auto found =
         std::find_if(raw_.rbegin(), raw_.rend(), [&](const RawSetting& r) { return r.name == name; });
@@ -101,22 +76,37 @@ class Checker {
     return flag;
   }
 
-  void check_order() {
-    for (const auto& [low, high] : kOrdered) {
-      if (!settings_.has(low) || !settings_.has(high) || settings_.number(low) <= settings_.number(high))
-        continue;
-      report(written(high) ? high : low,
-             fmt::format("{} ({}{}) is larger than {} ({}{})", low, settings_.number(low),
-                         written(low) ? "" : ", the default", high, settings_.number(high),
-                         written(high) ? "" : ", the default"));
-    }
+  void check_order(const Option& option) {
+    const auto low = option.name, high = option.at_most;
+    if (!settings_.has(low) || !settings_.has(high) || settings_.number(low) <= settings_.number(high))
+      return;
+    report(written(high) ? high : low,
+           fmt::format("{} ({}{}) is larger than {} ({}{})", low, settings_.number(low),
+                       written(low) ? "" : ", the default", high, settings_.number(high),
+                       written(high) ? "" : ", the default"));
   }
 
-  void check_exclusive() {
-    for (const auto& [one, other] : kExclusive)
-      if (written(one) && written(other))
-        report(one, fmt::format("'{}' and '{}' exclude each other; keep one", written(one)->written,
-                                written(other)->written));
+  void check_exclusive(const Option& option) {
+    const auto *one = written(option.name), *other = written(option.excludes);
+    if (one && other)
+      report(option.name,
+             fmt::format("'{}' and '{}' exclude each other; keep one", one->written, other->written));
+  }
+
+  void check_scenario(const Option& option) {
+    if (!option.scenario.empty() && !is("scenario", option.scenario) && differs(option.name))
+      report(option.name, fmt::format("'{}' is for the scenario {}", option.name, option.scenario),
+             {"scenario", option.scenario});
+  }
+
+  void check_needs(const Option& option) {
+    if (!option.scenario.empty() && !is("scenario", option.scenario)) return;
+    for (const auto& [needed, example, value] : option.needs)
+      if (!needed.empty() && !written(needed) &&
+          (value.empty() ? differs(option.name) : is(option.name, value)))
+        report(option.name,
+               fmt::format("{}{}{} needs {}", option.name, value.empty() ? "" : ": ", value, needed),
+               {needed, example});
   }
 
   // Typed together they contradict each other; a stored plan holds both.
@@ -187,9 +177,7 @@ class Checker {
       report("concurrency", "concurrency is for the scenarios closed_loop, server and offline",
              {"scenario", "closed_loop"});
     check_instances(scenario);
-    for (const auto name : kServerOnly)
-      if (scenario != "server" && differs(name))
-        report(name, fmt::format("'{}' is for the scenario server", name), {"scenario", "server"});
+    check_rows(&Checker::check_scenario);
     if (scenario == "server" && !written("arrival_rate_per_s") && !written("server.load") &&
         !settings_.has("slo"))
       report("scenario",
@@ -214,9 +202,7 @@ class Checker {
   void check_batching() {
     constexpr const char* kWait = "server.batch_timeout_ms";
     if (!settings_.has(kWait)) return;
-    if (!settings_.has("server.max_batch"))
-      return report(kWait, "server.batch_timeout_ms needs server.max_batch", {"server.max_batch", "[8]"});
-    if (!settings_.has("server.timeout_s")) return;
+    if (!settings_.has("server.max_batch") || !settings_.has("server.timeout_s")) return;
     const auto waits = settings_.numbers(kWait);
     const double longest = *std::max_element(waits.begin(), waits.end());
     if (const double limit = settings_.number("server.timeout_s"); longest >= limit * 1e3)
@@ -228,18 +214,17 @@ class Checker {
     if (scenario == "sync" && written("instances"))
       report("instances", "instances are for the scenarios closed_loop, server and offline",
              {"scenario", "closed_loop"});
-    if (written("instances_per_device") && !written("instances"))
-      report("instances_per_device", "instances_per_device needs instances", {"instances", "[1, 2]"});
-    if (written("threads_per_instance") && !written("instances"))
-      report("threads_per_instance", "threads_per_instance needs instances", {"instances", "[1, 2]"});
     if (written("threads_per_instance") && differs("threads"))
       report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
   }
 
   // Whether it has a value other than the default: a plan with every default written out stays valid.
   [[nodiscard]] bool differs(std::string_view name) const {
-    return written(name) && settings_.has(name) &&
-           join(settings_.texts(name), ",") != find_option(name, kinds_)->fallback;
+    return written(name) && !is_default(*find_option(name, kinds_), settings_.list(name));
+  }
+
+  [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
+    return settings_.has(name) && value_text(settings_.list(name).front()) == value;
   }
 
   // An interval of n pairs misses the median with probability 2 / 2^n.

@@ -22,8 +22,8 @@ std::string type_text(const Option& option) {
   if (option.form == OptionForm::kList) text += ", or a list";
   if (option.form == OptionForm::kMap) return "a map of axis names to values";
   if (option.form == OptionForm::kAxisMap) return "a map of names to values or lists (axes)";
-  if (std::isfinite(option.min) && std::isfinite(option.max))
-    text += fmt::format(", {} to {}", option.min, option.max);
+  if (std::isfinite(option.range.min) && std::isfinite(option.range.max))
+    text += fmt::format(", {} to {}", option.range.min, option.range.max);
   return text;
 }
 
@@ -109,8 +109,8 @@ Json scalar_schema(const Option& option) {
   if (schema.empty()) schema["type"] = "string";
   if (option.is_map()) schema = {{"type", {"string", "number", "boolean"}}};
   if (option.type == OptionType::kInteger || option.type == OptionType::kNumber) {
-    if (std::isfinite(option.min)) schema["minimum"] = option.min;
-    if (std::isfinite(option.max)) schema["maximum"] = option.max;
+    if (std::isfinite(option.range.min)) schema["minimum"] = option.range.min;
+    if (std::isfinite(option.range.max)) schema["maximum"] = option.range.max;
   }
   for (const auto& choice : option.choices) schema["enum"].push_back(choice.name);
   return schema;
@@ -130,7 +130,7 @@ Json option_schema(const Option& option) {
   const Json one = scalar_schema(option);
   Json schema = one;
   if (option.form == OptionForm::kAxis || option.form == OptionForm::kList)
-    schema = or_list(one, !counts_by_place(option));
+    schema = or_list(one, !option.by_place);
   if (option.is_map())
     schema = {{"type", "object"},
               {"additionalProperties", option.form == OptionForm::kAxisMap ? or_list(one, true) : one}};
@@ -160,12 +160,10 @@ void insert(Json& properties, std::string_view key, const Json& schema) {
 
 Json properties_of(unsigned kinds) {
   Json properties = Json::object();
-  for (const auto& group : option_groups())
-    for (const auto& option : group.options) {
-      if ((option.kinds & kinds) == 0) continue;
-      insert(properties, option.name, option_schema(option));
-      for (const auto& alias : alias_names(option)) insert(properties, alias, option_schema(option));
-    }
+  for (const Option* option : options_of(kinds)) {
+    insert(properties, option->name, option_schema(*option));
+    for (const auto& alias : alias_names(*option)) insert(properties, alias, option_schema(*option));
+  }
   for (const auto& row : shorthands())
     if (!row.key.starts_with("--") && row.when == "true" && find_option(row.option, kinds))
       insert(properties, row.key, {{"type", "boolean"}});

@@ -41,10 +41,8 @@ class Builder {
   }
 
   Settings finish() {
-    for (const auto& group : option_groups())
-      for (const auto& option : group.options)
-        if ((option.kinds & kinds_) && !option.fallback.empty() && !settings_.has(option.name))
-          set_fallback(option);
+    for (const Option* option : options_of(kinds_))
+      if (!option->fallback.empty() && !settings_.has(option->name)) set_fallback(*option);
     return std::move(settings_);
   }
 
@@ -102,7 +100,7 @@ class Builder {
       auto converted = convert(named, value, names_);
       if (!converted.value) {
         report(value.place, std::move(converted.problem));
-      } else if (!seen.insert(*converted.value).second && !counts_by_place(option)) {
+      } else if (!seen.insert(*converted.value).second && !option.by_place) {
         report(value.place, fmt::format("'{}' stands twice in '{}'", shown_value(value.text), raw.written));
       } else {
         values.push_back(std::move(*converted.value));

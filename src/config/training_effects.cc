@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/fault.h"
-#include "base/text.h"
 #include "config/training_rules.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
@@ -28,142 +27,97 @@ struct Where {
   [[nodiscard]] const Model* model() const { return find_model(item.settings.text("model")); }
 };
 
-bool uses_adamw(const Where& w) {
-  return optimizer_of(w.item) == "adamw";
-}
-bool uses_sgd(const Where& w) {
-  return optimizer_of(w.item) == "sgd";
-}
-bool no_cosine(const Where& w) {
-  return !w.is("training.schedule", "cosine");
-}
-bool no_steps(const Where& w) {
-  return !w.is("training.schedule", "step");
-}
-bool no_dropout(const Where& w) {
-  return w.model() && w.model()->default_sequence_length == 0;
-}
-bool no_statistics(const Where& w) {
-  return w.model() && w.model()->task != Task::kCnn;
-}
-bool no_images(const Where& w) {
-  return w.model() && w.model()->item != "images";
-}
 bool synthetic(const Where& w) {
   return w.is("data.source", "synthetic");
-}
-bool one_batch(const Where& w) {
-  return synthetic(w) && w.is("data.synthetic_fresh", "false");
-}
-bool no_workers(const Where& w) {
-  return !one_batch(w) && w.is("data.workers", "0");
-}
-bool not_synthetic(const Where& w) {
-  return !synthetic(w);
-}
-bool as_they_are(const Where& w) {
-  return !w.is("data.source", "cifar100") && !w.is("data.source", "image_folder");
-}
-bool no_ddp(const Where& w) {
-  return !runs_ddp(w.item);
 }
 bool one_rank(const Where& w) {
   return w.item.settings.integer("ranks") == 1;
 }
-bool no_group(const Where& w) {
-  return one_rank(w) && no_ddp(w);
-}
 bool on_cpu(const Where& w) {
   return w.is("device", "cpu") || (w.is("device", "auto") && w.auto_device == "cpu");
-}
-bool no_checkpoints(const Where& w) {
-  return !w.item.settings.has("checkpoint.dir");
-}
-bool not_profiled(const Where& w) {
-  return w.is("profiling.enabled", "false");
 }
 bool fixed_steps(const Where& w) {
   return w.item.settings.has("benchmark.measure_steps");
 }
-bool fixed_length(const Where& w) {
-  return fixed_steps(w) || w.item.settings.has("benchmark.measure_seconds");
-}
-bool fault_of_another_world(const Where& w) {
-  const auto& s = w.item.settings;
-  return s.has("inject") && parse_fault(s.text("inject")).rank >= s.integer("ranks");
-}
 
-// Options, the condition under which they change nothing, and the words for it.
+// When the options whose rows name it change nothing, and the words for it.
 struct IdleRow {
-  std::string_view options;  // comma-separated
-  bool (*idle)(const Where&);
+  Idle idle;
+  bool (*holds)(const Where&);
   std::string_view why;
 };
 constexpr std::array kIdleRows{
-    IdleRow{"training.momentum,training.nesterov", uses_adamw, "adamw has none"},
-    IdleRow{"training.betas,training.eps", uses_sgd, "sgd has none"},
-    IdleRow{"training.lr_total_steps,training.lr_final", no_cosine, "for training.schedule: cosine"},
-    IdleRow{"training.lr_step_size,training.lr_gamma", no_steps, "for training.schedule: step"},
-    IdleRow{"training.dropout", no_dropout, "the model has none"},
-    IdleRow{"training.cudnn_benchmark", on_cpu, "the case runs on the CPU"},
-    IdleRow{"benchmark.sync_cuda", on_cpu, "on the CPU a step is over when it returns"},
-    IdleRow{"training.drift_check_every", one_rank, "one rank has nothing to drift from"},
-    IdleRow{"layouts", no_images, "the model takes no images"},
-    IdleRow{"data.path", synthetic, "synthetic data have no files"},
-    IdleRow{"data.workers,data.prefetch,data.shuffle", one_batch,
+    IdleRow{Idle::kAdamw, [](const Where& w) { return optimizer_of(w.item) == "adamw"; }, "adamw has none"},
+    IdleRow{Idle::kSgd, [](const Where& w) { return optimizer_of(w.item) == "sgd"; }, "sgd has none"},
+    IdleRow{Idle::kNoCosine, [](const Where& w) { return !w.is("training.schedule", "cosine"); },
+            "for training.schedule: cosine"},
+    IdleRow{Idle::kNoStepSchedule, [](const Where& w) { return !w.is("training.schedule", "step"); },
+            "for training.schedule: step"},
+    IdleRow{Idle::kNoDropout,
+            [](const Where& w) { return w.model() && w.model()->default_sequence_length == 0; },
+            "the model has none"},
+    IdleRow{Idle::kCpuChoosesNothing, on_cpu, "the case runs on the CPU"},
+    IdleRow{Idle::kCpuIsInStep, on_cpu, "on the CPU a step is over when it returns"},
+    IdleRow{Idle::kOneRank, one_rank, "one rank has nothing to drift from"},
+    IdleRow{Idle::kNoImages, [](const Where& w) { return w.model() && w.model()->item != "images"; },
+            "the model takes no images"},
+    IdleRow{Idle::kNoFiles, synthetic, "synthetic data have no files"},
+    IdleRow{Idle::kOneBatch,
+            [](const Where& w) { return synthetic(w) && w.is("data.synthetic_fresh", "false"); },
             "synthetic data are one batch; data.synthetic_fresh: true makes every batch anew"},
-    IdleRow{"data.prefetch", no_workers, "with data.workers: 0 batches are made in the step itself"},
-    IdleRow{"data.synthetic_samples,data.synthetic_fresh", not_synthetic, "for data.source: synthetic"},
-    IdleRow{"data.augment,eval.every_epochs", as_they_are, "for data.source: cifar100 and image_folder"},
-    IdleRow{"ddp.bucket_cap_mb,ddp.gradient_as_bucket_view,ddp.static_graph,ddp.find_unused_parameters,"
-            "ddp.broadcast_buffers,ddp.comm_hook",
-            no_ddp, "the case runs without DDP"},
-    IdleRow{"ddp.broadcast_buffers", no_statistics, "the model has no running statistics"},
-    IdleRow{"backend,rdzv_timeout_s,group_timeout_s", no_group, "one rank meets nobody"},
-    IdleRow{"checkpoint.keep,checkpoint.timeout_s", no_checkpoints, "no checkpoint.dir"},
-    IdleRow{"stop.n_max", fixed_steps, "the number of steps is fixed"},
-    IdleRow{"stop.n_min,stop.t_min_s,stop.t_max_s,stop.quantiles,stop.rel_halfwidth_p50,"
-            "stop.rel_halfwidth_p90,stop.rel_halfwidth_p99,stop.check_growth",
-            fixed_length, "how long is measured is fixed"},
-    IdleRow{"profiling.steps,profiling.tool,profiling.trigger", not_profiled, "for profiling.enabled: true"},
-    IdleRow{"inject", fault_of_another_world, "the case has no such rank"},
+    IdleRow{Idle::kNoWorkers, [](const Where& w) { return w.is("data.workers", "0"); },
+            "with data.workers: 0 batches are made in the step itself"},
+    IdleRow{Idle::kNotSynthetic, [](const Where& w) { return !synthetic(w); }, "for data.source: synthetic"},
+    IdleRow{Idle::kNotAugmented,
+            [](const Where& w) {
+              return !w.is("data.source", "cifar100") && !w.is("data.source", "image_folder");
+            },
+            "for data.source: cifar100 and image_folder"},
+    IdleRow{Idle::kNoDdp, [](const Where& w) { return !runs_ddp(w.item); }, "the case runs without DDP"},
+    IdleRow{Idle::kNoStatistics, [](const Where& w) { return w.model() && w.model()->task != Task::kCnn; },
+            "the model has no running statistics"},
+    IdleRow{Idle::kNoGroup, [](const Where& w) { return one_rank(w) && !runs_ddp(w.item); },
+            "one rank meets nobody"},
+    IdleRow{Idle::kNoCheckpoints, [](const Where& w) { return !w.item.settings.has("checkpoint.dir"); },
+            "no checkpoint.dir"},
+    IdleRow{Idle::kFixedSteps, fixed_steps, "the number of steps is fixed"},
+    IdleRow{Idle::kFixedLength,
+            [](const Where& w) { return fixed_steps(w) || w.item.settings.has("benchmark.measure_seconds"); },
+            "how long is measured is fixed"},
+    IdleRow{Idle::kNotProfiled, [](const Where& w) { return w.is("profiling.enabled", "false"); },
+            "for profiling.enabled: true"},
+    IdleRow{Idle::kNoSuchRank,
+            [](const Where& w) {
+              const auto& s = w.item.settings;
+              return s.has("inject") && parse_fault(s.text("inject")).rank >= s.integer("ranks");
+            },
+            "the case has no such rank"},
 };
 
-// Defaults appear as values are shown: 1e-8 as 1e-08.
-std::string default_text(const Option& option) {
-  std::vector<std::string> parts;
-  for (auto& part : split(option.fallback, ','))
-    parts.push_back(value_text(convert(option, {std::move(part), {}, false}).value.value()));
-  return join(parts, ",");
-}
-
-bool asked_for(const std::string& name, const Case& item) {
-  const Option& option = *find_option(name, kTraining);
-  const std::string key(singular(option));
-  if (!item.settings.has(key)) return false;
-  return option.fallback.empty() || join(item.settings.texts(key), ",") != default_text(option);
-}
-
 // An option that was asked for, and why it changes nothing.
-struct Idle {
+struct IdleOption {
   std::string option;
   std::string_view why;
 };
 
-std::vector<Idle> idle_options(const Case& item, std::string_view auto_device) {
-  std::vector<Idle> idle;
+std::vector<IdleOption> idle_options(const Case& item, std::string_view auto_device) {
+  std::vector<IdleOption> idle;
+  const auto told = [&](const Option& option) {
+    return std::any_of(idle.begin(), idle.end(),
+                       [&](const IdleOption& i) { return i.option == option.name; });
+  };
   for (const IdleRow& row : kIdleRows)
-    for (auto& name : split(row.options, ',')) {
-      const bool told =
-          std::any_of(idle.begin(), idle.end(), [&](const Idle& i) { return i.option == name; });
-      if (!told && asked_for(name, item) && row.idle({item, auto_device}))
-        idle.push_back({std::move(name), row.why});
+    for (const Option* option : options_of(kTraining)) {
+      const bool named = std::find(option->idle.begin(), option->idle.end(), row.idle) != option->idle.end();
+      const bool asked_for = named && !is_default(*option, item.settings.list(singular(*option)));
+      if (asked_for && !told(*option) && row.holds({item, auto_device}))
+        idle.push_back({std::string(option->name), row.why});
     }
   return idle;
 }
 
 // Options in a row with the same reason share its words.
-std::string words_of(const std::vector<Idle>& idle) {
+std::string words_of(const std::vector<IdleOption>& idle) {
   std::string words;
   for (std::size_t i = 0; i < idle.size(); ++i) {
     words += idle[i].option;
@@ -176,16 +130,17 @@ std::string words_of(const std::vector<Idle>& idle) {
   return words;
 }
 
-void keep_common(std::vector<Idle>& all, const std::vector<Idle>& more) {
-  std::erase_if(all, [&](const Idle& one) {
-    return std::none_of(more.begin(), more.end(), [&](const Idle& i) { return i.option == one.option; });
+void keep_common(std::vector<IdleOption>& all, const std::vector<IdleOption>& more) {
+  std::erase_if(all, [&](const IdleOption& one) {
+    return std::none_of(more.begin(), more.end(),
+                        [&](const IdleOption& i) { return i.option == one.option; });
   });
 }
 
 // Options without effect in all training cases of a workload that can run.
-std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases,
-                              std::string_view auto_device) {
-  std::optional<std::vector<Idle>> common;
+std::vector<IdleOption> idle_in_all(std::size_t workload, std::span<const Case> cases,
+                                    std::string_view auto_device) {
+  std::optional<std::vector<IdleOption>> common;
   for (const Case& item : cases) {
     if (item.workload != workload || item.kind != WorkloadKind::kTraining || !item.not_available.empty())
       continue;
@@ -195,7 +150,7 @@ std::vector<Idle> idle_in_all(std::size_t workload, std::span<const Case> cases,
     else
       common = std::move(idle);
   }
-  return common.value_or(std::vector<Idle>{});
+  return common.value_or(std::vector<IdleOption>{});
 }
 
 // Whether the lengths that were asked for go unused, because the models have no tokens.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -24,17 +23,6 @@ const DataSource& source_of(const Settings& s) {
                        [&](const DataSource& row) { return row.name == s.text("data.source"); });
 }
 
-// An option that has no effect, or is impossible, unless another is set.
-struct Needs {
-  std::string_view option, value, needed, example;
-};
-constexpr std::array kNeeds{
-    Needs{"training.schedule", "cosine", "training.lr_total_steps", "1000"},
-    Needs{"training.schedule", "step", "training.lr_step_size", "100"},
-    Needs{"checkpoint.resume", "true", "checkpoint.dir", "checkpoints"},
-    Needs{"checkpoint.async", "true", "checkpoint.dir", "checkpoints"},
-};
-
 double largest(const Settings& s, std::string_view name) {
   const auto values = s.numbers(name);
   return values.empty() ? 1 : *std::max_element(values.begin(), values.end());
@@ -43,17 +31,6 @@ double largest(const Settings& s, std::string_view name) {
 // Options may be missing because their own value was a mistake.
 bool is(const Settings& s, std::string_view name, std::string_view value) {
   return s.has(name) && value_text(s.list(name).front()) == value;
-}
-
-void check_needs(const Settings& s, std::vector<Mistake>& out) {
-  for (const auto& row : kNeeds)
-    if (is(s, row.option, row.value) && !s.has(row.needed))
-      out.push_back({std::string(row.option),
-                     fmt::format("{}: {} needs {}", row.option, row.value, row.needed),
-                     {row.needed, row.example}});
-  for (const std::string option : {"checkpoint.every_steps", "max_restarts"})
-    if (s.has(option) && s.integer(option) > 0 && !s.has("checkpoint.dir"))
-      out.push_back({option, option + " needs checkpoint.dir", {"checkpoint.dir", "checkpoints"}});
 }
 
 void check_optimizer(const Settings& s, std::vector<Mistake>& out) {
@@ -179,7 +156,6 @@ std::string addition_text(const Place& place, const Addition& addition) {
 
 std::vector<Mistake> training_mistakes(const Settings& settings) {
   std::vector<Mistake> out;
-  check_needs(settings, out);
   check_optimizer(settings, out);
   check_data(settings, out);
   check_epoch(settings, out);

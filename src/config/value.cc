@@ -45,12 +45,12 @@ bool has_leading_zero(std::string_view text) {
 
 std::string range_text(const Option& option) {
   const std::string unit = option.unit.empty() ? "" : fmt::format(" {}", option.unit);
-  if (std::isinf(option.max)) return fmt::format("at least {}{}", option.min, unit);
-  return fmt::format("from {} to {}{}", option.min, option.max, unit);
+  if (std::isinf(option.range.max)) return fmt::format("at least {}{}", option.range.min, unit);
+  return fmt::format("from {} to {}{}", option.range.min, option.range.max, unit);
 }
 
 bool has_range(const Option& option) {
-  return std::isfinite(option.min) || std::isfinite(option.max);
+  return std::isfinite(option.range.min) || std::isfinite(option.range.max);
 }
 
 Converted out_of_range(const Option& option, const RawValue& raw) {
@@ -59,7 +59,7 @@ Converted out_of_range(const Option& option, const RawValue& raw) {
 }
 
 Converted in_range(const Option& option, const RawValue& raw, double number, Value value) {
-  if (number < option.min || number > option.max) return out_of_range(option, raw);
+  if (number < option.range.min || number > option.range.max) return out_of_range(option, raw);
   return {std::move(value), {}};
 }
 
@@ -306,8 +306,13 @@ bool names_a_device(const Option& option) {
   return option.name == "device";
 }
 
-bool counts_by_place(const Option& option) {
-  return option.name == "training.betas" || option.name == "image_mean" || option.name == "image_scale";
+bool is_default(const Option& option, const std::vector<Value>& values) {
+  const auto parts = split(option.fallback, ',');
+  const auto same = [&](const Value& value, const std::string& text) {
+    return value_text(value) == text || convert(option, {text, {}, false}).value == value;  // 1e-8 is 1e-08
+  };
+  return values.empty() || (!option.fallback.empty() &&
+                            std::equal(values.begin(), values.end(), parts.begin(), parts.end(), same));
 }
 
 std::string expected_text(const Option& option) {

@@ -27,8 +27,8 @@ struct Converted {
 // in quotes are not numbers.
 Converted convert(const Option& option, const RawValue& raw, const NameSpace& names = {});
 
-// Whether the place of a value in a list has a meaning, so that equal values are no repetition.
-bool counts_by_place(const Option& option);
+// Whether these are the values that the option has where nothing is written: its default, or none.
+bool is_default(const Option& option, const std::vector<Value>& values);
 
 // Whether the value is a device (cpu, cuda, cuda:1), whose name is in lower case.
 bool names_a_device(const Option& option);

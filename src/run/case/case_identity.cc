@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "run/case/case_identity.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 #include <variant>
 
 #include "base/text.h"
+#include "config/value.h"
 #include "config/vocabulary.h"
 #include "result/summarize.h"
 #include "run/case/case_settings.h"
@@ -14,37 +17,48 @@ namespace paceline::run {
 namespace {
 
 using config::Case;
-using config::Settings;
 
-// What tells two cases apart beside the fields of Benchmark, where it is set.
-constexpr std::array kParams{"sequence_length",      "instances",        "instances_per_device",
-                             "threads_per_instance", "concurrency",      "arrival_rate_per_s",
-                             "server.load",          "server.max_batch", "server.batch_timeout_ms"};
+// Options that are fields of Benchmark.
+constexpr std::array kTexts{std::pair{"scenario", &result::Benchmark::scenario},
+                            std::pair{"cache_mode", &result::Benchmark::cache_mode},
+                            std::pair{"model", &result::Benchmark::model},
+                            std::pair{"engine", &result::Benchmark::engine},
+                            std::pair{"precision", &result::Benchmark::precision},
+                            std::pair{"layout", &result::Benchmark::layout}};
+constexpr std::array kNumbers{std::pair{"batch", &result::Benchmark::batch_per_rank},
+                              std::pair{"threads", &result::Benchmark::threads},
+                              std::pair{"ranks", &result::Benchmark::world_size}};
+// What the rules of a kind settle, and the kind itself; the timing mode is known once it was measured.
+constexpr std::array<std::string_view, 3> kSettledLater{"kind", "device", "timing_mode"};
+
+bool is_param(const config::Option& option) {
+  const auto named = [&](const auto& row) { return row.first == config::singular(option); };
+  return option.identity && std::none_of(kTexts.begin(), kTexts.end(), named) &&
+         std::none_of(kNumbers.begin(), kNumbers.end(), named) &&
+         std::find(kSettledLater.begin(), kSettledLater.end(), option.name) == kSettledLater.end();
+}
 
 std::map<std::string, std::string> params_of(const Case& c) {
-  auto params = device_options(c.settings);
-  for (const char* name : kParams)
-    if (c.settings.has(name)) params[name] = setting_text(c.settings, name);
-  if (const auto pairs = c.settings.texts("feedback"); !pairs.empty()) params["feedback"] = join(pairs, ",");
+  std::map<std::string, std::string> params;
+  for (const auto* option : config::options_of(config::kind_bit(c.kind))) {
+    const std::string key(config::singular(*option));
+    if (is_param(*option) && !config::is_default(*option, c.settings.list(key)))
+      params[key] = join(c.settings.texts(key), ",");
+  }
   kind_rules(c.kind).identify(c, params);
   for (const auto& [name, value] : c.env) params["env." + name] = value;
   return params;
 }
 
 result::Benchmark benchmark_of(const Case& c) {
-  const Settings& s = c.settings;
   result::Benchmark b;
   b.id = c.id;
   b.kind = std::string(config::traits_of(c.kind).name);
-  b.model = optional_text(s, "model");
-  b.engine = optional_text(s, "engine");
-  b.precision = asked_precision(s);
-  if (s.has("cache_mode")) b.cache_mode = s.text("cache_mode");
-  if (s.has("scenario")) b.scenario = s.text("scenario");
-  if (s.has("layout")) b.layout = s.text("layout");
-  if (s.has("batch")) b.batch_per_rank = s.integer("batch");
-  if (s.has("threads")) b.threads = s.integer("threads");
-  if (s.has("ranks")) b.world_size = s.integer("ranks");
+  for (const auto& [name, field] : kTexts)
+    if (c.settings.has(name)) b.*field = c.settings.text(name);
+  for (const auto& [name, field] : kNumbers)
+    if (c.settings.has(name)) b.*field = c.settings.integer(name);
+  b.precision = asked_precision(c.settings);
   b.params = params_of(c);
   return b;
 }

@@ -2,9 +2,7 @@
 #include "run/case/case_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
 #include "config/device.h"
 #include "config/precision_table.h"
@@ -12,9 +10,6 @@
 
 namespace paceline::run {
 namespace {
-
-// With their defaults.
-constexpr std::array kDeviceOptions{std::pair{"io", "device"}, std::pair{"cuda_graph", "false"}};
 
 constexpr std::int64_t kUsualSamples = 64;
 
@@ -32,15 +27,6 @@ std::string asked_precision(const config::Settings& s) {
   return text == config::kPrecisionOfFile ? "fp32" : text;
 }
 
-std::map<std::string, std::string> device_options(const config::Settings& s) {
-  std::map<std::string, std::string> options;
-  for (const auto& [name, usual] : kDeviceOptions) {
-    if (!s.has(name)) continue;
-    if (const auto value = config::value_text(s.list(name).front()); value != usual) options[name] = value;
-  }
-  return options;
-}
-
 std::int64_t asked_samples(const config::Settings& s) {
   return s.has("accuracy.samples") ? s.integer("accuracy.samples") : kUsualSamples;
 }
@@ -56,10 +42,6 @@ std::int64_t instances_per_device(const config::Settings& s) {
       config::runs_on_cpu(s.text("engine"), s.text("device")))
     return 0;
   return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;
-}
-
-std::string setting_text(const config::Settings& s, std::string_view name) {
-  return config::value_text(s.list(name).front());
 }
 
 std::int64_t to_ns(double seconds) {

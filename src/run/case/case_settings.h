@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -14,14 +13,8 @@ namespace paceline::run {
 // Empty when it is not set.
 std::string optional_text(const config::Settings& s, std::string_view name);
 
-// The first value of an option that is set, as text.
-std::string setting_text(const config::Settings& s, std::string_view name);
-
 // The precision that the engine is asked for: fp32 where a model file has its own.
 std::string asked_precision(const config::Settings& s);
-
-// Options of every engine on a device other than the CPU, where they are not the default.
-std::map<std::string, std::string> device_options(const config::Settings& s);
 
 // Instances are on devices of their own where the device is called cuda: a number names one for all of them.
 // 0: they are not spread over devices.

@@ -21,8 +21,8 @@ class KindRules {
  public:
   virtual ~KindRules() = default;
 
-  // Adds what tells two cases of this kind apart beside the fields of Benchmark.
-  virtual void identify(const config::Case& c, std::map<std::string, std::string>& params) const = 0;
+  // Adds what tells two cases of this kind apart and no row of an option does: where they run.
+  virtual void identify(const config::Case&, std::map<std::string, std::string>&) const {}
   // Images or sequences that one iteration completes.
   [[nodiscard]] virtual double items_per_iteration(const config::Case& c) const = 0;
   // What they are called: those of the case's model.

@@ -12,6 +12,7 @@
 #include "config/folder_models.h"
 #include "config/precision_table.h"
 #include "config/slo.h"
+#include "config/value.h"
 #include "config/vocabulary.h"
 #include "run/case/case_settings.h"
 #include "run/inference/reference_factory.h"
@@ -168,7 +169,11 @@ std::map<std::string, std::string> engine_options(const Settings& s, const std::
     if (name.starts_with(engine + ".") || name.starts_with(kind + "."))
       options[name.substr(name.find('.') + 1)] = config::value_text(values.front());
   if (config::runs_on_cpu(engine, device)) return options;
-  for (const auto& [name, value] : device_options(s)) options[name] = value;
+  for (const auto* option : config::options_of(config::kInference)) {
+    const std::string name(config::singular(*option));
+    if (option->gpu_only && name.find('.') == std::string::npos && !config::is_default(*option, s.list(name)))
+      options[name] = config::value_text(s.list(name).front());
+  }
   return options;
 }
 

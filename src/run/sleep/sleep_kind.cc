@@ -11,9 +11,6 @@ constexpr std::int64_t kWarmupIterations = 3;  // a sleep has no caches to warm
 
 class SleepRules : public KindRules {
  public:
-  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
-    params["sleep_us"] = setting_text(c.settings, "sleep_us");
-  }
   [[nodiscard]] double items_per_iteration(const config::Case&) const override { return 1; }
   [[nodiscard]] std::string item(const config::Case&) const override { return "sleeps"; }
   std::vector<result::Sample> take(CaseRun&, result::Repetition&,

@@ -4,41 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/file.h"
-#include "config/option_table.h"
 #include "result/aligned_steps.h"
 #include "result/summarize_training.h"
 #include "result/training_course.h"
 #include "run/case/case_run.h"
-#include "run/case/case_settings.h"
 #include "run/training/train_factory.h"
 
 namespace paceline::run {
 namespace {
-
-// What tells two cases of training apart, where it is not the default.
-constexpr std::array kTrainingParams{"ddp.enabled",
-                                     "ddp.comm_hook",
-                                     "ddp.bucket_cap_mb",
-                                     "ddp.gradient_as_bucket_view",
-                                     "ddp.static_graph",
-                                     "ddp.find_unused_parameters",
-                                     "ddp.broadcast_buffers",
-                                     "backend",
-                                     "training.optimizer",
-                                     "training.accumulation_steps",
-                                     "training.clip_norm",
-                                     "training.dropout",
-                                     "training.deterministic",
-                                     "data.source",
-                                     "data.workers",
-                                     "data.synthetic_fresh",
-                                     "data.augment",
-                                     "checkpoint.every_steps",
-                                     "checkpoint.async",
-                                     "inject"};
 
 // The step tables of the ranks become figures of the repetition, and its samples.
 std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
@@ -97,11 +72,6 @@ class TrainingRules : public KindRules {
   // yet.
   void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
     if (c.settings.text("device") == "cuda") params["device"] = "cuda";
-    for (const char* name : kTrainingParams) {
-      if (!c.settings.has(name)) continue;
-      const auto value = setting_text(c.settings, name);
-      if (value != config::find_option(name, config::kTraining)->fallback) params[name] = value;
-    }
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(samples_per_step(c));

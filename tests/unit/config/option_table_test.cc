@@ -32,7 +32,7 @@ TEST(OptionTable, EveryRowIsExplainedAndPlaced) {
     EXPECT_TRUE(option.help.ends_with('.')) << option.name;
     EXPECT_NE(option.kinds, 0U) << option.name;
     EXPECT_EQ(option.type == OptionType::kChoice, !option.choices.empty()) << option.name;
-    EXPECT_LE(option.min, option.max) << option.name;
+    EXPECT_LE(option.range.min, option.range.max) << option.name;
     // A flag of a command and a key of a plan at once: only where `export` does what a workload also does.
     const bool both = (option.kinds & kCommandLine) && option.in_plan();
     EXPECT_TRUE(!both || (option.commands & kExport)) << option.name;
@@ -90,6 +90,25 @@ TEST(OptionTable, KindsHaveNamesAndBits) {
   EXPECT_EQ(kind_bit(WorkloadKind::kTraining), kTraining);
   EXPECT_EQ(kind_bit(WorkloadKind::kCollective), kCollective);
   EXPECT_EQ(kinds_text(kInference | kCollective), "inference, collective");
+}
+
+TEST(OptionTable, FactsOfARowNameOptionsOfItsKinds) {
+  for_each_option([](const Option& option) {
+    std::vector<std::string_view> named{option.at_most, option.excludes};
+    for (const auto& need : option.needs) named.push_back(need.option);
+    if (!option.scenario.empty()) named.emplace_back("scenario");
+    for (const auto name : named)
+      EXPECT_TRUE(name.empty() || find_option(name, option.kinds & kAnyKind)) << option.name << " " << name;
+    EXPECT_TRUE(option.idle.front() == Idle::kNever || (option.kinds & kTraining)) << option.name;
+  });
+}
+
+TEST(OptionTable, APlaceInNamesIsOfOneOption) {
+  std::map<int, std::set<std::string>> options;
+  for_each_option([&](const Option& option) {
+    if (option.name_part.place > 0) options[option.name_part.place].emplace(option.name);
+  });
+  for (const auto& [place, names] : options) EXPECT_EQ(names.size(), 1U) << place;
 }
 
 TEST(OptionTable, ShorthandsLeadToValidValues) {
