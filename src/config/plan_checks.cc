@@ -76,6 +76,15 @@ class Checker {
     return flag;
   }
 
+  // Whether it has a value other than the default: a plan with every default written out stays valid.
+  [[nodiscard]] bool differs(std::string_view name) const {
+    return written(name) && !is_default(*find_option(name, kinds_), settings_.list(name));
+  }
+
+  [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
+    return settings_.has(name) && value_text(settings_.list(name).front()) == value;
+  }
+
   void check_order(const Option& option) {
     const auto low = option.name, high = option.at_most;
     if (!settings_.has(low) || !settings_.has(high) || settings_.number(low) <= settings_.number(high))
@@ -118,8 +127,7 @@ class Checker {
   }
 
   void check_warmup() {
-    if (written("warmup.mode") && written("warmup_iterations") && settings_.has("warmup.mode") &&
-        settings_.text("warmup.mode") == "auto")
+    if (written("warmup.mode") && written("warmup_iterations") && is("warmup.mode", "auto"))
       report("warmup_iterations",
              "warmup_iterations fixes the warm-up, and warmup.mode asks for auto; keep one");
   }
@@ -171,7 +179,7 @@ class Checker {
   }
 
   void check_load() {
-    if (!find_option("scenario", kinds_) || !settings_.has("scenario")) return;
+    if (!settings_.has("scenario")) return;
     const auto& scenario = settings_.text("scenario");
     if (scenario == "sync" && written("concurrency"))
       report("concurrency", "concurrency is for the scenarios closed_loop, server and offline",
@@ -201,8 +209,8 @@ class Checker {
   // A request must not time out while it waits for others to share its batch.
   void check_batching() {
     constexpr const char* kWait = "server.batch_timeout_ms";
-    if (!settings_.has(kWait)) return;
-    if (!settings_.has("server.max_batch") || !settings_.has("server.timeout_s")) return;
+    if (!settings_.has(kWait) || !settings_.has("server.max_batch") || !settings_.has("server.timeout_s"))
+      return;
     const auto waits = settings_.numbers(kWait);
     const double longest = *std::max_element(waits.begin(), waits.end());
     if (const double limit = settings_.number("server.timeout_s"); longest >= limit * 1e3)
@@ -218,21 +226,11 @@ class Checker {
       report("threads", "'threads' and 'threads_per_instance' exclude each other; keep one");
   }
 
-  // Whether it has a value other than the default: a plan with every default written out stays valid.
-  [[nodiscard]] bool differs(std::string_view name) const {
-    return written(name) && !is_default(*find_option(name, kinds_), settings_.list(name));
-  }
-
-  [[nodiscard]] bool is(std::string_view name, std::string_view value) const {
-    return settings_.has(name) && value_text(settings_.list(name).front()) == value;
-  }
-
   // An interval of n pairs misses the median with probability 2 / 2^n.
   void check_cross_check() {
-    const bool asked = find_option("cross_check", kinds_) && settings_.has("cross_check") &&
-                       settings_.has("cross_check_rounds") && settings_.has("confidence");
-    if (!asked || !settings_.flag("cross_check")) return;
-    if (settings_.has("scenario") && settings_.text("scenario") != "sync")
+    if (!is("cross_check", "true") || !settings_.has("cross_check_rounds") || !settings_.has("confidence"))
+      return;
+    if (settings_.has("scenario") && !is("scenario", "sync"))
       report("cross_check",
              "cross_check compares one inference after the other; keep scenario: sync, or leave it out");
     const double confidence = settings_.number("confidence");

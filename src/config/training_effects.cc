@@ -93,6 +93,7 @@ constexpr std::array kIdleRows{
             },
             "the case has no such rank"},
 };
+static_assert(kIdleRows.size() == static_cast<std::size_t>(Idle::kNoSuchRank));  // a row each
 
 // An option that was asked for, and why it changes nothing.
 struct IdleOption {
