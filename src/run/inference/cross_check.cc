@@ -7,16 +7,17 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/npy.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "process/tool_process.h"
 #include "result/noise_rules.h"
 #include "result/samples.h"
 #include "run/inference/engine_tools.h"
+#include "run/inference/inference_results.h"
 #include "run/inference/pass_factory.h"
 #include "stats/compare.h"
 #include "stats/quantile.h"
+#include "workload/inference/inputs.h"
 #include "workload/inference/pass_parts.h"
 
 namespace paceline::run {
@@ -116,10 +117,7 @@ void Exchange::prepare() {
   order_.warmup = warmup_of(run_);
   order_.iterations = iterations_of(run_);
   workload::Inputs inputs(run_.base, 0, 1);
-  for (const auto& view : inputs.batch(0)) {
-    order_.input_files.push_back(helpers_.folder / fmt::format("input{}.npy", order_.input_files.size()));
-    write_npy(order_.input_files.back(), view);
-  }
+  order_.input_files = workload::write_inputs(helpers_.folder / "input", inputs.batch(0));
   check_.tool = std::string(tool_.name);
   check_.iterations = order_.iterations;
 }

@@ -74,7 +74,7 @@ std::string input_files_text(const ToolOrder& order) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < order.inputs.size(); ++i) {
     const std::string& name = order.inputs[i].name;
-    const std::string file = order.input_files.at(i).string();
+    const std::string file = order.input_files.at(i);
     const bool plain = std::all_of(name.begin(), name.end(),
                                    [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
     if (!plain || file.find_first_of(":,=") != std::string::npos) return {};
@@ -158,7 +158,7 @@ std::vector<std::string> ask_onnxruntime() {
 std::vector<std::string> loop_arguments(const ToolOrder& order) {
   Json inputs = Json::object();
   for (std::size_t i = 0; i < order.inputs.size(); ++i)
-    inputs[order.inputs[i].name] = order.input_files.at(i).string();
+    inputs[order.inputs[i].name] = order.input_files.at(i);
   const Json text = {{"file", order.model_file.string()},
                      {"inputs", inputs},
                      {"threads", order.settings.threads},

@@ -13,9 +13,9 @@ namespace paceline::run {
 
 // One process of a tool: a file, its inputs, and how it is to run.
 struct ToolOrder {
-  std::filesystem::path model_file;                // absolute
-  std::vector<TensorSpec> inputs;                  // full shapes
-  std::vector<std::filesystem::path> input_files;  // .npy, one an input, one batch
+  std::filesystem::path model_file;      // absolute
+  std::vector<TensorSpec> inputs;        // full shapes
+  std::vector<std::string> input_files;  // .npy, one an input, one batch
   plugin::EngineSettings settings;
   std::int64_t warmup = 1;  // of tools that let themselves be told; the first inference comes on top
   std::int64_t iterations = 1;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/inference/input_files.h"
 
-#include <fmt/format.h>
-
-#include <cstddef>
+#include "workload/inference/inputs.h"
 
 namespace paceline::run {
 namespace {
@@ -22,8 +20,7 @@ InputFiles make_input_files(const pass::InputsTo& to, const PreparePass& run) {
   pass.inputs_to = to;
   InputFiles made;
   made.given = report_of(pass, run).samples_given;
-  for (std::size_t i = 0; i < to.request.specs.size(); ++i)
-    made.files.push_back(fmt::format("{}-{}.npy", to.prefix, i));
+  made.files = workload::input_file_names(to.prefix, to.request.specs.size());
   return made;
 }
 

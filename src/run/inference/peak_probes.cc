@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/npy.h"
 #include "base/scratch_folder.h"
 #include "base/units.h"
 #include "config/vocabulary.h"
@@ -42,11 +41,7 @@ pass::PassSpec probe_pass(const config::Model& model, const std::string& precisi
   pass.loop.stop.n_min = kFewest;
   pass.loop.stop.t_min_ns = kTimeNs;
   pass.loop.batch = 1;
-  for (auto& tensor : workload::make_inputs({pass.model.inputs, {}, 1, {}, {}})) {
-    const auto file = folder / fmt::format("{}-{}.npy", model.name, pass.input_files.size());
-    write_npy(file, tensor.view());
-    pass.input_files.push_back(file.string());
-  }
+  pass.input_files = workload::write_inputs(folder / model.name, {pass.model.inputs, {}, 1, {}, {}});
   return pass;
 }
 

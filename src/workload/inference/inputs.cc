@@ -302,4 +302,23 @@ std::vector<Tensor> make_inputs(const pass::InputRequest& request) {
   return inputs;
 }
 
+std::vector<std::string> input_file_names(const std::string& prefix, std::size_t count) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < count; ++i) files.push_back(fmt::format("{}-{}.npy", prefix, i));
+  return files;
+}
+
+std::vector<std::string> write_inputs(const std::string& prefix, std::span<const TensorView> inputs) {
+  auto files = input_file_names(prefix, inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) write_npy(files[i], inputs[i]);
+  return files;
+}
+
+std::vector<std::string> write_inputs(const std::string& prefix, const pass::InputRequest& request) {
+  auto tensors = make_inputs(request);
+  std::vector<TensorView> views;
+  for (auto& tensor : tensors) views.push_back(tensor.view());
+  return write_inputs(prefix, views);
+}
+
 }  // namespace paceline::workload

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "workload/prepare/input_pass.h"
 
-#include <fmt/format.h>
-
-#include <cstddef>
-
 #include "base/npy.h"
 #include "workload/inference/expected.h"
 #include "workload/inference/inputs.h"
@@ -15,11 +11,7 @@ void make_input_files(const pass::PassSpec& spec, pass::RecordSink& sink) {
   const auto& to = spec.inputs_to;
   sink.emit(pass::phase_record("inputs"));
   if (to.count_given) sink.emit(pass::inputs_record(samples_given(to.request)));
-  std::size_t number = 0;
-  for (auto& tensor : make_inputs(to.request)) {
-    write_npy(fmt::format("{}-{}.npy", to.prefix, number++), tensor.view());
-    tensor = Tensor(TensorSpec{});
-  }
+  write_inputs(to.prefix, to.request);
 }
 
 void make_expected_file(const pass::PassSpec& spec, pass::RecordSink& sink) {
