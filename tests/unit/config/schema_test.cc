@@ -39,8 +39,8 @@ TEST(PlanSchema, HoldsEveryPlanKey) {
         if (option.kinds & (1U << kind)) {
           EXPECT_NE(property(schema["anyOf"][kind], std::string(option.name)), nullptr) << option.name;
         }
-  EXPECT_NE(property(schema["anyOf"][3], "workloads"), nullptr);
-  EXPECT_NE(property(schema["anyOf"][3], "expect"), nullptr);
+  EXPECT_NE(property(schema["anyOf"].back(), "workloads"), nullptr);
+  EXPECT_NE(property(schema["anyOf"].back(), "expect"), nullptr);
 }
 
 TEST(PlanSchema, CarriesTypesRangesAndChoices) {
