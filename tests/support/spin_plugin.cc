@@ -16,8 +16,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "plugin/plugin.h"
+#include "spin_ranks.h"
+#include "spin_trainer.h"
 
-// Engines for tests only: one that takes a known time, and one that misbehaves on demand.
+// Engines for tests only, and the spin trainer: one that takes a known time, and one that misbehaves on
+// demand.
 //   spin   busy-waits; the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for
@@ -296,7 +299,10 @@ const EngineEntry kEngines[] = {
     {"spin", "busy-waits for a known time", first_engine},
     {"fault", "misbehaves on demand", [] { return std::unique_ptr<Engine>(new FaultEngine); }},
 };
-const Plugin kPlugin{kAbiVersion, "spin", versions, kEngines};
+constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}};
+// Under the name that the tool asks for: tests of its own logic need no library.
+constexpr BackendEntry kBackends[] = {{"gloo", test::connect_spin_store, test::join_spin_group}};
+const Plugin kPlugin{kAbiVersion, "spin", versions, kEngines, {}, {}, kTrainers, kBackends};
 
 }  // namespace
 
