@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: MIT
-# paceline_plugin_manifest(torch FILE libpaceline_torch.so ENGINES eager;torchscript BUILT_FOR "LibTorch=2.15.0" REASON "…")
+# paceline_plugin_manifest(torch FILE libpaceline_torch.so BRINGS "engine eager" "trainer cpu" BUILT_FOR "LibTorch=2.15.0" REASON "…")
 # writes lib/paceline/plugins/<name>.json: what the tool can say of a plug-in without loading it. REASON set = not built.
-# DEVICE: what its engines run on: cpu unless given, cuda, or any (they answer for themselves).
+# BRINGS: role, name and, where it is not DEVICE, the device of each capability (src/plugin/capability.h). DEVICE: cpu unless given,
+# cuda, or any (they answer for themselves).
 set(PACELINE_PLUGIN_DIR ${CMAKE_BINARY_DIR}/lib/paceline/plugins)
 function(paceline_plugin_manifest name)
-  cmake_parse_arguments(PARSE_ARGV 1 m "" "FILE;REASON;FIX;DEVICE" "ENGINES;BUILT_FOR")
+  cmake_parse_arguments(PARSE_ARGV 1 m "" "FILE;REASON;FIX;DEVICE" "BRINGS;BUILT_FOR")
   if(NOT m_DEVICE)
     set(m_DEVICE cpu)
   endif()
-  set(engines "")
-  foreach(e IN LISTS m_ENGINES)
-    list(APPEND engines "\"${e}\"")
-  endforeach()
-  list(JOIN engines ", " engines)
+  list(TRANSFORM m_BRINGS REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE capabilities)
+  list(JOIN capabilities ", " capabilities)
   set(versions "")
   foreach(v IN LISTS m_BUILT_FOR)
     string(REPLACE "=" "\": \"" v "${v}")
@@ -20,14 +18,14 @@ function(paceline_plugin_manifest name)
   endforeach()
   list(JOIN versions ", " versions)
   file(CONFIGURE OUTPUT ${PACELINE_PLUGIN_DIR}/${name}.json @ONLY CONTENT
-"{\"name\": \"${name}\", \"file\": \"${m_FILE}\", \"engines\": [${engines}], \"device\": \"${m_DEVICE}\", \"built_for\": {${versions}}, \"not_built_because\": \"${m_REASON}\", \"fix\": \"${m_FIX}\"}
+"{\"name\": \"${name}\", \"file\": \"${m_FILE}\", \"capabilities\": [${capabilities}], \"device\": \"${m_DEVICE}\", \"built_for\": {${versions}}, \"not_built_because\": \"${m_REASON}\", \"fix\": \"${m_FIX}\"}
 ")
   set_property(GLOBAL APPEND PROPERTY PACELINE_MANIFESTS ${PACELINE_PLUGIN_DIR}/${name}.json)
 endfunction()
 
-# paceline_add_plugin(torch SOURCES … LIBRARIES … ENGINES … BUILT_FOR …): one .so behind paceline_plugin().
+# paceline_add_plugin(torch SOURCES … LIBRARIES … BRINGS … BUILT_FOR …): one .so behind paceline_plugin().
 function(paceline_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 p "" "DEVICE" "SOURCES;LIBRARIES;ENGINES;BUILT_FOR")
+  cmake_parse_arguments(PARSE_ARGV 1 p "" "DEVICE" "SOURCES;LIBRARIES;BRINGS;BUILT_FOR")
   add_library(paceline_plugin_${name} MODULE ${p_SOURCES})
   target_include_directories(paceline_plugin_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/plugins)
   target_link_libraries(paceline_plugin_${name} PRIVATE paceline::plugin paceline::warnings ${p_LIBRARIES})
@@ -35,7 +33,7 @@ function(paceline_add_plugin name)
   paceline_optimise_less(paceline_plugin_${name})  # the time is spent in the library behind it
   set_target_properties(paceline_plugin_${name} PROPERTIES
     OUTPUT_NAME paceline_${name} LIBRARY_OUTPUT_DIRECTORY ${PACELINE_PLUGIN_DIR})
-  paceline_plugin_manifest(${name} FILE libpaceline_${name}.so DEVICE "${p_DEVICE}" ENGINES ${p_ENGINES} BUILT_FOR ${p_BUILT_FOR})
+  paceline_plugin_manifest(${name} FILE libpaceline_${name}.so DEVICE "${p_DEVICE}" BRINGS ${p_BRINGS} BUILT_FOR ${p_BUILT_FOR})
 endfunction()
 
 # paceline_decide(TORCH TITLE LibTorch ROOT "${found}"): is a plug-in built? Sets TORCH_PROBLEM (empty: yes) and TORCH_FIX from

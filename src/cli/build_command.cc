@@ -55,11 +55,6 @@ config::Settings read_options(const Context& context) {
   return config::command_settings(flags);
 }
 
-void check_engine(const std::string& engine) {
-  const auto home = engine_directory({}).find(engine);
-  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
-}
-
 std::vector<std::string> suffixes_of(const std::string& engine) {
   std::vector<std::string> suffixes;
   for (const auto& row : kEngineFiles)
@@ -248,7 +243,7 @@ ExitCode build_command(const Context& context) {
   check_model(options);
   const auto model = options.text("model");
   (void)config::shape_profiles(options);  // throws mistakes before anything is written
-  check_engine(options.text("engine"));
+  engine_directory({}).require(plugin::Role::kBuilder, options.text("engine"));
   const auto output = output_of(options);
   const OnnxSource source(options, output, console);
   const auto order = order_of(options, source, output);

@@ -58,7 +58,8 @@ DescribedPlugins describe_plugins(const std::vector<std::string>& files,
 config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optional<double>& timeout_s) {
   config::ExtraNames extra;
   for (const auto& [file, description] : plugins)
-    extra.engines.insert(extra.engines.end(), description.engines.begin(), description.engines.end());
+    for (auto& name : plugin::names_of(description.capabilities, plugin::Role::kEngine))
+      extra.engines.push_back(std::move(name));
   extra.first_output_shape = [](const std::string& file) {
     return file.ends_with(".onnx") ? onnx::read_first_output_shape(file) : std::nullopt;
   };
@@ -71,9 +72,10 @@ config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optio
 }
 
 run::EngineDirectory engine_directory(const DescribedPlugins& plugins) {
-  std::map<fs::path, std::vector<std::string>> engines;
-  for (const auto& [file, description] : plugins) engines[file] = description.engines;
-  return {plugin::read_manifests(plugin::plugin_dir()), engines};
+  auto all = plugin::read_manifests(plugin::plugin_dir());
+  for (const auto& [file, description] : plugins)
+    all.insert(all.begin(), {file.stem().string(), file, description.capabilities, {}, {}, {}});
+  return run::EngineDirectory(std::move(all));
 }
 
 }  // namespace paceline::cli

@@ -28,63 +28,66 @@ std::string description_text(const run::PluginDescription& description) {
   std::string text;
   for (const auto& [library, version] : description.versions)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library, version);
-  text += "; engines";
-  for (const auto& engine : description.engines) text += " " + engine;
+  text += "; " + plugin::summary_of(description.capabilities);
   if (description.first_op_ns)
     text += fmt::format("; first op {}", format_duration_ns(*description.first_op_ns));
   return text;
 }
 
 constexpr double kTimeoutS = 120;
+constexpr const char* kCudaFix =
+    "where CUDA's libraries are missing, install torch with pip in full and build with "
+    "PACELINE_TORCH_ROOT=<its torch folder>";
 
-// A machine without a CUDA device, or without its libraries, is not at fault.
-CheckResult check_cuda_plugin(const plugin::Manifest& manifest) {
-  if (const auto absent = host::no_visible_device_reason(host::SystemFiles()); !absent.empty())
-    return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
-  try {
-    const auto found =
-        run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, /*device=*/"cuda:0");
-    if (found.first_op_ns) return {CheckStatus::kPass, description_text(found), {}};
-    return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
-  } catch (const Error& e) {
-    return {CheckStatus::kWarn, e.what(),
-            "where CUDA's libraries are missing, install torch with pip in full and build with "
-            "PACELINE_TORCH_ROOT=<its torch folder>"};
-  }
+bool all_on(const plugin::Manifest& manifest, const char* device) {
+  return std::all_of(manifest.capabilities.begin(), manifest.capabilities.end(),
+                     [&](const auto& one) { return one.device == device; });
 }
 
-// For TensorRT: it can build files without a device, and the user installs its library.
-CheckResult check_plugin_of_any_device(const plugin::Manifest& manifest) {
-  try {
-    const auto text =
-        description_text(run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS));
-    if (host::no_nvidia_device_reason(host::SystemFiles()).empty()) return {CheckStatus::kPass, text, {}};
-    return {CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
-  } catch (const Error& e) {
-    return {CheckStatus::kWarn, e.what(), {}};
-  }
+bool brings(const plugin::Manifest& manifest, plugin::Role role) {
+  return !plugin::names_of(manifest.capabilities, role).empty();
 }
 
-// Loads the plug-in in a separate worker and runs a first operation there.
+// What a plug-in is needed for, by what it brings.
+std::vector<host::Purpose> purposes_of(const plugin::Manifest& manifest) {
+  std::vector<host::Purpose> purposes;
+  if (brings(manifest, plugin::Role::kTrainer)) purposes.push_back(host::Purpose::kMultiRankTraining);
+  if (brings(manifest, plugin::Role::kEngine)) purposes.push_back(host::Purpose::kInference);
+  return purposes;
+}
+
+// Loads the plug-in in a separate worker and runs a first operation there. A machine without a CUDA device,
+// or without the libraries for it, is not at fault.
 CheckResult check_plugin(const plugin::Manifest& manifest) {
   if (!manifest.not_built_because.empty())
     return {CheckStatus::kSkip, fmt::format("not built: {}", manifest.not_built_because), manifest.fix};
-  if (manifest.device == "cuda") return check_cuda_plugin(manifest);
-  if (manifest.device == "any") return check_plugin_of_any_device(manifest);
-  return {CheckStatus::kPass,
-          description_text(run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS)),
-          {}};
+  const bool on_cuda = all_on(manifest, "cuda"), on_any = all_on(manifest, "any");
+  const host::SystemFiles files;
+  if (const auto absent = on_cuda ? host::no_visible_device_reason(files) : ""; !absent.empty())
+    return {CheckStatus::kSkip, fmt::format("built, not loaded: {}", absent), {}};
+  try {
+    const auto found =
+        run::describe_plugin(manifest.file, InterruptGuard::flag(), kTimeoutS, on_cuda ? "cuda:0" : "cpu");
+    const auto text = description_text(found);
+    if (on_cuda && brings(manifest, plugin::Role::kEngine) && !found.first_op_ns)
+      return {CheckStatus::kWarn, fmt::format("loaded, but {}", found.first_op_ns.reason()), {}};
+    if (on_any && !host::no_nvidia_device_reason(files).empty())
+      return {CheckStatus::kWarn, text + "; no NVIDIA GPU here to run on", {}};
+    return {CheckStatus::kPass, text, {}};
+  } catch (const Error& e) {
+    if (!on_cuda && !on_any) throw;
+    return {CheckStatus::kWarn, e.what(), on_cuda ? kCudaFix : ""};
+  }
 }
 
 std::vector<host::Check> all_checks() {
   auto checks = host::host_checks({});
   const auto manifests = plugin::read_manifests(plugin::plugin_dir());
   for (const auto& manifest : manifests)
-    checks.push_back({"plug-in " + manifest.name, {host::Purpose::kInference}, [manifest] {
-                        return check_plugin(manifest);
-                      }});
+    checks.push_back(
+        {"plug-in " + manifest.name, purposes_of(manifest), [manifest] { return check_plugin(manifest); }});
   if (manifests.empty())
-    checks.push_back({"plug-ins", {host::Purpose::kInference}, [] {
+    checks.push_back({"plug-ins", {host::Purpose::kInference, host::Purpose::kMultiRankTraining}, [] {
                         return CheckResult{CheckStatus::kFail,
                                            fmt::format("none found in {}", plugin::plugin_dir().string()),
                                            "reinstall paceline"};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/declared_input.h"
+#include "plugin/capability.h"
 #include "result/case_result.h"
 #include "result/rank_steps.h"
 #include "result/samples.h"
@@ -60,12 +61,12 @@ struct PassReport {
   result::Number flops_per_item;  // counted by the engine
   std::map<std::string, std::string> effective_settings;
   std::vector<std::pair<std::string, std::string>> versions;
-  std::vector<std::string> engines;        // describe
-  result::Number first_op_ns;              // describe
-  std::vector<DeclaredInput> file_inputs;  // inspect
-  std::optional<PreparedFile> prepared;    // export
-  std::int64_t samples_given = 0;          // inputs: what the user's files hold; 0: generated, or not counted
-  std::vector<result::LayerRow> layers;    // profile
+  std::vector<plugin::Capability> capabilities;  // describe
+  result::Number first_op_ns;                    // describe
+  std::vector<DeclaredInput> file_inputs;        // inspect
+  std::optional<PreparedFile> prepared;          // export
+  std::int64_t samples_given = 0;        // inputs: what the user's files hold; 0: generated, or not counted
+  std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
   std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks
@@ -101,7 +102,8 @@ nlohmann::json correctness_record(const result::Correctness& correctness);
 nlohmann::json samples_record(const std::vector<result::Sample>& samples);
 nlohmann::json repetition_record(const result::Repetition& repetition);
 nlohmann::json file_inputs_record(const std::vector<DeclaredInput>& inputs);
-nlohmann::json describe_record(const std::vector<std::string>& engines, const result::Number& first_op_ns);
+nlohmann::json describe_record(const std::vector<plugin::Capability>& capabilities,
+                               const result::Number& first_op_ns);
 nlohmann::json inputs_record(std::int64_t samples_given);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,

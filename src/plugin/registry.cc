@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/display_text.h"
@@ -15,14 +16,48 @@ namespace paceline::plugin {
 namespace fs = std::filesystem;
 namespace {
 
+template <auto kEntries, auto kName>
+std::vector<std::string> names_in(const Plugin& plugin) {
+  std::vector<std::string> names;
+  for (const auto& entry : plugin.*kEntries) names.emplace_back(entry.*kName);
+  return names;
+}
+
+struct RoleRow {
+  const char* name;
+  std::vector<std::string> (*names)(const Plugin&);
+};
+// In the order of Role.
+constexpr std::array kRoles{
+    RoleRow{"engine", names_in<&Plugin::engines, &EngineEntry::name>},
+    RoleRow{"exporter", names_in<&Plugin::exporters, &ExporterEntry::format>},
+    RoleRow{"builder", names_in<&Plugin::builders, &BuilderEntry::engine>},
+    RoleRow{"trainer", names_in<&Plugin::trainers, &TrainerEntry::device>},
+    RoleRow{"backend", names_in<&Plugin::backends, &BackendEntry::name>},
+};
+
+const RoleRow& row_of(Role role) {
+  return kRoles.at(static_cast<std::size_t>(role));
+}
+
+// Manifests of earlier versions list engines alone.
+std::vector<Capability> capabilities_in(const nlohmann::json& manifest) {
+  const auto device = manifest.value("device", "cpu");
+  std::vector<Capability> found;
+  for (const auto& text : manifest.value("capabilities", std::vector<std::string>{}))
+    found.push_back(capability_of(text, device));
+  for (const auto& engine : manifest.value("engines", std::vector<std::string>{}))
+    found.push_back({Role::kEngine, engine, device});
+  return found;
+}
+
 Manifest parse_manifest(const fs::path& path) {
   Manifest m;
   m.name = path.stem().string();
   try {
     const auto json = nlohmann::json::parse(read_file(path));
     m.name = json.at("name");
-    m.engines = json.at("engines").get<std::vector<std::string>>();
-    m.device = json.value("device", "cpu");
+    m.capabilities = capabilities_in(json);
     for (const auto& [library, version] : json.at("built_for").items())
       m.built_for.emplace_back(library, version);
     m.not_built_because = json.at("not_built_because");
@@ -35,6 +70,37 @@ Manifest parse_manifest(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string to_text(const Capability& capability) {
+  return fmt::format("{} {} {}", row_of(capability.role).name, capability.name, capability.device);
+}
+
+Capability capability_of(const std::string& text, const std::string& device) {
+  const auto words = split(text, ' ');
+  for (std::size_t i = 0; i < kRoles.size(); ++i)
+    if ((words.size() == 2 || words.size() == 3) && words[0] == kRoles[i].name)
+      return {static_cast<Role>(i), words[1], words.size() == 3 ? words[2] : device};
+  throw Error(ErrorCode::kData, fmt::format("this version knows no capability '{}'", text));
+}
+
+std::string in_words(Role role, const std::string& name) {
+  return fmt::format("{} '{}'", row_of(role).name, name);
+}
+
+std::string summary_of(const std::vector<Capability>& capabilities) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < kRoles.size(); ++i)
+    if (const auto names = names_of(capabilities, static_cast<Role>(i)); !names.empty())
+      parts.push_back(fmt::format("{}s {}", kRoles[i].name, join(names, " ")));
+  return parts.empty() ? "nothing" : join(parts, "; ");
+}
+
+std::vector<std::string> names_of(const std::vector<Capability>& capabilities, Role role) {
+  std::vector<std::string> names;
+  for (const auto& one : capabilities)
+    if (one.role == role) names.push_back(one.name);
+  return names;
+}
 
 fs::path plugin_dir() {
   return executable_dir().parent_path() / "lib" / "paceline" / "plugins";
@@ -66,54 +132,20 @@ LoadedPlugin::LoadedPlugin(const fs::path& file) : file_(file) {
                             file.string(), plugin_->abi_version, kAbiVersion));
 }
 
-std::unique_ptr<Engine> LoadedPlugin::make_engine(const std::string& name) const {
-  std::vector<std::string> names;
-  for (const auto& entry : plugin_->engines) {
-    if (entry.name == name) return entry.make();
-    names.emplace_back(entry.name);
-  }
-  throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' has no engine '{}'; it has: {}", file_.string(),
-                                             name, join(names, ", ")));
+std::vector<Capability> LoadedPlugin::capabilities() const {
+  std::vector<Capability> found;
+  for (std::size_t i = 0; i < kRoles.size(); ++i)
+    for (const auto& name : kRoles[i].names(*plugin_)) found.push_back({static_cast<Role>(i), name});
+  return found;
 }
 
-std::unique_ptr<Exporter> LoadedPlugin::make_exporter(const std::string& format) const {
-  std::vector<std::string> formats;
-  for (const auto& entry : plugin_->exporters) {
-    if (entry.format == format) return entry.make();
-    formats.emplace_back(entry.format);
-  }
+std::size_t LoadedPlugin::index_of(Role role, const std::string& name) const {
+  const auto names = row_of(role).names(*plugin_);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   throw Error(ErrorCode::kUnsupported,
-              fmt::format("plug-in '{}' does not write {}; it writes: {}", file_.string(), format,
-                          formats.empty() ? "nothing" : join(formats, ", ")));
-}
-
-std::unique_ptr<Builder> LoadedPlugin::make_builder(const std::string& engine) const {
-  std::vector<std::string> engines;
-  for (const auto& entry : plugin_->builders) {
-    if (entry.engine == engine) return entry.make();
-    engines.emplace_back(entry.engine);
-  }
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("plug-in '{}' builds no file for engine '{}'; it builds for: {}", file_.string(),
-                          engine, engines.empty() ? "none" : join(engines, ", ")));
-}
-
-std::unique_ptr<Trainer> LoadedPlugin::make_trainer(const std::string& device) const {
-  for (const auto& entry : plugin_->trainers)
-    if (entry.device == device) return entry.make();
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("plug-in '{}' does not train on device '{}'", file_.string(), device));
-}
-
-const BackendEntry& LoadedPlugin::backend(const std::string& name) const {
-  std::vector<std::string> names;
-  for (const auto& entry : plugin_->backends) {
-    if (entry.name == name) return entry;
-    names.emplace_back(entry.name);
-  }
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("plug-in '{}' has no communication library '{}'; it has: {}", file_.string(), name,
-                          names.empty() ? "none" : join(names, ", ")));
+              fmt::format("plug-in '{}' does not bring {}; it brings {}", file_.string(),
+                          in_words(role, name), summary_of(capabilities())));
 }
 
 }  // namespace paceline::plugin

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/capability.h"
 #include "plugin/plugin.h"
 
 namespace paceline::plugin {
@@ -15,12 +16,10 @@ namespace paceline::plugin {
 struct Manifest {
   std::string name;
   std::filesystem::path file;  // the shared object; empty when not built
-  std::vector<std::string> engines;
+  std::vector<Capability> capabilities;
   std::vector<std::pair<std::string, std::string>> built_for;
   std::string not_built_because;  // empty when built
   std::string fix;                // how to get it
-  // What its engines run on: cpu | cuda | any (each reports for itself).
-  std::string device = "cpu";
 };
 
 // <prefix>/lib/paceline/plugins beside the running executable.
@@ -35,18 +34,27 @@ class LoadedPlugin {
   // Throws Error(kUnavailable) with the loader's message, or when the ABI version differs.
   explicit LoadedPlugin(const std::filesystem::path& file);
   [[nodiscard]] const Plugin& description() const { return *plugin_; }
-  // Throws Error(kUsage) listing the known engines.
-  [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name) const;
-  // Throws Error(kUnsupported) listing the known formats.
-  [[nodiscard]] std::unique_ptr<Exporter> make_exporter(const std::string& format) const;
-  // Throws Error(kUnsupported) when engines of this name are not built ahead of time.
-  [[nodiscard]] std::unique_ptr<Builder> make_builder(const std::string& engine) const;
-  // Throws Error(kUnsupported) when it does not train on this device.
-  [[nodiscard]] std::unique_ptr<Trainer> make_trainer(const std::string& device) const;
-  // Throws Error(kUnsupported) listing the known communication libraries.
-  [[nodiscard]] const BackendEntry& backend(const std::string& name) const;
+  [[nodiscard]] std::vector<Capability> capabilities() const;
+  // Each throws Error(kUnsupported) that lists what the plug-in brings when that is not among it.
+  [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name) const {
+    return plugin_->engines[index_of(Role::kEngine, name)].make();
+  }
+  [[nodiscard]] std::unique_ptr<Exporter> make_exporter(const std::string& format) const {
+    return plugin_->exporters[index_of(Role::kExporter, format)].make();
+  }
+  [[nodiscard]] std::unique_ptr<Builder> make_builder(const std::string& engine) const {
+    return plugin_->builders[index_of(Role::kBuilder, engine)].make();
+  }
+  [[nodiscard]] std::unique_ptr<Trainer> make_trainer(const std::string& device) const {
+    return plugin_->trainers[index_of(Role::kTrainer, device)].make();
+  }
+  [[nodiscard]] const BackendEntry& backend(const std::string& name) const {
+    return plugin_->backends[index_of(Role::kBackend, name)];
+  }
 
  private:
+  [[nodiscard]] std::size_t index_of(Role role, const std::string& name) const;
+
   std::filesystem::path file_;
   const Plugin* plugin_ = nullptr;
 };

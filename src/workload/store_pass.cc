@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "workload/store_pass.h"
 
-#include <functional>
-#include <map>
 #include <string>
 
 #include "cluster/meeting.h"
@@ -15,31 +13,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One function per question.
-using Answer = std::function<Json(plugin::Store&, const Json&)>;
-const std::map<std::string, Answer>& answers() {
-  static const std::map<std::string, Answer> kAnswers{
-      {"set",
-       [](plugin::Store& store, const Json& q) {
-         store.set(q.at("key"), q.at("value"));
-         return Json::object();
-       }},
-      {"get",
-       [](plugin::Store& store, const Json& q) {
-         const auto value = store.get(q.at("key"));
-         return value ? Json{{"value", *value}} : Json::object();
-       }},
-      {"set_if_absent",
-       [](plugin::Store& store, const Json& q) {
-         return Json{{"value", store.set_if_absent(q.at("key"), q.at("value"))}};
-       }},
-  };
-  return kAnswers;
-}
-
 Json answer_to(plugin::Store& store, const Json& question) {
   try {
-    return answers().at(question.at("ask").get<std::string>())(store, question);
+    const std::string ask = question.at("ask"), key = question.at("key");
+    if (ask == "set") return store.set(key, question.at("value")), Json::object();
+    if (ask == "set_if_absent") return {{"value", store.set_if_absent(key, question.at("value"))}};
+    const auto value = store.get(key);
+    return value ? Json{{"value", *value}} : Json::object();
   } catch (const std::exception& e) {
     return {{"error", e.what()}};
   }

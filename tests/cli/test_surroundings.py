@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Odd places to be run in: closed pipes, no home, no temporary folder, strange names."""
 
+import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -161,6 +163,36 @@ class Names(cli.CliTest):
                                  cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=60, check=False)
         self.assertNotIn("internal error", process.stderr)
         self.assertIn(process.returncode, (0, 2), process.stderr)
+
+
+class Capabilities(cli.CliTest):
+    """`validate` in a tree of its own: what the machine is fit for follows from what its plug-ins bring."""
+
+    def validate(self, env=None, **manifests):
+        """The row of each plug-in, and the verdict."""
+        plugins = self.folder / "lib/paceline/plugins"
+        plugins.mkdir(parents=True)
+        (self.folder / "bin").mkdir()
+        shutil.copy(cli.BINARY, self.folder / "bin/paceline")
+        shutil.copy(cli.SPIN, plugins / "spin.so")
+        for name, brings in manifests.items():
+            self.write(plugins / f"{name}.json", json.dumps({"name": name, "file": "spin.so", "built_for": {}, "not_built_because": "", "fix": "", **brings}))
+        done = subprocess.run([self.folder / "bin/paceline", "validate"], cwd=self.folder, env={**self.env, **(env or {})}, capture_output=True, text=True,
+                              timeout=60, check=False)
+        lines = done.stdout.splitlines()
+        return {name: line for name in manifests for line in lines if f"plug-in {name} " in line}, lines[-1]
+
+    def test_a_plug_in_that_crashes_costs_what_it_brings(self):
+        rows, verdict = self.validate(env={"SPIN_FAULT": "abort", "SPIN_FAULT_AT": "library"}, alone={"capabilities": ["trainer cpu"]})
+        self.assertIn("FAIL", rows["alone"])
+        self.assertRegex(verdict, "not fit for multi-rank training, fit for inference$")
+
+    def test_what_plug_ins_bring_is_shown_and_manifests_of_other_versions_are_read(self):
+        rows, verdict = self.validate(now={"capabilities": ["engine spin", "trainer cpu"]}, earlier={"engines": ["spin"]}, later={"capabilities": ["sampler power"]})
+        for name in ("now", "earlier"):
+            self.assertRegex(rows[name], "^PASS .*spin 1; engines spin fault; trainers cpu; backends gloo; first op ")
+        self.assertIn("this version knows no capability 'sampler power'", rows["later"])
+        self.assertIn("fit for multi-rank training and inference", verdict)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,16 @@
 #pragma once
 #include <atomic>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "plugin/registry.h"
+#include "process/worker.h"
 #include "result/maybe.h"
 
 namespace paceline::run {
 
-// Which shared object brings an engine, or why none does.
+// Which shared object brings a capability, or why none does.
 struct EngineHome {
   std::filesystem::path file;
   std::string unavailable;  // reason and fix, when file is empty
@@ -19,26 +19,38 @@ struct EngineHome {
 
 class EngineDirectory {
  public:
-  // Installed plug-ins by their manifests; `extra` are files given with --plugin with the engines they said
-  // they have.
-  EngineDirectory(std::vector<plugin::Manifest> installed,
-                  const std::map<std::filesystem::path, std::vector<std::string>>& extra);
-  // `device`: cpu, or cuda:N. A plug-in of the user's is taken for every device: it answers for itself.
-  [[nodiscard]] EngineHome find(const std::string& engine, const std::string& device = "cpu") const;
-  [[nodiscard]] const std::vector<plugin::Manifest>& installed() const { return installed_; }
+  // Those that come first win: a user's own before installed ones.
+  explicit EngineDirectory(std::vector<plugin::Manifest> plugins) : plugins_(std::move(plugins)) {}
+  // `device`: cpu, or cuda:N.
+  [[nodiscard]] EngineHome find(plugin::Role role, const std::string& name,
+                                const std::string& device = "cpu") const;
+  [[nodiscard]] EngineHome find(const std::string& engine) const {
+    return find(plugin::Role::kEngine, engine);
+  }
+  // Throws Error(kUnavailable) where none brings it.
+  std::string require(plugin::Role role, const std::string& name) const;
+  [[nodiscard]] const std::vector<plugin::Manifest>& plugins() const { return plugins_; }
 
  private:
-  std::vector<plugin::Manifest> installed_;
-  std::map<std::string, std::filesystem::path> extra_;
+  std::vector<plugin::Manifest> plugins_;
 };
 
 // The same, and whether this machine has the device.
-EngineHome engine_home(const EngineDirectory& engines, const std::string& engine, const std::string& device);
+EngineHome home_here(const EngineDirectory& engines, plugin::Role role, const std::string& name,
+                     const std::string& device);
 
-// Asks a plug-in file, in a worker process, which engines it has. Throws Error(kUsage) for a file that is no
+// Runs a pass that belongs to no case in a worker process. `log` is the end of what it printed, on a line of
+// its own, for a message about it.
+struct PluginAnswer {
+  process::WorkerOutcome outcome;
+  std::string log;
+};
+PluginAnswer ask_plugin(const pass::PassSpec& spec, double timeout_s, const std::atomic<bool>& interrupt);
+
+// Asks a plug-in file, in a worker process, what it brings. Throws Error(kUsage) for a file that is no
 // plug-in of this version, Error(kInternal) for one that crashes or hangs.
 struct PluginDescription {
-  std::vector<std::string> engines;
+  std::vector<plugin::Capability> capabilities;
   std::vector<std::pair<std::string, std::string>> versions;
   result::Number first_op_ns;  // from process start to the end of a first tiny inference
 };

@@ -26,7 +26,7 @@ result::Number model_flops(const config::Settings& settings) {
 
 std::string machine(const RunSetup& setup) {
   std::string name = cpu_model(setup.environment);
-  for (const auto& manifest : setup.engines.installed())
+  for (const auto& manifest : setup.engines.plugins())
     for (const auto& [library, version] : manifest.built_for)
       name += fmt::format("; {} {}", library, version);
   return name;

@@ -38,7 +38,7 @@ std::optional<CasePreparation::ModelFile> CasePreparation::model_file_for(CaseRu
   const auto* engine = config::find_engine(engine_name);
   if (!engine || engine->reads.empty() || !config::find_model(c.base.model.name)) return ModelFile{};
   auto pass = export_pass(c.base, std::string(engine->reads));
-  const auto home = exporter_home(tools_.setup.engines);
+  const auto home = tools_.setup.engines.find(plugin::Role::kExporter, pass.export_to.format);
   pass.plugin_file = home.file.string();
   if (home.file.empty()) {
     end_case(c, "unavailable", home.unavailable);

@@ -39,11 +39,10 @@ fs::path unfinished(const fs::path& file) {
 
 BuiltFile build_engine(const EngineDirectory& engines, const BuildOrder& order,
                        const std::atomic<bool>& interrupt) {
-  const auto home = engines.find(order.engine);
-  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
+  const auto plugin_file = engines.require(plugin::Role::kBuilder, order.engine);
   const auto part = unfinished(order.file);
   write_file_atomic(order.log, "");
-  const auto outcome = process::run_worker(request_of(order, home.file, part), interrupt, {});
+  const auto outcome = process::run_worker(request_of(order, plugin_file, part), interrupt, {});
   if (outcome.ok && outcome.report.prepared) {
     fs::rename(part, order.file);
     return {*outcome.report.prepared, outcome.report.versions, outcome.report.effective_settings};

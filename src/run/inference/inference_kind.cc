@@ -76,7 +76,7 @@ class InferenceInRun : public KindInRun {
     c.base = base_pass(c.definition, static_cast<int>(host::allowed_cpus().size()));
     describe_given_file(c);
     const auto device = *config::canonical_device(c.definition.settings.text("device"));
-    const auto home = engine_home(tools_.setup.engines, c.base.engine, device);
+    const auto home = home_here(tools_.setup.engines, plugin::Role::kEngine, c.base.engine, device);
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
     choose_pinning(c);

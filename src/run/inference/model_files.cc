@@ -4,35 +4,23 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "process/spawn.h"
 #include "result/reasons.h"
 #include "run/case/short_hash.h"
 
 namespace paceline::run {
-EngineHome exporter_home(const EngineDirectory& engines) {
-  return engines.find("eager");
-}
 
 pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::ModelSpec& model,
                                 const pass::ExportTo& target, double timeout_s,
                                 const std::atomic<bool>& interrupt) {
-  const auto home = exporter_home(engines);
-  if (home.file.empty()) throw Error(ErrorCode::kUnavailable, home.unavailable);
-  process::WorkerRequest request;
-  request.spec.kind = pass::PassKind::kExport;
-  request.spec.plugin_file = home.file.string();
-  request.spec.model = model;
-  request.spec.export_to = target;
-  const FileDescriptor log_file = process::memory_file("");
-  request.log = fmt::format("/proc/self/fd/{}", log_file.get());
-  request.timeout_s = timeout_s;
-  const auto outcome = process::run_worker(request, interrupt, {});
+  pass::PassSpec spec;
+  spec.kind = pass::PassKind::kExport;
+  spec.plugin_file = engines.require(plugin::Role::kExporter, target.format);
+  spec.model = model;
+  spec.export_to = target;
+  const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
   if (outcome.ok && outcome.report.prepared) return *outcome.report.prepared;
-  const auto log = file_tail(request.log, 500);
-  throw Error(
-      result::reason_of(outcome.reason_code).error,
-      fmt::format("cannot export {}: {}{}{}", model.name, outcome.reason, log.empty() ? "" : "\n", log));
+  throw Error(result::reason_of(outcome.reason_code).error,
+              fmt::format("cannot export {}: {}{}", model.name, outcome.reason, log));
 }
 
 pass::PassSpec export_pass(const pass::PassSpec& base, const std::string& format) {

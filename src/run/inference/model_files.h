@@ -10,9 +10,6 @@
 // Built-in models as files, for engines that read files.
 namespace paceline::run {
 
-// The plug-in that has the built-in models; a reason when there is none.
-EngineHome exporter_home(const EngineDirectory& engines);
-
 // Writes a built-in model in a worker process. Throws Error naming the model and the reason; kInterrupted is
 // the caller's to see from `interrupt`.
 pass::PreparedFile export_model(const EngineDirectory& engines, const plugin::ModelSpec& model,

@@ -170,7 +170,6 @@ pass::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   pass.kind = pass::PassKind::kTrain;
   pass.case_id = c.id;
   pass.world_size = s.integer("ranks");
-  pass.engine = "eager";  // whose plug-in trains
   pass.model.name = s.text("model");
   pass.model.weights_file = optional_text(s, "weights");
   pass.model.weights_seed = seed_of(s);

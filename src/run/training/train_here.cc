@@ -12,9 +12,13 @@
 namespace paceline::run {
 namespace {
 
+EngineHome trainer_home(const EngineDirectory& engines, const std::string& device) {
+  return home_here(engines, plugin::Role::kTrainer, device.substr(0, device.find(':')), device);
+}
+
 // What device: auto means here.
 std::string auto_device(const EngineDirectory& engines) {
-  return engine_home(engines, "eager", "cuda").file.empty() ? "cpu" : "cuda";
+  return trainer_home(engines, "cuda").file.empty() ? "cpu" : "cuda";
 }
 
 // Ranks on CUDA devices hold their state there.
@@ -50,7 +54,7 @@ TrainHere train_here(const config::Case& c, const std::vector<config::Case>& cas
   TrainHere here{train_pass(c, {threads_per_rank(cases, cores, ranks_here(launch)), auto_device(engines),
                                 cases.size() == 1}),
                  {}};
-  const auto home = engine_home(engines, here.pass.engine, here.pass.ranks.device);
+  const auto home = trainer_home(engines, here.pass.ranks.device);
   here.pass.plugin_file = home.file.string();
   here.unavailable = obstacle(c, here.pass, home, launch);
   if (c.settings.flag("pin")) here.pass.pin_cpus = host::choose_cpus(here.pass.settings.threads);

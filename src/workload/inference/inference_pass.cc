@@ -101,12 +101,11 @@ result::Correctness TimedEngine::verify(double typical_ns) {
 void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
   sink.phase("load");
   const plugin::LoadedPlugin plugin(spec.plugin_file);
-  std::vector<std::string> engines;
-  for (const auto& entry : plugin.description().engines) engines.emplace_back(entry.name);
   sink.phase("versions");
   sink.emit(pass::loaded_record(plugin.description().versions(), {}));
-  sink.emit(pass::describe_record(engines, engines.empty() ? result::Number::missing("no engine")
-                                                           : time_to_first_op(plugin, spec, sink)));
+  sink.emit(pass::describe_record(plugin.capabilities(), plugin.description().engines.empty()
+                                                             ? result::Number::missing("no engine")
+                                                             : time_to_first_op(plugin, spec, sink)));
 }
 
 void run_inspect(const pass::PassSpec& spec, TaggedSink& sink) {

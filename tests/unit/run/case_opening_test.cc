@@ -17,9 +17,9 @@ class CaseOpening : public ::testing::Test {
  protected:
   void TearDown() override { fs::remove_all(folder_); }
   CaseRun open(const std::string& device) {
-    const EngineDirectory engines({{"torch", "torch.so", {"eager"}, {}, "", "", "cpu"},
-                                   {"cuda", "cuda.so", {"eager"}, {}, "", "", "cuda"}},
-                                  {});
+    const EngineDirectory engines(
+        {{"torch", "torch.so", {{plugin::Role::kTrainer, "cpu", "cpu"}}, {}, "", ""},
+         {"cuda", "cuda.so", {{plugin::Role::kTrainer, "cuda", "cuda"}}, {}, "", ""}});
     const auto cases = config::expand(config::load_plan_text(
         "kind: training\nmodel: tiny_cnn\nranks: 1\ndevice: " + device + "\n", "test.yaml"));
     const RunSetup setup{{}, cases, {}, false, true, engines, {}, {}, {}, {}, nullptr};

@@ -32,7 +32,13 @@ class Notes : public RunObserver {
 class Coordinated : public ::testing::Test {
  protected:
   static EngineDirectory engines() {
-    return EngineDirectory({{"torch", "torch.so", {"eager"}, {}, "", "", "cpu"}}, {});
+    return EngineDirectory(
+        {{"torch",
+          "torch.so",
+          {{plugin::Role::kEngine, "eager", "cpu"}, {plugin::Role::kTrainer, "cpu", "cpu"}},
+          {},
+          "",
+          ""}});
   }
 
   result::RunResult run(const std::string& plan, FakeExecutor& fake, std::set<std::string> only = {},

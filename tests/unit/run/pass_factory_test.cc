@@ -81,10 +81,11 @@ TEST(PassFactory, InstancesHaveDevicesOfTheirOwnUnlessOneIsNamed) {
 }
 
 TEST(PassFactory, FilesThatEagerDoesNotReadHaveAnotherReference) {
-  const plugin::Manifest ort{"onnxruntime", "a.so", {"onnxruntime"}, {}, "", ""};
-  const plugin::Manifest vino{"openvino", "b.so", {"openvino"}, {}, "", ""};
-  const plugin::Manifest absent{"onnxruntime", "", {"onnxruntime"}, {}, "no library", "install it"};
-  const EngineDirectory both({ort, vino}, {}), one({absent, vino}, {}), none({absent}, {});
+  const plugin::Manifest ort{"onnxruntime", "a.so", {{plugin::Role::kEngine, "onnxruntime"}}, {}, "", ""};
+  const plugin::Manifest vino{"openvino", "b.so", {{plugin::Role::kEngine, "openvino"}}, {}, "", ""};
+  const plugin::Manifest absent{"onnxruntime", "",          {{plugin::Role::kEngine, "onnxruntime"}}, {},
+                                "no library",  "install it"};
+  const EngineDirectory both({ort, vino}), one({absent, vino}), none({absent});
   EXPECT_EQ(file_reference_engine(both, "m.onnx"), "onnxruntime");
   EXPECT_EQ(file_reference_engine(one, "m.onnx"), "openvino");
   EXPECT_EQ(file_reference_engine(none, "m.onnx"), "eager");
@@ -223,13 +224,20 @@ TEST(PassFactory, AnotherModelFileIsAReference) {
   EXPECT_EQ(pass.settings.precision, "fp32");
   EXPECT_EQ(pass.model.inputs.at(0).shape, base.model.inputs.at(0).shape);
   EXPECT_NE(reference_key(pass), reference_key(reference_pass(base, "openvino")));
-  const plugin::Manifest vino{"openvino", "b.so", {"openvino"}, {}, "", ""};
-  const plugin::Manifest torch{"torch", "a.so", {"eager", "torchscript", "aotinductor"}, {}, "", ""};
-  const EngineDirectory engines({vino, torch}, {});
+  const plugin::Manifest vino{"openvino", "b.so", {{plugin::Role::kEngine, "openvino"}}, {}, "", ""};
+  const plugin::Manifest torch{"torch",
+                               "a.so",
+                               {{plugin::Role::kEngine, "eager"},
+                                {plugin::Role::kEngine, "torchscript"},
+                                {plugin::Role::kEngine, "aotinductor"}},
+                               {},
+                               "",
+                               ""};
+  const EngineDirectory engines({vino, torch});
   EXPECT_EQ(reader_of(engines, "f.onnx"), "openvino");
   EXPECT_EQ(reader_of(engines, "f.pt"), "eager");
   EXPECT_EQ(reader_of(engines, "f.pt2"), "aotinductor");
-  EXPECT_EQ(reader_of(EngineDirectory({}, {}), "f.onnx"), "onnxruntime");
+  EXPECT_EQ(reader_of(EngineDirectory({}), "f.onnx"), "onnxruntime");
   EXPECT_THROW(inference_cases("accuracy: {reference: gone.onnx}\n"), Error);
 }
 

@@ -3,45 +3,116 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/scratch_folder.h"
+
 namespace paceline::run {
 namespace {
 
-const plugin::Manifest kCpu{"torch", "torch.so", {"eager", "torchscript"}, {}, "", ""};
-const plugin::Manifest kCuda{"cuda", "cuda.so", {"eager"}, {}, "", "", "cuda"};
-const plugin::Manifest kNoCuda{"cuda", "", {"eager"}, {}, "no CUDA toolkit found", "install it", "cuda"};
+using plugin::Role;
+
+const plugin::Manifest kCpu{
+    "torch",
+    "torch.so",
+    {{Role::kEngine, "eager", "cpu"}, {Role::kEngine, "torchscript", "cpu"}, {Role::kTrainer, "cpu", "cpu"}},
+    {},
+    "",
+    ""};
+const plugin::Manifest kCuda{
+    "cuda", "cuda.so", {{Role::kEngine, "eager", "cuda"}, {Role::kTrainer, "cuda", "cuda"}}, {}, "", ""};
+const plugin::Manifest kNoCuda{
+    "cuda", "", {{Role::kEngine, "eager", "cuda"}}, {}, "no CUDA toolkit found", "install it"};
+
+std::string file_of(const EngineDirectory& plugins, const std::string& engine, const std::string& device) {
+  return plugins.find(Role::kEngine, engine, device).file.string();
+}
 
 TEST(PluginChoice, TheDeviceDecidesBetweenPluginsWithTheSameEngine) {
-  const EngineDirectory both({kCuda, kCpu}, {});
+  const EngineDirectory both({kCuda, kCpu});
   EXPECT_EQ(both.find("eager").file, "torch.so");
-  EXPECT_EQ(both.find("eager", "cuda:0").file, "cuda.so");
-  EXPECT_EQ(both.find("eager", "cuda:9").file, "cuda.so");  // how many there are, the plug-in knows
+  EXPECT_EQ(file_of(both, "eager", "cuda:0"), "cuda.so");
+  EXPECT_EQ(file_of(both, "eager", "cuda:9"), "cuda.so");  // how many there are, the plug-in knows
 }
 
 TEST(PluginChoice, APluginForAnyDeviceAnswersForItself) {
-  const plugin::Manifest any{"tensorrt", "rt.so", {"tensorrt"}, {}, "", "", "any"};
-  const EngineDirectory engines({any}, {});
+  const EngineDirectory engines({{"tensorrt", "rt.so", {{Role::kEngine, "tensorrt"}}, {}, "", ""}});
   EXPECT_EQ(engines.find("tensorrt").file, "rt.so");
-  EXPECT_EQ(engines.find("tensorrt", "cuda:1").file, "rt.so");
+  EXPECT_EQ(file_of(engines, "tensorrt", "cuda:1"), "rt.so");
 }
 
 TEST(PluginChoice, SaysWhereAnEngineRunsInstead) {
-  const EngineDirectory both({kCuda, kCpu}, {});
-  const auto home = both.find("torchscript", "cuda:1");
+  const EngineDirectory both({kCuda, kCpu});
+  const auto home = both.find(Role::kEngine, "torchscript", "cuda:1");
   EXPECT_TRUE(home.file.empty());
   EXPECT_EQ(home.unavailable, "engine 'torchscript' does not run on cuda:1 here; it does on: cpu");
 }
 
 TEST(PluginChoice, SaysWhyThePluginOfADeviceIsNotBuilt) {
-  const EngineDirectory none({kNoCuda, kCpu}, {});
-  EXPECT_EQ(none.find("eager", "cuda:0").unavailable,
+  const EngineDirectory none({kNoCuda, kCpu});
+  EXPECT_EQ(none.find(Role::kEngine, "eager", "cuda:0").unavailable,
             "engine 'eager' needs the cuda plug-in, which is not built: no CUDA toolkit found; to get it: "
             "install it");
   EXPECT_EQ(none.find("eager").file, "torch.so");
 }
 
 TEST(PluginChoice, APluginOfTheUsersAnswersForItself) {
-  const EngineDirectory mine({kCpu}, {{"mine.so", {"eager"}}});
-  EXPECT_EQ(mine.find("eager", "cuda:0").file, "mine.so");
+  const EngineDirectory mine({{"mine", "mine.so", {{Role::kEngine, "eager"}}, {}, "", ""}, kCpu});
+  EXPECT_EQ(file_of(mine, "eager", "cuda:0"), "mine.so");
+}
+
+TEST(PluginChoice, ATrainerIsFoundAsSuchAndNotByAnEngine) {
+  const plugin::Manifest trainer{"mine", "mine.so", {{Role::kTrainer, "cpu"}}, {}, "", ""};
+  const EngineDirectory plugins({trainer, kCuda, kCpu});
+  EXPECT_EQ(plugins.find(Role::kTrainer, "cpu").file, "mine.so");
+  EXPECT_EQ(plugins.find(Role::kTrainer, "cuda", "cuda").file, "cuda.so");
+  EXPECT_EQ(plugins.find("eager").file, "torch.so");
+  const EngineDirectory engine_alone({{"mine", "mine.so", {{Role::kEngine, "eager"}}, {}, "", ""}, kCpu});
+  EXPECT_EQ(engine_alone.find(Role::kTrainer, "cpu").file, "torch.so");
+  EXPECT_NE(plugins.find(Role::kExporter, "onnx").unavailable.find("no plug-in here brings exporter 'onnx'"),
+            std::string::npos);
+}
+
+TEST(PluginChoice, ABuiltPluginWinsOverOneThatIsNot) {
+  auto absent = kCpu;
+  absent.not_built_because = "no LibTorch found";
+  const EngineDirectory both({absent, {"other", "other.so", {{Role::kTrainer, "cpu", "cpu"}}, {}, "", ""}});
+  EXPECT_EQ(both.find(Role::kTrainer, "cpu").file, "other.so");
+}
+
+class Manifests : public ::testing::Test {
+ protected:
+  plugin::Manifest read(const std::string& capabilities) {
+    write_file_atomic(scratch_.path() / "x.json",
+                      R"({"name": "x", "file": "x.so", )" + capabilities +
+                          R"(, "built_for": {}, "not_built_because": "", "fix": ""})");
+    return plugin::read_manifests(scratch_.path()).at(0);
+  }
+  ScratchFolder scratch_ = ScratchFolder::below_temp("paceline-manifests");
+};
+
+TEST_F(Manifests, ListCapabilitiesEachWithItsDevice) {
+  const auto found =
+      read(R"("capabilities": ["engine a", "trainer cpu", "builder a any"], "device": "cuda")");
+  const std::vector<plugin::Capability> expected{
+      {Role::kEngine, "a", "cuda"}, {Role::kTrainer, "cpu", "cuda"}, {Role::kBuilder, "a", "any"}};
+  EXPECT_EQ(found.capabilities, expected);
+  EXPECT_EQ(plugin::summary_of(found.capabilities), "engines a; builders a; trainers cpu");
+}
+
+TEST_F(Manifests, OfEarlierVersionsListEnginesAlone) {
+  const std::vector<plugin::Capability> expected{{Role::kEngine, "a", "cpu"}, {Role::kEngine, "b", "cpu"}};
+  EXPECT_EQ(read(R"("engines": ["a", "b"])").capabilities, expected);
+}
+
+TEST_F(Manifests, WithACapabilityOfALaterVersionAreNotLoaded) {
+  for (const char* text : {"sampler power", "engine", ""}) {
+    const auto found = read(R"("capabilities": [")" + std::string(text) + R"("])");
+    EXPECT_TRUE(found.file.empty());
+    EXPECT_NE(found.not_built_because.find("this version knows no capability '" + std::string(text) + "'"),
+              std::string::npos)
+        << found.not_built_because;
+  }
 }
 
 }  // namespace

@@ -28,14 +28,14 @@ config::Settings settings(const std::string& extra) {
 plugin::Manifest manifest(const std::string& engine, const std::string& file) {
   plugin::Manifest m;
   m.name = engine;
-  m.engines = {engine};
+  m.capabilities = {{plugin::Role::kEngine, engine}};
   m.file = file;
   if (file.empty()) m.not_built_because = "no headers of " + engine;
   return m;
 }
 
 EngineDirectory engines(const std::string& ort, const std::string& openvino) {
-  return EngineDirectory({manifest("onnxruntime", ort), manifest("openvino", openvino)}, {});
+  return EngineDirectory({manifest("onnxruntime", ort), manifest("openvino", openvino)});
 }
 
 pass::PassSpec base(const std::string& engine = "onnxruntime") {

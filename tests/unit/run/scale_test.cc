@@ -44,7 +44,8 @@ Cost cost_of(std::int64_t cases) {
       "kind: inference\nmodel: tiny_cnn\nengine: eager\nidle_wait_s: 0\nrepetitions: 6\nthreads: [" +
           threads + "]\n",
       "scale.yaml");
-  const EngineDirectory engines({{"torch", "torch.so", {"eager"}, {}, "", "", "cpu"}}, {});
+  const EngineDirectory engines(
+      {{"torch", "torch.so", {{plugin::Role::kEngine, "eager", "cpu"}}, {}, "", ""}});
   RunSetup setup{plan, config::expand(plan),     {}, false,  false, engines, {},
                  {},   nlohmann::json::object(), {}, nullptr};
   const ScratchFolder scratch(scratch_folder() / fmt::format("paceline-scale-{}-{}", ::getpid(), cases));

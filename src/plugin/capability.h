@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What plug-ins can bring, and how manifests, records and messages write it.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace paceline::plugin {
+
+// A new role is an entry here, one in plugin.h and a row in registry.cc.
+enum class Role { kEngine, kExporter, kBuilder, kTrainer, kBackend };
+
+struct Capability {
+  Role role = Role::kEngine;
+  // Of an engine or a backend its own name; an exporter's format; the engine that a builder builds for; the
+  // kind of device that a trainer trains on.
+  std::string name;
+  std::string device = "any";  // cpu | cuda | any: the plug-in answers for itself
+
+  bool operator==(const Capability&) const = default;
+};
+
+// "engine eager cpu", and back; without a third word the device is `device`. Throws Error(kData) for text
+// that is none.
+std::string to_text(const Capability& capability);
+Capability capability_of(const std::string& text, const std::string& device = "any");
+
+std::string in_words(Role role, const std::string& name);  // "engine 'eager'"
+// "engines eager torchscript; trainers cpu"
+std::string summary_of(const std::vector<Capability>& capabilities);
+std::vector<std::string> names_of(const std::vector<Capability>& capabilities, Role role);
+
+}  // namespace paceline::plugin
