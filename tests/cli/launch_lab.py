@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from paceline_cli import BINARY, CliTest, case_of, session_members, wait_until
+from paceline_cli import BINARY, SPIN, CliTest, case_of, session_members, wait_until
 
 QUICK_TRAINING = ["--model", "tiny_cnn", "--device", "cpu", "--batch", "8", "--warmup-steps", "1", "--repetitions", "1", "--idle-wait-s", "0", "--allow-noisy",
                   "--threads", "1"]
@@ -92,20 +92,31 @@ def cpu_seconds(pid):
 
 
 class TrainingTest(CliTest):
+    """Training by the spin plug-in: real ranks and records, and no LibTorch, whose processes take seconds to start."""
+
+    PLUGIN = ["--plugin", SPIN]
+
     def setUp(self):
         super().setUp()
         for name in [n for n in self.env if n.startswith(LAUNCHER_VARIABLES)]:
             del self.env[name]
+        self.marks = self.folder / "marks"
+        self.marks.mkdir()
+        self.env["SPIN_MARKS"] = str(self.marks)
+
+    def words(self, steps=20):
+        """The command line of a short training, without the program."""
+        return ["train", *self.PLUGIN, *QUICK_TRAINING, "--steps", str(steps)]
 
     def start_training(self, *arguments, steps=20, **options):
-        return self.start("train", *QUICK_TRAINING, "--steps", steps, *arguments, **options)
+        return self.start(*self.words(steps), *arguments, **options)
 
     def train(self, *arguments, **options):
         return self.finish(self.start_training(*arguments, **options))
 
     def launch(self, command, *arguments, steps=20, env=None, **options):
         """A launcher's command line in front of ours."""
-        process = subprocess.Popen([*map(str, command), BINARY, "train", *QUICK_TRAINING, "--steps", str(steps), *map(str, arguments)],
+        process = subprocess.Popen([*map(str, command), BINARY, *self.words(steps), *map(str, arguments)],
                                    env={**self.env, **(env or {})}, cwd=options.pop("cwd", self.folder), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
         self.addCleanup(end_processes, process)
@@ -125,11 +136,14 @@ class TrainingTest(CliTest):
                 found[rank] = pid
         return found
 
+    def trains(self, pid):
+        """Whether a rank has made ten steps."""
+        return (self.marks / str(pid)).exists()
+
     def wait_for_steps(self, process, ranks=2):
-        """Until all ranks have used more CPU time than loading takes: they train."""
         def training():
             workers = self.workers(process)
-            return len(workers) == ranks and all(cpu_seconds(pid) > 2.5 for pid in workers.values())
+            return len(workers) == ranks and all(self.trains(pid) for pid in workers.values())
         self.assertTrue(wait_until(training), "the ranks do not train")
         return self.workers(process)
 
@@ -158,6 +172,16 @@ class TrainingTest(CliTest):
         while (left := session_members(process.pid)) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual(left, [])
+
+
+class LibTorchTraining(TrainingTest):
+    """The same by LibTorch: for what its ranks do, store and process group included."""
+
+    PLUGIN = []
+
+    def trains(self, pid):
+        """It has used more CPU time than loading takes."""
+        return cpu_seconds(pid) > 2.5
 
 
 def end_processes(process):

@@ -8,15 +8,15 @@ import subprocess
 import tempfile
 import time
 
-from launch_lab import MPI_ENV, NetworkLab, SlurmLab, TrainingTest, free_port, listeners, need_program, skip, torchrun
-from paceline_cli import BINARY, main, session_members, wait_until
+from launch_lab import MPI_ENV, LibTorchTraining, NetworkLab, SlurmLab, TrainingTest, free_port, listeners, need_program, skip, torchrun
+from paceline_cli import BINARY, SPIN, main, session_members, wait_until
 
 FOREVER = 10_000_000  # steps
 BY_HAND = "by hand"
 
 
-class ByHand(TrainingTest):
-    """One command a host; here both on this one."""
+class ByHandChecks:
+    """One command a host; here both on this one. What is expected of any trainer."""
 
     def start_host(self, node, port, *arguments, nodes=2, **options):
         return self.start_training("--nnodes", nodes, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}", "--nproc-per-node", 1, *arguments,
@@ -47,11 +47,25 @@ class ByHand(TrainingTest):
         for host in hosts:
             self.assert_code(self.finish(host), 130)
 
+    def test_a_killed_rank_on_the_other_host_is_named(self):
+        results = self.both(["--inject", "kill:rank=1,step=5"], ["--inject", "kill:rank=1,step=5"])
+        self.assertEqual([r.code for r in results], [5, 5])
+        case = self.failed_case()
+        self.assertEqual(case["reason_code"], "peer")
+        self.assertIn("rank 1 on ", case["reason"])
+        self.assertIn("SIGKILL", case["reason"])
+
+
+class ByHandOfLibTorch(ByHandChecks, LibTorchTraining):
+    """Its store and its group between two commands."""
+
+
+class ByHand(ByHandChecks, TrainingTest):
     def test_smaller_worlds_of_a_sweep_leave_ranks_waiting(self):
         plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\nrepetitions: 2\n"
                                         "idle_wait_s: 0\nallow_noisy: true\nbenchmark: {warmup_steps: 1, measure_steps: 5}\n")
         port = free_port()
-        hosts = [self.start("train", "-c", plan, "--nnodes", 2, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}") for node in (0, 1)]
+        hosts = [self.start("train", *self.PLUGIN, "-c", plan, "--nnodes", 2, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}") for node in (0, 1)]
         for host in hosts:
             self.assert_code(self.finish(host), 0)
         cases = {c["benchmark"]["world_size"]: c for c in self.summary()["cases"]}
@@ -156,14 +170,6 @@ class ByHand(TrainingTest):
             self.assert_error(result, 2, "--interface eth99: this host has no such interface; it has lo (127.0.0.1)")
         self.assert_nothing_ran()
 
-    def test_a_killed_rank_on_the_other_host_is_named(self):
-        results = self.both(["--inject", "kill:rank=1,step=5"], ["--inject", "kill:rank=1,step=5"])
-        self.assertEqual([r.code for r in results], [5, 5])
-        case = self.failed_case()
-        self.assertEqual(case["reason_code"], "peer")
-        self.assertIn("rank 1 on ", case["reason"])
-        self.assertIn("SIGKILL", case["reason"])
-
 
 class Environment(TrainingTest):
     def test_contradictions_are_named(self):
@@ -212,7 +218,7 @@ class Cpus(TrainingTest):
             skip("one CPU cannot be divided")
 
     def start_on(self, cpus, *arguments, **options):
-        return self.start("train", *self.ARGUMENTS, *arguments, preexec_fn=lambda: os.sched_setaffinity(0, cpus), **options)
+        return self.start("train", *self.PLUGIN, *self.ARGUMENTS, *arguments, preexec_fn=lambda: os.sched_setaffinity(0, cpus), **options)
 
     def ranks_of(self, processes, folder="results"):
         for process in processes:
@@ -259,7 +265,9 @@ class Mpirun(TrainingTest):
         self.assert_nothing_left(process)
 
 
-class Torchrun(TrainingTest):
+class Torchrun(LibTorchTraining):
+    """Its agent serves a store that speaks LibTorch's protocol."""
+
     def torchrun(self, *arguments, options=(), **more):
         return self.launch([torchrun(), "--standalone", "--nproc-per-node", 2, *options, "--no-python"], *arguments, **more)
 
@@ -329,7 +337,7 @@ class Slurm(TrainingTest):
 
     def test_sbatch(self):
         script = self.write("job.sh", "#!/bin/bash\nexport MASTER_ADDR=127.0.0.1\n"
-                                      f"srun --kill-on-bad-exit=1 {BINARY} train --model tiny_cnn --batch 8 --steps 5 --warmup-steps 1 --threads 1"
+                                      f"srun --kill-on-bad-exit=1 {BINARY} train --plugin {SPIN} --model tiny_cnn --device cpu --batch 8 --steps 5 --warmup-steps 1 --threads 1"
                                       " --repetitions 1 --idle-wait-s 0 --allow-noisy\n")
         done = subprocess.run(["sbatch", "--wait", "-N", "2", "--ntasks-per-node=1", "-o", self.folder / "job.txt", script], check=False,
                               capture_output=True, text=True, timeout=120, env={**self.env, **self.lab.env}, cwd=self.folder)
@@ -342,8 +350,8 @@ class Slurm(TrainingTest):
         self.assertIn("rank 1 on ", text)
 
 
-class Namespaces(TrainingTest):
-    """Two hosts with names, addresses and a network of their own."""
+class TwoHosts:
+    """They have names, addresses and a network of their own."""
 
     def setUp(self):
         super().setUp()
@@ -363,12 +371,16 @@ class Namespaces(TrainingTest):
             code, text = self.finish_launch(process)
             self.assertEqual(code, 0, text)
 
+
+class Namespaces(TwoHosts, TrainingTest):
     def test_two_hosts(self):
         self.finish_well(self.both())
         training = self.training_of()
         self.assert_ranks(training, BY_HAND)
         self.assertEqual([r["host"] for r in training["ranks"]], ["node0", "node1"])
 
+
+class NamespacesOfLibTorch(TwoHosts, LibTorchTraining):
     def test_a_slow_link_shows_in_the_step(self):
         self.lab.slow("10mbit")
         self.finish_well(self.both(steps=5))

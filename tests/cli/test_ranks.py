@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from launch_lab import TrainingTest
+from launch_lab import LibTorchTraining, TrainingTest
 from paceline_cli import main
 
 FOREVER = 10_000_000  # steps
@@ -36,7 +36,9 @@ class Placing(TrainingTest):
         self.assert_ranks(self.training_of(), "paceline", ranks)
 
 
-class Faults(TrainingTest):
+class FaultChecks:
+    """What is expected of any trainer."""
+
     def end_by(self, signal_number, rank, *arguments):
         """Sends a signal to one rank that trains; the case's reason, and the seconds until all was over."""
         process = self.start_training("--ranks", 2, *arguments, steps=FOREVER)
@@ -49,25 +51,51 @@ class Faults(TrainingTest):
         self.assert_nothing_left(process)
         return self.failed_case(), seconds
 
-    def test_a_killed_rank_is_named(self):
-        for rank in (1, 0):
-            with self.subTest(rank=rank):
-                case, seconds = self.end_by(signal.SIGKILL, rank, "--output-dir", f"killed{rank}")
-                self.assertEqual(case["reason_code"], "killed")
-                self.assertIn(f"rank {rank} on ", case["reason"])
-                self.assertIn("SIGKILL", case["reason"])
-                self.assertIn("phase 'measure'", case["reason"])
-                self.assertLess(seconds, 20)
+    def check_a_killed_rank(self, rank):
+        case, seconds = self.end_by(signal.SIGKILL, rank, "--output-dir", f"killed{rank}")
+        self.assertEqual(case["reason_code"], "killed")
+        self.assertIn(f"rank {rank} on ", case["reason"])
+        self.assertIn("SIGKILL", case["reason"])
+        self.assertIn("phase 'measure'", case["reason"])
+        self.assertLess(seconds, 20)
 
     def summary(self, run=None):
         return super().summary(run or sorted(self.folder.glob("*/*/*/plan.yaml"), key=lambda p: p.stat().st_mtime)[-1].parent)
 
-    def test_a_stopped_rank_is_named(self):
+    def check_a_stopped_rank(self):
         case, seconds = self.end_by(signal.SIGSTOP, 1, "--group-timeout-s", 2)
         self.assertEqual(case["reason_code"], "hung")
         self.assertIn("rank 1 on ", case["reason"])
         self.assertIn("stopped by a signal", case["reason"])
         self.assertLess(seconds, 30)
+
+    def check_a_restart(self):
+        result = self.train("--ranks", 2, "--inject", "kill:rank=1,step=25", "--checkpoint.dir", "saved", "--checkpoint.every-steps", 10,
+                            "--max-restarts", 1, steps=40)
+        self.assert_code(result, 0)
+        self.assertIn("restart 1 of 1 from the last checkpoint: rank 1 on ", result.out + result.err)
+        restart, = self.training_of()["restarts"]
+        self.assertIn("rank 1 on ", restart["cause"])
+        self.assertGreater(restart["detect_ns"], 0)
+        self.assertGreater(restart["first_step_ns"], restart["detect_ns"])
+        self.assertEqual((restart["world_before"], restart["world_after"]), (2, 2))
+        rows = [json.loads(line) for line in (self.only_run() / "rank0.jsonl").read_text(encoding="utf-8").splitlines()]
+        first = min(r["step"] for r in rows)
+        self.assertGreaterEqual(first, 10)
+        self.assertEqual(restart["steps_lost"], 25 - first)
+
+
+class Faults(FaultChecks, TrainingTest):
+    def test_a_killed_rank_is_named(self):
+        for rank in (1, 0):
+            with self.subTest(rank=rank):
+                self.check_a_killed_rank(rank)
+
+    def test_a_stopped_rank_is_named(self):
+        self.check_a_stopped_rank()
+
+    def test_restarts_from_the_last_checkpoint(self):
+        self.check_a_restart()
 
     def test_an_interrupt_ends_all_ranks(self):
         process = self.start_training("--ranks", 2, steps=FOREVER)
@@ -91,25 +119,23 @@ class Faults(TrainingTest):
         process.wait()
         self.assert_nothing_left(process)
 
-    def test_restarts_from_the_last_checkpoint(self):
-        result = self.train("--ranks", 2, "--inject", "kill:rank=1,step=25", "--checkpoint.dir", "saved", "--checkpoint.every-steps", 10,
-                            "--max-restarts", 1, steps=40)
-        self.assert_code(result, 0)
-        self.assertIn("restart 1 of 1 from the last checkpoint: rank 1 on ", result.out + result.err)
-        restart, = self.training_of()["restarts"]
-        self.assertIn("rank 1 on ", restart["cause"])
-        self.assertGreater(restart["detect_ns"], 0)
-        self.assertGreater(restart["first_step_ns"], restart["detect_ns"])
-        self.assertEqual((restart["world_before"], restart["world_after"]), (2, 2))
-        rows = [json.loads(line) for line in (self.only_run() / "rank0.jsonl").read_text(encoding="utf-8").splitlines()]
-        first = min(r["step"] for r in rows)
-        self.assertGreaterEqual(first, 10)
-        self.assertEqual(restart["steps_lost"], 25 - first)
-
     def test_without_a_checkpoint_there_is_no_restart(self):
         result = self.train("--ranks", 2, "--max-restarts", 3)
         self.assert_error(result, 2, "max_restarts needs checkpoint.dir")
         self.assert_nothing_ran()
+
+
+class FaultsOfLibTorch(FaultChecks, LibTorchTraining):
+    """How its group and its store notice that a rank is gone or silent, and that it goes on from its checkpoint."""
+
+    def test_a_killed_rank_is_named(self):
+        self.check_a_killed_rank(0)  # it serves the store
+
+    def test_a_stopped_rank_is_named(self):
+        self.check_a_stopped_rank()
+
+    def test_restarts_from_the_last_checkpoint(self):
+        self.check_a_restart()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import unittest
 from paceline_cli import CliTest, case_dir, case_of, main, read_csv
 
 STEPS, WARMUP = 6, 2
-# Set: the same tests with the trainer of that plug-in, one that reports each step while the next is under way.
+# Set: the same tests with the trainer of that plug-in; LATE: the spin trainer reports each step while the next is under way.
+LATE = os.environ.get("PACELINE_TEST_LATE", "")
 PLUGIN = ["--plugin", os.environ["PACELINE_TEST_TRAINER"]] if os.environ.get("PACELINE_TEST_TRAINER") else []
 
 
@@ -19,6 +20,11 @@ def rows_of(folder, rank):
 
 
 class Training(CliTest):
+    def setUp(self):
+        super().setUp()
+        if LATE:
+            self.env["SPIN_LATE"] = LATE
+
     def train(self, *lines, model="tiny_cnn", ranks="[2]", code=0, arguments=()):
         plan = self.write("train.yaml", "\n".join([
             "kind: training", "device: cpu", f"models: [{model}]", "batch_sizes: [4]", f"gpu_counts: {ranks}", "threads: 1",
@@ -118,11 +124,15 @@ class Epochs(Training):
         self.assertEqual(case["stats"]["n"], STEPS)
 
 
-class Checkpoints(Training):
+class CheckpointTest(Training):
     def losses(self, below, rank=0):
         run = self.only_run(below)
         folder = case_dir(run, self.summary(run)["cases"][0]["case_id"])
         return {r["step"]: r["loss"] for r in rows_of(folder, rank)}
+
+
+class Checkpoints(CheckpointTest):
+    """What a trainer saves."""
 
     def test_an_interrupted_and_an_uninterrupted_run_have_the_same_losses(self):
         saved = self.folder / "saved"
@@ -133,6 +143,26 @@ class Checkpoints(Training):
         self.assertEqual(min(second), max(first) + 1, str(result))
         joined = {**first, **second}
         self.assertEqual({step: joined[step] for step in whole}, whole)
+
+    def test_a_damaged_checkpoint_is_refused_and_the_one_before_used(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}, every_steps: 4, keep: 3}}", arguments=("--output-dir", "first"))
+        newest = sorted(saved.glob("step_*"), key=lambda p: int(p.name.split("_")[1]))[-1]
+        part = newest / "rank1.ckpt"
+        part.write_bytes(part.read_bytes()[:-7])
+        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", arguments=("--output-dir", "second"))
+        self.assertIn("refused", result.out + result.err)
+        self.assertEqual(min(self.losses("second")), 4)
+
+    def test_a_checkpoint_of_another_training_is_refused(self):
+        saved = self.folder / "saved"
+        self.train(f"checkpoint: {{dir: {saved}}}", arguments=("--output-dir", "first"))
+        self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {optimizer: adamw}", code=2)
+        self.assertIn("can be continued", self.summary()["cases"][0]["reason"])
+
+
+class CheckpointFolders(CheckpointTest):
+    """What becomes of training that goes on, whoever trains."""
 
     def test_finished_training_is_not_trained_on(self):
         """Also on another number of ranks: no step, no checkpoint, no figure, and exit code 0."""
@@ -198,22 +228,6 @@ class Checkpoints(Training):
         self.assertIn("training began at step 0", found[0])
         self.assertIn("training began at step 0", (self.only_run() / "report.html").read_text(encoding="utf-8"))
 
-    def test_a_damaged_checkpoint_is_refused_and_the_one_before_used(self):
-        saved = self.folder / "saved"
-        self.train(f"checkpoint: {{dir: {saved}, every_steps: 4, keep: 3}}", arguments=("--output-dir", "first"))
-        newest = sorted(saved.glob("step_*"), key=lambda p: int(p.name.split("_")[1]))[-1]
-        part = newest / "rank1.ckpt"
-        part.write_bytes(part.read_bytes()[:-7])
-        result = self.train(f"checkpoint: {{dir: {saved}, resume: true}}", arguments=("--output-dir", "second"))
-        self.assertIn("refused", result.out + result.err)
-        self.assertEqual(min(self.losses("second")), 4)
-
-    def test_a_checkpoint_of_another_training_is_refused(self):
-        saved = self.folder / "saved"
-        self.train(f"checkpoint: {{dir: {saved}}}", arguments=("--output-dir", "first"))
-        self.train(f"checkpoint: {{dir: {saved}, resume: true}}", "training: {optimizer: adamw}", code=2)
-        self.assertIn("can be continued", self.summary()["cases"][0]["reason"])
-
     def test_a_folder_of_another_run_is_not_mixed_with_this_one(self):
         saved = self.folder / "saved"
         self.train(f"checkpoint: {{dir: {saved}}}", arguments=("--output-dir", "first"))
@@ -253,6 +267,8 @@ class Failures(Training):
         self.train("inject: 'kill:rank=1,step=4'", code=5)
         self.assertIn("rank 1", self.reason())
 
+
+class Data(Training):
     def test_a_data_set_smaller_than_one_step(self):
         result = self.train("data: {synthetic_samples: 7}", code=2)
         self.assertIn("7", result.err)

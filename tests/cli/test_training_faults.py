@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from launch_lab import QUICK_TRAINING, TrainingTest
+from launch_lab import QUICK_TRAINING, LibTorchTraining, TrainingTest
 from paceline_cli import main
 
 FOREVER = 10_000_000  # steps
@@ -16,7 +16,9 @@ def steps_in(folder):
     return sorted(int(path.name.split("_")[1]) for path in folder.glob("step_*") if (path / "meta.json").exists())
 
 
-class Interrupts(TrainingTest):
+class InterruptChecks:
+    """What is expected of any trainer."""
+
     def rows(self):
         run = self.only_run()
         return [[json.loads(line) for line in (run / f"rank{rank}.jsonl").read_text(encoding="utf-8").splitlines()] for rank in (0, 1)]
@@ -29,7 +31,7 @@ class Interrupts(TrainingTest):
         self.assertIn("timed", {r["phase"] for r in rows[0]})
         self.assertEqual((case["outcome"], case["reason_code"], case["repetitions"]), (outcome, reason_code, []))
 
-    def test_steps_of_an_interrupted_repetition_are_kept(self):
+    def check_an_interrupted_repetition(self):
         process = self.start_training("--ranks", 2, steps=FOREVER)
         self.wait_for_steps(process)
         process.send_signal(signal.SIGINT)
@@ -41,6 +43,11 @@ class Interrupts(TrainingTest):
         last = self.rows()[0][-1]["step"]
         for words in (case["reason"], result.out + result.err):
             self.assertIn(f"its steps up to {last}, of which {last} are timed, are in rank<k>.jsonl and in no statistic", words)
+
+
+class Interrupts(InterruptChecks, TrainingTest):
+    def test_steps_of_an_interrupted_repetition_are_kept(self):
+        self.check_an_interrupted_repetition()
 
     def test_a_signal_to_one_rank_ends_all_at_one_step(self):
         process = self.start_training("--ranks", 2, steps=FOREVER)
@@ -63,7 +70,7 @@ class Interrupts(TrainingTest):
         self.assertEqual((summary["outcome"], summary["cases"][0]["reason_code"]), ("failed", "killed"))
 
     def test_resume_measures_the_repetition_anew(self):
-        process = self.start("train", *QUICK_TRAINING, "--ranks", 2, "--measure-seconds", 8)
+        process = self.start("train", *self.PLUGIN, *QUICK_TRAINING, "--ranks", 2, "--measure-seconds", 4)
         self.wait_for_steps(process)
         process.send_signal(signal.SIGTERM)
         self.assert_code(self.finish(process, timeout=60), 130)
@@ -85,8 +92,17 @@ class Interrupts(TrainingTest):
         self.assertIn("not kept (benchmark.log_step_times: false)", result.out + result.err)
 
 
-class Checkpoints(TrainingTest):
-    def test_numbers_that_are_not_finite_are_never_saved(self):
+class CheckpointChecks:
+    def check_a_slow_checkpoint(self, name, slow, mode):
+        result = self.train("--ranks", 2, "--group-timeout-s", 2, "--inject", f"slow_save=2700ms:rank={slow}", "--checkpoint.dir", name,
+                            "--checkpoint.every-steps", 6, f"--checkpoint.async={mode}", "--output-dir", f"out-{name}", steps=10)
+        self.assert_code(result, 0)
+        self.assertRegex(result.out + result.err, f"rank {slow} has been writing a checkpoint for [2-4] s; the others wait up to "
+                                                  "checkpoint.timeout_s = 600 s")
+        self.assertNotIn(f"rank {1 - slow} has been writing", result.out + result.err)
+        self.assertEqual(steps_in(self.folder / name)[0], 6)
+
+    def check_that_numbers_must_be_finite(self):
         arguments = ["--ranks", 2, "--inject", "nan:rank=0,step=4", "--checkpoint.every-steps", 1]
         result = self.train(*arguments, "--checkpoint.dir", "saved", steps=12)
         self.assert_code(result, 5)
@@ -94,6 +110,11 @@ class Checkpoints(TrainingTest):
         for words in ("rank 0 on ", "no checkpoint after step 4 on rank 0", "not finite", "diverged"):
             self.assertIn(words, reason)
         self.assertEqual(steps_in(self.folder / "saved")[-1], 4)
+
+
+class Checkpoints(CheckpointChecks, TrainingTest):
+    def test_numbers_that_are_not_finite_are_never_saved(self):
+        self.check_that_numbers_must_be_finite()
 
     def test_a_restart_goes_on_from_before(self):
         result = self.train("--ranks", 2, "--inject", "nan:rank=0,step=4", "--checkpoint.every-steps", 1, "--checkpoint.dir", "saved",
@@ -135,13 +156,7 @@ class Checkpoints(TrainingTest):
     def test_a_slow_checkpoint_is_no_hung_rank(self):
         for name, slow, mode in (("zero", 0, "false"), ("one", 1, "false"), ("behind", 1, "true")):
             with self.subTest(slow=slow, asynchronous=mode):
-                result = self.train("--ranks", 2, "--group-timeout-s", 2, "--inject", f"slow_save=3500ms:rank={slow}", "--checkpoint.dir", name,
-                                    "--checkpoint.every-steps", 6, f"--checkpoint.async={mode}", "--output-dir", f"out-{name}", steps=10)
-                self.assert_code(result, 0)
-                self.assertRegex(result.out + result.err, f"rank {slow} has been writing a checkpoint for [2-4] s; the others wait up to "
-                                                          "checkpoint.timeout_s = 600 s")
-                self.assertNotIn(f"rank {1 - slow} has been writing", result.out + result.err)
-                self.assertEqual(steps_in(self.folder / name)[0], 6)
+                self.check_a_slow_checkpoint(name, slow, mode)
 
     def test_a_rank_that_saves_for_ever_is_named(self):
         result = self.train("--ranks", 2, "--inject", "slow_save=60s:rank=1", "--checkpoint.dir", "saved", "--checkpoint.timeout-s", 1, steps=10)
@@ -166,13 +181,24 @@ class Failures(TrainingTest):
     def test_the_last_known_step_is_that_of_the_training(self):
         """Not one counted since this process began."""
         saved = ["--ranks", 2, "--checkpoint.dir", "saved"]
-        self.assert_code(self.train(*saved, "--output-dir", "first", steps=2000), 0)
+        self.assert_code(self.train(*saved, "--output-dir", "first", steps=1000), 0)
         begin = steps_in(self.folder / "saved")[-1]
-        result = self.train(*saved, "--checkpoint.resume", "--inject", f"kill:rank=1,step={begin + 1500}", steps=FOREVER)
+        result = self.train(*saved, "--checkpoint.resume", "--inject", f"kill:rank=1,step={begin + 900}", steps=FOREVER)
         self.assert_code(result, 5)
         found = re.search(r"its last known step is (\d+)", self.failed_case()["reason"])
         self.assertTrue(found, self.failed_case()["reason"])
-        self.assertIn(int(found.group(1)), range(begin, begin + 1500))
+        self.assertIn(int(found.group(1)), range(begin, begin + 900))
+
+
+class LibTorch(InterruptChecks, CheckpointChecks, LibTorchTraining):
+    def test_steps_of_an_interrupted_repetition_are_kept(self):
+        self.check_an_interrupted_repetition()
+
+    def test_numbers_that_are_not_finite_are_never_saved(self):
+        self.check_that_numbers_must_be_finite()
+
+    def test_a_checkpoint_that_is_written_behind_the_steps(self):
+        self.check_a_slow_checkpoint("behind", 1, "true")
 
 
 if __name__ == "__main__":

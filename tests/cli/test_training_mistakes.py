@@ -60,6 +60,8 @@ class Refused(cli.CliTest):
 
 
 class OneProcess(cli.CliTest):
+    """By LibTorch, which the calling process loads."""
+
     def test_one_rank_trains_in_the_calling_process(self):
         result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--batch-size", 2, "--steps", 3, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", "--in-process")
         self.assert_code(result, 0)
@@ -72,7 +74,7 @@ class Impossible(cli.CliTest):
     """What this machine does not have skips the case, with its reason; no rank is started."""
 
     def skip(self, *arguments):
-        result = self.run_cli("train", "--model", "tiny_cnn", *arguments)
+        result = self.run_cli("train", "--plugin", cli.SPIN, "--model", "tiny_cnn", *arguments)
         self.assert_code(result, 77)
         case = self.summary()["cases"][0]
         self.assertEqual(case["outcome"], "skipped")
@@ -143,7 +145,7 @@ class Damaged(TrainingData):
         (self.folder / "cifar").mkdir()
         path = self.folder / "cifar/train.bin"
         path.write_bytes(bytes(3074 * 10 - 1))
-        result = self.run_cli("train", "--model", "resnet50", "--device=cpu", "--batch-size", 1, "--steps", 1, "--idle-wait-s", "0", "--data.source=cifar100",
+        result = self.run_cli("train", *self.PLUGIN, "--model", "resnet50", "--device=cpu", "--batch-size", 1, "--steps", 1, "--idle-wait-s", "0", "--data.source=cifar100",
                               f"--data.path={path.parent}")
         self.assert_code(result, 2)
         case = self.summary()["cases"][0]
@@ -169,7 +171,7 @@ class Damaged(TrainingData):
 
     def test_a_checkpoint_of_another_training_is_no_file_to_mend(self):
         saved = ["--checkpoint.dir", self.folder / "saved"]
-        plain = ["train", "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", *saved]
+        plain = ["train", *self.PLUGIN, "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--threads", 1, "--idle-wait-s", "0", "--allow-noisy", *saved]
         self.assert_code(self.run_cli(*plain, "--output-dir", "first"), 0)
         self.assert_code(self.run_cli(*plain, "--checkpoint.resume", "--training.optimizer", "adamw", "--output-dir", "other"), 2)
         self.assertNotIn("Mend the file", self.advice("other"))
@@ -177,7 +179,7 @@ class Damaged(TrainingData):
 
     def test_one_class(self):
         path = self.write_npz(npy_bytes(list(range(80)), (20, 4), "|u1", "B"), npy_bytes([1] * 20, (20,), "<i8", "q"))
-        result = self.run_cli("train", "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--idle-wait-s", "0", "--allow-noisy",
+        result = self.run_cli("train", *self.PLUGIN, "--model", "tiny_cnn", "--device=cpu", "--batch-size", 4, "--steps", 2, "--idle-wait-s", "0", "--allow-noisy",
                               "--data.source=npz", f"--data.path={path}", "--threads=1")
         self.assert_code(result, 0)
         self.assertIn("nothing to learn", result.out)

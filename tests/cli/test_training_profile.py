@@ -6,10 +6,10 @@ import os
 import signal
 from pathlib import Path
 
-from launch_lab import TrainingTest, free_port
+from launch_lab import LibTorchTraining, free_port
 from paceline_cli import main, read_csv, session_members, wait_until
 
-STEPS = 20  # timed, of TrainingTest
+STEPS = 20  # timed, of LibTorchTraining
 
 
 def spec_of(pid):
@@ -20,7 +20,7 @@ def spec_of(pid):
         return {}
 
 
-class Profile(TrainingTest):
+class Profile(LibTorchTraining):
     def profile_of(self, run=None):
         case, = self.summary(run)["cases"]
         self.assertEqual(case["outcome"], "ok", case["reason"])

@@ -25,7 +25,12 @@ def lines_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-class TrainingResults(cli.CliTest):
+SPIN = ["--plugin", cli.SPIN]
+
+
+class Scaling(cli.CliTest):
+    """By LibTorch: buckets and parts of a step are its own."""
+
     def scaling_run(self, *arguments, code=0):
         self.write("scaling.yaml", PLAN)
         self.assert_code(self.run_cli("run", "scaling.yaml", "-q", *arguments), code)
@@ -88,8 +93,10 @@ class TrainingResults(cli.CliTest):
         self.assert_code(markdown, 0)
         self.assertIn("## Training", (self.folder / "out.md").read_text(encoding="utf-8"))
 
+
+class TrainingResults(cli.CliTest):
     def test_what_has_no_effect_is_said(self):
-        self.assert_code(self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "6", "--idle-wait-s", "0",
+        self.assert_code(self.run_cli("train", *SPIN, "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "6", "--idle-wait-s", "0",
                                       "--allow-noisy", "-q", "--benchmark.sync_cuda", "--no-benchmark.log_step_times"), 0)
         run = self.only_run()
         notes = " ".join(self.summary(run)["cases"][0]["training"][0]["notes"])
@@ -98,7 +105,7 @@ class TrainingResults(cli.CliTest):
         self.assertTrue((run / "metrics_epoch.jsonl").exists())
 
     def test_epochs_go_on_after_what_is_measured(self):
-        self.assert_code(self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "3", "--warmup-steps", "1",
+        self.assert_code(self.run_cli("train", *SPIN, "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--steps", "3", "--warmup-steps", "1",
                                       "--epochs", "2", "--data.synthetic_samples", "24", "--idle-wait-s", "0", "--allow-noisy", "-q"), 0)
         rows = lines_of(self.only_run() / "rank0.jsonl")
         self.assertEqual(len(rows), 12)
@@ -109,7 +116,7 @@ class TrainingResults(cli.CliTest):
     def test_so_many_epochs_are_run_and_no_more(self):
         """The stop rule alone would ask for 30 steps, and --steps for more than the epochs have."""
         for folder, more in (("rule", ()), ("steps", ("--steps", "50")), ("warmup", ("--warmup-steps", "40"))):
-            result = self.run_cli("train", "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--epochs", "5",
+            result = self.run_cli("train", *SPIN, "--model", "tiny_cnn", "--device", "cpu", "--batch-size", "4", "--threads", "1", "--epochs", "5",
                                   "--data.synthetic_samples", "16", "--idle-wait-s", "0", "--allow-noisy", "-o", folder, *more)
             self.assertIn(result.code, (0, 3), str(result))
             run = self.only_run(folder)

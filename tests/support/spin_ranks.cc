@@ -48,6 +48,7 @@ class Line {
     message += text;
     for (std::size_t done = 0; done < message.size();) {
       const auto now = ::send(socket_.get(), message.data() + done, message.size() - done, MSG_NOSIGNAL);
+      if (now < 0 && errno == EINTR) continue;
       if (now <= 0) return false;
       done += static_cast<std::size_t>(now);
     }
@@ -68,6 +69,7 @@ class Line {
   bool fill(char* into, std::size_t size) {
     for (std::size_t done = 0; done < size;) {
       const auto now = ::recv(socket_.get(), into + done, size - done, 0);
+      if (now < 0 && errno == EINTR) continue;  // SIGTERM: with a timeout nothing is taken up again
       silent_ = now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
       if (now <= 0) return false;
       done += static_cast<std::size_t>(now);

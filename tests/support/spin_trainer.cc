@@ -11,7 +11,9 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/random.h"
 
@@ -46,6 +48,33 @@ Saved read_saved(const std::string& file) {
   return saved;
 }
 
+// Times a step that is reported late.
+class OwnClock : public plugin::StepRecorder {
+ public:
+  void begin() { times_ = {}, start_ns_ = last_ns_ = clock_.now_ns(), phase_ = StepPhase::kEnd; }
+  void enter(StepPhase phase) override {
+    const auto now = clock_.now_ns();
+    auto& before = phase_ == StepPhase::kEnd ? times_.data_wait_ns
+                                             : times_.phase_ns.at(static_cast<std::size_t>(phase_));
+    before += now - last_ns_;
+    last_ns_ = now, phase_ = phase;
+    times_.step_ns = now - start_ns_;
+  }
+  void launched(int, std::int64_t bytes) override {
+    times_.buckets.push_back({bytes, clock_.now_ns() - start_ns_, {}});
+  }
+  void finished(int bucket) override {
+    times_.buckets.at(static_cast<std::size_t>(bucket)).finished_ns = clock_.now_ns() - start_ns_;
+  }
+  [[nodiscard]] const plugin::StepTimes& times() const { return times_; }
+
+ private:
+  SteadyClock clock_;
+  plugin::StepTimes times_;
+  std::int64_t start_ns_ = 0, last_ns_ = 0;
+  StepPhase phase_ = StepPhase::kEnd;
+};
+
 class SpinTrainer : public plugin::Trainer {
  public:
   [[nodiscard]] plugin::TrainerInfo info() const override {
@@ -67,29 +96,15 @@ class SpinTrainer : public plugin::Trainer {
   [[nodiscard]] std::vector<TensorSpec> batch_specs() const override {
     return {model_.inputs.front(), {"labels", DType::kInt64, {model_.inputs.front().shape.at(0)}}};
   }
+  void open_step() override { own_clock_.begin(); }
   std::optional<plugin::StepOutcome> step(std::span<const TensorView> batches, double learning_rate,
                                           plugin::StepRecorder& recorder) override {
-    plugin::StepOutcome outcome;
-    double gradient = 0;
-    for (std::size_t i = 0; i < batches.size(); i += 2) {
-      recorder.enter(StepPhase::kInput);
-      const double input = mean_of(batches[i]);
-      recorder.enter(StepPhase::kForward);
-      std::this_thread::sleep_for(half_step_);
-      judge(batches.subspan(i, 2), input, outcome);
-      recorder.enter(StepPhase::kBackward);
-      std::this_thread::sleep_for(half_step_);
-      gradient += weight_ * (0.6 + 0.1 * std::sin(input));
-    }
-    outcome.loss /= settings_.accumulation_steps;
-    exchange(gradient, recorder);
-    recorder.enter(StepPhase::kOptimizer);
-    weight_ -= 0.1 * learning_rate * gradient / settings_.accumulation_steps;
-    recorder.enter(StepPhase::kEnd);
-    ++steps_;
-    mark(++made_);
-    return outcome;
+    if (!late_) return make_step(batches, learning_rate, recorder);
+    auto outcome = make_step(batches, learning_rate, own_clock_);
+    outcome.device_times = own_clock_.times();
+    return std::exchange(under_way_, std::move(outcome));
   }
+  std::optional<plugin::StepOutcome> finish() override { return std::exchange(under_way_, std::nullopt); }
   plugin::StepOutcome evaluate(std::span<const TensorView> batch) override {
     plugin::StepOutcome outcome;
     judge(batch, mean_of(batch.front()), outcome);
@@ -115,6 +130,30 @@ class SpinTrainer : public plugin::Trainer {
   }
 
  private:
+  plugin::StepOutcome make_step(std::span<const TensorView> batches, double learning_rate,
+                                plugin::StepRecorder& recorder) {
+    plugin::StepOutcome outcome;
+    double gradient = 0;
+    for (std::size_t i = 0; i < batches.size(); i += 2) {
+      recorder.enter(StepPhase::kInput);
+      const double input = mean_of(batches[i]);
+      recorder.enter(StepPhase::kForward);
+      std::this_thread::sleep_for(half_step_);
+      judge(batches.subspan(i, 2), input, outcome);
+      recorder.enter(StepPhase::kBackward);
+      std::this_thread::sleep_for(half_step_);
+      gradient += weight_ * (0.6 + 0.1 * std::sin(input));
+    }
+    outcome.loss /= settings_.accumulation_steps;
+    exchange(gradient, recorder);
+    recorder.enter(StepPhase::kOptimizer);
+    weight_ -= 0.1 * learning_rate * gradient / settings_.accumulation_steps;
+    recorder.enter(StepPhase::kEnd);
+    ++steps_;
+    mark(++made_);
+    return outcome;
+  }
+
   [[nodiscard]] bool exchanges() const { return group_ && settings_.ddp.enabled; }
 
   static double mean_of(const TensorView& pictures) {
@@ -150,6 +189,9 @@ class SpinTrainer : public plugin::Trainer {
     if (steps == kMarkedStep && !folder.empty()) std::ofstream(fmt::format("{}/{}", folder, ::getpid()));
   }
 
+  bool late_ = variable("SPIN_LATE", "0") == "1";
+  OwnClock own_clock_;
+  std::optional<plugin::StepOutcome> under_way_;
   plugin::ModelSpec model_;
   plugin::TrainSettings settings_;
   plugin::RankGroup* group_ = nullptr;
