@@ -8,14 +8,10 @@
 #include "workload/inference/load_pass.h"
 #include "workload/inference/profile_pass.h"
 #include "workload/pass_records.h"
-#include "workload/prepare/build_pass.h"
-#include "workload/prepare/export_pass.h"
-#include "workload/prepare/input_pass.h"
-#include "workload/prepare/quantise_pass.h"
+#include "workload/prepare/passes.h"
 #include "workload/sleep_pass.h"
 #include "workload/store_pass.h"
-#include "workload/training/training_pass.h"
-#include "workload/training/training_profile.h"
+#include "workload/training/passes.h"
 
 namespace paceline::workload {
 namespace {

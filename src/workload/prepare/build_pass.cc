@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "workload/prepare/build_pass.h"
-
+// The pass that compiles an ONNX file for one engine.
 #include <filesystem>
 
 #include "base/clock.h"
 #include "plugin/registry.h"
 #include "workload/pass_records.h"
+#include "workload/prepare/passes.h"
 
 namespace paceline::workload {
 namespace {

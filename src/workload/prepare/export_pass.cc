@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/prepare/export_pass.h"
-
+// The pass that writes a built-in model as a file.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "onnx/model_file.h"
 #include "plugin/registry.h"
 #include "workload/pass_records.h"
+#include "workload/prepare/passes.h"
 
 namespace paceline::workload {
 namespace {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "workload/prepare/input_pass.h"
+// The passes that make what cases and calibrations read.
 
 #include "base/npy.h"
 #include "workload/inference/expected.h"
 #include "workload/inference/inputs.h"
+#include "workload/prepare/passes.h"
 
 namespace paceline::workload {
 

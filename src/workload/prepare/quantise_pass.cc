@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/prepare/quantise_pass.h"
-
+// The pass that writes an ONNX file in int8 or fp16.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "onnx/raise_opset.h"
 #include "onnx/simplify.h"
 #include "workload/prepare/model_runner.h"
+#include "workload/prepare/passes.h"
 #include "workload/prepare/sensitivity.h"
 
 namespace paceline::workload {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/training/training_pass.h"
-
+// The pass of one rank that trains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "workload/training/agreed_end.h"
 #include "workload/training/checkpoint_keeper.h"
 #include "workload/training/evaluation.h"
+#include "workload/training/passes.h"
 #include "workload/training/rank_report.h"
 #include "workload/training/training_rank.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workload/training/training_profile.h"
-
+// The pass of one rank under the profiler.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "workload/pass_records.h"
+#include "workload/training/passes.h"
 #include "workload/training/scoped_clock.h"
 #include "workload/training/training_rank.h"
 
