@@ -75,11 +75,15 @@ std::string to_text(const Capability& capability) {
   return fmt::format("{} {} {}", row_of(capability.role).name, capability.name, capability.device);
 }
 
+// A name may have spaces: the device is the last word if it is one.
 Capability capability_of(const std::string& text, const std::string& device) {
-  const auto words = split(text, ' ');
+  const auto role = text.substr(0, text.find(' '));
+  Capability found{Role::kEngine, text.substr(std::min(text.size(), role.size() + 1)), device};
+  const auto last = found.name.rfind(' ');
+  const auto word = last == std::string::npos ? "" : found.name.substr(last + 1);
+  if (word == "cpu" || word == "cuda" || word == "any") found.device = word, found.name.resize(last);
   for (std::size_t i = 0; i < kRoles.size(); ++i)
-    if ((words.size() == 2 || words.size() == 3) && words[0] == kRoles[i].name)
-      return {static_cast<Role>(i), words[1], words.size() == 3 ? words[2] : device};
+    if (role == kRoles[i].name && !found.name.empty()) return found.role = static_cast<Role>(i), found;
   throw Error(ErrorCode::kData, fmt::format("this version knows no capability '{}'", text));
 }
 

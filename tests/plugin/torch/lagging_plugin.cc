@@ -4,19 +4,14 @@
 #include "torch/training/make.h"
 #include "torch/versions.h"
 
-// A plug-in whose trainer is one step behind, for tests of what the tool makes of that.
+// A plug-in without engines, whose trainer is one step behind, for tests of what the tool makes of that.
 namespace paceline::torch_test {
 namespace {
 
-std::unique_ptr<plugin::Engine> no_engine() {
-  throw Error(ErrorCode::kUnsupported, "this plug-in only trains");
-}
-
-constexpr plugin::EngineEntry kEngines[] = {{"eager", "a name for the trainer to be found by", no_engine}};
 constexpr plugin::TrainerEntry kTrainers[] = {{"cpu", make_lagging_trainer}};
 constexpr plugin::BackendEntry kBackends[] = {{"gloo", torch_plugin::connect_store, torch_plugin::join_gloo}};
-const plugin::Plugin kPlugin = {
-    plugin::kAbiVersion, "lagging", torch_plugin::library_versions, kEngines, {}, {}, kTrainers, kBackends};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "lagging", torch_plugin::library_versions, {}, {}, {},
+                                kTrainers,           kBackends};
 
 }  // namespace
 }  // namespace paceline::torch_test

@@ -100,6 +100,12 @@ TEST_F(Manifests, ListCapabilitiesEachWithItsDevice) {
   EXPECT_EQ(plugin::summary_of(found.capabilities), "engines a; builders a; trainers cpu");
 }
 
+TEST(Capabilities, AreReadBackAsTheyWereWritten) {
+  for (const plugin::Capability& one :
+       {plugin::Capability{Role::kEngine, "my own engine", "any"}, {Role::kTrainer, "cpu", "cpu"}})
+    EXPECT_EQ(plugin::capability_of(plugin::to_text(one)), one) << plugin::to_text(one);
+}
+
 TEST_F(Manifests, OfEarlierVersionsListEnginesAlone) {
   const std::vector<plugin::Capability> expected{{Role::kEngine, "a", "cpu"}, {Role::kEngine, "b", "cpu"}};
   EXPECT_EQ(read(R"("engines": ["a", "b"])").capabilities, expected);
