@@ -17,18 +17,9 @@ using Json = nlohmann::json;
 using result::Reader;
 using result::Writer;
 
-template <class A>
-void fields(A& a, ProgressRecord& t) {
-  a("phase", t.phase), a("n", t.n), a("elapsed_s", t.elapsed_s), a("p50_ns", t.p50_ns),
-      a("ci_low_ns", t.ci_low_ns), a("ci_high_ns", t.ci_high_ns), a("notice", t.notice), a("fault", t.fault),
-      a("step", t.step);
-}
+PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, notice, fault, step);
 
-template <class A>
-void fields(A& a, PreparedFile& t) {
-  a("format", t.format), a("size_bytes", t.size_bytes), a("duration_ns", t.duration_ns);
-  a("quantisation", t.quantisation), a("notes", t.notes);
-}
+PACELINE_FIELDS(PreparedFile, format, size_bytes, duration_ns, quantisation, notes);
 
 namespace {
 

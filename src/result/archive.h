@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/preprocessor/seq/for_each.hpp>
+#include <boost/preprocessor/stringize.hpp>
+#include <boost/preprocessor/variadic/to_seq.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,9 +17,16 @@
 #include "base/error.h"
 #include "result/maybe.h"
 
-// Converts plain structs to JSON and back from one field list: `template <class A, class T> void fields(A& a,
-// T& t)` names each field once, and the same call writes and reads. A missing Maybe is null with
-// "<field>_reason" beside it.
+// Converts plain structs to JSON and back from one field list, which names each field once and both writes
+// and reads: PACELINE_FIELDS, or `template <class A> void fields(A& a, T& t)` by hand. A missing Maybe is
+// null with "<field>_reason" beside it.
+#define PACELINE_FIELD(r, unused, name) a(BOOST_PP_STRINGIZE(name), t.name);
+#define PACELINE_FIELDS(Type, ...)                                                       \
+  template <class A>                                                                     \
+  void fields(A& a, Type& t) {                                                           \
+    BOOST_PP_SEQ_FOR_EACH(PACELINE_FIELD, unused, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__)) \
+  }
+
 namespace paceline::result {
 
 using Json = nlohmann::json;

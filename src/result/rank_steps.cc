@@ -10,29 +10,16 @@ struct EnumNames<StepPhase> {
   static constexpr std::array<std::pair<StepPhase, std::string_view>, 3> kValue{
       {{StepPhase::kWarmup, "warmup"}, {StepPhase::kTimed, "timed"}, {StepPhase::kAfter, "after"}}};
 };
-template <class A>
-void fields(A& a, BucketTimes& t) {
-  a("bytes", t.bytes), a("launch_ns", t.launch_ns), a("finish_ns", t.finish_ns);
-}
-template <class A>
-void fields(A& a, StepRow& t) {
-  a("step", t.step), a("epoch", t.epoch), a("phase", t.phase), a("start_ns", t.start_ns),
-      a("step_ns", t.step_ns);
-  a("data_wait_ns", t.data_wait_ns), a("input_ns", t.input_ns), a("forward_ns", t.forward_ns);
-  a("backward_ns", t.backward_ns), a("exposed_ns", t.exposed_ns), a("optimizer_ns", t.optimizer_ns);
-  a("loss", t.loss), a("correct", t.correct), a("judged", t.judged), a("learning_rate", t.learning_rate);
-  a("skipped", t.skipped), a("buckets", t.buckets);
-}
+PACELINE_FIELDS(BucketTimes, bytes, launch_ns, finish_ns);
+PACELINE_FIELDS(StepRow, step, epoch, phase, start_ns, step_ns, data_wait_ns, input_ns, forward_ns,
+                backward_ns, exposed_ns, optimizer_ns, loss, correct, judged, learning_rate, skipped,
+                buckets);
 template <class A>
 void fields(A& a, HeldOutFigures& t) {
   a("epoch", t.epoch), a("eval_samples", t.samples), a("eval_loss", t.loss), a("eval_accuracy", t.accuracy);
   a("eval_seconds", t.seconds);
 }
-template <class A>
-void fields(A& a, RankSteps& t) {
-  a("rank", t.rank), a("loader_samples_per_s", t.loader_samples_per_s), a("rows", t.rows);
-  a("held_out", t.held_out);
-}
+PACELINE_FIELDS(RankSteps, rank, loader_samples_per_s, rows, held_out);
 
 std::string rank_steps_text(const RankSteps& table) {
   return Writer::write(table).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -12,6 +12,7 @@ import re
 import sys
 
 LIST = re.compile(r"void fields\(A& a, (?:(\w+)::)*(\w+)& t\) \{(.*?)^\}", re.M | re.S)
+NAMES = re.compile(r"^PACELINE_FIELDS\((?:(\w+)::)*(\w+),(.*?)\);", re.M | re.S)
 NAMESPACE = re.compile(r"^namespace (?:paceline::)?(\w+) \{", re.M)
 STRUCT = re.compile(r"^(?:struct|class) (\w+) \{\n(.*?)^\};", re.M | re.S)
 FUNCTION = re.compile(r"\b(operator|static|friend|using|virtual|explicit|template)\b|\)\s*(const)?\s*(\{|;)|^\s*[A-Z]\w*\(")
@@ -55,11 +56,11 @@ def findings(root):
         text = path.read_text()
         for found in STRUCT.finditer(text):
             structs[namespace_at(text, found.start()), found.group(1)] = (path, found.group(2))
-        for found in LIST.finditer(text):
+        for found in [*LIST.finditer(text), *NAMES.finditer(text)]:
             within = found.group(1) if found.group(1) and found.group(1).islower() else namespace_at(text, found.start())
             lists[within, found.group(2)] = (path, found.group(3))
     for name, (path, body) in sorted(lists.items()):
-        listed = set(re.findall(r"\bt\.(\w+)", body))
+        listed = set(re.findall(r"\bt\.(\w+)" if "t." in body else r"\w+", body))
         where, inside = structs.get(name, (None, ""))
         missing = [m for m in members(inside) if m not in listed]
         if missing:

@@ -6,10 +6,7 @@
 // Names the fields of meta.json and of the notes of ranks, for writing and reading.
 namespace paceline::workload {
 
-template <class A>
-void fields(A& a, CheckpointPart& t) {
-  a("file", t.file), a("bytes", t.bytes), a("sha256", t.sha256);
-}
+PACELINE_FIELDS(CheckpointPart, file, bytes, sha256);
 template <class A>
 void fields(A& a, Checkpoint& t) {
   a("step", t.state.step), a("epoch", t.state.data.epoch), a("epoch_samples", t.state.data.samples);
