@@ -258,11 +258,10 @@ plugin::LayerTimes OpenVinoEngine::profile(plugin::Slot slot, int inferences) {
     std::vector<std::vector<plugin::Layer>> runs;
     for (int i = 0; i < models; ++i)
       runs.push_back(mean_times(state, inferences / models + (i < inferences % models ? 1 : 0)));
-    return plugin::LayerTimes{
-        plugin_support::with_median_times(std::move(runs)),
-        fmt::format("OpenVINO's performance counters, which hold means: the inferences were split over {} "
-                    "compiled models; whole microseconds",
-                    models)};
+    return plugin::LayerTimes{plugin_support::with_median_times(std::move(runs)),
+                              fmt::format("OpenVINO's performance counters, which hold means: the inferences "
+                                          "were split over {} compiled models; whole microseconds",
+                                          models)};
   });
 }
 

@@ -132,9 +132,11 @@ void check_inputs(std::string_view file, std::span<const DeclaredInput> declared
 
 void check_outputs(std::string_view file, std::size_t count, bool any_numbers) {
   if (count == 0)
-    throw Error(ErrorCode::kData, fmt::format("model '{}' names no outputs, so there is nothing to compute; "
-                                              "export it again with its outputs",
-                                              file));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "model '{}' names no outputs, so there is nothing to compute; export it again with its outputs",
+            file));
   if (!any_numbers)
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("model '{}' has no output that is a tensor of numbers", file));

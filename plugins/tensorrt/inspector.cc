@@ -144,10 +144,9 @@ std::vector<std::string> nodes_of(const json& layer) {
 
 LayerWork layer_work(const json& layer) {
   if (!layer.is_object())
-    throw Error(
-        ErrorCode::kUnsupported,
-        "this plan keeps names of layers only, so the precision that ran cannot be told; build it with "
-        "paceline build, or with trtexec --profilingVerbosity=detailed");
+    throw Error(ErrorCode::kUnsupported,
+                "this plan keeps names of layers only, so the precision that ran cannot be told; build it "
+                "with paceline build, or with trtexec --profilingVerbosity=detailed");
   LayerWork work{{text_at(layer, "Name"), text_at(layer, "LayerType"), precision_of(layer), {}, {}}, 0};
   work.layer.flops = flops_of(layer);
   work.layer.model_layer = plugin_support::layers_of_nodes(nodes_of(layer));

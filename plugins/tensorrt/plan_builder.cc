@@ -24,8 +24,7 @@ std::unique_ptr<nvinfer1::IBuilder> start_builder(const Library& library, const 
   auto builder = library.make_builder(log);
   if (!builder)
     throw Error(ErrorCode::kUnavailable,
-                fmt::format("{} {} cannot start: {}; it builds where there is an NVIDIA "
-                            "GPU with its driver",
+                fmt::format("{} {} cannot start: {}; it builds where there is an NVIDIA GPU with its driver",
                             library.title(), library.version(), log.reason()));
   return builder;
 }

@@ -170,9 +170,9 @@ void PlanEngine::open_plan(const std::string& file, const std::string& bytes) {
                 fmt::format("{} cannot start: {}", library().title(), log_.reason()));
   engine_.reset(runtime_->deserializeCudaEngine(bytes.data(), bytes.size()));
   if (!engine_)
-    throw Error(ErrorCode::kData, fmt::format("{} cannot load '{}': {}; build it again with this version and "
-                                              "for this GPU",
-                                              library().title(), file, log_.reason()));
+    throw Error(ErrorCode::kData,
+                fmt::format("{} cannot load '{}': {}; build it again with this version and for this GPU",
+                            library().title(), file, log_.reason()));
 }
 
 void PlanEngine::bind(plugin::Slot slot, std::span<const TensorView> inputs) {

@@ -97,13 +97,11 @@ std::unique_ptr<Program> load_package(const std::string& file) {
   check_file(file);
   ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", /*overwrite=*/1);
   provide_libtorch();
-  return translate_errors(
-      ErrorCode::kData,
-      fmt::format(
-          "'{}' cannot be read as an AOTInductor package; make it with tools/export_aoti.py, with this "
-          "version of PyTorch",
-          file),
-      [&] { return std::make_unique<PackageProgram>(file); });
+  return translate_errors(ErrorCode::kData,
+                          fmt::format("'{}' cannot be read as an AOTInductor package; make it with "
+                                      "tools/export_aoti.py, with this version of PyTorch",
+                                      file),
+                          [&] { return std::make_unique<PackageProgram>(file); });
 }
 
 }  // namespace paceline::torch_plugin

@@ -156,12 +156,11 @@ bool holds_weights_alone(const std::string& path) {
 jit::Module open_module(const std::string& path, c10::Device device) {
   check_file(path);
   if (holds_weights_alone(path))
-    throw Error(
-        ErrorCode::kData,
-        fmt::format("'{}' was written by torch.save and has no code to run: save the model with "
-                    "torch.jit.save(torch.jit.trace(model, example), FILE) or torch.onnx.export, or write "
-                    "its weights with safetensors for a built-in model (--weights)",
-                    path));
+    throw Error(ErrorCode::kData,
+                fmt::format("'{}' was written by torch.save and has no code to run: save the model with "
+                            "torch.jit.save(torch.jit.trace(model, example), FILE) or torch.onnx.export, or "
+                            "write its weights with safetensors for a built-in model (--weights)",
+                            path));
   jit::Module module = translate_errors(
       ErrorCode::kData,
       fmt::format("'{}' cannot be read as TorchScript; write it with torch.jit.save, and copy it whole",

@@ -49,11 +49,10 @@ plugin::ReadBack as_read_back(const WorkByPrecision& work) {
 // Making a package needs Python, and each was compiled for one precision.
 std::unique_ptr<Program> build_package(const plugin::ModelSpec& spec) {
   if (!spec.name.empty())
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format("aotinductor reads packages: make one with tools/export_aoti.py --model {0} and pass it "
-                    "with --model {0}.pt2",
-                    spec.name));
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("aotinductor reads packages: make one with tools/export_aoti.py --model {0} and "
+                            "pass it with --model {0}.pt2",
+                            spec.name));
   return load_package(spec.file);
 }
 

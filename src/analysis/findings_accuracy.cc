@@ -62,8 +62,7 @@ std::string labels_text(const CaseResult& one) {
   const auto& labelled = one.correctness.labelled;
   return fmt::format(
       "{} changes the top-1 accuracy of {} by {:+.2g} points ({:+.2g} to {:+.2g}) on {} labelled inputs: {} "
-      "lost, {} "
-      "gained.",
+      "lost, {} gained.",
       one.benchmark.precision, case_words(one), *labelled.change.value * 100, *labelled.change.ci_low * 100,
       *labelled.change.ci_high * 100, one.correctness.samples, *labelled.lost, *labelled.gained);
 }

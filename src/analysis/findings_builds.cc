@@ -92,15 +92,13 @@ std::string medians_text(const BuildGroup& group) {
 Finding different(const RunResult&, const BuildGroup& group) {
   return finding_of(
       group,
-      fmt::format(
-          "{}: {} builds have medians of {}; between builds they vary by {}, between processes of one "
-          "build by {} (standard deviations).",
-          group.subject, group.builds.size(), medians_text(group),
-          format_percent(group.variance.between_frac), format_percent(group.variance.within_frac)),
-      fmt::format(
-          "Do not compare one build with another thing: quote the range, or ship the fastest file, {}, "
-          "and measure that.",
-          group.builds.front()->benchmark.model));
+      fmt::format("{}: {} builds have medians of {}; between builds they vary by {}, between processes of "
+                  "one build by {} (standard deviations).",
+                  group.subject, group.builds.size(), medians_text(group),
+                  format_percent(group.variance.between_frac), format_percent(group.variance.within_frac)),
+      fmt::format("Do not compare one build with another thing: quote the range, or ship the fastest file, "
+                  "{}, and measure that.",
+                  group.builds.front()->benchmark.model));
 }
 
 // Builds that were measured at different times differ for other reasons too.

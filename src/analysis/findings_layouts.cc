@@ -93,8 +93,7 @@ Finding layout_finding(const RunResult& run, const Cases& group) {
                   words_without_layout(best), layout_of(best).words(),
                   certain(run, best, group) ? ""
                                             : " measured here (no claim: too few processes, overlapping "
-                                              "intervals, cases of grade C or measured "
-                                              "at different times)",
+                                              "intervals, cases of grade C or measured at different times)",
                   rate_words(best), p50_words(best), others, efficiency_words(run, group));
   finding.evidence = fmt::format("{} layouts on cores of their own", group.size());
   finding.case_ids = {best.case_id};

@@ -69,10 +69,9 @@ Finding knee_of(const RunResult& run, const Cases& sweep) {
   finding.text =
       fmt::format("{}: the smallest concurrency with 95 % of the highest throughput is {}{}: {} at {}",
                   words_without_concurrency(knee), concurrency_of(knee),
-                  certain(run, knee, best, sweep)
-                      ? ""
-                      : " by the figures measured here (no claim: the intervals, the grades or the number of "
-                        "processes do not carry it)",
+                  certain(run, knee, best, sweep) ? ""
+                                                  : " by the figures measured here (no claim: the intervals, "
+                                                    "the grades or the number of processes do not carry it)",
                   rate_words(knee), p50_words(knee));
   if (&best != &knee)
     finding.text += fmt::format("; the highest is {} at concurrency {} and {}", rate_words(best),

@@ -160,15 +160,13 @@ Findings find_not_converged(const RunResult& run) {
     for (const auto& repetition : one->repetitions)
       for (const std::string& condition : repetition.unmet)
         if (std::find(unmet.begin(), unmet.end(), condition) == unmet.end()) unmet.push_back(condition);
-  return {about(
-      cases,
-      fmt::format("{} stopped before the interval was as narrow as asked: {}.",
-                  plural(std::ssize(cases), "case"), list_labels(cases)),
-      "unmet: " + join(unmet, "; "),
-      fmt::format(
-          "Six processes give an interval of their own: {} --repetitions 6. Or measure anew with a longer "
-          "stop.t_max_s.",
-          rerun_command(run, ids_of(cases))))};
+  return {about(cases,
+                fmt::format("{} stopped before the interval was as narrow as asked: {}.",
+                            plural(std::ssize(cases), "case"), list_labels(cases)),
+                "unmet: " + join(unmet, "; "),
+                fmt::format("Six processes give an interval of their own: {} --repetitions 6. Or measure "
+                            "anew with a longer stop.t_max_s.",
+                            rerun_command(run, ids_of(cases))))};
 }
 
 Findings find_process_spread(const RunResult& run) {

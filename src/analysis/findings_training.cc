@@ -80,8 +80,7 @@ Finding straggler_of(const CaseResult& one) {
                   "than on the median one.",
                   one.label, *t.straggler_rank, where, (*t.straggler_index - 1) * 100),
       often,
-      "See what else runs on its cores or heats its device (paceline validate); until then leave it "
-      "out.");
+      "See what else runs on its cores or heats its device (paceline validate); until then leave it out.");
 }
 
 std::string range_words(const result::Scaling& s) {

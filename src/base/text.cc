@@ -51,10 +51,6 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-bool starts_with_any(std::string_view text, std::span<const std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](auto prefix) { return text.starts_with(prefix); });
-}
-
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});

@@ -13,7 +13,6 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string_view trim(std::string_view text);
 bool is_utf8(std::string_view text);
-bool starts_with_any(std::string_view text, std::span<const std::string_view> prefixes);
 
 // Levenshtein distance in which a transposition counts as one step.
 std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -58,12 +58,6 @@ std::string format_rate(double per_second) {
   return format_significant(per_second);
 }
 
-std::string format_flops(double flops_per_second) {
-  static constexpr std::array<Scale, 4> kScales{
-      {{1, "FLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}}};
-  return scaled(flops_per_second, kScales);
-}
-
 std::string format_percent(double fraction, int digits) {
   return fmt::format("{:.{}f} %", fraction * 100, digits);
 }

@@ -13,7 +13,6 @@ std::string format_bytes(double bytes);      // "312 MB" (10^6)
 std::string format_count(double average);    // "53", "0.67"
 std::string format_rate(double per_second);  // "18.5", "1 204"
 std::string plural(std::int64_t count, std::string_view noun);  // "1 rank", "2 ranks"
-std::string format_flops(double flops_per_second);              // "168 GFLOP/s"
 std::string format_percent(double fraction, int digits = 1);    // 0.061 -> "6.1 %"
 std::string format_significant(double value, int digits = 3);
 std::string format_time_left(double seconds);       // "2 m 52 s"

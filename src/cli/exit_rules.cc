@@ -19,14 +19,12 @@ constexpr std::array kRows{
                 "a gate (`expect`) was missed, a regression was found, or an accuracy check failed"},
     ExitMeaning{ExitCode::kUsage,
                 "command line, plan, or a file the user gave is wrong; nothing or only the other cases ran"},
-    ExitMeaning{
-        ExitCode::kInconclusive,
-        "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, a case "
-        "did not converge before its cap; or a `--cross-check` could not run"},
-    ExitMeaning{
-        ExitCode::kEnvironmentInvalid,
-        "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL of "
-        "`validate`"},
+    ExitMeaning{ExitCode::kInconclusive,
+                "the interval is too wide to say: a gate or a claim cannot be decided, or, with `--strict`, "
+                "a case did not converge before its cap; or a `--cross-check` could not run"},
+    ExitMeaning{ExitCode::kEnvironmentInvalid,
+                "the environment invalidates the numbers: a case of grade C without `--allow-noisy`, a FAIL "
+                "of `validate`"},
     ExitMeaning{ExitCode::kWorkloadFailed, "a workload failed: crash, out of memory, timeout, protocol"},
     ExitMeaning{ExitCode::kSkipped, "skipped: nothing of what was asked can run here"},
     ExitMeaning{ExitCode::kInterrupted, "interrupted; what was finished is kept"},

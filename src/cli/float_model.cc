@@ -29,9 +29,9 @@ const config::Model& built_in(const std::string& name) {
   if (const auto* model = config::find_model(name)) return *model;
   throw Error(
       ErrorCode::kUsage,
-      fmt::format("'{}' is a file: export writes built-in models, and ONNX files with --precision fp16 or "
-                  "int8",
-                  name));
+      fmt::format(
+          "'{}' is a file: export writes built-in models, and ONNX files with --precision fp16 or int8",
+          name));
 }
 
 // A file of the user: one sample at a time where its batch is free. Other free sizes are those of the

@@ -91,10 +91,10 @@ std::string man_page() {
   return fmt::format(
       ".TH PACELINE 1 \"\" \"paceline {}\" \"User Commands\"\n.SH NAME\npaceline \\- measure deep\\-learning "
       "inference and training\n.SH SYNOPSIS\n.B paceline\nCOMMAND [options]\n.SH DESCRIPTION\nMeasures "
-      "latency "
-      "and throughput of models, with intervals, accuracy checks and reasons.\nLists are written 1,8; a plan "
-      "in YAML names the same options.\n.SH COMMANDS\n{}.SH OPTIONS\n{}.SH \"EXIT STATUS\"\n{}.SH \"SEE "
-      "ALSO\"\nThe pages in share/doc/paceline, and paceline schema, which prints the same tables.\n",
+      "latency and throughput of models, with intervals, accuracy checks and reasons.\nLists are written "
+      "1,8; a plan in YAML names the same options.\n.SH COMMANDS\n{}.SH OPTIONS\n{}.SH \"EXIT "
+      "STATUS\"\n{}.SH \"SEE ALSO\"\nThe pages in share/doc/paceline, and paceline schema, which prints the "
+      "same tables.\n",
       suite().version, command_entries(), option_entries(), exit_entries());
 }
 

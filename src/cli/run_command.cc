@@ -52,8 +52,7 @@ void check_overrides_of_resume(const config::FlagSet& flags) {
     if (std::find(kSaidByTheFolder.begin(), kSaidByTheFolder.end(), setting.name) != kSaidByTheFolder.end())
       throw Error(
           ErrorCode::kUsage,
-          fmt::format("{}: --resume takes the plan of the folder and writes into the folder; leave {} "
-                      "out",
+          fmt::format("{}: --resume takes the plan of the folder and writes into the folder; leave {} out",
                       setting.place.file, setting.written));
     const bool allowed =
         config::find_option(setting.name, kOfRun) ||
@@ -70,11 +69,10 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
   if (!fs::exists(folder))
     throw Error(ErrorCode::kUsage, fmt::format("--resume: there is no folder '{}'", folder));
   if (!fs::exists(stored))
-    throw Error(ErrorCode::kUsage,
-                fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run directory, e.g. "
-                            "results/quickstart/<run_id>, or go on from a checkpoint with "
-                            "--checkpoint.dir FOLDER --checkpoint.resume",
-                            folder));
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
+                                               "directory, e.g. results/quickstart/<run_id>, or go on from a "
+                                               "checkpoint with --checkpoint.dir FOLDER --checkpoint.resume",
+                                               folder));
   check_overrides_of_resume(flags);
 }
 

@@ -27,8 +27,8 @@ std::string metrics_markdown() {
   static constexpr std::array kBetter{"lower", "higher", "–"};
   std::string text =
       "# Metrics\n\nColumns of `summary.csv`, names of gates (`expect`), values of reports. Formula and "
-      "reading of each: "
-      "[metrics](../metrics.md).\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n";
+      "reading of each: [metrics](../metrics.md).\n\n| metric | unit | better | meaning "
+      "|\n|---|---|---|---|\n";
   for (const auto& m : result::metrics())
     text += fmt::format("| [`{}`](../metrics.md#{}) | {} | {} | {} |\n", m.name, m.anchor, m.unit,
                         kBetter[static_cast<std::size_t>(m.better)], m.meaning);

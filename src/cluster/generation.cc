@@ -92,11 +92,10 @@ Generation join_generation(plugin::Store& store, int rank, double timeout_s,
   });
   if (interrupt && *interrupt) throw Error(ErrorCode::kUnavailable, "interrupted");
   if (!found)
-    throw Error(
-        ErrorCode::kTimeout,
-        fmt::format("missing ranks: 0 (it has not answered rank {} within {:g} s); see that it starts "
-                    "and reaches the store, or give it longer with --rdzv-timeout",
-                    rank, timeout_s));
+    throw Error(ErrorCode::kTimeout,
+                fmt::format("missing ranks: 0 (it has not answered rank {} within {:g} s); see that it "
+                            "starts and reaches the store, or give it longer with --rdzv-timeout",
+                            rank, timeout_s));
   return *found;
 }
 

@@ -93,10 +93,9 @@ std::string only_interface() {
   if (outside.size() == 1) return outside.front().address;
   throw Error(
       ErrorCode::kConfig,
-      fmt::format(
-          "the ranks are on several hosts, but the way to the store is the loopback interface; name the "
-          "interface that the hosts share with --interface or GLOO_SOCKET_IFNAME: {}",
-          outside.empty() ? "this host has none but loopback" : names_of(outside)));
+      fmt::format("the ranks are on several hosts, but the way to the store is the loopback interface; name "
+                  "the interface that the hosts share with --interface or GLOO_SOCKET_IFNAME: {}",
+                  outside.empty() ? "this host has none but loopback" : names_of(outside)));
 }
 
 }  // namespace

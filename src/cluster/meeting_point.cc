@@ -38,11 +38,10 @@ void check_name(const LaunchPlace& place, double timeout_s, const std::atomic<bo
 void check_own(const LaunchPlace& place) {
   if (is_this_host(place.address)) return;
   const auto* self = place.launcher == "by hand" ? "--node-rank 0" : "rank 0";
-  throw Error(
-      ErrorCode::kConfig,
-      fmt::format("{}: the host of {} keeps the store, and this one does not have that address; it has "
-                  "{}; correct the address, or start {} on the host that has it",
-                  place.written, self, own_interfaces(), self));
+  throw Error(ErrorCode::kConfig,
+              fmt::format("{}: the host of {} keeps the store, and this one does not have that address; it "
+                          "has {}; correct the address, or start {} on the host that has it",
+                          place.written, self, own_interfaces(), self));
 }
 
 }  // namespace

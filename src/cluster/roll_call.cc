@@ -40,9 +40,11 @@ std::string to_text(const Member& m) {
 Member from_text(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object())
-    throw Error(ErrorCode::kConfig, fmt::format("another program uses this store: it holds '{}' where a rank "
-                                                "should be; choose another port",
-                                                text.substr(0, 40)));
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format(
+            "another program uses this store: it holds '{}' where a rank should be; choose another port",
+            text.substr(0, 40)));
   return {json.value("rank", -1),    json.value("world", 0),    json.value("host", ""),
           json.value("pid", 0),      json.value("version", ""), json.value("plan", ""),
           json.value("machine", ""), json.value("attempt", 0),  json.value("cpus", std::vector<int>{})};
@@ -120,8 +122,7 @@ class RollCall {
     if (mine.rank == 0 && !disagreement(first, mine).empty())
       throw Error(
           ErrorCode::kConfig,
-          fmt::format("another training meets at this address: {} keeps its store there; choose another "
-                      "port",
+          fmt::format("another training meets at this address: {} keeps its store there; choose another port",
                       words(first)));
     refuse({ErrorCode::kConfig,
             fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
@@ -156,8 +157,8 @@ class RollCall {
       if (!present_.contains(rank)) absent.push_back(std::to_string(rank));
     for (const auto& [rank, member] : present_) hosts.push_back(fmt::format("{} on {}", rank, member.host));
     return fmt::format(
-        "missing ranks: {} (of {}, after {:g} s; here are {}); see that they start and reach the "
-        "store, or give them longer with --rdzv-timeout",
+        "missing ranks: {} (of {}, after {:g} s; here are {}); see that they start and reach the store, or "
+        "give them longer with --rdzv-timeout",
         join(absent, ", "), self_.world, timeout_s_, join(hosts, ", "));
   }
 

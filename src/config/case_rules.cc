@@ -95,8 +95,8 @@ void add_device_reasons(const Case& item, std::vector<std::string>& reasons) {
   const bool apart = item.settings.has("instances_per_device");
   if (apart && item.settings.text("device").find(':') != std::string::npos)
     reasons.push_back(
-        fmt::format("'device: {}' is one device for all instances, so there are no "
-                    "instances_per_device; write device: cuda",
+        fmt::format("'device: {}' is one device for all instances, so there are no instances_per_device; "
+                    "write device: cuda",
                     item.settings.text("device")));
   if (!runs_on_cpu(item.settings.text("engine"), item.settings.text("device"))) return;
   if (item.settings.text("precision") == "tf32")
@@ -132,8 +132,8 @@ void add_feedback_reasons(const Case& item, std::vector<std::string>& reasons) {
 void add_copy_reasons(const Case& item, std::vector<std::string>& reasons) {
   if (item.settings.text("io") == "none" && item.settings.text("scenario") == "server")
     reasons.emplace_back(
-        "'io: none' leaves the outputs on the device, and the requests of a server wait for theirs; use "
-        "io: pinned");
+        "'io: none' leaves the outputs on the device, and the requests of a server wait for theirs; use io: "
+        "pinned");
 }
 
 void add_inference_reasons(const Case& item, std::vector<std::string>& reasons) {

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::string_view kTensorFlow =
     "is a TensorFlow model; convert it with python3 -m tf2onnx.convert (pip install tf2onnx) and give the "
-    ".onnx "
-    "file";
+    ".onnx file";
 
 struct Foreign {
   std::string_view suffix, advice;
@@ -22,8 +21,7 @@ struct Foreign {
 constexpr std::array<Foreign, 9> kFiles{{
     {".safetensors",
      "holds weights alone; give the folder that it lies in with its config.json as --model, or the built-in "
-     "model "
-     "that they belong to, e.g. --model resnet50 --weights model.safetensors"},
+     "model that they belong to, e.g. --model resnet50 --weights model.safetensors"},
     {".ckpt", "is a checkpoint of a training; export its model to ONNX or TorchScript and give that file"},
     {".bin", "holds weights alone; an OpenVINO model is the .xml file beside it"},
     {".pb", kTensorFlow},

@@ -124,9 +124,9 @@ std::string render_help(unsigned command) {
     if (!lines.empty()) out += fmt::format("{}{}:\n{}", out.empty() ? "" : "\n", group.title, lines);
   }
   if (command == kRun)
-    out += "\nAny key of the plan:\n" + wrapped("  --section.key=VALUE",
-                                                "Overrides it, e.g. --batch 1,8 or --stop.t_max_s=5 "
-                                                "(`paceline schema` lists them).");
+    out += "\nAny key of the plan:\n" +
+           wrapped("  --section.key=VALUE",
+                   "Overrides it, e.g. --batch 1,8 or --stop.t_max_s=5 (`paceline schema` lists them).");
   return out;
 }
 

@@ -190,8 +190,7 @@ class Checker {
         !settings_.has("slo"))
       report("scenario",
              "a server needs arrival_rate_per_s, server.load (a share of the saturation rate, e.g. 0.5), or "
-             "an slo to "
-             "search the highest rate for");
+             "an slo to search the highest rate for");
     if (settings_.has("slo")) check_slo();
     if (scenario == "server") check_batching(), check_server_length();
   }

@@ -190,8 +190,7 @@ Json any_workload(unsigned more) {
 std::string options_markdown() {
   std::string out =
       "# Options\n\nWritten by `paceline schema` from the option table. A key `a.b` is `b` in the section "
-      "`a` of a plan, and "
-      "`--a.b=VALUE` on the command line.\n";
+      "`a` of a plan, and `--a.b=VALUE` on the command line.\n";
   for (const auto& group : option_groups()) {
     out += fmt::format(
         "\n## {}\n\n| key | also written | value | default | kinds | meaning |\n|---|---|---|---|---|---|\n",

@@ -70,11 +70,9 @@ class Builder {
       return name.size() + value.text.size() > kLongest;
     });
     if (too_long == raw.values.end()) return true;
-    report(
-        too_long->place,
-        fmt::format("{} has a value of {} bytes; the system takes environment variables up to {} bytes, name "
-                    "included",
-                    raw.written, too_long->text.size(), kLongest));
+    report(too_long->place, fmt::format("{} has a value of {} bytes; the system takes environment variables "
+                                        "up to {} bytes, name included",
+                                        raw.written, too_long->text.size(), kLongest));
     return false;
   }
 
@@ -82,11 +80,9 @@ class Builder {
   void add_baseline(const std::string& name, const RawSetting& raw) {
     const Option* axis = row_of(name, kinds_);
     if (!axis || !axis->is_axis())
-      return report(
-          raw.place,
-          fmt::format("baseline names the axis '{}', which this workload does not have (model, engine, "
-                      "precision, batch, threads, layout, …)",
-                      name));
+      return report(raw.place, fmt::format("baseline names the axis '{}', which this workload does not have "
+                                           "(model, engine, precision, batch, threads, layout, …)",
+                                           name));
     if (raw.values.size() != 1) return report(raw.place, fmt::format("baseline '{}' takes one value", name));
     set(fmt::format("{}.{}", kBaseline, axis->is_map() ? name : std::string(singular(*axis))), *axis, raw);
   }

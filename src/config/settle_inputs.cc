@@ -48,10 +48,10 @@ class InputSettler {
       } catch (const Error&) {  // the difference explains more
       }
     }
-    report("models",
-           fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each a workload "
-                       "of its own",
-                       one, other, input_shapes_text(its.inputs), input_shapes_text(others.inputs)));
+    report(
+        "models",
+        fmt::format("models '{}' and '{}' have different inputs ({} and {}); give each a workload of its own",
+                    one, other, input_shapes_text(its.inputs), input_shapes_text(others.inputs)));
   }
 
   std::optional<SettledShapes> settle(const std::string& model) try {
@@ -153,10 +153,9 @@ class InputSettler {
     if (most_requests() < 2) return;
     for (const auto& input : settled.inputs)
       if (batch_dimension(input) != std::optional<std::size_t>(0))
-        report("server.max_batch",
-               fmt::format("server.max_batch puts requests together along dimension 0 of every input, and "
-                           "'{}' is {}; leave server.max_batch out",
-                           input.name, input_shapes_text({input})));
+        report("server.max_batch", fmt::format("server.max_batch puts requests together along dimension 0 of "
+                                               "every input, and '{}' is {}; leave server.max_batch out",
+                                               input.name, input_shapes_text({input})));
   }
 
   [[nodiscard]] std::int64_t most_requests() const {

@@ -164,10 +164,10 @@ class Settler {
     for (const auto batch : batches_) {
       if (batch == said.front().size) continue;
       if (fixed_by_file(said.front()))
-        refuse(fmt::format(
-            "batch {} is asked for, and the file gives {}; use batch {}, or a file with an open batch; "
-            "where this one takes several sizes write shapes '{}'",
-            batch, words(said.front()), said.front().size, input_shapes_text(as_marked())));
+        refuse(
+            fmt::format("batch {} is asked for, and the file gives {}; use batch {}, or a file with an open "
+                        "batch; where this one takes several sizes write shapes '{}'",
+                        batch, words(said.front()), said.front().size, input_shapes_text(as_marked())));
       refuse(fmt::format("batch {} is asked for, and shapes give {}; to vary the batch write shapes '{}'",
                          batch, words(said.front()), input_shapes_text(as_marked())));
     }
@@ -240,8 +240,8 @@ class Settler {
     for (const auto& other : candidates)
       if (other.size != candidates.front().size)
         refuse(fmt::format(
-            "the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which "
-            "with batch {} or {}, or mark it: shapes '{}'",
+            "the batch can be {} (dimension 0 of '{}') or {} (dimension 0 of '{}'); say which with batch {} "
+            "or {}, or mark it: shapes '{}'",
             candidates.front().size, inputs_[candidates.front().input].name, other.size,
             inputs_[other.input].name, candidates.front().size, other.size, marked_text(candidates.front())));
   }

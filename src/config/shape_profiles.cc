@@ -46,9 +46,9 @@ void check_order(const ShapeRange& r) {
     if (r.min[i] > r.opt[i] || r.opt[i] > r.max[i])
       throw Error(
           ErrorCode::kUsage,
-          fmt::format("shapes of '{}': dimension {} is {} in min, {} in opt and {} in max; they must not "
-                      "fall",
-                      r.input, i, r.min[i], r.opt[i], r.max[i]));
+          fmt::format(
+              "shapes of '{}': dimension {} is {} in min, {} in opt and {} in max; they must not fall",
+              r.input, i, r.min[i], r.opt[i], r.max[i]));
   if (!ranks)
     throw Error(ErrorCode::kUsage,
                 fmt::format("shapes of '{}' have {}, {} and {} dimensions in min, opt and max", r.input,

@@ -106,10 +106,10 @@ void check_epoch(const Settings& s, std::vector<Mistake>& out) {
       largest(s, "batch_sizes") * largest(s, "gpu_counts") * largest(s, "training.accumulation_steps");
   if (step > s.number("data.synthetic_samples"))
     out.push_back(
-        {"batch_sizes", fmt::format("a step of the largest case takes {:.0f} samples (batch x ranks x "
-                                    "accumulation), and an epoch has {:.0f}; raise "
-                                    "data.synthetic_samples, or make the batch smaller",
-                                    step, s.number("data.synthetic_samples"))});
+        {"batch_sizes",
+         fmt::format("a step of the largest case takes {:.0f} samples (batch x ranks x accumulation), and an "
+                     "epoch has {:.0f}; raise data.synthetic_samples, or make the batch smaller",
+                     step, s.number("data.synthetic_samples"))});
 }
 
 // nullopt when it depends on measurements, data or a checkpoint. The first step is never timed.
@@ -132,10 +132,9 @@ void check_fault(const Settings& s, std::vector<Mistake>& out) try {
                                          ranks == 1 ? std::string("the only one is rank 0")
                                                     : fmt::format("ranks go from 0 to {}", ranks - 1))});
   if (const auto steps = planned_steps(s); steps && fault.step >= *steps)
-    out.push_back(
-        {"inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from 0 "
-                               "to {} (benchmark.warmup_steps, benchmark.measure_steps)",
-                               text, fault.step, *steps - 1)});
+    out.push_back({"inject", fmt::format("inject '{}': there is no step {}; untimed and timed steps go from "
+                                         "0 to {} (benchmark.warmup_steps, benchmark.measure_steps)",
+                                         text, fault.step, *steps - 1)});
   if (fault.kind == Fault::Kind::kSlowSave && !s.has("checkpoint.dir"))
     out.push_back(
         {"inject", fmt::format("inject '{}': no checkpoint is written without checkpoint.dir", text)});

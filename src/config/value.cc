@@ -215,11 +215,10 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
   const Model* model = find_model(raw.text);
   const bool built_in = model && model->folder.empty();
   if (built_in && is_pretrained_folder(raw.text))
-    return fail(
-        option, raw,
-        fmt::format("is a built-in model and a folder here; write ./{} for the folder, or work in another "
-                    "folder for the built-in one",
-                    raw.text));
+    return fail(option, raw,
+                fmt::format("is a built-in model and a folder here; write ./{} for the folder, or work in "
+                            "another folder for the built-in one",
+                            raw.text));
   if (!built_in && is_pretrained_folder(raw.text)) {
     auto folder = convert_folder(option, raw);
     if (folder.value || !names.open) return folder;

@@ -146,10 +146,6 @@ std::vector<int> choose_cpus(long long threads) {
   return cpus;
 }
 
-void pin_thread(const std::vector<int>& cpus) {
-  pin(0, sorted_unique(cpus));
-}
-
 void pin_process(const std::vector<int>& cpus) {
   const auto sorted = sorted_unique(cpus);
   pin(0, sorted);  // threads started from here on inherit the mask

@@ -27,7 +27,4 @@ std::vector<int> take_near(std::vector<int>& pool, const std::vector<int>& near,
 // checks the result. Throws Error(kUnsupported) naming the CPUs when the kernel refuses or grants fewer.
 void pin_process(const std::vector<int>& cpus);
 
-// Binds the calling thread alone; throws the same errors.
-void pin_thread(const std::vector<int>& cpus);
-
 }  // namespace paceline::host

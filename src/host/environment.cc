@@ -246,10 +246,6 @@ Json to_json(const NvidiaDriver& driver) {
   return out;
 }
 
-std::span<const std::string_view> recorded_variables() {
-  return kVariables;
-}
-
 Json capture_environment(const std::string& command_line, const EnvironmentSource& given) {
   EnvironmentSource source = given;
   if (!source.variable) source.variable = from_getenv;
@@ -266,18 +262,6 @@ Json capture_environment(const std::string& command_line, const EnvironmentSourc
   environment["command_line"] = command_line;
   put(environment, "binary_sha256", binary_digest(source.binary));
   return environment;
-}
-
-std::string machine_fingerprint(const Json& environment) {
-  std::string facts;
-  for (const char* path : {"/cpu/model", "/cpu/family", "/cpu/model_number", "/cpu/stepping",
-                           "/cpu/microcode", "/cpu/cores_online", "/cpu/cores_allowed", "/memory/total_bytes",
-                           "/os/kernel", "/os/host_sha256_16"}) {
-    const Json::json_pointer at(path);
-    facts += environment.contains(at) ? environment.at(at).dump() : "null";
-    facts += '\n';
-  }
-  return sha256_hex(facts).substr(0, 16);
 }
 
 }  // namespace paceline::host

@@ -4,7 +4,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,12 +34,5 @@ nlohmann::json capture_environment(const std::string& command_line,
 nlohmann::json to_json(const CpuInfo& cpu);
 nlohmann::json to_json(const MemoryInfo& memory);
 nlohmann::json to_json(const NvidiaDriver& driver);
-
-// Names of the variables that are recorded with their values.
-std::span<const std::string_view> recorded_variables();
-
-// 16 hexadecimal digits that stay the same as long as CPU, microcode, memory size, kernel, allowed CPUs and
-// host do: a key for figures that are measured once per machine.
-std::string machine_fingerprint(const nlohmann::json& environment);
 
 }  // namespace paceline::host

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/noise.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,12 +65,6 @@ Number read_core_mhz(const SystemFiles& files) {
     }
   }
   return {fastest, "no cpufreq"};
-}
-
-Count own_major_faults() {
-  rusage usage{};
-  if (::getrusage(RUSAGE_SELF, &usage) != 0) return Count::missing("getrusage failed");
-  return std::int64_t{usage.ru_majflt};
 }
 
 // The largest growth of one counter over the threads that live at the end; a new thread began at 0.
@@ -155,7 +147,6 @@ NoiseSnapshot take_snapshot(const SystemFiles& files) {
   snapshot.threads = read_threads(files);
   snapshot.psi_cpu_some_us = read_psi(files, groups);
   snapshot.throttled_periods = cgroup_throttled_periods(files, groups);
-  snapshot.major_faults = own_major_faults();
   snapshot.core_mhz = read_core_mhz(files);
   snapshot.cpu = cpu_use_now(files);
   return snapshot;
@@ -188,10 +179,6 @@ result::Noise noise_over(std::span<const NoiseSnapshot> snapshots) {
 
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after) {
   return noise_over(std::array<NoiseSnapshot, 2>{before, after});
-}
-
-Count major_faults_between(const NoiseSnapshot& before, const NoiseSnapshot& after) {
-  return count_growth(before.major_faults, after.major_faults);
 }
 
 }  // namespace paceline::host

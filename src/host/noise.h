@@ -25,8 +25,7 @@ struct NoiseSnapshot {
   std::map<int, ThreadCounters> threads;  // by thread id; empty when not readable
   result::Count psi_cpu_some_us;          // of the own cgroup where it has one, else of the machine
   result::Count throttled_periods;
-  result::Count major_faults;  // of this process
-  result::Number core_mhz;     // current clock of the fastest online CPU
+  result::Number core_mhz;  // current clock of the fastest online CPU
 };
 
 NoiseSnapshot take_snapshot(const SystemFiles& files = SystemFiles{});
@@ -38,8 +37,5 @@ NoiseSnapshot take_snapshot_with(const std::vector<int>& process_ids);
 // missing with a reason. Figures that follow from samples (drift, modes, tau) stay as they are.
 result::Noise noise_over(std::span<const NoiseSnapshot> snapshots);
 result::Noise noise_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
-
-// Page faults between two moments that had to read from a disk.
-result::Count major_faults_between(const NoiseSnapshot& before, const NoiseSnapshot& after);
 
 }  // namespace paceline::host

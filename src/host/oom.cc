@@ -34,8 +34,4 @@ std::optional<std::string> oom_evidence(const OomCounters& before, const OomCoun
   return std::nullopt;
 }
 
-bool oom_kill_seen(const OomCounters& before, const OomCounters& after) {
-  return oom_evidence(before, after).has_value();
-}
-
 }  // namespace paceline::host

@@ -20,6 +20,5 @@ OomCounters read_oom_counters(const SystemFiles& files = SystemFiles{});
 // process that died of a SIGKILL that nobody here sent: a kill of another program in between cannot be told
 // apart.
 std::optional<std::string> oom_evidence(const OomCounters& before, const OomCounters& after);
-bool oom_kill_seen(const OomCounters& before, const OomCounters& after);
 
 }  // namespace paceline::host

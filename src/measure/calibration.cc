@@ -14,12 +14,6 @@ namespace {
 constexpr double kResolutions = 1000;  // an iteration lasts at least 1000 steps of the clock
 constexpr double kReads = 200;         // and at least as long as 200 reads of the clock
 constexpr double kLargestBatch = 4096;
-constexpr double kDriftFrac = 0.2;
-
-bool differ(double a, double b) {
-  return std::abs(a - b) > kDriftFrac * std::max(std::abs(a), std::abs(b));
-}
-
 }  // namespace
 
 TimerCost timer_cost(std::vector<std::int64_t> steps_ns) {
@@ -41,10 +35,6 @@ std::int64_t batch_size(double iteration_ns, double limit_ns) {
 
 double overhead_fraction(const Calibration& calibration, double median_ns) {
   return calibration.harness_cost_ns / median_ns;
-}
-
-bool calibration_drifted(const Calibration& start, const Calibration& end) {
-  return differ(start.timer.p50_ns, end.timer.p50_ns) || differ(start.harness_cost_ns, end.harness_cost_ns);
 }
 
 double median_duration_ns(const std::vector<Sample>& samples) {

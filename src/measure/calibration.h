@@ -46,8 +46,6 @@ std::int64_t batch_size(double iteration_ns, double limit_ns);
 double overhead_fraction(const Calibration& calibration, double median_ns);
 inline constexpr double kOverheadWarnFrac = 0.005;
 inline constexpr double kOverheadInvalidFrac = 0.05;
-// Whether timer or harness cost at the end differs from that at the start by more than 20 %.
-bool calibration_drifted(const Calibration& start, const Calibration& end);
 
 template <Clock C>
 TimerCost calibrate_timer(const C& clock, std::int64_t reads) {

@@ -55,10 +55,9 @@ Ranges Calibrator::ranges(const RangeRule& rule) const {
           ErrorCode::kData,
           fmt::format("calibration saw no data of '{}'; the engine did not give it as an output", value));
     if (it->second.not_finite() > 0)
-      throw Error(ErrorCode::kData,
-                  fmt::format("calibration saw {} values of '{}' that are NaN or infinite; check the weights "
-                              "and the calibration data",
-                              it->second.not_finite(), value));
+      throw Error(ErrorCode::kData, fmt::format("calibration saw {} values of '{}' that are NaN or infinite; "
+                                                "check the weights and the calibration data",
+                                                it->second.not_finite(), value));
     ranges[value] = it->second.range(rule);
   }
   return ranges;

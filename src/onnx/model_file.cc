@@ -60,9 +60,9 @@ fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, c
   if (outside)
     throw Error(
         ErrorCode::kData,
-        fmt::format("'{}': tensor '{}' names external data '{}' at offset {}, which is not a place beside "
-                    "the model",
-                    model.string(), tensor.name(), e.location, e.offset));
+        fmt::format(
+            "'{}': tensor '{}' names external data '{}' at offset {}, which is not a place beside the model",
+            model.string(), tensor.name(), e.location, e.offset));
   return model.parent_path() / location;
 }
 

@@ -219,17 +219,15 @@ const proto::NodeProto* quantised_node(const proto::ModelProto& model) {
 
 void check_model(const proto::ModelProto& model) {
   if (const auto* node = quantised_node(model))
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("the model is quantised already: node '{}' is {}; run it as it is, or start from "
-                            "its float version",
-                            layer_name(*node), node->op_type()));
+    throw Error(ErrorCode::kUnsupported, fmt::format("the model is quantised already: node '{}' is {}; run "
+                                                     "it as it is, or start from its float version",
+                                                     layer_name(*node), node->op_type()));
   if (opset_version(model) < kQuantiseOpset)
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format("the model uses operator set {}, int8 needs {} or later; convert it with: python3 -c "
-                    "\"import onnx, onnx.version_converter as c; "
-                    "onnx.save(c.convert_version(onnx.load('FILE.onnx'), {}), 'NEW.onnx')\"",
-                    opset_version(model), kQuantiseOpset, kPerChannelOpset));
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("the model uses operator set {}, int8 needs {} or later; convert it with: "
+                            "python3 -c \"import onnx, onnx.version_converter as c; "
+                            "onnx.save(c.convert_version(onnx.load('FILE.onnx'), {}), 'NEW.onnx')\"",
+                            opset_version(model), kQuantiseOpset, kPerChannelOpset));
 }
 
 [[noreturn]] void nothing_to_quantise(const Placement& placement) {

@@ -70,11 +70,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 [[noreturn]] void too_few_descriptors() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  throw Error(
-      ErrorCode::kIo,
-      fmt::format("cannot start a worker process: only {} files may be open at a time; raise the limit, "
-                  "e.g. with 'ulimit -n 1024'",
-                  limit.rlim_cur));
+  throw Error(ErrorCode::kIo, fmt::format("cannot start a worker process: only {} files may be open at a "
+                                          "time; raise the limit, e.g. with 'ulimit -n 1024'",
+                                          limit.rlim_cur));
 }
 
 FileDescriptor above_targets(int fd) {
@@ -92,11 +90,10 @@ void check_started(int error_fd, const std::string& program) {
   }
   if (n != sizeof why) return;
   if (why == E2BIG)
-    throw Error(
-        ErrorCode::kConfig,
-        fmt::format("'{}' could not be started: its environment variables are longer than the system takes "
-                    "(128 KiB each, about 2 MiB in all); shorten those of 'env'",
-                    program));
+    throw Error(ErrorCode::kConfig,
+                fmt::format("'{}' could not be started: its environment variables are longer than the system "
+                            "takes (128 KiB each, about 2 MiB in all); shorten those of 'env'",
+                            program));
   throw Error(ErrorCode::kInternal,
               fmt::format("'{}' could not be started: {}", program, std::strerror(why)));
 }

@@ -12,8 +12,8 @@ namespace {
 using result::CaseResult;
 
 constexpr std::string_view kLayerCaveat =
-    "Profiling slows an engine down, small layers most, and what happens between layers is in none of "
-    "them: read the shares, not the sum. Every layer is in layers.csv.";
+    "Profiling slows an engine down, small layers most, and what happens between layers is in none of them: "
+    "read the shares, not the sum. Every layer is in layers.csv.";
 
 std::string or_dash(const std::string& text) {
   return text.empty() ? kNone : text;

@@ -16,8 +16,8 @@ using result::OperatorProfile;
 using result::OperatorRow;
 
 constexpr std::string_view kProfileCaveat =
-    "A profiler slows training down, small operators most: read the shares, not the sum. Communication "
-    "that the backward pass waits for is a part of it. Every operator is in operators.csv.";
+    "A profiler slows training down, small operators most: read the shares, not the sum. Communication that "
+    "the backward pass waits for is a part of it. Every operator is in operators.csv.";
 
 std::string ms(const Number& ns, double steps) {
   return ns ? format_ms(*ns / steps) : kNone;

@@ -11,8 +11,8 @@ namespace {
 
 [[noreturn]] void refuse(const RankSteps& table, std::int64_t step, const char* what) {
   throw Error(ErrorCode::kData,
-              fmt::format("the steps of the ranks do not fit together: rank {} {} step {}; run "
-                          "it again, and keep the logs of its ranks if it happens again",
+              fmt::format("the steps of the ranks do not fit together: rank {} {} step {}; run it again, and "
+                          "keep the logs of its ranks if it happens again",
                           table.rank.rank, what, step));
 }
 

@@ -132,8 +132,7 @@ constexpr Better kLow = Better::kLower, kHigh = Better::kHigher, kNone = Better:
 constexpr std::array kMetrics{
     Metric{"p50_ms", "p50", "ms", kLow,
            "Median latency of one inference, or median time of one training step; with six or more processes "
-           "the interval is over the per-process "
-           "medians.",
+           "the interval is over the per-process medians.",
            "latency-quantiles", [](const CaseResult& c) { return estimate(c.headline.p50_ns, kToMs); }},
     Metric{"p90_ms", "p90", "ms", kLow, "90th percentile of latency over all samples (nearest rank).",
            "latency-quantiles", quantile<900000>},
@@ -197,8 +196,7 @@ constexpr std::array kMetrics{
            "flops-and-peak", [](const CaseResult& c) { return plain(c.flops.share_of_measured_peak); }},
     Metric{"saturation_per_s", "saturation", "1/s", kHigh,
            "Server: requests a second with every lane always in use, measured before the schedule; the "
-           "lowest of the "
-           "processes.",
+           "lowest of the processes.",
            kLoad, load_number<&Load::saturation_per_s>},
     Metric{"offered_per_s", "offered", "1/s", kNone, "Server: requests a second of the schedule.", kLoad,
            load_number<&Load::offered_per_s>},
@@ -236,11 +234,10 @@ constexpr std::array kMetrics{
         "efficiency", "efficiency", "1", kHigh,
         "Training: median step time of the smallest world over that of this one, with the same work a rank.",
         "scaling-efficiency", efficiency},
-    Metric{
-        "exposed_share", "exposed", "1", kLow,
-        "Training with DDP: share of the time of the steps that waits for communication which the backward "
-        "pass did not hide.",
-        "parts-of-a-step", training_number<&Training::exposed_share>},
+    Metric{"exposed_share", "exposed", "1", kLow,
+           "Training with DDP: share of the time of the steps that waits for communication which the "
+           "backward pass did not hide.",
+           "parts-of-a-step", training_number<&Training::exposed_share>},
     Metric{"overlap_ratio", "overlap", "1", kHigh,
            "Training with DDP: share of the exchange of gradients that the backward pass hid.",
            "parts-of-a-step", training_number<&Training::overlap_ratio>},
@@ -258,11 +255,10 @@ constexpr std::array kMetrics{
     Metric{"train_accuracy", "train accuracy", "1", kHigh,
            "Training: share of right first answers in the last epoch, while the weights change.",
            "loss-and-accuracy-while-training", train_accuracy},
-    Metric{
-        "eval_accuracy", "held-out accuracy", "1", kHigh,
-        "Training: share of right first answers on data that are not trained on, after the last epoch that "
-        "was followed by a look at them.",
-        "loss-and-accuracy-while-training", eval_accuracy},
+    Metric{"eval_accuracy", "held-out accuracy", "1", kHigh,
+           "Training: share of right first answers on data that are not trained on, after the last epoch "
+           "that was followed by a look at them.",
+           "loss-and-accuracy-while-training", eval_accuracy},
     Metric{"total_s", "total", "s", kLow,
            "Training: from the start of the first step to the end of the last.", "training-throughput",
            total_s},

@@ -208,10 +208,10 @@ std::vector<std::string> changed_results(const StoredRun& stored) {
     if (!fs::exists(file)) continue;
     const auto text = read_file(file);  // as this program wrote it, or reformatted since
     if (text == json_text(c.unknown) || nlohmann::json::parse(text, nullptr, false) == c.unknown) continue;
-    sentences.push_back(fmt::format(
-        "'{}' and run_summary.json say different things of the same case: one of them was changed "
-        "after the run; what is shown here follows run_summary.json",
-        file.string()));
+    sentences.push_back(
+        fmt::format("'{}' and run_summary.json say different things of the same case: one of them was "
+                    "changed after the run; what is shown here follows run_summary.json",
+                    file.string()));
   }
   return sentences;
 }

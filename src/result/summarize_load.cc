@@ -157,10 +157,9 @@ void judge_server(Load& load) {
         fmt::format("{} of {} requests were completed (limit 99 %): {} timed out, {} unfinished, {} failed",
                     load.completed, load.offered, load.timed_out, load.unfinished, load.failed));
   if (load.backlog_slope_frac && *load.backlog_slope_frac > kBacklogSlopeFrac)
-    load.invalid.push_back(
-        fmt::format("the backlog grew by {} of the arrival rate (limit 1 %): too high a load or "
-                    "too short a run",
-                    format_percent(*load.backlog_slope_frac)));
+    load.invalid.push_back(fmt::format(
+        "the backlog grew by {} of the arrival rate (limit 1 %): too high a load or too short a run",
+        format_percent(*load.backlog_slope_frac)));
   if (issued_late(load))
     load.invalid.push_back(fmt::format("{}: p99 of the issue delay is {} (limit {})", kGeneratorLimited,
                                        format_duration_ns(*load.issue_delay_p99_ns),

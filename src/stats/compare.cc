@@ -18,10 +18,11 @@ constexpr std::string_view kVerdictNames[] = {"REGRESSION", "IMPROVEMENT", "EQUI
 
 std::vector<double> log_ratios(std::span<const double> denominator, std::span<const double> numerator) {
   if (denominator.size() != numerator.size() || denominator.empty()) {
-    throw Error(ErrorCode::kData,
-                fmt::format("{} baseline and {} candidate values do not make pairs; run both sides "
-                            "the same number of times",
-                            denominator.size(), numerator.size()));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "{} baseline and {} candidate values do not make pairs; run both sides the same number of times",
+            denominator.size(), numerator.size()));
   }
   std::vector<double> d(denominator.size());
   for (std::size_t i = 0; i < d.size(); ++i) {

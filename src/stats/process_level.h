@@ -11,9 +11,6 @@
 
 namespace paceline::stats {
 
-inline constexpr char kScopeWithinProcess[] = "within_process";
-inline constexpr char kScopeBetweenProcesses[] = "between_processes";
-
 // Median of R per-process values with an interval over processes, in the unit of the values.
 struct ProcessEstimate {
   std::int64_t processes = 0;

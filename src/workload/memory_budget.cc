@@ -17,8 +17,8 @@ void require_memory(double bytes, const std::string& what) {
   const auto usable = host::usable_bytes(host::read_memory(host::SystemFiles{}));
   if (!usable || bytes <= kBudgetShare * static_cast<double>(*usable)) return;
   throw OutOfMemory(
-      fmt::format("out of memory: {} would take {}, and {} are available (at most {:.0f} % of "
-                  "them are used); use smaller inputs or batches, or raise the memory limit",
+      fmt::format("out of memory: {} would take {}, and {} are available (at most {:.0f} % of them are "
+                  "used); use smaller inputs or batches, or raise the memory limit",
                   what, format_bytes(bytes), format_bytes(static_cast<double>(*usable)), kBudgetShare * 100));
 }
 

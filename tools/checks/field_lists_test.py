@@ -45,6 +45,11 @@ class FieldListsTest(made_up_tree.TreeTest):
     def test_a_member_with_a_default_in_braces(self):
         self.expect("Noise has range, which", "src/result/fields.h", LIST.replace(', a("range", t.range)', ""))
 
+    def test_a_list_of_names(self):
+        names = "namespace paceline::result {\nPACELINE_FIELDS(Noise, counts, a,\n                %sratio, range);\n}  // namespace paceline::result\n"
+        self.expect("Noise has b, which", "src/result/fields.h", names % "")
+        self.assertEqual(self.found("src/result/fields.h", names % "b, "), [])
+
 
 if __name__ == "__main__":
     unittest.main()

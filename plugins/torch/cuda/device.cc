@@ -22,9 +22,9 @@ void check_runtime() {
   if (::cudaRuntimeGetVersion(&loaded) != cudaSuccess || loaded / 1000 == CUDART_VERSION / 1000) return;
   throw Error(
       ErrorCode::kUnsupported,
-      fmt::format("this plug-in was built for CUDA {}, but LibTorch has loaded CUDA {}; use a build for this "
-                  "PyTorch",
-                  CUDART_VERSION / 1000, loaded / 1000));
+      fmt::format(
+          "this plug-in was built for CUDA {}, but LibTorch has loaded CUDA {}; use a build for this PyTorch",
+          CUDART_VERSION / 1000, loaded / 1000));
 }
 
 }  // namespace

@@ -33,11 +33,9 @@ void check_version() {
   const auto here = version_text(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH);
   const auto there = version_text(torchs >> 32U, (torchs >> 16U) & 0xffffU, torchs & 0xffffU);
   if (here == there) return;
-  throw Error(
-      ErrorCode::kUnsupported,
-      fmt::format("this plug-in was built for NCCL {}, but LibTorch for NCCL {}; use a build for this "
-                  "PyTorch, or --backend gloo",
-                  here, there));
+  throw Error(ErrorCode::kUnsupported, fmt::format("this plug-in was built for NCCL {}, but LibTorch for "
+                                                   "NCCL {}; use a build for this PyTorch, or --backend gloo",
+                                                   here, there));
 }
 
 // What the library does when a collective fails, unless the user has set it: it aborts the communicators, so

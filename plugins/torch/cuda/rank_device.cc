@@ -41,11 +41,10 @@ void refuse_shared_devices(plugin::Store& store, const plugin::GroupSpec& spec, 
   for (int rank = 0; rank < spec.world; ++rank) {
     const auto [owner, alone] = owners.emplace(identity_of(store, rank, deadline), rank);
     if (!alone)
-      throw Error(
-          ErrorCode::kUnavailable,
-          fmt::format("ranks {} and {} are on one device ({}), and nccl wants a device for each rank; "
-                      "start as many ranks as there are devices, or use backend: gloo",
-                      owner->second, rank, owner->first));
+      throw Error(ErrorCode::kUnavailable,
+                  fmt::format("ranks {} and {} are on one device ({}), and nccl wants a device for each "
+                              "rank; start as many ranks as there are devices, or use backend: gloo",
+                              owner->second, rank, owner->first));
   }
 }
 

@@ -26,11 +26,9 @@ Addresses addresses_of(const std::string& address, int port) {
   std::string problem;
   auto found = resolve(address, port, SOCK_STREAM, problem);
   if (!found)
-    throw Error(
-        ErrorCode::kConfig,
-        fmt::format("the rendezvous address '{}:{}' does not resolve ({}); give a host name that this "
-                    "machine knows, or an IP address",
-                    address, port, problem));
+    throw Error(ErrorCode::kConfig, fmt::format("the rendezvous address '{}:{}' does not resolve ({}); give "
+                                                "a host name that this machine knows, or an IP address",
+                                                address, port, problem));
   return found;
 }
 
@@ -75,9 +73,9 @@ std::string wait_for_listener(const std::string& address, int port, milliseconds
   if (listens == nullptr)
     throw Error(
         ErrorCode::kUnavailable,
-        fmt::format("nobody serves a store at {}:{}: {} after {:g} s; is rank 0 running, and is this "
-                    "its address?",
-                    address, port, std::strerror(error), static_cast<double>(timeout.count()) / 1000));
+        fmt::format(
+            "nobody serves a store at {}:{}: {} after {:g} s; is rank 0 running, and is this its address?",
+            address, port, std::strerror(error), static_cast<double>(timeout.count()) / 1000));
   return in_numbers(*listens);
 }
 

@@ -186,10 +186,9 @@ void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>
 void save_state(const std::string& file, const SharedState* shared, const RankState& rank) {
   const auto bad = shared ? what_is_not_finite(shared->weights, shared->optimizer_state) : std::string();
   if (!bad.empty())
-    throw Error(ErrorCode::kInternal,
-                fmt::format("{} holds numbers that are not finite: training has diverged; lower the learning "
-                            "rate, or clip gradients",
-                            bad));
+    throw Error(ErrorCode::kInternal, fmt::format("{} holds numbers that are not finite: training has "
+                                                  "diverged; lower the learning rate, or clip gradients",
+                                                  bad));
   OutputArchive archive;
   archive.write("format", c10::IValue(kFormat));
   if (shared) write_shared(archive, *shared);

@@ -69,8 +69,8 @@ std::string in_numbers(const addrinfo& at) {
 
 std::string port_in_use(int port) {
   return fmt::format(
-      "port {} is in use on this machine: no store can be served there; end what listens on it, "
-      "or choose another port",
+      "port {} is in use on this machine: no store can be served there; end what listens on it, or choose "
+      "another port",
       port);
 }
 

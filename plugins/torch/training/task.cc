@@ -14,10 +14,9 @@ void check_classes(const at::Tensor& labels, std::int64_t classes, const std::st
   const auto* values = labels.const_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < labels.numel(); ++i)
     if (values[i] < 0 || values[i] >= classes)
-      throw Error(ErrorCode::kData,
-                  fmt::format("{} {} at position {} of the batch is not one of the model's {} "
-                              "(0 to {}); does the data fit the model?",
-                              what, values[i], i, classes, classes - 1));
+      throw Error(ErrorCode::kData, fmt::format("{} {} at position {} of the batch is not one of the model's "
+                                                "{} (0 to {}); does the data fit the model?",
+                                                what, values[i], i, classes, classes - 1));
 }
 
 class Classification : public Task {

@@ -62,8 +62,7 @@ TcpStore open(const plugin::Rendezvous& where, const std::string& address, milli
   if (opened.wait_for(timeout + std::chrono::seconds(1)) != std::future_status::ready)
     throw Error(
         ErrorCode::kUnavailable,
-        fmt::format("what listens at {} does not answer as a store within {:g} s; is it the rendezvous "
-                    "port?",
+        fmt::format("what listens at {} does not answer as a store within {:g} s; is it the rendezvous port?",
                     place(where), static_cast<double>(timeout.count()) / 1000));
   try {
     return opened.get();

@@ -129,10 +129,9 @@ void TorchTrainer::join(plugin::RankGroup* group) {
   if (!group) return;
   if (!settings_.ddp.enabled) {
     if (group->world() == 1) return;
-    throw Error(ErrorCode::kUsage,
-                fmt::format("ddp is off, but there are {} ranks: each would train a model of "
-                            "its own; use one rank, or switch ddp on",
-                            group->world()));
+    throw Error(ErrorCode::kUsage, fmt::format("ddp is off, but there are {} ranks: each would train a model "
+                                               "of its own; use one rank, or switch ddp on",
+                                               group->world()));
   }
   group_ = &as_torch_group(*group);
   ddp_ = std::make_unique<DataParallel>(*model_, *group_, settings_.ddp);

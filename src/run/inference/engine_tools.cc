@@ -188,10 +188,10 @@ constexpr std::array kTools{
                "--cross-check-python VENV/bin/python",
                "version.OpenVINO", find_benchmark_app, nothing_to_ask, benchmark_app_arguments,
                read_benchmark_app},
-    EngineTool{"onnxruntime", "ONNX Runtime's Python",
-               "pip install onnxruntime numpy, and name that Python with --cross-check-python "
-               "VENV/bin/python",
-               "version.ONNX Runtime", find_python, ask_onnxruntime, loop_arguments, read_loop},
+    EngineTool{
+        "onnxruntime", "ONNX Runtime's Python",
+        "pip install onnxruntime numpy, and name that Python with --cross-check-python VENV/bin/python",
+        "version.ONNX Runtime", find_python, ask_onnxruntime, loop_arguments, read_loop},
 };
 
 struct NoTool {
@@ -199,8 +199,7 @@ struct NoTool {
 };
 constexpr std::string_view kLibTorch =
     "LibTorch has no tool of its own to time a model; tools/compare_pytorch.py in Paceline's sources "
-    "compares "
-    "with Python PyTorch";
+    "compares with Python PyTorch";
 constexpr std::array kNoTools{
     NoTool{"eager", kLibTorch},
     NoTool{"torchscript", kLibTorch},

@@ -163,12 +163,10 @@ class Ranks {
     notice.notice =
         fmt::format("{} {} of {} {} on {} {}: ", share.cpus_ranks, share.cpus_ranks == 1 ? "rank" : "ranks",
                     threads, threads == 1 ? "thread" : "threads", cpus, cpus == 1 ? "CPU" : "CPUs");
-    notice.notice +=
-        share.cpus_ranks == 1
-            ? "its threads take turns; use fewer, or let its launcher give it more CPUs (srun -c, "
-              "mpirun --bind-to none)"
-            : "they share CPUs, so their times are no times of ranks on cores of their own; use "
-              "fewer ranks or threads";
+    notice.notice += share.cpus_ranks == 1 ? "its threads take turns; use fewer, or let its launcher give it "
+                                             "more CPUs (srun -c, mpirun --bind-to none)"
+                                           : "they share CPUs, so their times are no times of ranks on cores "
+                                             "of their own; use fewer ranks or threads";
     tell(notice);
   }
 
@@ -179,8 +177,8 @@ class Ranks {
       if (!seconds || !on_progress_ || world_ == 1) continue;
       pass::ProgressRecord notice;
       notice.notice = fmt::format(
-          "rank {} has been writing a checkpoint for {:.0f} s; the others wait up to "
-          "checkpoint.timeout_s = {:g} s",
+          "rank {} has been writing a checkpoint for {:.0f} s; the others wait up to checkpoint.timeout_s = "
+          "{:g} s",
           one->rank(), *seconds, checkpoint_timeout_s_);
       on_progress_(notice);
     }

@@ -190,8 +190,7 @@ std::string too_few_devices(const pass::PassSpec& pass, int devices) {
     return {};
   return fmt::format(
       "{} ranks over nccl need a device each, and {} {} visible here; start fewer ranks, or use backend: "
-      "gloo, "
-      "with which ranks may share a device",
+      "gloo, with which ranks may share a device",
       pass.world_size, devices, devices == 1 ? "is" : "are");
 }
 

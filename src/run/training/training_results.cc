@@ -59,10 +59,9 @@ std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const 
   const auto timed = std::count_if(rows.begin(), rows.end(), [](const result::StepRow& row) {
     return row.phase == result::StepPhase::kTimed;
   });
-  run.interrupted = fmt::format(
-      "its steps up to {}, of which {} are timed, are in rank<k>.jsonl and in no "
-      "statistic",
-      rows.back().step, timed);
+  run.interrupted =
+      fmt::format("its steps up to {}, of which {} are timed, are in rank<k>.jsonl and in no statistic",
+                  rows.back().step, timed);
   return run.interrupted;
 }
 

@@ -167,8 +167,7 @@ void no_answers(Correctness& c) {
 void check_labels(const ComparedRows& rows, std::span<const std::int64_t> labels, const std::string& file) {
   if (rows.positions != 1)
     throw Error(ErrorCode::kData,
-                fmt::format("labels '{}': the model's output is {}, not one row of class scores an "
-                            "input",
+                fmt::format("labels '{}': the model's output is {}, not one row of class scores an input",
                             file, shape_text(rows)));
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] < 0 || labels[i] >= rows.length)

@@ -79,11 +79,11 @@ void judge_answers(Correctness& c, double limit) {
   const auto n = static_cast<double>(c.samples);
   if (stats::binomial_lower(changed(c), n, kClaimAlpha) <= limit) return;
   const auto& same = agreement(c);
-  add_detail(c,
-             fmt::format("the {} changes for {} ({}–{}) of {} inputs, more than the {} accepted "
-                         "(--accuracy.max_changed)",
-                         c.answers == "tokens" ? "next token" : "top-1 answer", percent(1 - *same.value),
-                         percent(1 - *same.ci_high), percent(1 - *same.ci_low), c.samples, percent(limit)));
+  add_detail(
+      c, fmt::format(
+             "the {} changes for {} ({}–{}) of {} inputs, more than the {} accepted (--accuracy.max_changed)",
+             c.answers == "tokens" ? "next token" : "top-1 answer", percent(1 - *same.value),
+             percent(1 - *same.ci_high), percent(1 - *same.ci_low), c.samples, percent(limit)));
 }
 
 double part_of_answers(const Correctness& c, double limit) {
@@ -96,8 +96,7 @@ std::string answers_mean_nothing(const ComparedRows& reference, const pass::Accu
                                  const OutputKind& kind) {
   if (!question.trained)
     return "random weights answer nearly alike to every input: top-1 and cosine mean nothing, the centred "
-           "cosine "
-           "decides";
+           "cosine decides";
   if (!holds_answers(kind)) return "the output holds no class scores";
   if (const double most = most_frequent_answer(reference); most > kNearlyAlways)
     return fmt::format("the reference gives the same answer to {} of the inputs: top-1 means nothing",

@@ -87,10 +87,9 @@ ComparedRows read_expected_outputs(const std::string& text, std::int64_t samples
   if (view.shape.empty() || view.shape[0] < samples)
     throw Error(
         ErrorCode::kData,
-        fmt::format(
-            "accuracy_reference '{}' holds outputs of shape [{}], and {} inputs are compared: the first "
-            "dimension must be the inputs, in their order (--accuracy-samples takes fewer)",
-            file.path, fmt::join(view.shape, ", "), samples));
+        fmt::format("accuracy_reference '{}' holds outputs of shape [{}], and {} inputs are compared: the "
+                    "first dimension must be the inputs, in their order (--accuracy-samples takes fewer)",
+                    file.path, fmt::join(view.shape, ", "), samples));
   view.shape[0] = samples;
   ComparedRows rows;
   rows.samples_planned = samples_planned;

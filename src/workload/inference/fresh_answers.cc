@@ -230,10 +230,9 @@ result::Correctness verify_other_inputs(const pass::PassSpec& spec, plugin::Engi
     known_ns = std::max(known_ns, typical_now_ns(spec, engine, timed.inputs, runs));
     if (!repeats(fastest_ns, known_ns)) return compared;
   }
-  return failed(compared,
-                fmt::format("the engine takes {} for inputs that it has not seen and {} for those that "
-                            "were timed: it repeats answers instead of computing them",
-                            format_duration_ns(fastest_ns), format_duration_ns(known_ns)));
+  return failed(compared, fmt::format("the engine takes {} for inputs that it has not seen and {} for those "
+                                      "that were timed: it repeats answers instead of computing them",
+                                      format_duration_ns(fastest_ns), format_duration_ns(known_ns)));
 }
 
 bool overlap(const TensorView& a, const TensorView& b) {

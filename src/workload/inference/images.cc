@@ -62,11 +62,9 @@ Target target_of(const TensorSpec& spec, const pass::ImageFormat& format) {
   const Shape& shape = spec.shape;
   const bool planes = shape.size() == 4 && shape[1] == 3, last = shape.size() == 4 && shape[3] == 3;
   if ((!planes && !last) || (spec.dtype != DType::kFloat32 && spec.dtype != DType::kUInt8))
-    throw Error(
-        ErrorCode::kConfig,
-        fmt::format("images need a model with one image input, [N, 3, H, W] or [N, H, W, 3] of float32 or "
-                    "uint8; this one has '{}' {} [{}]",
-                    spec.name, dtype_name(spec.dtype), fmt::join(shape, ", ")));
+    throw Error(ErrorCode::kConfig, fmt::format("images need a model with one image input, [N, 3, H, W] or "
+                                                "[N, H, W, 3] of float32 or uint8; this one has '{}' {} [{}]",
+                                                spec.name, dtype_name(spec.dtype), fmt::join(shape, ", ")));
   Target target;
   target.channels_last = !planes;
   target.height = shape[planes ? 2 : 1], target.width = shape[planes ? 3 : 2];

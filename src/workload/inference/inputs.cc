@@ -201,8 +201,8 @@ void check_names(const pass::InputRequest& request, const std::vector<GivenArray
     const auto same = [&](const auto& spec) { return spec.name == name; };
     if (std::none_of(request.specs.begin(), request.specs.end(), same))
       throw Error(ErrorCode::kData,
-                  fmt::format("'{}' brings an array '{}', and the model has no such input; its "
-                              "inputs are {}: write {}:FILE.npy",
+                  fmt::format("'{}' brings an array '{}', and the model has no such input; its inputs are "
+                              "{}: write {}:FILE.npy",
                               given[i].origin, name, input_names(request), request.specs.front().name));
     for (std::size_t j = 0; j < i; ++j)
       if (given[j].tensor.spec().name == name)
@@ -223,11 +223,9 @@ std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
     const auto found = std::find_if(given.begin(), given.end(),
                                     [&](const auto& array) { return array.tensor.spec().name == spec.name; });
     if (found == given.end())
-      throw Error(
-          ErrorCode::kData,
-          fmt::format("'{}' has no array named '{}'; name the arrays of an .npz after the model's inputs, or "
-                      "write {}:FILE.npy",
-                      fmt::join(request.load_inputs, ", "), spec.name, spec.name));
+      throw Error(ErrorCode::kData, fmt::format("'{}' has no array named '{}'; name the arrays of an .npz "
+                                                "after the model's inputs, or write {}:FILE.npy",
+                                                fmt::join(request.load_inputs, ", "), spec.name, spec.name));
     inputs.push_back(as_input(std::move(found->tensor), spec, batch_dimension_of(request.batch_dimensions, i),
                               found->origin));
   }

@@ -82,9 +82,9 @@ void require_boxes(const ComparedRows& rows) {
   if (!has_rows_of_boxes(rows))
     throw Error(
         ErrorCode::kConfig,
-        fmt::format("accuracy.answers 'boxes' needs rows of at least four numbers; an input of output "
-                    "'{}' has [{}]",
-                    rows.name, shape_of(rows)));
+        fmt::format(
+            "accuracy.answers 'boxes' needs rows of at least four numbers; an input of output '{}' has [{}]",
+            rows.name, shape_of(rows)));
   if (can_be_boxes(rows)) return;
   const bool fewer_help = rows.all_positions * rows.length <= kThinAbove;
   throw Error(ErrorCode::kConfig,

@@ -62,12 +62,10 @@ void by_quantile_error(const Judging& j) {
   const double found = *j.judged.output.quantile_err, limit = j.tolerance.quantile_err;
   j.judged.limits.quantile_err = limit;
   note(j, part_of(found, limit),
-       found > limit
-           ? fmt::format(
-                 "the {:g} quantile of its errors is {:.3g} standard deviations of the reference, more "
-                 "than {:.3g} (--accuracy.quantile_err)",
-                 kErrorQuantile, found, limit)
-           : "");
+       found > limit ? fmt::format("the {:g} quantile of its errors is {:.3g} standard deviations of the "
+                                   "reference, more than {:.3g} (--accuracy.quantile_err)",
+                                   kErrorQuantile, found, limit)
+                     : "");
   judge_centred_cosine(j);
 }
 
@@ -107,8 +105,7 @@ void by_boxes(const Judging& j) {
   const std::string further =
       j.reference.length > kCoordinates
           ? fmt::format(
-                ", with equal whole numbers behind the coordinates and others within {:g} % of the "
-                "largest",
+                ", with equal whole numbers behind the coordinates and others within {:g} % of the largest",
                 limit * 100)
           : "";
   judge_share(j, share, share,

@@ -125,8 +125,8 @@ std::string advice(const nlohmann::json& json) {
   const auto exclude = json.at("exclude").get<std::vector<std::string>>();
   if (exclude.empty())
     return fmt::format(
-        "no exclusion of half the layers or fewer reaches {}: this model or its calibration data "
-        "do not suit int8\n",
+        "no exclusion of half the layers or fewer reaches {}: this model or its calibration data do not suit "
+        "int8\n",
         target);
   return fmt::format("to reach {}: --quantisation.exclude {}  (measured: {})\n", target,
                      fmt::join(exclude, ","),

@@ -81,11 +81,9 @@ std::int64_t CheckpointKeeper::choose_step() {
     parts_.sink.emit(pass::notice_record("checkpoint refused: " + refused));
   if (search.found) return search.found->state.step;
   if (!search.refused.empty())
-    throw Error(
-        ErrorCode::kConfig,
-        fmt::format("no checkpoint in '{}' can be continued: {}; name another checkpoint.dir, or leave "
-                    "checkpoint.resume out",
-                    spec_.dir, search.refused.front()));
+    throw Error(ErrorCode::kConfig, fmt::format("no checkpoint in '{}' can be continued: {}; name another "
+                                                "checkpoint.dir, or leave checkpoint.resume out",
+                                                spec_.dir, search.refused.front()));
   remark_ =
       fmt::format("checkpoint.resume found no checkpoint in '{}', so training began at step 0", spec_.dir);
   parts_.sink.emit(pass::notice_record(remark_));

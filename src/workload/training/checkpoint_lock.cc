@@ -51,10 +51,9 @@ CheckpointLock::CheckpointLock(const std::filesystem::path& dir, double patience
                 fmt::format("checkpoint.dir '{}' is no folder that can be written: {}; name another",
                             dir.string(), error ? error.message() : std::strerror(errno)));
   if (!ask_until(deadline_in(patience_s), kPauses, [&] { return taken(file_.get()); }))
-    throw Error(ErrorCode::kConfig,
-                fmt::format("another run writes its checkpoints into '{}' ({}); wait for its end, or name "
-                            "another checkpoint.dir",
-                            dir.string(), holder(lock)));
+    throw Error(ErrorCode::kConfig, fmt::format("another run writes its checkpoints into '{}' ({}); wait for "
+                                                "its end, or name another checkpoint.dir",
+                                                dir.string(), holder(lock)));
   sign(file_.get());
 }
 

@@ -213,10 +213,9 @@ CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t r
   while (!fs::exists(note, ignored)) {
     if (abandoned_) throw Error(ErrorCode::kIo, fmt::format("checkpoint of step {} given up", step));
     if (ns_since(begin) > peers_timeout_s_ * 1e9)
-      throw Error(ErrorCode::kTimeout,
-                  fmt::format("checkpoint of step {}: rank {} has not written its part within {} s; do all "
-                              "ranks see the folder '{}'?",
-                              step, rank, peers_timeout_s_, dir_.string()));
+      throw Error(ErrorCode::kTimeout, fmt::format("checkpoint of step {}: rank {} has not written its part "
+                                                   "within {} s; do all ranks see the folder '{}'?",
+                                                   step, rank, peers_timeout_s_, dir_.string()));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   CheckpointPart part;

@@ -180,10 +180,9 @@ void TrainingPass::measure() {
   auto left = steps_left(spec_, rank_.loader());
   if (left) left = std::max(kFewestSteps, *left);
   if (left && end_with_epochs(config, *left) && rank_.leads())
-    sink_.emit(
-        pass::notice_record(fmt::format("training.epochs: {} leaves {} steps to measure, fewer than "
-                                        "benchmark.measure_steps",
-                                        spec_.train.epochs, *config.iterations)));
+    sink_.emit(pass::notice_record(
+        fmt::format("training.epochs: {} leaves {} steps to measure, fewer than benchmark.measure_steps",
+                    spec_.train.epochs, *config.iterations)));
   measure::AloneDecider alone(config.warmup, config.stop, config.iterations);
   std::optional<AgreedDecider> agreed;
   if (rank_.group()) agreed.emplace(alone, *rank_.group());
@@ -236,10 +235,9 @@ void TrainingPass::finish_epochs() {
 void TrainingPass::close_checkpoints() {
   checkpoints_->close(rank_.next_step());
   if (end_->flag() && checkpoints_->enabled() && rank_.leads())
-    sink_.emit(
-        pass::notice_record(fmt::format("checkpoint of step {} written to '{}'; go on with "
-                                        "--checkpoint.resume",
-                                        rank_.next_step(), checkpoints_->folder())));
+    sink_.emit(pass::notice_record(
+        fmt::format("checkpoint of step {} written to '{}'; go on with --checkpoint.resume",
+                    rank_.next_step(), checkpoints_->folder())));
 }
 
 // Ranks that train the same model must have bit-identical parameters.
@@ -252,10 +250,9 @@ void TrainingPass::compare_parameters() {
     if (all[rank] != all[0]) other = static_cast<std::int64_t>(rank);
   group->broadcast(std::as_writable_bytes(std::span(&other, 1)), 0);
   if (other >= 0)
-    throw Error(ErrorCode::kInternal,
-                fmt::format("after step {} the parameters of rank {} are not those of rank 0: "
-                            "gradients were not exchanged, or memory is faulty",
-                            rank_.next_step() - 1, other));
+    throw Error(ErrorCode::kInternal, fmt::format("after step {} the parameters of rank {} are not those of "
+                                                  "rank 0: gradients were not exchanged, or memory is faulty",
+                                                  rank_.next_step() - 1, other));
 }
 
 // Keeps what was measured so far: ranks end at the same step.

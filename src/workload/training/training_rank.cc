@@ -118,12 +118,13 @@ void TrainingRank::check_loss(const StepRow& row) {
   if (!std::isfinite(outcome_.loss))
     throw Error(
         ErrorCode::kInternal,
-        fmt::format("the loss of step {} on rank {} is {}: {}", row.step, spec_.rank,
-                    std::isnan(outcome_.loss) ? "not a number" : "infinite",
-                    any_taken_ ? fmt::format("training has diverged; lower the learning rate ({:g}), or clip "
-                                             "gradients",
-                                             learning_rate(train_.schedule, row.step))
-                               : "the data or the weights hold such numbers already"));
+        fmt::format(
+            "the loss of step {} on rank {} is {}: {}", row.step, spec_.rank,
+            std::isnan(outcome_.loss) ? "not a number" : "infinite",
+            any_taken_
+                ? fmt::format("training has diverged; lower the learning rate ({:g}), or clip gradients",
+                              learning_rate(train_.schedule, row.step))
+                : "the data or the weights hold such numbers already"));
   any_taken_ = true;
 }
 

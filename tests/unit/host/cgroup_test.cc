@@ -126,7 +126,7 @@ TEST(Oom, RiseOfTheCgroupCounterIsEvidence) {
   const auto before = read_oom_counters(tree.files());
   EXPECT_EQ(*before.machine, 9);
   EXPECT_EQ(*before.cgroup, 4);
-  EXPECT_FALSE(oom_kill_seen(before, before));
+  EXPECT_FALSE(oom_evidence(before, before));
   tree.file("sys/fs/cgroup/memory/jobs/one/memory.oom_control", "oom_kill_disable 0\noom_kill 5\n");
   EXPECT_EQ(oom_evidence(before, read_oom_counters(tree.files())), "oom_kill of its memory cgroup rose by 1");
 }
@@ -144,7 +144,7 @@ TEST(Oom, UnreadableCountersAreNoEvidence) {
   FakeTree tree;
   const auto before = read_oom_counters(tree.files());
   tree.file("proc/vmstat", "oom_kill 11\n");
-  EXPECT_FALSE(oom_kill_seen(before, read_oom_counters(tree.files())));
+  EXPECT_FALSE(oom_evidence(before, read_oom_counters(tree.files())));
 }
 
 TEST(Memory, ReadsTheMachineAndTheLimit) {

@@ -114,18 +114,5 @@ TEST(Environment, MalformedNamespaceLinkIsMissing) {
   EXPECT_EQ(capture_environment("x", source_of(tree))["clock"]["time_namespace"], nullptr);
 }
 
-TEST(MachineFingerprint, FollowsTheMachineAndNotTheMoment) {
-  FakeTree tree;
-  const json first = capture_environment("one", source_of(virtual_machine(tree)));
-  tree.file("proc/loadavg", "9 9 9 1/96 1\n");
-  const json second = capture_environment("two", source_of(tree));
-  EXPECT_EQ(machine_fingerprint(first), machine_fingerprint(second));
-  EXPECT_EQ(machine_fingerprint(first).size(), 16U);
-  json other = first;
-  other["cpu"]["model"] = "another";
-  EXPECT_NE(machine_fingerprint(first), machine_fingerprint(other));
-  EXPECT_NE(machine_fingerprint(first), machine_fingerprint(json::object()));
-}
-
 }  // namespace
 }  // namespace paceline::host

@@ -142,7 +142,7 @@ TEST(Live, PinningHoldsForRunningThreadsAndIsReadBack) {
 TEST(Live, ImpossiblePinningIsAnErrorThatNamesTheCpus) {
   for (const auto& cpus : {std::vector<int>{16383}, std::vector<int>{-1}, std::vector<int>{}}) {
     try {
-      pin_thread(cpus);
+      pin_process(cpus);
       ADD_FAILURE() << "pinned to nothing";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kUnsupported);

@@ -21,7 +21,6 @@ NoiseSnapshot snapshot_at(double seconds) {
   snapshot.threads[1] = {.run_ns = 1};
   snapshot.psi_cpu_some_us = 0;
   snapshot.throttled_periods = 0;
-  snapshot.major_faults = 0;
   snapshot.core_mhz = 2000.0;
   return snapshot;
 }
@@ -88,17 +87,15 @@ TEST(Noise, PressureOfAShortWindowIsMissing) {
   EXPECT_EQ(noise_between(a, b).psi_cpu_some.reason(), "window too short: the kernel counts every 2 s");
 }
 
-TEST(Noise, PressureThrottlingAndFaultsAreDeltas) {
+TEST(Noise, PressureAndThrottlingAreDeltas) {
   NoiseSnapshot a = snapshot_at(0), b = snapshot_at(20);
   a.psi_cpu_some_us = 1'000'000;
   b.psi_cpu_some_us = 3'000'000;
   a.throttled_periods = 4;
   b.throttled_periods = 7;
-  b.major_faults = 2;
   const auto noise = noise_between(a, b);
   EXPECT_NEAR(*noise.psi_cpu_some, 0.1, 1e-12);
   EXPECT_EQ(*noise.cgroup_throttled, 3);
-  EXPECT_EQ(*major_faults_between(a, b), 2);
 }
 
 TEST(Noise, FrequencyVariesOverAllSnapshots) {

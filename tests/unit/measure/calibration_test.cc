@@ -75,18 +75,6 @@ TEST(Calibration, BatchIsAPowerOfTwoThatReachesTheLimit) {
   EXPECT_EQ(batch_size(100, 0), 1);
 }
 
-TEST(Calibration, DriftIsMoreThanAFifth) {
-  const auto with = [](double timer, double harness) {
-    Calibration c;
-    c.timer.p50_ns = timer;
-    c.harness_cost_ns = harness;
-    return c;
-  };
-  EXPECT_FALSE(calibration_drifted(with(22, 40), with(22, 48)));
-  EXPECT_TRUE(calibration_drifted(with(22, 40), with(22, 52)));
-  EXPECT_TRUE(calibration_drifted(with(22, 40), with(16, 40)));
-}
-
 TEST(Calibration, RunsOnTheRealClock) {
   const auto c =
       calibrate(SteadyClock{}, {.timer_reads = 10'000, .null_iterations = 1'000, .os_noise_ns = 1'000'000});

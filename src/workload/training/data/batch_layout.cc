@@ -54,10 +54,10 @@ BatchLayout::BatchLayout(std::vector<TensorSpec> specs) : specs_(std::move(specs
     return !spec.shape.empty() && spec.shape[0] == specs_[0].shape[0] && spec.shape[0] > 0;
   });
   if ((!image_ && !tokens_) || !one_batch)
-    throw Error(ErrorCode::kConfig,
-                fmt::format("training takes models of images [N, C, H, W] or of input_ids [N, S]; this one "
-                            "takes {}",
-                            describe(specs_)));
+    throw Error(
+        ErrorCode::kConfig,
+        fmt::format("training takes models of images [N, C, H, W] or of input_ids [N, S]; this one takes {}",
+                    describe(specs_)));
 }
 
 std::int64_t BatchLayout::batch() const {

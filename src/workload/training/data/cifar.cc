@@ -19,10 +19,9 @@ namespace {
 constexpr unsigned char kFineLabels = 100;
 
 [[noreturn]] void nothing_at(const fs::path& path, const PublishedFile& published, std::string_view why) {
-  throw Error(ErrorCode::kIo,
-              fmt::format("no CIFAR-100 at '{}'{}: put {} (published at {}) there, or give it, or the folder "
-                          "it unpacks to, as data.path",
-                          path.string(), why, published.name, published.page));
+  throw Error(ErrorCode::kIo, fmt::format("no CIFAR-100 at '{}'{}: put {} (published at {}) there, or give "
+                                          "it, or the folder it unpacks to, as data.path",
+                                          path.string(), why, published.name, published.page));
 }
 
 std::string file_of(CifarPart part) {
@@ -88,15 +87,15 @@ CifarRecords::CifarRecords(const fs::path& path, const PublishedFile& published,
 
 void CifarRecords::check(const fs::path& file) const {
   if (bytes_ == 0 || bytes_ % kRecordBytes != 0)
-    throw Error(ErrorCode::kData,
-                fmt::format("'{}' is not CIFAR-100's binary version: {} bytes are no whole records of {}; is "
-                            "it cut off, or CIFAR-10?",
-                            file.string(), bytes_, kRecordBytes));
+    throw Error(ErrorCode::kData, fmt::format("'{}' is not CIFAR-100's binary version: {} bytes are no whole "
+                                              "records of {}; is it cut off, or CIFAR-10?",
+                                              file.string(), bytes_, kRecordBytes));
   for (std::int64_t i = 0; i < size(); ++i)
     if (fine_label(i) >= kFineLabels)
-      throw Error(ErrorCode::kData, fmt::format("'{}' is not CIFAR-100's binary version: record {} has the "
-                                                "label {}, there are {}",
-                                                file.string(), i, fine_label(i), kFineLabels));
+      throw Error(
+          ErrorCode::kData,
+          fmt::format("'{}' is not CIFAR-100's binary version: record {} has the label {}, there are {}",
+                      file.string(), i, fine_label(i), kFineLabels));
 }
 
 std::int64_t CifarRecords::size() const {

@@ -61,10 +61,9 @@ class CifarSource : public Source {
 
 std::unique_ptr<Source> make_cifar100(const SourceSetup& setup) {
   if (setup.classes > 0 && setup.classes < kCifarClasses)
-    throw Error(ErrorCode::kConfig,
-                fmt::format("data.source cifar100 has {} classes, the model tells {} apart; train a model "
-                            "with more, such as resnet50",
-                            kCifarClasses, setup.classes));
+    throw Error(ErrorCode::kConfig, fmt::format("data.source cifar100 has {} classes, the model tells {} "
+                                                "apart; train a model with more, such as resnet50",
+                                                kCifarClasses, setup.classes));
   const std::filesystem::path path = setup.data.path.empty()
                                          ? cached_cifar100(cache_dir() / "data", kCifar100)
                                          : std::filesystem::path(setup.data.path);

@@ -58,9 +58,11 @@ std::vector<fs::path> folders_of(const fs::path& root) {
 std::vector<fs::path> pictures_below(const fs::path& folder) {
   auto files = listed<fs::recursive_directory_iterator>(folder, is_picture_file);
   if (files.empty())
-    throw Error(ErrorCode::kData, fmt::format("class folder '{}' holds no .jpg, .jpeg or .png file; every "
-                                              "folder in data.path is a class",
-                                              folder.string()));
+    throw Error(
+        ErrorCode::kData,
+        fmt::format(
+            "class folder '{}' holds no .jpg, .jpeg or .png file; every folder in data.path is a class",
+            folder.string()));
   return files;
 }
 
@@ -97,8 +99,7 @@ class ImageFolderSource : public Source {
   [[nodiscard]] std::string remark() const override {
     if (pictures_.back().label > 0) return {};
     return fmt::format(
-        "data.path '{}' holds one class folder: every label is the same, so there is nothing to "
-        "learn",
+        "data.path '{}' holds one class folder: every label is the same, so there is nothing to learn",
         root_);
   }
 
@@ -120,9 +121,11 @@ class ImageFolderSource : public Source {
 
   static void check_classes(std::int64_t have, const SourceSetup& setup) {
     if (have == 0)
-      throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' holds no folders; image_folder takes one "
-                                                  "folder a class, pictures in it",
-                                                  setup.data.path));
+      throw Error(
+          ErrorCode::kConfig,
+          fmt::format(
+              "data.path '{}' holds no folders; image_folder takes one folder a class, pictures in it",
+              setup.data.path));
     if (setup.classes > 0 && have > setup.classes)
       throw Error(ErrorCode::kConfig, fmt::format("data.path '{}' holds {} class folders, the model tells {} "
                                                   "classes apart; name another folder or --model",

@@ -63,10 +63,9 @@ Shape as_planes(const Shape& shape, const std::string& path) {
   if (shape.size() == 3) return {shape[0], 1, shape[1], shape[2]};
   const auto side = shape.size() == 2 ? std::lround(std::sqrt(static_cast<double>(shape[1]))) : 0;
   if (shape.size() == 2 && side * side == shape[1]) return {shape[0], 1, side, side};
-  throw Error(ErrorCode::kData,
-              fmt::format("array 'x' of '{}' has shape [{}]; it should be [N, 3, H, W], [N, 1, H, W], "
-                          "[N, H, W], or [N, F] with F a square number",
-                          path, fmt::join(shape, ", ")));
+  throw Error(ErrorCode::kData, fmt::format("array 'x' of '{}' has shape [{}]; it should be [N, 3, H, W], "
+                                            "[N, 1, H, W], [N, H, W], or [N, F] with F a square number",
+                                            path, fmt::join(shape, ", ")));
 }
 
 // With such a value the mean over the set would not be finite either.
@@ -75,10 +74,10 @@ void check_finite(const std::vector<float>& values, std::int64_t rows, const std
       std::find_if_not(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
   if (bad == values.end()) return;
   const auto each = static_cast<std::int64_t>(values.size()) / rows;
-  throw Error(ErrorCode::kData,
-              fmt::format("row {} of array 'x' of '{}' holds {}, which is no number to train "
-                          "on; leave the row out",
-                          (bad - values.begin()) / each, path, std::isnan(*bad) ? "NaN" : "an infinity"));
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("row {} of array 'x' of '{}' holds {}, which is no number to train on; leave the row out",
+                  (bad - values.begin()) / each, path, std::isnan(*bad) ? "NaN" : "an infinity"));
 }
 
 // Scales to mean 0 and standard deviation 1 over the whole set.

@@ -57,9 +57,9 @@ void check_model(const DataSource& source, const SampleShape& shape) {
                 fmt::format("data.source '{}' brings {}, the model takes {}; there are: {}", source.name,
                             source.item, wanted, join(source_names(), ", ")));
   if (source.item == "images" && shape.channels != 3)
-    throw Error(ErrorCode::kConfig, fmt::format("data.source '{}' brings images of 3 channels, the model "
-                                                "takes {}",
-                                                source.name, shape.channels));
+    throw Error(ErrorCode::kConfig,
+                fmt::format("data.source '{}' brings images of 3 channels, the model takes {}", source.name,
+                            shape.channels));
 }
 
 }  // namespace
