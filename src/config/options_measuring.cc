@@ -11,7 +11,7 @@ constexpr std::array<Choice, 2> kWarmupModes{{{"auto"}, {"fixed"}}};
 constexpr std::array<Choice, 3> kTimingModes{{{"auto"}, {"sync_latency"}, {"batched", false}}};
 constexpr std::array<Choice, 3> kCacheModes{{{"warm"}, {"cold"}, {"rotating", false}}};
 constexpr std::array<Choice, 2> kProfiles{{{"shared"}, {"quiet"}}};
-constexpr unsigned kBoth = kInference | kTraining | kSleep;
+constexpr unsigned kUnderStopRule = kInference | kTraining | kSleep;
 constexpr unsigned kTimed = kInference | kCollective | kSleep;
 
 constexpr std::array kMeasuringRows{
@@ -68,7 +68,7 @@ constexpr std::array kMeasuringRows{
            .type = kInteger,
            .fallback = "30",
            .range = {1, 1e8},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .at_most = "stop.n_max",
            .idle = {Idle::kFixedLength},
            .help = "At least so many samples."}),
@@ -76,7 +76,7 @@ constexpr std::array kMeasuringRows{
            .type = kInteger,
            .fallback = "100000",
            .range = {1, 1e8},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .idle = {Idle::kFixedSteps},
            .help = "At most so many samples."}),
     aside({.name = "stop.t_min_s",
@@ -85,7 +85,7 @@ constexpr std::array kMeasuringRows{
            .fallback = "1",
            .unit = "s",
            .range = {0, 86'400},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .at_most = "stop.t_max_s",
            .idle = {Idle::kFixedLength},
            .help = "Measures at least so long."}),
@@ -109,7 +109,7 @@ constexpr std::array kMeasuringRows{
            .form = kList,
            .fallback = "0.5",
            .range = {0.001, 0.9999},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .idle = {Idle::kFixedLength},
            .help = "Quantiles whose intervals must be narrow enough; the others are reported when the sample "
                    "carries them."}),
@@ -117,21 +117,21 @@ constexpr std::array kMeasuringRows{
            .type = kNumber,
            .fallback = "0.01",
            .range = {1e-6, 1},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .idle = {Idle::kFixedLength},
            .help = "Target half-width of the median's interval, as a share of it."}),
     aside({.name = "stop.rel_halfwidth_p90",
            .type = kNumber,
            .fallback = "0.02",
            .range = {1e-6, 1},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .idle = {Idle::kFixedLength},
            .help = "The same for p90 (and p95)."}),
     aside({.name = "stop.rel_halfwidth_p99",
            .type = kNumber,
            .fallback = "0.05",
            .range = {1e-6, 1},
-           .kinds = kBoth,
+           .kinds = kUnderStopRule,
            .idle = {Idle::kFixedLength},
            .help = "The same for p99."}),
     aside(
@@ -139,7 +139,7 @@ constexpr std::array kMeasuringRows{
          .type = kNumber,
          .fallback = "1.25",
          .range = {1.01, 10},
-         .kinds = kBoth,
+         .kinds = kUnderStopRule,
          .idle = {Idle::kFixedLength},
          .help =
              "The rule is checked only when the sample has grown by this factor, which keeps the coverage."}),
