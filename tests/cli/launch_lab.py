@@ -74,13 +74,19 @@ def torchrun():
     return program
 
 
-def rank_of(pid):
-    """The rank a worker trains as, from the pass it was handed; None: it is no such worker."""
+def spec_of(pid):
+    """The pass that a worker was handed; empty for other processes, whose descriptor 3 may be any file."""
     try:
         spec = json.loads(Path(f"/proc/{pid}/fd/3").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return spec["rank"] if spec["kind"] == "train" else None
+        return {}
+    return spec if isinstance(spec, dict) else {}
+
+
+def rank_of(pid):
+    """The rank a worker trains as; None: it is no such worker."""
+    spec = spec_of(pid)
+    return spec["rank"] if spec.get("kind") == "train" else None
 
 
 def cpu_seconds(pid):

@@ -75,6 +75,8 @@ class Unfinished(cli.CliTest):
         summary["outcome"], summary["finished_utc"] = "running", ""
         summary["cases"][1].update(repetitions=[], outcome="ok", grade="A", complete=False)
         (run / "run_summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        one = summary["cases"][1]
+        (cli.case_dir(run, one["case_id"]) / "result.json").write_text(json.dumps(one), encoding="utf-8")
         text = " ".join(self.run_cli("report", "-s", run, "-f", "text").out.split())
         self.assertIn("This run is unfinished", text)
         self.assertIn("not measured: ", text)

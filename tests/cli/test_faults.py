@@ -290,7 +290,7 @@ def pass_of(pid):
     try:
         with open(f"/proc/{pid}/fd/3", encoding="utf-8") as spec:
             return json.load(spec)["kind"]
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):  # descriptor 3 of other processes may be any file
         return None
 
 

@@ -6,18 +6,10 @@ import os
 import signal
 from pathlib import Path
 
-from launch_lab import LibTorchTraining, free_port
+from launch_lab import LibTorchTraining, free_port, spec_of
 from paceline_cli import main, read_csv, session_members, wait_until
 
 STEPS = 20  # timed, of LibTorchTraining
-
-
-def spec_of(pid):
-    """The pass that a worker was handed."""
-    try:
-        return json.loads(Path(f"/proc/{pid}/fd/3").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
 
 
 class Profile(LibTorchTraining):
