@@ -145,7 +145,7 @@ class Tools(GpuDay):
         self.assertRegex(rows["compare"][3], r"^eager fp32 b2: ratio \d\.\d{3} \(\d\.\d{3}–\d\.\d{3}\)$")
         if not NOT_BUILT:
             self.assertRegex(rows["sanitizer"][3], r"^0 errors; [1-9]\d* passed")
-        files = self.assert_archive("tools", done, parts)
+        files = self.assert_archive("tools", done, [part for part in parts if part not in NOT_BUILT])
         self.assertIn("| tiny_cnn | eager | fp32 | 2 |", files["compare/compare.md"])
         self.assertIn(files["compare/compare.md"], files["figures.md"])
 
