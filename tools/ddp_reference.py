@@ -7,7 +7,8 @@ usage: ddp_reference.py OUTPUT.json [--steps 20] [--batch 2] [--ranks 2]
 Needs Python with torch and numpy. Weights and batches are drawn by the formulas of src/base/random.h and
 plugins/torch/models/table.cc, bit by bit, so that nothing has to be stored but the answers: the loss of every rank
 and step, the sizes of the rebuilt buckets, and of every parameter and buffer of rank 0 its norm and some values.
-tests/plugin/torch/training_reference_test.cc trains the same with Paceline's trainer and compares.
+tests/plugin/torch/training_reference_test.cc trains the same with Paceline's trainer and compares; strictly, value by
+value, with an OUTPUT.json of the same machine: PACELINE_DDP_REFERENCE=OUTPUT.json ctest --test-dir build/release -R DdpReference
 """
 import argparse
 import json
