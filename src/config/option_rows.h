@@ -13,7 +13,8 @@ using enum OptionType;
 using enum OptionForm;
 using enum Shown;
 
-// A row outside the identity of a case: how long and how exactly is measured, where files are, what is shown.
+// A row outside the identity of a case: how long and how exactly is measured, where results go, what is
+// shown.
 constexpr Option aside(Option option) {
   option.identity = false;
   return option;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -49,14 +50,29 @@ std::string param_words(std::string_view key, const std::string& value) {
   return words + " " + value;
 }
 
+using Params = std::map<std::string, std::string>;
+
+// What all cases of the page have alike tells no two lines apart.
+Params params_in_common(std::span<const ReportCase> entries) {
+  if (entries.size() < 2) return {};
+  Params common = entries.front().one->benchmark.params;
+  for (const ReportCase& entry : entries)
+    std::erase_if(common,
+                  [&](const auto& param) { return !std::ranges::count(entry.one->benchmark.params, param); });
+  return common;
+}
+
 // Engine, precision and whatever else distinguishes the lines of one chart.
-std::string series_name(const ReportCase& entry) {
+std::string series_name(const ReportCase& entry, const Params& common) {
   result::Benchmark b = entry.one->benchmark;
   const bool trains = !entry.one->training.empty();
   std::string name = trains ? fmt::format("{} r{}", b.precision, b.world_size) : b.engine + " " + b.precision;
   if (b.layout != "contiguous") name += " " + b.layout;
-  for (const auto& [key, value] : b.params) name += " " + param_words(key, value);
-  name = trim(name);  // a kind without engines has parameters only
+  name = trim(name);
+  const bool nameless = name.empty();  // a kind without engines has parameters only
+  for (const auto& [key, value] : b.params)
+    if (nameless || !common.contains(key)) name += " " + param_words(key, value);
+  name = trim(name);
   return entry.letter.empty() ? name : entry.letter + ": " + name;
 }
 
@@ -208,13 +224,13 @@ std::set<const CaseResult*> fronts(std::span<const ReportRun> runs) {
   return found;
 }
 
-Json case_json(const ReportCase& entry, bool on_front, std::size_t max_points) {
+Json case_json(const ReportCase& entry, const Params& common, bool on_front, std::size_t max_points) {
   const CaseResult& one = *entry.one;
   const auto& memory = one.memory.rss_peak_above_load_bytes;
   return {{"id", case_anchor(entry)},
           {"label", entry.letter.empty() ? one.label : entry.letter + ": " + one.label},
           {"model", one.benchmark.model},
-          {"series", series_name(entry)},
+          {"series", series_name(entry, common)},
           {"batch", one.benchmark.batch_per_rank},
           {"p50", interval(one.headline.p50_ns, kToMs)},
           {"rate", interval(one.throughput.per_s)},
@@ -235,10 +251,11 @@ Json case_json(const ReportCase& entry, bool on_front, std::size_t max_points) {
 Json chart_data(std::span<const ReportRun> runs, const RenderOptions& options) {
   Json data = {{"unit", throughput_head(side_by_side(runs.first(1)))}, {"cases", Json::array()}};
   const auto entries = side_by_side(runs);
+  const auto common = params_in_common(entries);
   const auto best = fronts(runs);
   for (const ReportCase& entry : entries)
     if (analysis::is_ok(*entry.one))
-      data["cases"].push_back(case_json(entry, best.contains(entry.one), options.max_points));
+      data["cases"].push_back(case_json(entry, common, best.contains(entry.one), options.max_points));
   return data;
 }
 
