@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BINARY = os.environ.get("PACELINE_BIN", "")
@@ -117,6 +118,13 @@ class CliTest(unittest.TestCase):
         rows = read_csv(case_dir(run, case) / "samples.csv")
         have = [(int(r["repetition"]), int(r["index"])) for r in rows]
         self.assertEqual(sorted(have), [(r, i) for r in range(repetitions) for i in range(iterations)])
+
+
+def at_once(check, each):
+    """check(*one) of each side by side, for commands that mostly wait; raises what the first failing one raised."""
+    with ThreadPoolExecutor(len(each)) as pool:
+        for done in [pool.submit(check, *one) for one in each]:
+            done.result()
 
 
 def case_dir(run, case):

@@ -237,15 +237,16 @@ class Reading(cli.CliTest):
             name = f"{kind}/a.png"
             (self.folder / kind).mkdir()
             make(self.folder / name)
-            for what, arguments in (("images", ["--image-dir", kind]), ("labels", ["--load-inputs", "x.npy", "--labels", name]),
-                                    ("inputs", ["--load-inputs", name])):
-                with self.subTest(what=what, kind=kind):
-                    out = f"out-{what}-{kind}"
-                    self.assert_code(self.run_cli("infer", *MODEL, *arguments, "--weights-seed", "1", *cli.QUICK, "-o", out, timeout=30), 2)
-                    case = self.summary(self.only_run(out))["cases"][0]
-                    self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
-                    self.assertIn(f"cannot read '{name}': ", case["reason"])
-                    self.assertIn(words, case["reason"])
+
+            def check(*arguments, kind=kind, name=name, words=words):
+                out = "-".join([kind, *arguments]).replace("/", "")
+                self.assert_code(self.run_cli("infer", *MODEL, *arguments, "--weights-seed", "1", *cli.QUICK, "-o", out, timeout=60), 2)
+                case = self.summary(self.only_run(out))["cases"][0]
+                self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "data"))
+                self.assertIn(f"cannot read '{name}': ", case["reason"])
+                self.assertIn(words, case["reason"])
+
+            cli.at_once(check, [("--image-dir", kind), ("--load-inputs", "x.npy", "--labels", name), ("--load-inputs", name)])
 
 
 class Terminal(cli.CliTest):

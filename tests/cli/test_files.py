@@ -245,8 +245,8 @@ class Damaged(cli.CliTest):
                     shutil.copytree(self.run_dir, run)
                     (run / "passes" / name).unlink()
                     make(run / "passes" / name)
-                    for form in ("text", "html"):
-                        self.assert_code(self.run_cli("report", "-s", run, "-f", form, "--output", f"r.{form}", timeout=30), 0)
+                    form = "html" if name == "check.jsonl" else "text"
+                    self.assert_code(self.run_cli("report", "-s", run, "-f", form, "--output", f"r.{form}", timeout=30), 0)
                     result = self.run_cli("run", "--resume", run, timeout=30)
                     self.assert_code(result, 0)
                     self.assertIn(f"passes/{name}", result.err)

@@ -14,7 +14,7 @@ INT8 = ("--precision", "int8", "--quantisation.samples", 64)
 COMMANDS = {
     "export": ("export", "--model", "resnet50", "--out", "made.onnx"),
     "build": ("build", "--model", "resnet50", "--out", "made.blob"),
-    "quantise": ("export", "--model", "resnet50", "--out", "made.onnx", *INT8),
+    "quantise": ("export", "--model", "resnet50", "--out", "made.int8.onnx", *INT8),
 }
 
 
@@ -35,17 +35,22 @@ class Preparing(cli.CliTest):
         self.assert_code(result, 5)
         for word in words:
             self.assertIn(word, result.err)
+
+    def assert_nothing_made(self):
         self.assertEqual([p.name for p in self.folder.glob("made.*") if not p.name.endswith(".log")], [])
 
     def test_crash(self):
         for kind, command in COMMANDS.items():
             with self.subTest(kind=kind):
                 self.assert_said(self.strike(kind, signal.SIGSEGV, *command), "SIGSEGV", "phase")
+                self.assert_nothing_made()
 
     def test_timeout(self):
-        for kind, command in COMMANDS.items():
-            with self.subTest(kind=kind):
-                self.assert_said(self.strike(kind, signal.SIGSTOP, *command, "--timeout-s", 20), "timeout_s = 20 s", "phase")
+        def check(kind, command):
+            self.assert_said(self.strike(kind, signal.SIGSTOP, *command, "--timeout-s", 20), "timeout_s = 20 s", "phase")
+
+        cli.at_once(check, COMMANDS.items())
+        self.assert_nothing_made()
 
     def test_out_of_memory(self):
         limits = resource.getrlimit(resource.RLIMIT_AS)
@@ -54,6 +59,7 @@ class Preparing(cli.CliTest):
         for kind, command in COMMANDS.items():
             with self.subTest(kind=kind):
                 self.assert_said(self.run_cli(*command), "out of memory", "ulimit -v")
+                self.assert_nothing_made()
 
     def test_a_case_whose_model_cannot_be_quantised_says_what_happened(self):
         run = ("infer", "--model", "resnet50", "--engine", "onnxruntime", "--iterations", 3, *cli.QUICK, *INT8)
