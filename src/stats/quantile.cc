@@ -36,10 +36,13 @@ std::vector<double> sorted_copy(std::span<const double> x) {
   return sorted;
 }
 
+std::size_t nearest_rank_index(std::size_t n, std::uint32_t ppm) {
+  return std::max<std::size_t>((n * ppm + kPpmOne - 1) / kPpmOne, 1) - 1;
+}
+
 double nearest_rank(std::span<const double> sorted, std::uint32_t ppm) {
   require_samples(sorted, "a quantile");
-  const auto rank = (std::uint64_t{sorted.size()} * ppm + kPpmOne - 1) / kPpmOne;
-  return element(sorted, std::max<std::int64_t>(static_cast<std::int64_t>(rank), 1));
+  return sorted[nearest_rank_index(sorted.size(), ppm)];
 }
 
 double median_sorted(std::span<const double> sorted) {

@@ -31,6 +31,8 @@ std::vector<double> sorted_copy(std::span<const double> x);
 
 // The smallest observed value with at least ppm of the sample at or below it.
 double nearest_rank(std::span<const double> sorted, std::uint32_t ppm);
+// Its place among n sorted values, from 0; n is at least 1.
+std::size_t nearest_rank_index(std::size_t n, std::uint32_t ppm);
 // Mean of the two middle samples; the input need not be sorted.
 double median(std::span<const double> x);
 double median_sorted(std::span<const double> sorted);

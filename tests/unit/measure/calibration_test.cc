@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "base/clock.h"
 #include "measure/timed_loop.h"
 #include "stats/quantile.h"
@@ -39,6 +41,19 @@ TEST(Calibration, TimerCostReadsSmallestStepAndTail) {
   EXPECT_EQ(cost.p50_ns, 22);
   EXPECT_EQ(cost.p99_ns, 29);
   EXPECT_EQ(cost.p9999_ns, 150);
+}
+
+TEST(Calibration, TimerCostIsThatOfTheSortedSteps) {
+  std::mt19937 random(7);
+  for (std::size_t n = 1; n < 300; ++n) {
+    std::vector<std::int64_t> steps(n);
+    for (auto& step : steps) step = static_cast<std::int64_t>(random() % 9) * 10;
+    const auto cost = timer_cost(steps);
+    const auto sorted = stats::sorted_copy(std::vector<double>(steps.begin(), steps.end()));
+    EXPECT_EQ(cost.p50_ns, stats::median_sorted(sorted));
+    EXPECT_EQ(cost.p99_ns, stats::nearest_rank(sorted, stats::kPpmP99));
+    EXPECT_EQ(cost.p9999_ns, stats::nearest_rank(sorted, 999'900));
+  }
 }
 
 TEST(Calibration, CoarseTimerHasItsStepAsResolution) {
