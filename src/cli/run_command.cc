@@ -29,6 +29,7 @@
 #include "result/run_directory.h"
 #include "run/case/case_identity.h"
 #include "run/coordinator.h"
+#include "run/executors.h"
 #include "run/follower.h"
 #include "run/ranks/launch.h"
 #include "run/training/train_here.h"
@@ -227,7 +228,8 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   if (p.options.has("resume")) setup.previous = previous_run(directory);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   ProgressView view(console);
-  auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag());
+  run::ProcessExecutor processes(setup.in_process);
+  auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag(), processes);
   return finish_run(
       result, directory, console,
       {p.gates,
@@ -237,7 +239,8 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
 
 ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
   ProgressView view(console);
-  const bool well = run::follow_plan(setup, view, InterruptGuard::flag());
+  run::ProcessExecutor processes;
+  const bool well = run::follow_plan(setup, view, InterruptGuard::flag(), processes);
   if (InterruptGuard::flag()) return ExitCode::kInterrupted;
   return well ? ExitCode::kOk : result::reason_of(setup.launch->failure()->reason_code).exit_code;
 }

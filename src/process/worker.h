@@ -16,6 +16,16 @@
 // One pass in one worker process, from start to end.
 namespace paceline::process {
 
+// Which of a pass's ranks (spec.world_size) are ours. The others are started by other processes of the
+// launch, on this host or elsewhere.
+struct RankShare {
+  int first = 0;        // the lowest
+  int count = 0;        // 0: all of the pass, on this host
+  int local_first = 0;  // ranks of the launch on this host that come before ours
+  int cpus_first = 0;   // ranks that share our CPUs and come before ours
+  int cpus_ranks = 0;   // all that share them, ours included; 0: count
+};
+
 struct WorkerRequest {
   pass::PassSpec spec;
   std::map<std::string, std::string> env;  // added to this process's environment
@@ -25,6 +35,7 @@ struct WorkerRequest {
   double timeout_s = 600;
   std::size_t number = 0;  // of a pass by ranks in the order of all, which a launch goes by
   int max_restarts = 0;    // of ranks that fail, from their last checkpoint
+  RankShare share{};       // of a pass by ranks
 };
 
 // ok, or why not: a code of result/reasons.h, and words that a person understands.

@@ -29,7 +29,8 @@ class Coordinator {
         keeper_(setup_, directory),
         scratch_(std::filesystem::absolute(directory.path()) / ".artefacts"),
         temp_(scratch_.path() / "tmp"),
-        runner_(executor, temp_.path(), observer, interrupt),
+        executor_(executor, setup_),
+        runner_(executor_, temp_.path(), observer, interrupt),
         kinds_({setup_, runner_, observer, interrupt, directory.path(), scratch_.path(), temp_.path(),
                 [this](CaseRun& c) { keeper_.keep(c); }}) {}
 
@@ -61,6 +62,7 @@ class Coordinator {
   const std::atomic<bool>& interrupt_;
   ResultKeeper keeper_;
   ScratchFolder scratch_, temp_;
+  RankedExecutor executor_;
   PassRunner runner_;
   Kinds kinds_;
   std::vector<CaseRun> cases_;
@@ -101,12 +103,6 @@ void Coordinator::prepare(CaseRun& c) {
 result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
                            const std::atomic<bool>& interrupt, process::PassExecutor& executor) {
   return Coordinator(std::move(setup), directory, executor, observer, interrupt).run();
-}
-
-result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
-                           const std::atomic<bool>& interrupt) {
-  const auto executor = make_executor(setup.launch, setup.in_process);
-  return run_plan(std::move(setup), directory, observer, interrupt, *executor);
 }
 
 }  // namespace paceline::run

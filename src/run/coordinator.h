@@ -14,9 +14,6 @@ namespace paceline::run {
 // only. `interrupt` ends the run after stopping the worker; what is finished is kept. Findings, gates and the
 // exit code are the caller's.
 result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
-                           const std::atomic<bool>& interrupt);
-// The same with another way to run passes.
-result::RunResult run_plan(RunSetup setup, result::RunDirectory& directory, RunObserver& observer,
                            const std::atomic<bool>& interrupt, process::PassExecutor& executor);
 
 }  // namespace paceline::run

@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: MIT
-// How passes are run for real: in a worker, in a worker per rank, or in this process.
+// How passes are run for real, and what becomes of passes by ranks however they are run.
 #pragma once
-#include <memory>
-
 #include "process/pass_executor.h"
+#include "run/case/run_setup.h"
 
 namespace paceline::run {
 
-class Launch;
+// Runs a pass in a worker, or in a worker for each rank of the request's share.
+class ProcessExecutor : public process::PassExecutor {
+ public:
+  // `in_process`: timed passes run in the calling process, for people who put their own profiler or debugger
+  // in front.
+  explicit ProcessExecutor(bool in_process = false) : in_process_(in_process) {}
+  process::WorkerOutcome run(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
+                             const process::OnProgress& on_progress) override;
 
-// `launch`: this process is one of several that start ranks; null: all ranks are started here. `in_process`:
-// timed passes run in the calling process, for people who put their own profiler or debugger in front.
-std::unique_ptr<process::PassExecutor> make_executor(Launch* launch, bool in_process);
+ private:
+  bool in_process_;
+};
+
+// Restarts ranks that fail, or starts those that a launch leaves to us. Each start is a pass of `processes`.
+class RankedExecutor : public process::PassExecutor {
+ public:
+  // Both outlive this.
+  RankedExecutor(process::PassExecutor& processes, const RunSetup& setup)
+      : processes_(processes), setup_(setup) {}
+  process::WorkerOutcome run(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
+                             const process::OnProgress& on_progress) override;
+
+ private:
+  process::PassExecutor& processes_;
+  const RunSetup& setup_;
+};
 
 }  // namespace paceline::run

@@ -2,7 +2,6 @@
 #include "run/follower.h"
 
 #include "base/file.h"
-#include "run/executors.h"
 #include "run/kinds.h"
 #include "run/ranks/launch.h"
 #include "run/schedule.h"
@@ -14,40 +13,32 @@ namespace fs = std::filesystem;
 
 class Follower {
  public:
-  Follower(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt)
+  Follower(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt,
+           process::PassExecutor& executor)
       : setup_(setup),
         launch_(*setup.launch),
         observer_(observer),
         interrupt_(interrupt),
-        executor_(make_executor(setup.launch, false)),
-        runner_(*executor_, {}, observer, interrupt),
+        executor_(executor),
+        runner_(executor, {}, observer, interrupt),
         kinds_({setup, runner_, observer, interrupt, {}, {}, {}, {}}) {}
 
   bool run() {
     const auto slots = launch_order(setup_.cases, setup_.only, launch_.order_seed());
+    bool all_well = true;
     auto pass = launch_.wait_for(0, interrupt_);
     while (pass) {
       if (*pass < slots.size())
-        take_part(*pass, slots[*pass]);
-      else if (*pass - slots.size() < setup_.cases.size())
-        take_part_in_extra(*pass, setup_.cases[*pass - slots.size()]);
+        all_well &= goes_well(*pass, setup_.cases[slots[*pass].case_index], false, slots[*pass].repetition);
+      else if (*pass - slots.size() < setup_.cases.size())  // one that fails costs what it was for
+        static_cast<void>(goes_well(*pass, setup_.cases[*pass - slots.size()], /*extra=*/true, 0));
       pass = launch_.wait_for(*pass + 1, interrupt_);
     }
     launch_.finish();
-    return all_well_;
+    return all_well;
   }
 
  private:
-  void take_part(std::size_t pass, const TimedSlot& slot) {
-    const auto& definition = setup_.cases[slot.case_index];
-    if (!goes_well(pass, definition, /*extra=*/false, slot.repetition)) all_well_ = false;
-  }
-
-  // One that fails costs what it was for.
-  void take_part_in_extra(std::size_t pass, const config::Case& definition) {
-    static_cast<void>(goes_well(pass, definition, /*extra=*/true, 0));
-  }
-
   bool goes_well(std::size_t pass, const config::Case& definition, bool extra, std::int64_t repetition) {
     auto spec = kinds_.of(definition).pass_of_ranks(definition, extra);
     if (!spec || !launch_.takes_part(spec->world_size)) return true;
@@ -56,8 +47,9 @@ class Follower {
                                          definition.env,
                                          log_of(definition),
                                          {},
-                                         kind_rules(definition.kind).timeout_s(definition)};
-    const auto outcome = launch_.run_pass(pass, request, interrupt_, {});
+                                         kind_rules(definition.kind).timeout_s(definition),
+                                         pass};
+    const auto outcome = launch_.run_pass(executor_, request, interrupt_, {});
     if (outcome.ok || interrupt_) return true;
     observer_.warning(definition.label + ": " + outcome.reason);
     return false;
@@ -75,16 +67,16 @@ class Follower {
   Launch& launch_;
   RunObserver& observer_;
   const std::atomic<bool>& interrupt_;
-  std::unique_ptr<process::PassExecutor> executor_;
+  process::PassExecutor& executor_;
   PassRunner runner_;
   Kinds kinds_;
-  bool all_well_ = true;
 };
 
 }  // namespace
 
-bool follow_plan(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt) {
-  return Follower(setup, observer, interrupt).run();
+bool follow_plan(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt,
+                 process::PassExecutor& executor) {
+  return Follower(setup, observer, interrupt, executor).run();
 }
 
 }  // namespace paceline::run

@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 
+#include "process/pass_executor.h"
 #include "run/case/observer.h"
 #include "run/case/run_setup.h"
 
@@ -12,6 +13,7 @@ namespace paceline::run {
 // its ranks for each in which they take part, and skips what the leader has left behind. Ranks that fail cost
 // their pass only. Writes nothing but the ranks' logs, where the leader has its run when both share a file
 // system. False when ranks of ours failed. Throws Error(kUnavailable) when the leader is gone.
-bool follow_plan(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt);
+bool follow_plan(const RunSetup& setup, RunObserver& observer, const std::atomic<bool>& interrupt,
+                 process::PassExecutor& executor);
 
 }  // namespace paceline::run

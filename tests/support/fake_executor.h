@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ask_until.h"
 #include "base/npy.h"
 #include "process/pass_executor.h"
 #include "result/rank_steps.h"
@@ -18,6 +19,8 @@ namespace paceline::testing {
 struct Played {
   std::vector<nlohmann::json> records;
   std::optional<process::Verdict> verdict;
+  bool until_asked = false;                   // it works until it is asked to end
+  std::int64_t fault_ns = 0, noticed_ns = 0;  // of ranks that failed
 };
 
 inline Played fails(std::string code, std::string reason = "it was told to") {
@@ -97,6 +100,9 @@ class FakeExecutor : public process::PassExecutor {
     auto played = script_ ? script_(request) : std::nullopt;
     if (!played) played = plays_well(request.spec);
     process::RecordReader reader(request.record_file, on_progress, request.spec.case_id);
+    if (played->until_asked)
+      ask_until(deadline_in(20), {std::chrono::milliseconds(5), std::chrono::milliseconds(5)},
+                [&] { return interrupt.load(); });
     if (!played->verdict && interrupt) played->verdict = process::Verdict{"interrupted", "interrupted"};
     for (auto record : played->records) {
       record["repetition"] = request.spec.repetition;
@@ -104,7 +110,9 @@ class FakeExecutor : public process::PassExecutor {
       reader.add(record.dump() + "\n");
     }
     if (!played->verdict) reader.add(pass::done_record().dump() + "\n");
-    return process::worker_outcome(reader, reader.report(), played->verdict);
+    auto outcome = process::worker_outcome(reader, reader.report(), played->verdict);
+    outcome.fault_ns = played->fault_ns, outcome.noticed_ns = played->noticed_ns;
+    return outcome;
   }
 
   // "CASE timed 0" of each pass that was asked for, in order.

@@ -17,7 +17,6 @@
 #include "cluster/peer_failure.h"
 #include "host/affinity.h"
 #include "host/system_files.h"
-#include "run/ranks/ranks.h"
 
 namespace paceline::run {
 namespace {
@@ -30,8 +29,7 @@ constexpr Pauses kPauses{milliseconds(20), milliseconds(500)};
 constexpr Pauses kGoodbyePauses{milliseconds(20), milliseconds(20)};
 constexpr milliseconds kWatchPause{20};
 constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
-constexpr int kChecksBeforeGivingUp =
-    5;  // so often before ranks that are still ending are left alone no more
+constexpr int kChecksBeforeGivingUp = 5;  // ranks that the leader has left may still be ending by themselves
 constexpr double kGoodbyeS = 10;
 constexpr double kSignalS = 2;  // a launcher signals all processes of a job, but not at one moment
 
@@ -52,25 +50,15 @@ cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& 
   return self;
 }
 
-// True while `busy` ran to its end, asking `question` now and then; its yes is an interrupt of `busy`.
-template <class Busy, class Question>
-void watch_while(std::atomic<bool>& stop, Busy busy, Question question) {
-  std::atomic<bool> over{false};
-  std::thread watcher([&] {
-    for (int slept = 0; !over; ++slept) {
-      std::this_thread::sleep_for(kWatchPause);
-      if (slept % (kLookAtLeader / kWatchPause) == 0 && question()) stop = true;
-    }
-  });
-  try {
-    busy();
-  } catch (...) {
-    over = true;
-    watcher.join();
-    throw;
-  }
-  over = true;
-  watcher.join();
+// Ranks that somebody asked to end may be the first to hear of an interrupt of all.
+process::WorkerOutcome run_leading(process::PassExecutor& processes, const process::WorkerRequest& request,
+                                   const std::atomic<bool>& interrupt,
+                                   const process::OnProgress& on_progress) {
+  auto outcome = processes.run(request, interrupt, on_progress);
+  if (outcome.reason_code != "killed" || !outcome.report.interrupted) return outcome;
+  if (ask_until(deadline_in(kSignalS), kGoodbyePauses, [&] { return interrupt.load(); }))
+    outcome.reason_code = outcome.reason = "interrupted";
+  return outcome;
 }
 
 }  // namespace
@@ -107,9 +95,10 @@ std::optional<std::size_t> Launch::leader_at() {
   return number ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
 }
 
-process::WorkerOutcome Launch::run_pass(std::size_t pass, process::WorkerRequest request,
+process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, process::WorkerRequest request,
                                         const std::atomic<bool>& interrupt,
                                         const process::OnProgress& on_progress) {
+  const auto pass = request.number;
   auto& ranks = request.spec.ranks;
   ranks.rendezvous = cluster::rendezvous_of(place_, ranks.rendezvous.timeout_s);
   ranks.rendezvous.serve = false;  // the store lives longer than a pass
@@ -117,46 +106,39 @@ process::WorkerOutcome Launch::run_pass(std::size_t pass, process::WorkerRequest
   ranks.launcher = place_.launcher;
   auto& train = request.spec.train;
   if (place_.attempt > 0) train.inject.clear(), train.checkpoint.resume = !train.checkpoint.dir.empty();
+  request.share = share_of(request.spec.world_size);
   if (place_.leads()) store_.set("pass", fmt::format("{}", pass));
-  auto outcome = run_ours(request, pass, interrupt, on_progress);
+  auto outcome = place_.leads() ? run_leading(processes, request, interrupt, on_progress)
+                                : run_following(processes, request, interrupt, on_progress);
   if (outcome.ok) return outcome;
   tell(pass, outcome);
   if (request.spec.kind != pass::PassKind::kTrainProfile) failure_ = outcome;
   return outcome;
 }
 
-process::WorkerOutcome Launch::run_ours(const process::WorkerRequest& request, std::size_t pass,
-                                        const std::atomic<bool>& interrupt,
-                                        const process::OnProgress& on_progress) {
-  RankShare share;
-  share.first = place_.rank;
-  share.count = static_cast<int>(std::min<std::int64_t>(place_.ranks, request.spec.world_size - place_.rank));
-  const auto cpus = cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(request.spec.world_size));
-  share.local_first = place_.local_rank;
-  share.cpus_first = cpus.before, share.cpus_ranks = cpus.ranks;
-  if (place_.leads()) return run_leading(request, share, interrupt, on_progress);
-  process::WorkerOutcome outcome;
-  std::atomic<bool> stop{false};
-  int checks = 0;
-  watch_while(
-      stop, [&] { outcome = run_ranks(request, share, stop, on_progress); },
-      [&] {
-        checks = is_behind(pass) ? checks + 1 : 0;
-        return checks >= kChecksBeforeGivingUp || interrupt;
-      });
-  if (outcome.report.interrupted && !interrupt)
-    outcome.reason_code = "peer", outcome.reason = "rank 0 has ended this pass, or is gone";
-  return outcome;
+process::RankShare Launch::share_of(std::int64_t world) const {
+  const auto cpus = cluster::share_of_cpus(roster_, place_.rank, static_cast<int>(world));
+  const auto count = static_cast<int>(std::min<std::int64_t>(place_.ranks, world - place_.rank));
+  return {place_.rank, count, place_.local_rank, cpus.before, cpus.ranks};
 }
 
-// Ranks that somebody asked to end may be the first to hear of an interrupt of all.
-process::WorkerOutcome Launch::run_leading(const process::WorkerRequest& request, const RankShare& share,
-                                           const std::atomic<bool>& interrupt,
-                                           const process::OnProgress& on_progress) {
-  auto outcome = run_ranks(request, share, interrupt, on_progress);
-  if (outcome.reason_code != "killed" || !outcome.report.interrupted) return outcome;
-  if (ask_until(deadline_in(kSignalS), kGoodbyePauses, [&] { return interrupt.load(); }))
-    outcome.reason_code = outcome.reason = "interrupted";
+process::WorkerOutcome Launch::run_following(process::PassExecutor& processes,
+                                             const process::WorkerRequest& request,
+                                             const std::atomic<bool>& interrupt,
+                                             const process::OnProgress& on_progress) {
+  std::atomic<bool> stop{false};
+  const std::jthread watcher([&](const std::stop_token& over) {
+    for (int slept = 0, behind = 0; !over.stop_requested(); ++slept) {
+      std::this_thread::sleep_for(kWatchPause);
+      if (slept % (kLookAtLeader / kWatchPause) != 0) continue;
+      behind = is_behind(request.number) ? behind + 1 : 0;
+      if (behind >= kChecksBeforeGivingUp || interrupt) stop = true;
+    }
+  });
+  auto outcome = processes.run(request, stop, on_progress);
+  const bool ended = outcome.report.interrupted || outcome.reason_code == "interrupted";
+  if (ended && !interrupt)
+    outcome.reason_code = "peer", outcome.reason = "rank 0 has ended this pass, or is gone";
   return outcome;
 }
 

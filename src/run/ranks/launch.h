@@ -11,13 +11,11 @@
 #include "cluster/prefixed_store.h"
 #include "cluster/roll_call.h"
 #include "plugin/rank_group.h"
-#include "process/worker.h"
+#include "process/pass_executor.h"
 
 // One process of a launch that a launcher, or a person on each host, has started. The one with rank 0 leads:
 // it walks through the plan, and says on the store which pass it is at. The others follow.
 namespace paceline::run {
-
-struct RankShare;
 
 class Launch {
  public:
@@ -36,10 +34,10 @@ class Launch {
   void name_run(const std::string& run_id) { store_.set("run", run_id); }
   [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
 
-  // Starts our ranks of pass number `pass`. The leader's call makes the others start theirs. A follower's
-  // ranks are ended when the leader has gone on without them. Ranks of ours that fail by themselves are named
-  // on the store.
-  process::WorkerOutcome run_pass(std::size_t pass, process::WorkerRequest request,
+  // Has `processes` start our ranks of pass request.number. The leader's call makes the others start theirs.
+  // A follower's ranks are ended when the leader has gone on without them. Ranks of ours that fail by
+  // themselves are named on the store.
+  process::WorkerOutcome run_pass(process::PassExecutor& processes, process::WorkerRequest request,
                                   const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
   [[nodiscard]] bool takes_part(std::int64_t world) const { return place_.rank < world; }
   // The last outcome of ours that was none of success; a profile's does not count.
@@ -53,11 +51,11 @@ class Launch {
   void finish() noexcept;
 
  private:
-  process::WorkerOutcome run_ours(const process::WorkerRequest& request, std::size_t pass,
-                                  const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
-  process::WorkerOutcome run_leading(const process::WorkerRequest& request, const RankShare& share,
-                                     const std::atomic<bool>& interrupt,
-                                     const process::OnProgress& on_progress);
+  process::WorkerOutcome run_following(process::PassExecutor& processes,
+                                       const process::WorkerRequest& request,
+                                       const std::atomic<bool>& interrupt,
+                                       const process::OnProgress& on_progress);
+  [[nodiscard]] process::RankShare share_of(std::int64_t world) const;
   [[nodiscard]] std::optional<std::size_t> leader_at();
   [[nodiscard]] bool is_behind(std::size_t pass);
   void tell(std::size_t pass, const process::WorkerOutcome& outcome);

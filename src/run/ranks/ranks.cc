@@ -27,6 +27,8 @@
 namespace paceline::run {
 namespace {
 
+using process::RankShare;
+
 constexpr int kEndingPollMs = 20;
 constexpr std::int64_t kPeersNs = 1'900'000'000;  // for the others to say what they saw; then they are killed
 constexpr std::int64_t kStepGraceNs = 10'000'000'000;  // to end at one step, and to tell what was measured
@@ -286,17 +288,13 @@ class Ranks {
   std::int64_t kill_at_ns_ = 0;
 };
 
-RankShare completed(RankShare share, const process::WorkerRequest& request) {
-  if (share.count == 0) share.count = static_cast<int>(request.spec.world_size);
-  if (share.cpus_ranks == 0) share.cpus_ranks = share.count;
-  return share;
-}
-
 }  // namespace
 
-process::WorkerOutcome run_ranks(const process::WorkerRequest& request, const RankShare& share,
-                                 const std::atomic<bool>& interrupt, const process::OnProgress& on_progress) {
-  Ranks ranks(request, completed(share, request), interrupt, on_progress);
+process::WorkerOutcome run_ranks(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
+                                 const process::OnProgress& on_progress) {
+  auto share = request.share;
+  if (share.count == 0) share.count = share.cpus_ranks = static_cast<int>(request.spec.world_size);
+  Ranks ranks(request, share, interrupt, on_progress);
   const auto verdict = ranks.watch(request.timeout_s, interrupt);
   auto& speaker = ranks.speaker();
   auto outcome = process::worker_outcome(speaker.worker().reader(), speaker.report(), verdict);

@@ -69,9 +69,10 @@ void tell(const process::OnProgress& on_progress, int restart, int max_restarts,
 
 }  // namespace
 
-process::WorkerOutcome run_restarting(const process::WorkerRequest& request, const StartRanks& start,
+process::WorkerOutcome run_restarting(process::PassExecutor& processes, const process::WorkerRequest& request,
+                                      const std::atomic<bool>& interrupt,
                                       const process::OnProgress& on_progress) {
-  auto outcome = start(request);
+  auto outcome = processes.run(request, interrupt, on_progress);
   process::WorkerRequest again = request;
   again.spec.train.checkpoint.resume = true;
   std::vector<result::RestartFigures> restarts;
@@ -82,7 +83,7 @@ process::WorkerOutcome run_restarting(const process::WorkerRequest& request, con
     const auto fault_step = step_of_fault(again, outcome);
     const auto noticed_ns = outcome.noticed_ns;
     again.spec.train.inject.clear();  // a fault on purpose comes once
-    outcome = start(again);
+    outcome = processes.run(again, interrupt, on_progress);
     if (outcome.ok) add_return(restarts.back(), fault_step, noticed_ns, outcome.report);
   }
   if (!restarts.empty() && outcome.ok) keep(request, outcome.report, restarts);

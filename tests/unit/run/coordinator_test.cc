@@ -7,9 +7,8 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/scratch_folder.h"
 #include "result/result_json.h"
-#include "support/fake_executor.h"
+#include "unit/run/coordinated.h"
 
 namespace paceline::run {
 namespace {
@@ -22,59 +21,12 @@ using testing::Played;
 
 constexpr const char* kQuick = "idle_wait_s: 0\n";
 
-class Notes : public RunObserver {
- public:
-  void warning(const std::string& words) override { warnings.push_back(words); }
-  void case_ends(const result::CaseResult& r) override { ended.push_back(r.case_id); }
-  std::vector<std::string> warnings, ended;
-};
-
-class Coordinated : public ::testing::Test {
- protected:
-  static EngineDirectory engines() {
-    return EngineDirectory(
-        {{"torch",
-          "torch.so",
-          {{plugin::Role::kEngine, "eager", "cpu"}, {plugin::Role::kTrainer, "cpu", "cpu"}},
-          {},
-          "",
-          ""}});
-  }
-
-  result::RunResult run(const std::string& plan, FakeExecutor& fake, std::set<std::string> only = {},
-                        bool resume = false) {
-    const auto read = config::load_plan_text(plan, "test.yaml");
-    const auto cases = config::expand(read);
-    RunSetup setup{read, cases, std::move(only),          false, false,  engines(),
-                   {},   {},    nlohmann::json::object(), {},    nullptr};
-    if (resume) setup.previous = result::read_run(folder());
-    result::RunDirectory directory(
-        folder(), cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders);
-    return run_plan(std::move(setup), directory, notes_, interrupt_, fake);
-  }
-  [[nodiscard]] fs::path folder() const { return scratch_.path() / "run"; }
-
-  ScratchFolder scratch_ = ScratchFolder::below_temp("paceline-coordinated");
-  std::atomic<bool> interrupt_{false};
-  Notes notes_;
-};
-
 std::string two_cases(int repetitions) {
   return "kind: inference\nmodel: tiny_cnn\nengine: eager\nbatch_sizes: [1, 2]\nrepetitions: " +
          std::to_string(repetitions) + "\n" + kQuick;
 }
 constexpr const char* kB1 = "tiny_cnn-eager-fp32-b1";
 constexpr const char* kB2 = "tiny_cnn-eager-fp32-b2";
-
-const result::CaseResult& case_named(const result::RunResult& run, const std::string& id) {
-  return *std::find_if(run.cases.begin(), run.cases.end(), [&](const auto& c) { return c.case_id == id; });
-}
-
-int count_of(const FakeExecutor& fake, const std::string& words) {
-  const auto all = fake.order();
-  return static_cast<int>(std::count_if(all.begin(), all.end(),
-                                        [&](const auto& w) { return w.find(words) != std::string::npos; }));
-}
 
 TEST_F(Coordinated, ChecksComeFirstAndTimedPassesAreInterleaved) {
   FakeExecutor fake;

@@ -22,21 +22,18 @@ process::WorkerRequest request_of(int max_restarts, const std::string& checkpoin
 // Plays these reason codes one after the other; "" goes well.
 struct Ranks {
   std::deque<std::string> ends;
-  std::vector<process::WorkerRequest> started{};
+  testing::FakeExecutor fake{};
   std::vector<std::string> told{};
 
   process::WorkerOutcome run(const process::WorkerRequest& request) {
-    const auto start = [this](const process::WorkerRequest& r) {
-      started.push_back(r);
-      process::WorkerOutcome outcome;
-      outcome.reason_code = outcome.reason = ends.front();
-      outcome.ok = ends.front().empty();
-      outcome.fault_ns = 1'000'000, outcome.noticed_ns = 3'000'000;
-      outcome.report.repetition.training.emplace_back();
+    fake = testing::FakeExecutor([this](const process::WorkerRequest& r) {
+      auto played =
+          ends.front().empty() ? testing::plays_steps(r.spec) : testing::fails(ends.front(), ends.front());
+      played.fault_ns = 1'000'000, played.noticed_ns = 3'000'000;
       ends.pop_front();
-      return outcome;
-    };
-    return run_restarting(request, start,
+      return played;
+    });
+    return run_restarting(fake, request, std::atomic<bool>{false},
                           [this](const pass::ProgressRecord& p) { told.push_back(p.notice); });
   }
 };
@@ -45,9 +42,9 @@ TEST(Restarts, GoOnFromTheLastCheckpointAndTellWhatItCost) {
   Ranks ranks{{"crash", "hung", ""}};
   const auto outcome = ranks.run(request_of(3));
   EXPECT_TRUE(outcome.ok);
-  ASSERT_EQ(ranks.started.size(), 3U);
-  EXPECT_FALSE(ranks.started[0].spec.train.checkpoint.resume);
-  EXPECT_TRUE(ranks.started[1].spec.train.checkpoint.resume);
+  ASSERT_EQ(ranks.fake.requests.size(), 3U);
+  EXPECT_FALSE(ranks.fake.requests.at(0).spec.train.checkpoint.resume);
+  EXPECT_TRUE(ranks.fake.requests.at(1).spec.train.checkpoint.resume);
   EXPECT_EQ(ranks.told.front(), "restart 1 of 3 from the last checkpoint: crash");
   const auto& restarts = outcome.report.repetition.training.front().restarts;
   ASSERT_EQ(restarts.size(), 2U);
@@ -58,21 +55,21 @@ TEST(Restarts, GoOnFromTheLastCheckpointAndTellWhatItCost) {
 TEST(Restarts, EndWhenTheirNumberIsUsedUp) {
   Ranks ranks{{"crash", "crash", "crash", ""}};
   EXPECT_FALSE(ranks.run(request_of(2)).ok);
-  EXPECT_EQ(ranks.started.size(), 3U);
+  EXPECT_EQ(ranks.fake.requests.size(), 3U);
 }
 
 TEST(Restarts, AreNotTriedWhereTheyWouldEndAlike) {
   for (const auto* code : {"interrupted", "config", "data", "unsupported"}) {
     Ranks ranks{{code, ""}};
     EXPECT_EQ(ranks.run(request_of(2)).reason_code, code);
-    EXPECT_EQ(ranks.started.size(), 1U) << code;
+    EXPECT_EQ(ranks.fake.requests.size(), 1U) << code;
   }
 }
 
 TEST(Restarts, NeedCheckpoints) {
   Ranks ranks{{"crash", ""}};
   EXPECT_FALSE(ranks.run(request_of(2, "")).ok);
-  EXPECT_EQ(ranks.started.size(), 1U);
+  EXPECT_EQ(ranks.fake.requests.size(), 1U);
 }
 
 TEST(Restarts, AFaultOnPurposeComesOnce) {
@@ -80,8 +77,8 @@ TEST(Restarts, AFaultOnPurposeComesOnce) {
   auto request = request_of(1);
   request.spec.train.inject = "kill:rank=1,step=5";
   EXPECT_TRUE(ranks.run(request).ok);
-  EXPECT_EQ(ranks.started[0].spec.train.inject, "kill:rank=1,step=5");
-  EXPECT_EQ(ranks.started[1].spec.train.inject, "");
+  EXPECT_EQ(ranks.fake.requests.at(0).spec.train.inject, "kill:rank=1,step=5");
+  EXPECT_EQ(ranks.fake.requests.at(1).spec.train.inject, "");
 }
 
 }  // namespace
