@@ -82,15 +82,6 @@ class Interrupts(InterruptChecks, TrainingTest):
         self.assertEqual({"interrupted" in row for row in rows}, {False})
         self.assertEqual(len([r for r in rows if r["phase"] == "timed"]), case["stats"]["n"])
 
-    def test_steps_are_not_kept_where_none_are_asked_for(self):
-        process = self.start_training("--ranks", 1, "--benchmark.log_step_times=false", steps=FOREVER)
-        self.wait_for_steps(process, ranks=1)
-        process.send_signal(signal.SIGINT)
-        result = self.finish(process, timeout=60)
-        self.assert_code(result, 130)
-        self.assertEqual(list(self.only_run().glob("rank*.jsonl")), [])
-        self.assertIn("not kept (benchmark.log_step_times: false)", result.out + result.err)
-
 
 class CheckpointChecks:
     def check_a_slow_checkpoint(self, name, slow, mode):
@@ -168,14 +159,6 @@ class Checkpoints(CheckpointChecks, TrainingTest):
 
 
 class Failures(TrainingTest):
-    def test_what_a_restart_cost_outlives_resume(self):
-        arguments = ["--ranks", 2, "--checkpoint.dir", "saved", "--checkpoint.every-steps", 10]
-        self.assert_code(self.train(*arguments, "--inject", "kill:rank=1,step=25", "--max-restarts", 1, steps=40), 0)
-        before = self.training_of()["restarts"]
-        self.assertEqual(len(before), 1)
-        self.assert_code(self.run_cli("run", "--resume", self.only_run()), 0)
-        self.assertEqual(self.training_of()["restarts"], before)
-
     def test_the_last_known_step_is_that_of_the_training(self):
         """Not one counted since this process began."""
         saved = ["--ranks", 2, "--checkpoint.dir", "saved"]
