@@ -4,7 +4,7 @@
 
 #include "cli/context.h"
 #include "config/settings.h"
-#include "pass/pass.h"
+#include "pass/model_file_spec.h"
 #include "pass/records.h"
 #include "plugin/engine.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a worker is told about the inputs that a case, or a calibration, needs.
+// What a worker is told about the inputs that a case, or a calibration, needs, and the outputs that a user's
+// file expects of them.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -29,6 +30,20 @@ struct InputRequest {
   // model's layout.
   std::vector<std::int64_t> batch_dimensions{};
   ImageFormat image_format{};
+};
+
+// What an inputs pass makes.
+struct InputsTo {
+  InputRequest request;
+  std::string prefix;        // PREFIX-0.npy for the first input, and so on
+  bool count_given = false;  // say how many samples the user's files hold
+};
+
+// What an expected pass makes: a reference of spec.samples, filled up as inputs are.
+struct ExpectedTo {
+  std::string from;        // the user's file
+  std::int64_t given = 0;  // so many of its outputs are used
+  std::string file;
 };
 
 }  // namespace paceline::pass

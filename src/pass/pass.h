@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "measure/timed_loop.h"
+#include "pass/accuracy_spec.h"
 #include "pass/input_request.h"
 #include "pass/load_spec.h"
+#include "pass/model_file_spec.h"
 #include "pass/rank_spec.h"
 #include "pass/train_spec.h"
-#include "plugin/builder.h"
 #include "plugin/engine.h"
-#include "plugin/exporter.h"
 
 // A pass is what one worker process does; it travels to the worker as JSON.
 namespace paceline::pass {
@@ -72,85 +72,6 @@ constexpr const PassTraits& traits_of(PassKind kind) {
 inline std::string pass_kind_name(PassKind kind) {
   return std::string(traits_of(kind).name);
 }
-
-// Limits of one output.
-struct Tolerance {
-  double max_rel_err = 0;
-  double centred_cosine = 0;
-  double max_abs_err = 0;  // an error up to this is accepted whatever its relative size
-  // Limit of the 0.98 quantile of the errors, over the reference's standard deviation.
-  double quantile_err = 0;
-  bool max_decides =
-      true;          // fp32, and where the user wrote max_rel_err; else the kind of output says which figure
-  double scale = 0;  // that standard deviation, where it is known from more samples; 0: of those compared
-  bool quantile_written = false;  // by the user: it decides for maps in fp32, too
-};
-
-// Limits that hold once the precision of a file was read back.
-struct PrecisionLimits {
-  std::string precision;
-  Tolerance tolerance;
-  double max_changed = 1;
-  bool outputs_decide_too = false;
-};
-
-// What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
-struct AccuracyQuestion {
-  std::string answers = "none";     // what the first output is: auto, or a kind (output_kind.h)
-  std::string answers_because;      // who says so, where it is not guessed
-  bool trained = false;             // weights from a file; random ones answer nearly alike to every input
-  bool outputs_decide_too = false;  // where the answers decide: limits the user wrote, and fp32
-  double max_changed = 1;           // accepted share of changed answers
-  double claim = 0;                 // "top-1 changes by less than this"; 0: nothing is claimed
-  std::string inputs;               // where they are from, in words
-  std::int64_t samples_asked = 0;
-  std::string labels_file;
-  std::vector<std::int64_t> labels;  // one a sample; empty: none
-  std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
-};
-
-// What an export pass writes.
-struct ExportTo {
-  std::string format;  // onnx | torchscript
-  std::string file;
-  plugin::ExportSettings settings;
-};
-
-// What a quantise pass writes from the ONNX file that is the pass's model. Its inputs are calibration data.
-struct QuantiseTo {
-  std::string file;
-  std::string precision;    // int8 | fp16
-  std::string activations;  // uint8 (ONNX Runtime, OpenVINO) | int8 (TensorRT)
-  std::string method;       // minmax | percentile | entropy
-  double percentile = 99.99;
-  std::vector<std::string> exclude;  // layers that stay float
-  bool reduce_range = false;         // 7-bit weights
-  std::string cache_file;            // calibration as JSON, read when it fits; FILE.trt is TensorRT's form
-  std::string data;                  // what the calibration data are, in words
-  std::string sensitivity_file;      // error of each layer alone, as JSON; empty: not wanted
-};
-
-// What a build pass writes from the ONNX file that is the pass's model; engine, precision and options are the
-// pass's.
-struct BuildTo {
-  std::string file;
-  std::string log_file;
-  std::vector<ShapeProfile> profiles;
-};
-
-// What an inputs pass makes.
-struct InputsTo {
-  InputRequest request;
-  std::string prefix;        // PREFIX-0.npy for the first input, and so on
-  bool count_given = false;  // say how many samples the user's files hold
-};
-
-// What an expected pass makes: a reference of spec.samples, filled up as inputs are.
-struct ExpectedTo {
-  std::string from;        // the user's file
-  std::int64_t given = 0;  // so many of its outputs are used
-  std::string file;
-};
 
 struct PassSpec {
   PassKind kind = PassKind::kTimed;

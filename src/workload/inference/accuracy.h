@@ -2,7 +2,6 @@
 #pragma once
 #include <span>
 
-#include "pass/pass.h"
 #include "result/case_result.h"
 #include "workload/inference/compared_rows.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "pass/pass.h"
+#include "pass/accuracy_spec.h"
 #include "result/case_result.h"
 #include "workload/inference/compared_outputs.h"
 #include "workload/inference/compared_rows.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "pass/pass.h"
+#include "pass/accuracy_spec.h"
 #include "result/case_result.h"
 #include "workload/inference/compared_rows.h"
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a pass that compares outputs is told: limits, and what is asked beside them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace paceline::pass {
+
+// Limits of one output.
+struct Tolerance {
+  double max_rel_err = 0;
+  double centred_cosine = 0;
+  double max_abs_err = 0;  // an error up to this is accepted whatever its relative size
+  // Limit of the 0.98 quantile of the errors, over the reference's standard deviation.
+  double quantile_err = 0;
+  bool max_decides =
+      true;          // fp32, and where the user wrote max_rel_err; else the kind of output says which figure
+  double scale = 0;  // that standard deviation, where it is known from more samples; 0: of those compared
+  bool quantile_written = false;  // by the user: it decides for maps in fp32, too
+};
+
+// Limits that hold once the precision of a file was read back.
+struct PrecisionLimits {
+  std::string precision;
+  Tolerance tolerance;
+  double max_changed = 1;
+  bool outputs_decide_too = false;
+};
+
+// What is asked about accuracy beside the tolerance of the outputs (workload/inference/accuracy_gate.h).
+struct AccuracyQuestion {
+  std::string answers = "none";     // what the first output is: auto, or a kind (output_kind.h)
+  std::string answers_because;      // who says so, where it is not guessed
+  bool trained = false;             // weights from a file; random ones answer nearly alike to every input
+  bool outputs_decide_too = false;  // where the answers decide: limits the user wrote, and fp32
+  double max_changed = 1;           // accepted share of changed answers
+  double claim = 0;                 // "top-1 changes by less than this"; 0: nothing is claimed
+  std::string inputs;               // where they are from, in words
+  std::int64_t samples_asked = 0;
+  std::string labels_file;
+  std::vector<std::int64_t> labels;  // one a sample; empty: none
+  std::string expected_file;         // the reference outputs are the user's; empty: an engine made them
+};
+
+}  // namespace paceline::pass
