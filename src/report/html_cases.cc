@@ -183,9 +183,6 @@ std::string subjects_html(const CaseResult& one, Place place) {
   return out;
 }
 
-// With this many cases their details stay text until one is opened, which spares the browser building all.
-constexpr std::size_t kManyCases = 200;
-
 std::string detail_html(const ReportCase& entry, const RenderOptions& options, const SharedRows& shared,
                         bool lazily) {
   const CaseResult& one = *entry.one;

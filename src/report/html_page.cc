@@ -18,11 +18,14 @@ namespace {
 // cases, 30 from 1,000 on.
 constexpr std::size_t kPointsTimesCasesSquared = 30'000'000, kFewestPoints = 30;
 
-std::size_t points_of_case(std::span<const ReportRun> runs, std::size_t most) {
-  std::size_t cases = 0;
-  for (const ReportRun& run : runs) cases += run.result.cases.size();
+std::size_t points_of_case(std::size_t cases, std::size_t most) {
   if (cases == 0) return most;
   return std::min(most, std::max(kFewestPoints, kPointsTimesCasesSquared / (cases * cases)));
+}
+
+// With very many cases, the page's style asks for their number.
+std::string many_html(std::size_t cases) {
+  return cases > kManyCases ? fmt::format(" class=\"many\" style=\"--cases: {}\"", cases) : "";
 }
 
 using Values = std::map<std::string, std::string, std::less<>>;
@@ -73,7 +76,8 @@ std::string charts_note() {
 std::string render_html(std::span<const ReportRun> runs, const RenderOptions& asked) {
   if (runs.empty()) return {};
   RenderOptions options = asked;
-  options.max_points = points_of_case(runs, asked.max_points);
+  const std::size_t cases = side_by_side(runs).size();
+  options.max_points = points_of_case(cases, asked.max_points);
   const auto [subject_links, subject_sections] = subjects_html(runs);
   return fill(page_template(), {{"title", escape_html(page_title(runs))},
                                 {"style", std::string(page_style())},
@@ -84,6 +88,7 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
                                 {"main_charts", html_of(main_charts(runs))},
                                 {"subjects", subject_sections},
                                 {"subject_links", subject_links},
+                                {"many_cases", many_html(cases)},
                                 {"case_table", scrolling(bare_html_of(case_table(runs, Form::kPage)))},
                                 {"case_details", case_details_html(runs, options)},
                                 {"more_charts", html_of(more_charts(runs))},

@@ -20,6 +20,8 @@ TextOfRun environment_html, reproduce_html;
 std::string formulas_html();
 
 // html_cases.cc
+// With more cases, their details stay text until one is opened, which spares the browser building all.
+constexpr std::size_t kManyCases = 200;
 std::string case_details_html(std::span<const ReportRun> runs, const RenderOptions& options);
 
 // html_readings.cc: charts with their readings

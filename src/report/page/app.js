@@ -2,6 +2,7 @@
 // Adds charts, sorting, filtering and copying to a page that reads complete without them.
 "use strict";
 (() => {
+  document.documentElement.classList.add("complete");
   const data = JSON.parse(document.getElementById("data").textContent);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const narrow = () => innerWidth < 560;
@@ -344,13 +345,14 @@
 
   const drawn = new WeakSet();
 
-  // The library is most of the page; it is read when everything else stands.
+  // The library is most of the page; it is read when everything else stands. True: it was read now.
   function loadPlotly() {
     const text = document.getElementById("plotly");
-    if (!text) return;
+    if (!text) return false;
     const script = document.createElement("script");
     script.textContent = text.textContent;
     text.replaceWith(script);
+    return true;
   }
 
   function drawBox(box) {
@@ -375,17 +377,23 @@
     return bottom > 0 && top < innerHeight;
   }
 
-  // Charts are drawn one at a time, those in sight first: a large page can be read and scrolled meanwhile.
-  let queued = 0;
+  // Charts are drawn one at a time, those in sight first, while the reader does not scroll: neither they nor their library hold a page up.
+  const REST_MS = data.cases.length > MOST ? 300 : 0;
+  let queued = 0, moved = 0;
 
   function drawWaiting() {
     clearTimeout(queued);
     queued = setTimeout(() => {
       const boxes = waiting();
       if (boxes.length === 0) return;
-      drawBox(boxes.find(inSight) ?? boxes[0]);
+      if (!loadPlotly()) drawBox(boxes.find(inSight) ?? boxes[0]);
       drawWaiting();
-    });
+    }, Math.max(0, moved + REST_MS - performance.now()));
+  }
+
+  function move() {
+    moved = performance.now();
+    drawWaiting();
   }
 
   function redraw() {
@@ -489,7 +497,8 @@
     dark.addEventListener("change", redraw);
     matchMedia("(max-width: 560px)").addEventListener("change", redraw);
     addEventListener("beforeprint", () => waiting().forEach(drawBox));
-    addEventListener("load", drawWaiting);
+    addEventListener("scroll", move, { passive: true });
+    addEventListener("load", move);
     openTarget();
   }
   start();
