@@ -17,8 +17,6 @@ namespace paceline::analysis {
 namespace {
 
 using result::Benchmark;
-using result::CaseResult;
-using result::RunResult;
 
 struct Axis {
   std::string_view name;

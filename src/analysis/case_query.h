@@ -10,33 +10,35 @@
 // Answers questions about the cases of a run that findings, gates and reports share.
 namespace paceline::analysis {
 
+using result::CaseResult;
 using result::kPairsForClaim;
 using result::no_claim_reason;
 using result::pairs_for_claim;
+using result::RunResult;
 
 // The precision that was asked for where a model file runs in its own.
 inline constexpr std::string_view kOwnPrecision = "auto";
 
-bool is_ok(const result::CaseResult& one);
-const result::CaseResult* find_case(const result::RunResult& run, std::string_view case_id);
+bool is_ok(const CaseResult& one);
+const CaseResult* find_case(const RunResult& run, std::string_view case_id);
 
 // True when "faster" or "slower" may be said: at least six process pairs, and an interval that excludes 1.
 bool may_claim(const result::SpeedUp& speedup);
 
 // True when a measurement ended at its limit without a result: one of its processes did not reach the
 // precision asked for, and there are not six processes whose spread gives the interval instead.
-bool inconclusive(const result::CaseResult& one);
+bool inconclusive(const CaseResult& one);
 
 // Whether other cases of this run are compared with it.
-bool is_baseline(const result::RunResult& run, const result::CaseResult& one);
+bool is_baseline(const RunResult& run, const CaseResult& one);
 
 // Measured cases of a model that no other beats in both latency and throughput, lowest latency first: a case
 // is out when another has no higher median and no lower rate, and differs in one. Only points count here;
 // beaten() looks at intervals.
-std::vector<const result::CaseResult*> pareto_front(const result::RunResult& run, std::string_view model);
+std::vector<const CaseResult*> pareto_front(const RunResult& run, std::string_view model);
 // True when another case of the model is better in latency and throughput with disjoint intervals, among
 // cases that may be compared.
-bool beaten(const result::RunResult& run, const result::CaseResult& one);
+bool beaten(const RunResult& run, const CaseResult& one);
 
 // Names of the axes in which two benchmarks differ: model, engine, precision, layout, batch, world_size, …
 std::vector<std::string> differing_axes(const result::Benchmark& a, const result::Benchmark& b);
@@ -44,41 +46,39 @@ std::string axis_value(const result::Benchmark& benchmark, std::string_view axis
 
 // A measured case beside its baseline, where the two differ in one axis only; strongest effect first.
 struct Comparison {
-  const result::CaseResult* one = nullptr;
-  const result::CaseResult* baseline = nullptr;
+  const CaseResult* one = nullptr;
+  const CaseResult* baseline = nullptr;
 };
-std::vector<Comparison> comparisons(const result::RunResult& run, std::string_view axis);
+std::vector<Comparison> comparisons(const RunResult& run, std::string_view axis);
 
 // A copy of `one` with the speed-up against `base`, whatever its baseline is.
-result::CaseResult against(const result::RunResult& run, const result::CaseResult& one,
-                           const result::CaseResult& base);
+result::CaseResult against(const RunResult& run, const CaseResult& one, const CaseResult& base);
 
 // The case in words without one axis: "eager resnet50 at batch 8".
 std::string describe_without(const result::Benchmark& benchmark, std::string_view axis);
 
 // Describes an unfinished run (killed, interrupted, or still running) and how to continue it; else empty.
-std::string unfinished_text(const result::RunResult& run);
+std::string unfinished_text(const RunResult& run);
 
 std::string format_range(double low, double high, int digits = 3);  // "1.99–2.11"
 std::string format_range_of(const result::Estimate& estimate);      // empty without an interval
 
 // The rate that the case can sustain: its throughput; for a server its saturation, not the offered rate.
-result::Estimate rate_of(const result::CaseResult& one);
-std::string rate_words(
-    const result::CaseResult& one);  // "512 inputs/s (505–519)"; only where there is a rate
-std::string p50_words(const result::CaseResult& one);  // "p50 1.95 ms"
+result::Estimate rate_of(const CaseResult& one);
+std::string rate_words(const CaseResult& one);  // "512 inputs/s (505–519)"; only where there is a rate
+std::string p50_words(const CaseResult& one);   // "p50 1.95 ms"
 
-std::string list_labels(const std::vector<const result::CaseResult*>& cases, std::size_t shown = 3);
+std::string list_labels(const std::vector<const CaseResult*>& cases, std::size_t shown = 3);
 
 // The folder of the run: as given to the command, else the default in which it was written.
-std::string run_folder(const result::RunResult& run);
+std::string run_folder(const RunResult& run);
 // Quoted where a shell would interpret a blank or another character.
 std::string shell_word(const std::string& text);
 // The command that finishes the run and measures these cases again.
-std::string resume_command(const result::RunResult& run);
-std::string rerun_command(const result::RunResult& run, const std::vector<std::string>& case_ids);
+std::string resume_command(const RunResult& run);
+std::string rerun_command(const RunResult& run, const std::vector<std::string>& case_ids);
 // False for training that has left checkpoints: without checkpoint.resume, repeating it is refused, and with
 // it the epochs are already done, so that nothing is left to time.
-bool measures_again(const result::CaseResult& one);
+bool measures_again(const CaseResult& one);
 
 }  // namespace paceline::analysis

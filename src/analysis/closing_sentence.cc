@@ -18,9 +18,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::RunResult;
-
 // Axes in which two cases may differ while an inference of either is the same work.
 constexpr std::array<std::string_view, 7> kSameWork{"engine", "precision",   "layout", "threads",
                                                     "params", "timing_mode", "model"};

@@ -11,8 +11,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::Finding;
-
 constexpr std::array<FindingRule, 39> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},

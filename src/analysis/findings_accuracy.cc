@@ -9,12 +9,9 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
 using result::Correctness;
 using result::Estimate;
-using result::Finding;
 using result::Outcome;
-using result::RunResult;
 
 std::string percent(double share) {
   const double value = share * 100;

@@ -20,11 +20,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::Finding;
-using result::RunResult;
-using Cases = std::vector<const CaseResult*>;
-
 constexpr double kBuildSpreadFloor = 0.01;  // between builds; smaller spreads are not worth a warning
 
 std::vector<double> process_medians(const CaseResult& one) {

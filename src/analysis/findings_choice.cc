@@ -15,11 +15,7 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
 using result::Estimate;
-using result::Finding;
-using result::RunResult;
-using Cases = std::vector<const CaseResult*>;
 
 constexpr double kComputeBoundShare = 0.5;  // from this share on "compute-bound" may be said
 

@@ -15,11 +15,7 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
 using result::Estimate;
-using result::Finding;
-using result::RunResult;
-using Cases = std::vector<const CaseResult*>;
 
 struct Layout {
   std::int64_t instances = 1, threads = 1;

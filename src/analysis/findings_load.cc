@@ -15,11 +15,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::Finding;
-using result::RunResult;
-using Cases = std::vector<const CaseResult*>;
-
 constexpr double kKneeShare = 0.95;
 
 std::int64_t concurrency_of(const CaseResult& one) {

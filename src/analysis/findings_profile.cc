@@ -11,7 +11,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
 using result::OperatorProfile;
 
 constexpr double kMuchOfAStep = 0.20;

@@ -16,11 +16,7 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::Finding;
 using result::Outcome;
-using result::RunResult;
-using Cases = std::vector<const CaseResult*>;
 
 constexpr double kExpectedShare = 0.9;        // of the FLOPs in the precision that was asked for
 constexpr double kSpreadFactor = 2;           // spread between processes over the spread inside one

@@ -15,11 +15,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::Finding;
-using result::RunResult;
-using Cases = std::vector<const CaseResult*>;
-
 // Something a user may want. `score`: lower is better; `range`: interval of the score, to find rivals.
 struct Goal {
   std::string_view words;

@@ -14,10 +14,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::Finding;
-using result::RunResult;
-
 std::string pairs_text(const result::SpeedUp& speedup) {
   return fmt::format("{} process pairs", speedup.pairs);
 }

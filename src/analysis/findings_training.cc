@@ -17,9 +17,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
-using result::Finding;
-using result::RunResult;
 using result::Training;
 
 constexpr double kLateRank = 1.05;      // straggler index

@@ -19,7 +19,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
 using result::GateResult;
 
 struct Operator {

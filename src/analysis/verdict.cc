@@ -13,9 +13,7 @@
 namespace paceline::analysis {
 namespace {
 
-using result::CaseResult;
 using result::Outcome;
-using result::RunResult;
 
 constexpr std::size_t kModelsNamed = 2;
 

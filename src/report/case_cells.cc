@@ -18,8 +18,6 @@
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
-
 int decimals_of(const std::string& number) {
   const auto dot = number.find('.');
   return dot == std::string::npos ? 0 : static_cast<int>(number.size() - dot - 1);

@@ -15,8 +15,6 @@
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
-
 bool judged_by_answers(const CaseResult& one) {
   return analysis::is_ok(one) && one.correctness.judged_by == "answers" && one.correctness.top1_agreement;
 }

@@ -21,7 +21,6 @@ namespace paceline::report {
 namespace {
 
 using Json = nlohmann::json;
-using result::CaseResult;
 using result::Sample;
 
 constexpr double kToMs = 1e-6;

@@ -19,7 +19,6 @@
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
 using result::MetricValue;
 using Rows = std::vector<std::pair<std::string, std::string>>;
 

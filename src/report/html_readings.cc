@@ -12,7 +12,6 @@
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
 using Cases = std::vector<ReportCase>;
 
 // Measured cases that have a figure.

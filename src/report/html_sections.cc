@@ -18,7 +18,6 @@ namespace paceline::report {
 namespace {
 
 using result::Finding;
-using result::RunResult;
 
 // The worst grade among the measured cases; empty without any.
 std::string worst_grade_html(const RunResult& run) {

@@ -9,8 +9,6 @@
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
-
 constexpr std::string_view kLayerCaveat =
     "Profiling slows an engine down, small layers most, and what happens between layers is in none of them: "
     "read the shares, not the sum. Every layer is in layers.csv.";

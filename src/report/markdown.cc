@@ -20,8 +20,6 @@
 namespace paceline::report {
 namespace {
 
-using result::RunResult;
-
 // Inside backticks nothing is markup, but a terminal may display the document.
 std::string code_span(std::string text) {
   std::ranges::replace_if(

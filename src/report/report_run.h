@@ -10,17 +10,20 @@
 
 namespace paceline::report {
 
+using result::CaseResult;
+using result::RunResult;
+
 // A run with the samples that its report may draw, by case id (may be empty: then no distributions are
 // drawn).
 struct ReportRun {
-  result::RunResult result;
+  RunResult result;
   std::map<std::string, std::vector<result::Sample>> samples;
 };
 
 // A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).
 struct ReportCase {
   const ReportRun* run = nullptr;
-  const result::CaseResult* one = nullptr;
+  const CaseResult* one = nullptr;
   std::string letter;
 };
 std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; among several runs "A: resnet50 …"

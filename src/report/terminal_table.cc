@@ -18,8 +18,6 @@
 namespace paceline::report {
 namespace {
 
-using result::RunResult;
-
 constexpr std::size_t kMaxWidth = 100, kGap = 2;
 
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kReset = "\x1b[0m";

@@ -15,7 +15,6 @@
 namespace paceline::report {
 namespace {
 
-using result::CaseResult;
 using result::Number;
 using result::Training;
 
