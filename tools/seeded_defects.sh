@@ -77,6 +77,13 @@ defect restart_of_what_ends_alike src/result/reasons.cc \
   '/Reason\{"data"/,/kUsage/s/kEnds/kRestarts/' unit_run "$coordinated"
 defect last_result_not_written src/run/case/result_keeper.cc \
   '/^result::RunResult ResultKeeper::finish/,/^}/s/^  write_changed\(\);//' unit_run "$coordinated"
+launched='^unit_run\.(Launched|Following)\.'
+defect fault_again_after_restart src/run/ranks/launch.cc \
+  's/train\.inject\.clear\(\), //' unit_run "$launched"
+defect end_of_others_is_an_interrupt src/run/ranks/launch.cc \
+  's/if \(ended && !interrupt\)/if (false \&\& ended)/' unit_run "$launched"
+defect share_beyond_the_world src/run/ranks/launch.cc \
+  's/, world - place_\.rank\)/, world)/' unit_run "$launched"
 double=plugin_tensorrt_double_11
 defect misplaced_event plugins/tensorrt/plan_slot.cc \
   '/^  end_\.record/d; s/^  if .*!= Io::kNone\) fetch_outputs\(\);/&\n  end_.record(stream_);/' $double "^$double\."
