@@ -33,10 +33,14 @@ function(paceline_add_layer name)
 endfunction()
 
 # paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry per case; with
-# ONE_PROCESS one entry for all, because what they load takes longer than they do. A test takes two of the four slots of `make test`.
+# ONE_PROCESS one entry for all, because what they load takes longer than they do. A test takes two of the five slots of `make test`; those that
+# may take longest (TIMEOUT) are started first.
 function(paceline_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "ONE_PROCESS" "TIMEOUT;FIXTURE" "SOURCES;DEPENDS;LIBRARIES;LABELS")
-  if(NOT test_TIMEOUT)
+  set(cost 0)
+  if(test_TIMEOUT)
+    set(cost ${test_TIMEOUT})
+  else()
     set(test_TIMEOUT 120)
   endif()
   list(TRANSFORM test_DEPENDS PREPEND paceline::)
@@ -48,10 +52,10 @@ function(paceline_add_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   if(test_ONE_PROCESS)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} PROCESSORS 2 FIXTURES_REQUIRED "${test_FIXTURE}")
+    set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} COST ${cost} PROCESSORS 2 FIXTURES_REQUIRED "${test_FIXTURE}")
     return()
   endif()
   include(GoogleTest)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} PROCESSORS 2 FIXTURES_REQUIRED "${test_FIXTURE}")
+                       PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} COST ${cost} PROCESSORS 2 FIXTURES_REQUIRED "${test_FIXTURE}")
 endfunction()
