@@ -17,7 +17,7 @@ constexpr double kReads = 200;         // and at least as long as 200 reads of t
 constexpr double kLargestBatch = 4096;
 }  // namespace
 
-// Only what is read is put in order, the last place first: a sort would take twice the time of the reads.
+// Only what is read is put in order, the last place first: a whole sort takes longer than the reads.
 TimerCost timer_cost(std::vector<std::int64_t> steps_ns) {
   auto end = steps_ns.end();
   const auto in_order = [&](std::size_t index) {

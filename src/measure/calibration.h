@@ -37,6 +37,7 @@ struct Calibration {
   OsNoise os_noise;
 };
 
+// Of back-to-back reads of the clock, at least one.
 TimerCost timer_cost(std::vector<std::int64_t> steps_ns);
 // Shortest iteration that may be timed alone: max(1000 * resolution, 200 * cost of a read).
 double per_iteration_limit_ns(const TimerCost& timer);

@@ -238,21 +238,22 @@ class Damaged(cli.CliTest):
 
     def test_records_that_are_pipes_and_devices(self):
         """Nothing waits for them: a report does without, and what they were for is measured again."""
-        for name in ("timed-0.jsonl", "check.jsonl"):
-            for kind, make, words in (("device", lambda p: os.symlink("/dev/zero", p), "it is a device"), ("pipe", os.mkfifo, "nobody has written")):
-                with self.subTest(name=name, kind=kind):
-                    run = self.folder / f"{kind}-{name}"
-                    shutil.copytree(self.run_dir, run)
-                    (run / "passes" / name).unlink()
-                    make(run / "passes" / name)
-                    form = "html" if name == "check.jsonl" else "text"
-                    self.assert_code(self.run_cli("report", "-s", run, "-f", form, "--output", f"r.{form}", timeout=30), 0)
-                    result = self.run_cli("run", "--resume", run, timeout=30)
-                    self.assert_code(result, 0)
-                    self.assertIn(f"passes/{name}", result.err)
-                    self.assertIn(words, result.err)
-                    self.assertTrue((run / "passes" / name).is_file())
-                    self.assert_samples_once(run, self.summary(run)["cases"][0]["case_id"], 1, 5)
+        def check(name, kind, make, words):
+            run = self.folder / f"{kind}-{name}"
+            shutil.copytree(self.run_dir, run)
+            (run / "passes" / name).unlink()
+            make(run / "passes" / name)
+            for form in ("text", "html"):
+                self.assert_code(self.run_cli("report", "-s", run, "-f", form, "--output", f"{run.name}.{form}", timeout=30), 0)
+            result = self.run_cli("run", "--resume", run, timeout=30)
+            self.assert_code(result, 0)
+            self.assertIn(f"passes/{name}", result.err)
+            self.assertIn(words, result.err)
+            self.assertTrue((run / "passes" / name).is_file())
+            self.assert_samples_once(run, self.summary(run)["cases"][0]["case_id"], 1, 5)
+
+        kinds = (("device", lambda p: os.symlink("/dev/zero", p), "it is a device"), ("pipe", os.mkfifo, "nobody has written"))
+        cli.at_once(check, [(name, *kind) for name in ("timed-0.jsonl", "check.jsonl") for kind in kinds])
 
     def test_resume_mixes_no_two_models(self):
         """Another file under the same name: the case is measured anew, all repetitions of it, and nothing is lost."""

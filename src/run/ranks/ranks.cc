@@ -293,7 +293,8 @@ class Ranks {
 process::WorkerOutcome run_ranks(const process::WorkerRequest& request, const std::atomic<bool>& interrupt,
                                  const process::OnProgress& on_progress) {
   auto share = request.share;
-  if (share.count == 0) share.count = share.cpus_ranks = static_cast<int>(request.spec.world_size);
+  if (share.count == 0) share.count = static_cast<int>(request.spec.world_size);
+  if (share.cpus_ranks == 0) share.cpus_ranks = share.count;
   Ranks ranks(request, share, interrupt, on_progress);
   const auto verdict = ranks.watch(request.timeout_s, interrupt);
   auto& speaker = ranks.speaker();

@@ -165,6 +165,18 @@ TEST(Html, AServerShowsItsRequestsFirst) {
   EXPECT_EQ(count(markup({sample_report()}), "data-chart=\"stages\""), 0U);
 }
 
+TEST(Html, LinesOfAChartAreNamedByWhatTellsThemApart) {
+  auto run = sample_report();
+  const auto before = data_of(page_of({run}));
+  for (auto& one : run.result.cases) one.benchmark.params["weights_seed"] = "5";
+  run.result.cases[0].benchmark.params["max_batch"] = "4";
+  const auto data = data_of(page_of({run}));
+  EXPECT_EQ(data["cases"][0]["series"], "eager fp32 max batch 4");
+  EXPECT_EQ(data["cases"][1]["series"], before["cases"][1]["series"]);
+  run.result.cases[0].benchmark.params["weights_seed"] = "6";
+  EXPECT_EQ(data_of(page_of({run}))["cases"][0]["series"], "eager fp32 max batch 4 weights seed 6");
+}
+
 TEST(Html, EvidenceAndEnvironmentAreFolded) {
   const std::string page = markup({sample_report()});
   EXPECT_EQ(count(page, "<details open"), 0U);
