@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@ namespace paceline::cluster {
 namespace {
 
 constexpr std::chrono::milliseconds kAnswerEvery{50};
+constexpr int kRanksAtOnce = 64;  // the store has others to serve
 constexpr Pauses kWelcomePauses{std::chrono::milliseconds(10), std::chrono::milliseconds(200)};
 
 std::string hello_key(int rank) {
@@ -68,8 +70,9 @@ GenerationLeader::~GenerationLeader() {
 void GenerationLeader::answer() {
   std::map<int, std::string> answered;
   try {
-    for (; !over_; std::this_thread::sleep_for(kAnswerEvery))
-      for (int rank = 1; rank < world_; ++rank) {
+    for (int rank = 1; !over_; std::this_thread::sleep_for(kAnswerEvery))
+      for (int asked = 0; asked < std::min(kRanksAtOnce, world_ - 1);
+           ++asked, rank = rank % (world_ - 1) + 1) {
         const auto word = store_.get(hello_key(rank));
         if (!word || answered[rank] == *word) continue;
         store_.set(welcome_key(rank), welcome_text(generation_, *word));

@@ -13,6 +13,9 @@ class PrefixedStore : public plugin::Store {
   PrefixedStore(plugin::Store& all, std::string prefix) : all_(&all), prefix_(std::move(prefix)) {}
   void set(const std::string& key, const std::string& value) override { all_->set(prefix_ + key, value); }
   std::optional<std::string> get(const std::string& key) override { return all_->get(prefix_ + key); }
+  std::optional<std::string> wait_for(const std::string& key, double timeout_s) override {
+    return all_->wait_for(prefix_ + key, timeout_s);
+  }
   std::string set_if_absent(const std::string& key, const std::string& value) override {
     return all_->set_if_absent(prefix_ + key, value);
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
@@ -20,8 +21,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Pauses kRollPauses{milliseconds(2), milliseconds(200)};
-constexpr double kHearingS = 2;  // how long the serving rank waits until a refusal was read
-constexpr std::string_view kRefusedKey = "roll/refused";
+constexpr double kHearingS = 2;     // how long the serving rank waits until a refusal was read
+constexpr double kWaitPartS = 0.5;  // between two looks at the interrupt
+// Who has come, or why nobody goes on: the first word counts for all ranks.
+constexpr std::string_view kVerdictKey = "roll/verdict";
+constexpr std::string_view kLateKey = "roll/late";  // who names the missing ranks where rank 0 does not
 
 std::string member_key(int rank) {
   return fmt::format("roll/{}", rank);
@@ -59,10 +63,37 @@ struct Refusal {
 std::string to_text(const Refusal& r) {
   return nlohmann::json{{"late", r.code == ErrorCode::kTimeout}, {"sentence", r.sentence}}.dump();
 }
-Refusal refusal_in(const std::string& text) {
+// Nullopt for a roster.
+std::optional<Refusal> refusal_in(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return {ErrorCode::kConfig, text};
-  return {json.value("late", false) ? ErrorCode::kTimeout : ErrorCode::kConfig, json.value("sentence", text)};
+  if (!json.is_object()) return Refusal{ErrorCode::kConfig, text};
+  if (!json.contains("sentence")) return std::nullopt;
+  return Refusal{json.value("late", false) ? ErrorCode::kTimeout : ErrorCode::kConfig, json.at("sentence")};
+}
+
+// The roster as every rank reads it: what all agree on once, and places that many ranks share once.
+std::string to_text(const std::vector<Member>& roster) {
+  auto members = nlohmann::json::array(), places = nlohmann::json::array();
+  std::map<nlohmann::json, std::size_t> known;
+  for (const auto& m : roster) {
+    const nlohmann::json place{m.host, m.machine, m.cpus};
+    const auto [it, fresh] = known.try_emplace(place, known.size());
+    if (fresh) places.push_back(place);
+    members.push_back({it->second, m.process_id, m.attempt});
+  }
+  return nlohmann::json{{"places", places}, {"members", members}}.dump();
+}
+
+// `self` has what all agree on.
+std::vector<Member> roster_in(const std::string& text, const Member& self) {
+  const auto json = nlohmann::json::parse(text);
+  std::vector<Member> roster;
+  for (const auto& m : json.at("members")) {
+    const auto& place = json.at("places").at(m.at(0).get<std::size_t>());
+    roster.push_back({static_cast<int>(roster.size()), self.world, place.at(0), m.at(1), self.version,
+                      self.plan_hash, place.at(1), m.at(2), place.at(2).get<std::vector<int>>()});
+  }
+  return roster;
 }
 
 // What must be equal on all ranks, and the message when it is not.
@@ -89,21 +120,24 @@ std::string disagreement(const Member& a, const Member& b) {
   return {};
 }
 
+// Rank 0 collects the members and publishes the roster, the others register and wait for it: each rank asks
+// the store a few questions, however many ranks there are.
 class RollCall {
  public:
   RollCall(plugin::Store& store, const Member& self, double timeout_s, int ranks,
            const std::atomic<bool>* interrupt)
-      : store_(store), self_(self), timeout_s_(timeout_s), ranks_(ranks), interrupt_(interrupt) {}
+      : store_(store),
+        self_(self),
+        timeout_s_(timeout_s),
+        deadline_(deadline_in(timeout_s)),
+        ranks_(ranks),
+        interrupt_(interrupt) {}
 
   std::vector<Member> run() {
     register_self();
-    ask_until(deadline_in(timeout_s_), kRollPauses, [&] { return interrupted() || look() || refused(); });
-    if (interrupted()) throw Error(ErrorCode::kUnavailable, "interrupted");
-    if (!refusal_.sentence.empty()) refuse(refusal_);
-    if (!complete()) refuse({ErrorCode::kTimeout, missing()});
-    std::vector<Member> roster;
-    for (const auto& [rank, member] : present_) roster.push_back(member);
-    return roster;
+    const auto verdict = self_.rank == 0 ? lead() : follow();
+    if (const auto refusal = refusal_in(verdict)) end_refused(*refusal);
+    return roster_in(verdict, self_);
   }
 
  private:
@@ -124,61 +158,110 @@ class RollCall {
           ErrorCode::kConfig,
           fmt::format("another training meets at this address: {} keeps its store there; choose another port",
                       words(first)));
-    refuse({ErrorCode::kConfig,
-            fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own",
-                        mine.rank, words(first), words(mine))});
+    const Refusal twins{
+        ErrorCode::kConfig,
+        fmt::format("two processes are rank {}: {} and {}; give every process a rank of its own", mine.rank,
+                    words(first), words(mine))};
+    end_refused(refusal_in(publish(to_text(twins))).value_or(twins));
   }
 
-  [[nodiscard]] bool interrupted() const { return interrupt_ && *interrupt_; }
-  [[nodiscard]] bool complete() const { return present_.size() == static_cast<std::size_t>(self_.world); }
+  void check_interrupt() const {
+    if (interrupt_ && *interrupt_) throw Error(ErrorCode::kUnavailable, "interrupted");
+  }
 
-  // Notes which ranks have come. True when all are here or one does not fit.
-  bool look() {
-    for (int rank = 0; rank < self_.world; ++rank) {
-      if (present_.contains(rank)) continue;
-      const auto member = registered(store_, rank);
-      if (!member) continue;
-      refusal_.sentence = disagreement(self_, *member);
-      if (!refusal_.sentence.empty()) return true;
-      present_[rank] = *member;
+  std::string publish(const std::string& verdict) {
+    return store_.set_if_absent(std::string(kVerdictKey), verdict);
+  }
+
+  // Rank 0. It asks for one rank after the other, so that waiting for one costs no questions about the
+  // others.
+  std::string lead() {
+    std::optional<std::string> verdict;
+    const bool over = ask_until(deadline_, kRollPauses, [&] {
+      check_interrupt();
+      if (collect()) verdict = publish(to_text(roster()));
+      if (!verdict) verdict = store_.get(std::string(kVerdictKey));
+      return verdict.has_value();
+    });
+    return over ? *verdict : publish(to_text(late()));
+  }
+
+  // True when all are here.
+  bool collect() {
+    for (; next_ < self_.world; ++next_) {
+      if (present_.contains(next_)) continue;
+      const auto member = registered(store_, next_);
+      if (!member) return false;
+      if (auto words = disagreement(self_, *member); !words.empty()) {
+        publish(to_text(Refusal{ErrorCode::kConfig, std::move(words)}));
+        return false;
+      }
+      present_[next_] = *member;
     }
-    return complete();
+    return true;
   }
 
-  bool refused() {
-    const auto text = store_.get(std::string(kRefusedKey));
-    if (text) refusal_ = refusal_in(*text);
-    return text.has_value();
+  [[nodiscard]] std::vector<Member> roster() const {
+    std::vector<Member> all;
+    for (const auto& [rank, member] : present_) all.push_back(member);
+    return all;
   }
 
-  [[nodiscard]] std::string missing() const {
+  // Rank 0 may wait for a rank below this one, so that mistakes of this one are found out here.
+  std::string follow() {
+    if (const auto leader = wait_for(member_key(0)))
+      if (auto words = disagreement(self_, from_text(*leader)); !words.empty())
+        return publish(to_text(Refusal{ErrorCode::kConfig, std::move(words)}));
+    if (auto verdict = wait_for(std::string(kVerdictKey))) return *verdict;
+    const auto mine = std::to_string(self_.rank);
+    if (store_.set_if_absent(std::string(kLateKey), mine) != mine)  // another one names the missing ranks
+      if (auto verdict = store_.wait_for(std::string(kVerdictKey), kHearingS)) return *verdict;
+    return publish(to_text(late()));
+  }
+
+  // Until the deadline; nullopt then.
+  std::optional<std::string> wait_for(const std::string& key) {
+    for (;;) {
+      check_interrupt();
+      const std::chrono::duration<double> left = deadline_ - std::chrono::steady_clock::now();
+      auto value = store_.wait_for(key, std::clamp(left.count(), 0.0, interrupt_ ? kWaitPartS : timeout_s_));
+      if (value || left.count() <= 0) return value;
+    }
+  }
+
+  // Looks for every rank once more.
+  Refusal late() {
     std::vector<std::string> absent, hosts;
-    for (int rank = 0; rank < self_.world; ++rank)
+    for (int rank = 0; rank < self_.world; ++rank) {
+      if (!present_.contains(rank))
+        if (const auto member = registered(store_, rank)) present_[rank] = *member;
       if (!present_.contains(rank)) absent.push_back(std::to_string(rank));
+    }
     for (const auto& [rank, member] : present_) hosts.push_back(fmt::format("{} on {}", rank, member.host));
-    return fmt::format(
-        "missing ranks: {} (of {}, after {:g} s; here are {}); see that they start and reach the store, or "
-        "give them longer with --rdzv-timeout",
-        join(absent, ", "), self_.world, timeout_s_, join(hosts, ", "));
+    return {
+        ErrorCode::kTimeout,
+        fmt::format("missing ranks: {} (of {}, after {:g} s; here are {}); see that they start and reach the "
+                    "store, or give them longer with --rdzv-timeout",
+                    join(absent, ", "), self_.world, timeout_s_, join(hosts, ", "))};
   }
 
-  // The first refusal counts for all ranks.
-  [[noreturn]] void refuse(const Refusal& refusal) {
-    const auto first = refusal_in(store_.set_if_absent(std::string(kRefusedKey), to_text(refusal)));
+  [[noreturn]] void end_refused(const Refusal& refusal) {
     try {
       for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
       if (self_.rank == 0) wait_until_heard();
     } catch (const Error&) {
-      throw Error(first.code, first.sentence);  // the rank that serves the store has read it and may be gone
+      throw Error(refusal.code,
+                  refusal.sentence);  // the rank that serves the store has read it and may be gone
     }
-    throw Error(first.code, first.sentence);
+    throw Error(refusal.code, refusal.sentence);
   }
 
   // The store may end with this process, so registered ranks, and a twin of one of them, get time to read.
   void wait_until_heard() {
     std::this_thread::sleep_for(kRollPauses.longest * 2);
+    int rank = 1;
     ask_until(deadline_in(kHearingS), kRollPauses, [&] {
-      for (int rank = 1; rank < self_.world; ++rank)
+      for (; rank < self_.world; ++rank)
         if (store_.get(member_key(rank)) && !store_.get(heard_key(rank))) return false;
       return true;
     });
@@ -187,10 +270,11 @@ class RollCall {
   plugin::Store& store_;
   Member self_;
   double timeout_s_;
+  Deadline deadline_;
   int ranks_;
   const std::atomic<bool>* interrupt_;
   std::map<int, Member> present_;
-  Refusal refusal_;
+  int next_ = 0;  // rank 0: the lowest rank that it has not seen
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ Json answer_to(plugin::Store& store, const Json& question) {
     const std::string ask = question.at("ask"), key = question.at("key");
     if (ask == "set") return store.set(key, question.at("value")), Json::object();
     if (ask == "set_if_absent") return {{"value", store.set_if_absent(key, question.at("value"))}};
-    const auto value = store.get(key);
+    const auto value = ask == "wait" ? store.wait_for(key, question.at("timeout_s")) : store.get(key);
     return value ? Json{{"value", *value}} : Json::object();
   } catch (const std::exception& e) {
     return {{"error", e.what()}};

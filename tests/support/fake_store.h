@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/ask_until.h"
 #include "base/error.h"
 #include "plugin/rank_group.h"
 
@@ -23,6 +24,14 @@ class FakeStore : public plugin::Store {
     require();
     const auto found = values_.find(key);
     return found == values_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::optional<std::string> wait_for(const std::string& key, double timeout_s) override {
+    std::optional<std::string> value;
+    ask_until(deadline_in(timeout_s), {std::chrono::milliseconds(1), std::chrono::milliseconds(5)}, [&] {
+      value = get(key);
+      return value.has_value();
+    });
+    return value;
   }
   std::string set_if_absent(const std::string& key, const std::string& value) override {
     const std::lock_guard lock(mutex_);

@@ -151,6 +151,14 @@ class SpinStore : public plugin::Store {
   }
   void set(const std::string& key, const std::string& value) override { ask("set", key, value); }
   std::optional<std::string> get(const std::string& key) override { return ask("get", key, ""); }
+  std::optional<std::string> wait_for(const std::string& key, double timeout_s) override {
+    std::optional<std::string> value;
+    ask_until(deadline_in(timeout_s), {std::chrono::milliseconds(1), std::chrono::milliseconds(20)}, [&] {
+      value = get(key);
+      return value.has_value();
+    });
+    return value;
+  }
   std::string set_if_absent(const std::string& key, const std::string& value) override {
     return ask("set_if_absent", key, value).value();
   }

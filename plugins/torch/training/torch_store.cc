@@ -121,6 +121,16 @@ std::optional<std::string> TorchStore::get(const std::string& key) {
   });
 }
 
+// The library throws at the end of the time; a store that is gone is found out by the question that follows.
+std::optional<std::string> TorchStore::wait_for(const std::string& key, double timeout_s) {
+  try {
+    keys_->wait({key}, as_milliseconds(timeout_s));
+  } catch (const std::exception&) {
+    return get(key);
+  }
+  return get(key);
+}
+
 std::string TorchStore::set_if_absent(const std::string& key, const std::string& value) {
   return ask([&] {
     const auto bytes = keys_->compareSet(key, {}, as_bytes(value));

@@ -15,6 +15,7 @@ class TorchStore : public plugin::Store {
   explicit TorchStore(const plugin::Rendezvous& where);
   void set(const std::string& key, const std::string& value) override;
   std::optional<std::string> get(const std::string& key) override;
+  std::optional<std::string> wait_for(const std::string& key, double timeout_s) override;
   std::string set_if_absent(const std::string& key, const std::string& value) override;
   int port() const override;
 

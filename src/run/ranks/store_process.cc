@@ -21,6 +21,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kAnswerPollMs = 200;
+constexpr double kWaitPartS = 2;
 constexpr double kAnswerS = 30;  // an answer takes microseconds, or the network is down
 constexpr const char* kMute = "the store does not answer: its host or the network is down";
 
@@ -104,6 +105,16 @@ void StoreProcess::set(const std::string& key, const std::string& value) {
 std::optional<std::string> StoreProcess::get(const std::string& key) {
   const auto reply = ask({{"ask", "get"}, {"key", key}});
   return reply.contains("value") ? std::optional(reply.at("value").get<std::string>()) : std::nullopt;
+}
+
+// Other threads ask between two parts of the wait.
+std::optional<std::string> StoreProcess::wait_for(const std::string& key, double timeout_s) {
+  for (double left_s = timeout_s;; left_s -= kWaitPartS) {
+    const auto reply =
+        ask({{"ask", "wait"}, {"key", key}, {"timeout_s", std::clamp(left_s, 0.0, kWaitPartS)}});
+    if (reply.contains("value")) return reply.at("value").get<std::string>();
+    if (left_s <= kWaitPartS) return std::nullopt;
+  }
 }
 
 std::string StoreProcess::set_if_absent(const std::string& key, const std::string& value) {

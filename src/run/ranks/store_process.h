@@ -31,6 +31,7 @@ class StoreProcess : public plugin::Store {
   StoreProcess(const StoreRequest& request, const std::atomic<bool>& interrupt);
   void set(const std::string& key, const std::string& value) override;
   std::optional<std::string> get(const std::string& key) override;
+  std::optional<std::string> wait_for(const std::string& key, double timeout_s) override;
   std::string set_if_absent(const std::string& key, const std::string& value) override;
   [[nodiscard]] int port() const override { return port_; }
 

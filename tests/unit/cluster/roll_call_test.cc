@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 #include "base/error.h"
@@ -73,6 +74,23 @@ TEST(RollCall, MissingRanksAreNamedToEverybody) {
                  {"missing ranks: 3, 5 (of 6, after 0.3 s", "4 on hostB", "--rdzv-timeout"});
 }
 
+// A rank that waits for another one hears of its own mistake at once.
+TEST(RollCall, AMistakeIsFoundBehindAMissingRank) {
+  FakeStore store;
+  auto other = member(3, 4, "hostB");
+  other.plan_hash = "other";
+  const auto begin = std::chrono::steady_clock::now();
+  expect_refusal(call_all(store, {member(0, 4), member(2, 4), other}, 20), ErrorCode::kConfig,
+                 {"different plans"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST(RollCall, TheMissingAreNamedWithoutRankZero) {
+  FakeStore store;
+  expect_refusal(call_all(store, {member(1, 4), member(3, 4)}, 0.3), ErrorCode::kTimeout,
+                 {"missing ranks: 0, 2 (of 4", "1 on hostA, 3 on hostA"});
+}
+
 TEST(RollCall, WorldsOfTwoSizes) {
   FakeStore store;
   expect_refusal(call_all(store, {member(0, 2), member(1, 3)}), ErrorCode::kConfig,
@@ -113,7 +131,7 @@ TEST(RollCall, TheStoreOfAnotherTrainingIsLeftAlone) {
   while (!registered(store, 0)) std::this_thread::yield();
   expect_refusal(call_all(store, {member(0, 2)}), ErrorCode::kConfig,
                  {"another training meets at this address: rank 0 on hostB (process 100)"});
-  EXPECT_FALSE(store.get("roll/refused"));
+  EXPECT_FALSE(store.get("roll/verdict"));
   other.join();
 }
 
@@ -129,7 +147,7 @@ TEST(RollCall, AnInterruptEndsTheWait) {
   FakeStore store;
   const std::atomic<bool> now{true};
   EXPECT_THROW(roll_call(store, member(0, 2), 60, 1, &now), Error);
-  EXPECT_FALSE(store.get("roll/refused"));  // the others need not end
+  EXPECT_FALSE(store.get("roll/verdict"));  // the others need not end
 }
 
 TEST(RollCall, CpusAreToldToEverybody) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The roll call of many ranks over the real store.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "cluster/roll_call.h"
+#include "training_driver.h"
+
+namespace paceline::torch_test {
+namespace {
+
+// Passes questions on, and counts them.
+class CountingStore : public plugin::Store {
+ public:
+  CountingStore(plugin::Store& store, std::atomic<std::int64_t>& asked) : store_(store), asked_(asked) {}
+  void set(const std::string& key, const std::string& value) override { ++asked_, store_.set(key, value); }
+  std::optional<std::string> get(const std::string& key) override { return ++asked_, store_.get(key); }
+  std::optional<std::string> wait_for(const std::string& key, double timeout_s) override {
+    return ++asked_, store_.wait_for(key, timeout_s);
+  }
+  std::string set_if_absent(const std::string& key, const std::string& value) override {
+    return ++asked_, store_.set_if_absent(key, value);
+  }
+  [[nodiscard]] int port() const override { return store_.port(); }
+
+ private:
+  plugin::Store& store_;
+  std::atomic<std::int64_t>& asked_;
+};
+
+// Two descriptors a connection, and both of its ends are here.
+void allow_descriptors(rlim_t wanted) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, wanted));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+struct Called {
+  std::int64_t asked = 0;
+  double seconds = 0;
+  int complete = 0;
+};
+
+// Every rank is a thread with a connection of its own.
+Called call_roll(int world) {
+  const Listener listener;
+  const auto server = connect(listener, true, 60);
+  std::vector<std::shared_ptr<plugin::Store>> stores{server};
+  {
+    // Clients ask for the name of their host, which takes seconds where nobody answers.
+    std::mutex mutex;
+    std::vector<std::jthread> threads;
+    for (int rank = 1; rank < world; ++rank)
+      threads.emplace_back([&] {
+        auto store = connect(listener, false, 60);
+        const std::lock_guard lock(mutex);
+        stores.push_back(std::move(store));
+      });
+  }
+  std::atomic<std::int64_t> asked{0};
+  std::atomic<int> complete{0};
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < world; ++rank)
+      threads.emplace_back([&, rank] {
+        CountingStore counting(*stores[static_cast<std::size_t>(rank)], asked);
+        auto self = cluster::this_process(rank, world, "plan");
+        self.cpus = {rank % 8};
+        const auto roster = cluster::roll_call(counting, self, 60);
+        complete += roster.size() == static_cast<std::size_t>(world) &&
+                    roster[static_cast<std::size_t>(rank)].cpus == self.cpus;
+      });
+  }
+  return {asked, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), complete};
+}
+
+// A rank asks: who am I, who is rank 0, who is there. Rank 0 asks once for each rank, and while it waits.
+TEST(RollCallOverTheStore, AThousandRanksMeetWithAFewQuestionsEach) {
+  allow_descriptors(8192);
+  const auto few = call_roll(64), many = call_roll(1024);
+  EXPECT_EQ(few.complete, 64);
+  EXPECT_EQ(many.complete, 1024);
+  EXPECT_LE(static_cast<double>(many.asked) / 1024, 1.5 * static_cast<double>(few.asked) / 64);
+  EXPECT_LE(many.asked, 8 * 1024);
+  EXPECT_LT(many.seconds, 10);
+  RecordProperty("seconds", std::to_string(many.seconds));
+  std::printf("64 ranks: %lld questions, %.2f s; 1024 ranks: %lld questions, %.2f s\n",
+              static_cast<long long>(few.asked), few.seconds, static_cast<long long>(many.asked),
+              many.seconds);
+}
+
+}  // namespace
+}  // namespace paceline::torch_test
