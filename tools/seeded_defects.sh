@@ -56,6 +56,12 @@ defect wrong_quantile_rank src/stats/quantile.cc \
   's/ \* ppm \+ kPpmOne - 1\) \/ kPpmOne/ * ppm) \/ kPpmOne/' unit_stats '^unit_stats\.'
 defect wrong_interval_rank src/stats/order_statistics.cc \
   's/below_u \+ 1 : 0/below_u : 0/' unit_stats '^unit_stats\.'
+defect bus_of_every_rank src/base/collective.h \
+  's/static_cast<double>\(ranks - 1\)/static_cast<double>(ranks)/' unit_result '^unit_result\.Collectives'
+defect fastest_rank_counts src/result/summarize_collective.cc \
+  's/longest = std::max\(longest/longest = std::min(longest/' unit_result '^unit_result\.Collectives'
+defect unweighted_fit src/stats/link_fit.cc \
+  's/= 1 \/ \(p\.seconds \* p\.seconds\)/= 1/' unit_stats '^unit_stats\.LinkFit'
 defect dropped_sample src/measure/timed_loop.h \
   's/^    finish\(result_, /    if (!result_.samples.empty()) result_.samples.pop_back();\n&/' unit_measure '^unit_measure\.'
 defect missing_interval_is_zero src/report/case_cells.cc \

@@ -33,8 +33,9 @@ constexpr plugin::ExporterEntry kExporters[] = {
 };
 constexpr plugin::TrainerEntry kTrainers[] = {{"cpu", make_cpu_trainer}};
 constexpr plugin::BackendEntry kBackends[] = {{"gloo", connect_store, join_gloo}};
-const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch", library_versions, kEngines,
-                                kExporters,          {},      kTrainers,        kBackends};
+constexpr plugin::CommunicatorEntry kCommunicators[] = {{"gloo", make_communicator}};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "torch",   library_versions, kEngines, kExporters, {},
+                                kTrainers,           kBackends, kCommunicators};
 
 }  // namespace
 }  // namespace paceline::torch_plugin

@@ -124,6 +124,16 @@ std::string rate_sentence(const RunResult& run, const CaseResult& a, const CaseR
                      range_of(*judged.ratio));
 }
 
+// What one sample of a case of each kind is.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kIterations{
+    {{"training", "a step"}, {"collective", "an operation of the largest size"}, {"sleep", "a sleep"}}};
+
+std::string_view iteration_name(const CaseResult& one) {
+  for (const auto& [kind, name] : kIterations)
+    if (kind == one.benchmark.kind) return name;
+  return "an inference";
+}
+
 std::string single_sentence(const CaseResult& one) {
   const auto& p50 = one.headline.p50_ns;
   if (!p50.value || one.benchmark.scenario != "sync") return {};
@@ -140,8 +150,8 @@ std::string single_sentence(const CaseResult& one) {
       : one.headline.scope != result::kBetweenProcess
           ? fmt::format("; of {}, the next one may differ", plural(std::ssize(one.repetitions), "process"))
           : "";
-  return fmt::format("{} takes {} {}{}{}{}.", one.label, format_duration_ns(*p50.value),
-                     one.training.empty() ? "an inference" : "a step", range, rate, doubt);
+  return fmt::format("{} takes {} {}{}{}{}.", one.label, format_duration_ns(*p50.value), iteration_name(one),
+                     range, rate, doubt);
 }
 
 std::string pair_sentence(const RunResult& run, const CaseResult& a, const CaseResult& b) {

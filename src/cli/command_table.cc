@@ -29,6 +29,9 @@ constexpr std::array kCommands{
     Command{"train", "", "[--model NAME] [options] | -c PLAN.yaml",
             "train a model on one or more ranks, measured step by step; also under torchrun, mpirun, srun",
             config::kTrain, train_command},
+    Command{"comm", "", "[--collective NAME,…] [options]",
+            "measure collectives between ranks, size by size, with the flags and columns of nccl-tests",
+            config::kComm, comm_command},
     Command{"export", "", "--model NAME --output FILE [options]",
             "write a built-in model, with its weights, as ONNX or TorchScript; no Python needed",
             config::kExport, export_command},
@@ -127,8 +130,9 @@ bool is_option(const std::string& word) {
   std::string name = typed == words.end() ? "" : *typed;
   if (typed != words.end()) words.erase(typed);
   if (name.empty()) {
-    constexpr std::array kOrder{config::kInfer, config::kTrain,  config::kRun,      config::kReport,
-                                config::kBuild, config::kExport, config::kValidate, config::kSchema};
+    constexpr std::array kOrder{config::kInfer,  config::kTrain,    config::kComm,
+                                config::kRun,    config::kReport,   config::kBuild,
+                                config::kExport, config::kValidate, config::kSchema};
     const auto best = std::min_element(kOrder.begin(), kOrder.end(), [&](unsigned a, unsigned b) {
       return not_taken(words, a) < not_taken(words, b);
     });

@@ -34,6 +34,7 @@ std::vector<std::string> schema_topics();  // topics of the command schema
 ExitCode run_command(const Context& context);  // run, benchmark
 ExitCode infer_command(const Context& context);
 ExitCode train_command(const Context& context);
+ExitCode comm_command(const Context& context);
 ExitCode validate_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);

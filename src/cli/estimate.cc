@@ -16,6 +16,7 @@
 #include "host/fma_probe.h"
 #include "pass/train_spec.h"
 #include "run/case/case_settings.h"
+#include "run/collective/collective_factory.h"
 #include "stats/quantile.h"
 #include "stats/queueing.h"
 #include "workload/inference/capacity.h"
@@ -177,12 +178,23 @@ double sleep_seconds(const config::Case& c, double repetitions, Times times) {
   return repetitions * (kStartS + measure_seconds(c.settings, iteration, times));
 }
 
+// Each size in both places; those that are large enough last as long as their transfer.
+double collective_seconds(const config::Case& c, double repetitions, Times) {
+  constexpr double kBytesPerS = 1e9, kPlaces = 2;
+  double seconds = kStartS;
+  for (const auto bytes : run::swept_sizes(c.settings))
+    seconds += kPlaces * (c.settings.number("size_time_s") +
+                          2 * c.settings.number("iterations") * static_cast<double>(bytes) / kBytesPerS);
+  return repetitions * seconds;
+}
+
 struct Estimate {
   config::WorkloadKind kind;
   double (*seconds)(const config::Case& c, double repetitions, Times times);
 };
 constexpr std::array kEstimates{Estimate{config::WorkloadKind::kInference, inference_seconds},
                                 Estimate{config::WorkloadKind::kTraining, training_seconds},
+                                Estimate{config::WorkloadKind::kCollective, collective_seconds},
                                 Estimate{config::WorkloadKind::kSleep, sleep_seconds}};
 
 // Both ends where they differ by more than the accuracy of the estimate.

@@ -17,9 +17,9 @@
 #include "cli/interrupts.h"
 #include "cluster/local_address.h"
 #include "cluster/meeting_point.h"
+#include "run/case/kind_rules.h"
 #include "run/ranks/launch.h"
 #include "run/ranks/store_process.h"
-#include "run/training/train_here.h"
 
 namespace paceline::cli {
 namespace {
@@ -82,6 +82,10 @@ void choose_interface(const config::Settings& options) {
   ::setenv("GLOO_SOCKET_IFNAME", name.c_str(), 1);
 }
 
+bool runs_by_ranks(const config::Case& c) {
+  return config::traits_of(c.kind).by_ranks;
+}
+
 // Equal in all processes of the launch, which must run the same.
 std::string hash_of(const run::RunSetup& setup) {
   std::string text = config::effective_yaml(setup.plan);
@@ -90,12 +94,14 @@ std::string hash_of(const run::RunSetup& setup) {
 }
 
 run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::RunSetup& setup) {
-  const auto first = std::find_if(setup.cases.begin(), setup.cases.end(),
-                                  [](const auto& c) { return c.kind == config::WorkloadKind::kTraining; });
-  const auto here = run::train_here(*first, setup.cases, setup.engines);
-  if (!here.unavailable.empty()) throw Error(ErrorCode::kUnavailable, here.unavailable);
-  return {here.pass.plugin_file, here.pass.ranks.backend,
-          cluster::rendezvous_of(place, here.pass.ranks.rendezvous.timeout_s), "/dev/null"};
+  const auto first = std::find_if(setup.cases.begin(), setup.cases.end(), runs_by_ranks);
+  const auto home = run::kind_rules(first->kind).rank_home(*first, setup.engines);
+  pass::PassSpec pass;
+  pass.world_size = 1, pass.ranks = home.ranks;  // a launcher may show every rank other devices
+  if (const auto problem = run::rank_obstacle(pass, home.plugin, nullptr); !problem.empty())
+    throw Error(ErrorCode::kUnavailable, problem);
+  return {home.plugin.file.string(), home.ranks.backend,
+          cluster::rendezvous_of(place, home.ranks.rendezvous.timeout_s), "/dev/null"};
 }
 
 // The error file in torchrun's own form, with which torchrun shows why the first rank failed.
@@ -123,7 +129,7 @@ void tell_launcher(const run::Launch& launch) {
 
 std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
                                                  const config::Settings& options) {
-  if (flags.command != config::kTrain && flags.command != config::kRun) return std::nullopt;
+  if ((flags.command & (config::kTrain | config::kComm | config::kRun)) == 0) return std::nullopt;
   const int hosts = static_cast<int>(options.integer("nnodes"));
   const int host = static_cast<int>(options.integer("node_rank"));
   check_companions(flags);
@@ -140,7 +146,7 @@ config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet
   const bool says = find_setting(flags, "gpu_counts") || find_setting(flags, "nproc_per_node") ||
                     find_setting(flags, "config") || find_setting(flags, "resume") ||
                     !flags.positionals.empty();
-  if (says || flags.command != config::kTrain) return flags;
+  if (says || flags.command == config::kRun) return flags;
   config::RawSetting world;
   world.name = "gpu_counts", world.written = place.launcher, world.on_command_line = true;
   world.values.push_back({fmt::format("{}", place.world), {}, false});
@@ -148,9 +154,8 @@ config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet
   return flags;
 }
 
-bool any_training(const std::vector<config::Case>& cases) {
-  return std::any_of(cases.begin(), cases.end(),
-                     [](const auto& c) { return c.kind == config::WorkloadKind::kTraining; });
+bool any_by_ranks(const std::vector<config::Case>& cases) {
+  return std::any_of(cases.begin(), cases.end(), runs_by_ranks);
 }
 
 ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,

@@ -20,7 +20,7 @@ std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
 // Without a number of ranks the command line means all that were launched.
 config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet flags);
 
-bool any_training(const std::vector<config::Case>& cases);
+bool any_by_ranks(const std::vector<config::Case>& cases);
 
 // Opens the store, calls the roll, and calls `work` with the launch in its setup. The reason why ranks of
 // this process ended is written to torchrun's error file. A process that ended because of a peer exits after

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The commands `run`, `infer` and `train`.
+// The commands `run`, `infer`, `train` and `comm`.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -79,8 +80,9 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
 
 // The text of the plan: from a file, or from the run to resume; none: infer and train read flags.
 std::optional<config::PlanText> plan_text(const config::FlagSet& flags, const config::Settings& options) {
-  const auto path =
-      flags.command == config::kInfer && !options.has("resume") ? std::nullopt : plan_path(flags, options);
+  const auto path = (flags.command & (config::kInfer | config::kComm)) != 0 && !options.has("resume")
+                        ? std::nullopt
+                        : plan_path(flags, options);
   if (path && options.has("resume")) check_resumable(flags, options, *path);
   if (path) return config::read_plan_text(*path);
   if (flags.command != config::kRun) return std::nullopt;
@@ -137,6 +139,16 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
   return gates;
 }
 
+// What nccl-tests' variable asks of collectives; checked before anything runs.
+std::string nccl_tests_minimum(const std::vector<config::Case>& cases) {
+  const char* text = std::getenv("NCCL_TESTS_MIN_BW");
+  const bool any = std::any_of(cases.begin(), cases.end(),
+                               [](const auto& c) { return c.kind == config::WorkloadKind::kCollective; });
+  if (!text || !*text || !any) return {};
+  analysis::least_of_nccl_tests(text);
+  return text;
+}
+
 fs::path run_folder(const config::Plan& plan, const config::Settings& options) {
   if (options.has("resume")) return options.text("resume");
   return fs::path(plan.settings.text("output_dir")) / plan.experiment_name / result::new_run_id();
@@ -157,8 +169,12 @@ void check_size(const config::Plan& plan, const config::Settings& options) {
 }
 
 // Ranks must be separate processes.
-void check_in_process_training(const config::Case& c) {
-  if (c.kind != config::WorkloadKind::kTraining) return;
+void check_in_process_ranks(const config::Case& c) {
+  if (!config::traits_of(c.kind).by_ranks) return;
+  if (c.kind == config::WorkloadKind::kCollective)
+    throw Error(ErrorCode::kUsage,
+                "--in-process is one process, and ranks of collectives are processes of their own; "
+                "leave it out");
   if (c.settings.integer("ranks") > 1 || config::runs_ddp(c))
     throw Error(ErrorCode::kUsage,
                 "--in-process is one process, and ranks under DDP are processes of their own; use --ranks 1 "
@@ -173,7 +189,7 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
     throw Error(ErrorCode::kUsage, fmt::format("--in-process runs a single case once; this plan has {}",
                                                cases.size() == 1 ? "1 case with several repetitions"
                                                                  : fmt::format("{} cases", cases.size())));
-  check_in_process_training(cases[0]);
+  check_in_process_ranks(cases[0]);
   if (cases[0].settings.has("cross_check") && cases[0].settings.flag("cross_check"))
     throw Error(ErrorCode::kUsage,
                 "--cross-check needs fresh processes, and --in-process has none; leave one of them out");
@@ -186,17 +202,19 @@ struct Planned {
   config::Plan plan;
   std::vector<config::Case> cases;
   std::vector<std::string> gates;
+  std::string nccl_min;
   std::set<std::string> only;
 };
 
 Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
   const auto text = plan_text(flags, options);
   const auto timeout_s = early_timeout_s(flags, text);
-  Planned p{options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}};
+  Planned p{options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}, {}};
   p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
   p.gates = expectations(p.plan, p.cases);
+  p.nccl_min = nccl_tests_minimum(p.cases);
   check_in_process(p.plan, p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));
   return p;
@@ -234,6 +252,8 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
       result, directory, console,
       {p.gates,
        p.options.has("junit") ? p.options.text("junit") : "",
+       p.options.has("nccl_json") ? p.options.text("nccl_json") : "",
+       p.nccl_min,
        {p.plan.settings.flag("allow_noisy"), p.plan.settings.flag("strict"), InterruptGuard::flag()}});
 }
 
@@ -261,11 +281,12 @@ ExitCode execute(const Context& context, unsigned command) {
   Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                  options.flag("no_color"));
   const InterruptGuard guard;
-  // Training without a number of ranks takes all that were launched.
-  auto place = command == config::kTrain ? launch_place(flags, options) : std::nullopt;
+  // Ranks without a number of ranks takes all that were launched.
+  auto place =
+      (command & (config::kTrain | config::kComm)) != 0 ? launch_place(flags, options) : std::nullopt;
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
   if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
-  if (command == config::kRun && any_training(planned.cases)) place = launch_place(flags, options);
+  if (command == config::kRun && any_by_ranks(planned.cases)) place = launch_place(flags, options);
   if (!place) return write_run(planned, setup_of(planned, context), console);
   console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines
   return run_launched(*place, setup_of(planned, context), [&](const run::RunSetup& setup) {
@@ -283,6 +304,9 @@ ExitCode infer_command(const Context& context) {
 }
 ExitCode train_command(const Context& context) {
   return execute(context, config::kTrain);
+}
+ExitCode comm_command(const Context& context) {
+  return execute(context, config::kComm);
 }
 
 }  // namespace paceline::cli

@@ -23,7 +23,9 @@ namespace {
 void decide_gates(result::RunResult& run, const FinishOptions& options, const Console& console) {
   run.gates = analysis::accuracy_gates(run);
   try {
-    for (const auto& gates : {analysis::objective_gates(run), analysis::decide_gates(options.gates, run)})
+    for (const auto& gates :
+         {analysis::objective_gates(run), analysis::bandwidth_gates(run, options.nccl_min),
+          analysis::decide_gates(options.gates, run)})
       run.gates.insert(run.gates.end(), gates.begin(), gates.end());
   } catch (const Error& e) {
     if (!options.exit.interrupted) throw;
@@ -72,6 +74,14 @@ std::string gates_text(const result::RunResult& run) {
   return text.empty() ? text : "\n" + text;
 }
 
+// Collectives as nccl-tests prints them; empty without any.
+std::string nccl_text(const result::RunResult& run) {
+  const bool any = std::any_of(run.cases.begin(), run.cases.end(),
+                               [](const auto& one) { return !one.collective.empty(); });
+  const report::ReportRun input{run, {}};
+  return any ? for_terminal(report::find_format("nccl").render({&input, 1}, {})) : std::string();
+}
+
 }  // namespace
 
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
@@ -94,9 +104,14 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
       write_file_atomic(options.junit,
                         report::junit_xml(run, {options.exit.allow_noisy, options.exit.strict}));
     });
+  if (!options.nccl_json.empty())
+    files.attempt([&] {
+      const report::ReportRun input{run, {}};
+      write_file_atomic(options.nccl_json, report::find_format("nccl-json").render({&input, 1}, {}));
+    });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table = "\n" + report::terminal_table(run, terminal) + gates_text(run) +
+  const auto table = nccl_text(run) + "\n" + report::terminal_table(run, terminal) + gates_text(run) +
                      (files.complete() ? fmt::format("\nreport  {}\n",
                                                      on_one_line((directory.path() / "report.html").string()))
                                        : "");

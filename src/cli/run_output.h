@@ -12,7 +12,9 @@ namespace paceline::cli {
 
 struct FinishOptions {
   std::vector<std::string> gates;
-  std::string junit;  // file; empty: none
+  std::string junit;      // file; empty: none
+  std::string nccl_json;  // likewise
+  std::string nccl_min;   // NCCL_TESTS_MIN_BW; empty: none
   ExitOptions exit;
 };
 

@@ -25,6 +25,7 @@ constexpr std::array kRules{WordRule{kRun, "run", 1},
                             WordRule{kReport, "report", kAnyNumber},
                             WordRule{kSchema, "schema", kAnyNumber},
                             WordRule{kInfer, "infer", 0},
+                            WordRule{kComm, "comm", 0},
                             WordRule{kValidate, "validate", 0},
                             WordRule{kExport, "export", 0},
                             WordRule{kBuild, "build", 0}};

@@ -169,7 +169,7 @@ class FlagParser {
 
   // "--bf16", "--channels-last", "--channels-last=false" and "--channels-last false".
   bool read_shorthand(std::string argument, const std::string& flag, bool has_value) {
-    if (!flag.starts_with("--") || (flags_.command & (kRun | kInfer | kTrain)) == 0) return false;
+    if (!flag.starts_with("--") || (flags_.command & kRunsCases) == 0) return false;
     const bool word_follows = !has_value && next_ < arguments_.size() && is_truth(arguments_[next_]) &&
                               shorthand_of(flag, arguments_[next_]);
     if (word_follows) argument += "=" + arguments_[next_];

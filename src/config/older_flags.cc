@@ -17,7 +17,7 @@ using enum Standing;
 
 constexpr std::string_view kBenchmarkApp = "benchmark_app", kPerfTest = "onnxruntime_perf_test",
                            kAnalyzer = "perf_analyzer", kTrtexec = "trtexec", kDdpScripts = "DDP scripts",
-                           kBench = "bench suites";
+                           kBench = "bench suites", kNcclTests = "nccl-tests";
 constexpr std::string_view kAlwaysThere =
     "nothing; p50, p90, p95 and p99 are in a result where its samples carry them";
 constexpr std::string_view kSeconds =
@@ -186,6 +186,27 @@ constexpr std::array kFlags{
     OlderFlag{kDdpScripts, "--print-freq", "nothing; progress is shown, and every step is in samples.csv",
               kTrain},
 
+    OlderFlag{kNcclTests, "-b", "--min-bytes SIZE", kComm, kTaken},
+    OlderFlag{kNcclTests, "-e", "--max-bytes SIZE", kComm, kTaken},
+    OlderFlag{kNcclTests, "-i", "--step-bytes SIZE", kComm, kTaken},
+    OlderFlag{kNcclTests, "-f", "--step-factor X", kComm, kTaken},
+    OlderFlag{kNcclTests, "-n", "--iterations N", kComm, kTaken},
+    OlderFlag{kNcclTests, "-w", "--warmup-iterations N", kComm, kTaken},
+    OlderFlag{kNcclTests, "-c", "--check N", kComm, kTaken},
+    OlderFlag{kNcclTests, "-o", "`--reduction sum`; a list in place of all", kComm, kTaken},
+    OlderFlag{kNcclTests, "-d", "`--dtype float`; a list in place of all", kComm, kTaken},
+    OlderFlag{kNcclTests, "-r", "--root RANK", kComm, kTaken},
+    OlderFlag{kNcclTests, "-g", "`--ranks N`; each is a process", kComm, kTaken},
+    OlderFlag{kNcclTests, "-J", "--nccl-json FILE", kComm, kTaken},
+    OlderFlag{kNcclTests, "-t", "`--ranks N`; a rank is a process here, never a thread", kComm},
+    OlderFlag{kNcclTests, "-I", "nothing; operations are timed one by one as well, and every one is kept",
+              kComm},
+    OlderFlag{kNcclTests, "-K", "nothing; the first operations are those of the warm-up, `-w N`", kComm},
+    OlderFlag{kNcclTests, "-a", "nothing; the time of every rank is in collective_times.csv", kComm},
+    OlderFlag{kNcclTests, "-N", "`--repetitions N`, each with fresh processes", kComm},
+    OlderFlag{kNcclTests, "-T", "--group-timeout-s S", kComm},
+    OlderFlag{kNcclTests, "-p", "nothing; ranks always begin together", kComm},
+
     OlderFlag{kBench, "--gate", "--expect 'p50_ms < 60'", kInfer | kTrain | kRun},
     OlderFlag{kBench, "-g", "--ranks N", kTrain, kTaken},
     OlderFlag{kBench, "-c", "`paceline run --dry-run PLAN.yaml`, which checks the plan", kValidate},
@@ -227,13 +248,13 @@ struct CommandName {
   unsigned command;
   std::string_view name;
 };
-constexpr std::array kCommandNames{CommandName{kInfer, "infer"},       CommandName{kTrain, "train"},
-                                   CommandName{kRun, "run"},           CommandName{kReport, "report"},
-                                   CommandName{kBuild, "build"},       CommandName{kExport, "export"},
-                                   CommandName{kValidate, "validate"}, CommandName{kSchema, "schema"}};
+constexpr std::array kCommandNames{
+    CommandName{kInfer, "infer"},   CommandName{kTrain, "train"},       CommandName{kRun, "run"},
+    CommandName{kReport, "report"}, CommandName{kComm, "comm"},         CommandName{kBuild, "build"},
+    CommandName{kExport, "export"}, CommandName{kValidate, "validate"}, CommandName{kSchema, "schema"}};
 
 bool serves(const OlderFlag& row, unsigned command) {
-  return (row.command & (command == kRun ? kInfer | kTrain : command)) != 0;
+  return (row.command & (command == kRun ? kRunsCases : command)) != 0;
 }
 
 std::string in_code(std::string_view here) {

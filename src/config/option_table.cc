@@ -44,9 +44,19 @@ std::string dashed(std::string_view text) {
   return out;
 }
 
+// The spellings that one command alone has.
+std::string_view own_flags(const Option& option, unsigned command) {
+  return command == kTrain ? option.train_flags : command == kComm ? option.comm_flags : std::string_view();
+}
+
+// The letters of comm are nccl-tests'; options of every command keep theirs.
+bool keeps_letter(const Option& option, std::string_view flag, unsigned command) {
+  return command != kComm || flag.size() != 2 || option.commands == kAnyCommand;
+}
+
 bool has_flag(const Option& option, std::string_view flag, unsigned command) {
-  if (listed(option.flags, flag)) return true;
-  if ((command & kTrain) != 0 && listed(dashed(option.train_flags), dashed(flag))) return true;
+  if (listed(option.flags, flag) && keeps_letter(option, flag, command)) return true;
+  if (listed(dashed(own_flags(option, command)), dashed(flag))) return true;
   if (!flag.starts_with("--")) return false;
   const std::string key = dashed(flag.substr(2));
   if (key == dashed(option.name) || listed(dashed(option.flags), "--" + key)) return true;
@@ -55,7 +65,7 @@ bool has_flag(const Option& option, std::string_view flag, unsigned command) {
 
 // What rows leave open is as the group has it.
 OptionGroup group(std::string_view title, std::span<const Option> rows, unsigned kinds,
-                  unsigned commands = kRun | kInfer | kTrain) {
+                  unsigned commands = kRunsCases) {
   OptionGroup made{title, {rows.begin(), rows.end()}};
   for (Option& option : made.options) {
     if (option.kinds == kOfGroup) option.kinds = kinds;
@@ -111,7 +121,10 @@ const Option* find_flag(std::string_view flag, unsigned command) {
 
 bool serves(const Option& option, unsigned command) {
   if ((option.commands & command) == 0) return false;
-  const unsigned kinds = command == kInfer ? kInference : command == kTrain ? kTraining : kAnyKind;
+  const unsigned kinds = command == kInfer   ? kInference
+                         : command == kTrain ? kTraining
+                         : command == kComm  ? kCollective
+                                             : kAnyKind;
   return (option.kinds & (kinds | kPlanLevel | kCommandLine)) != 0;
 }
 
@@ -128,9 +141,11 @@ std::vector<std::string> flag_names(const Option& option, unsigned command) {
   std::vector<std::string> flags{"--" + (option.name.find('.') == std::string_view::npos
                                              ? dashed(option.name)
                                              : std::string(option.name))};
-  for (auto& flag : names_of(option.flags)) flags.push_back(std::move(flag));
-  if ((command & kTrain) != 0)
-    for (auto& flag : names_of(option.train_flags)) flags.push_back(std::move(flag));
+  for (auto& flag : names_of(option.flags))
+    if (keeps_letter(option, flag, command)) flags.push_back(std::move(flag));
+  for (const unsigned one : {kTrain, kComm})
+    if ((command & one) != 0)
+      for (auto& flag : names_of(own_flags(option, one))) flags.push_back(std::move(flag));
   return flags;
 }
 

@@ -20,11 +20,12 @@ struct KindTraits {
   std::string_view name;
   std::string_view in_case_names{};  // where it is not the engine that names a case
   bool available = true;
+  bool by_ranks = false;  // several processes run a case together
 };
 inline constexpr std::array<KindTraits, 4> kWorkloadKinds{
     {{WorkloadKind::kInference, "inference"},
-     {WorkloadKind::kTraining, "training", "train"},
-     {WorkloadKind::kCollective, "collective", "", false},
+     {WorkloadKind::kTraining, "training", "train", true, true},
+     {WorkloadKind::kCollective, "collective", "", true, true},
      {WorkloadKind::kSleep, "sleep", "sleep"}}};
 constexpr const KindTraits& traits_of(WorkloadKind kind) {
   return kWorkloadKinds.at(static_cast<std::size_t>(kind));
@@ -55,14 +56,15 @@ enum class OptionForm {
 constexpr unsigned kind_bit(WorkloadKind kind) {
   return 1U << static_cast<unsigned>(kind);
 }
-inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kSleep = 8, kAnyKind = 15;
+inline constexpr unsigned kInference = 1, kTraining = 2, kCollective = 4, kSleep = 8, kAnyKind = 15,
+                          kRanked = kTraining | kCollective;
 inline constexpr unsigned kPlanLevel = 16;    // beside `workloads`, once per plan
 inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a flag without a plan key
 
-// Commands that take flags: bits of Option::commands. Plan options are for run and infer, those of training
-// for run and train.
+// Commands that take flags: bits of Option::commands. Plan options are for run and the command of their kind.
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
-                          kBuild = 64, kTrain = 128, kAnyCommand = 255;
+                          kBuild = 64, kTrain = 128, kComm = 256, kAnyCommand = 511,
+                          kRunsCases = kRun | kInfer | kTrain | kComm;
 
 // Left open in a row: as its group has it.
 inline constexpr unsigned kOfGroup = 1U << 31;
@@ -132,6 +134,7 @@ struct Option {
   // false: accepted, validated, and a case that sets it is skipped as "not available yet"
   bool available = true;
   std::string_view train_flags{};  // additional spellings for the train command alone: --seed
+  std::string_view comm_flags{};   // those for the comm command alone; there, others have no single letters
   NamePart name_part{};
   // Whether it is part of what a case measures, so that cases with different values are never taken for one.
   bool identity = true;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Rows of collective plans (checked, not available yet).
+// Rows of collective plans.
 #include <array>
 
+#include "base/collective.h"
 #include "config/option_rows.h"
 
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Choice, 6> kOperations{
-    {{"all_reduce"}, {"all_gather"}, {"reduce_scatter"}, {"broadcast"}, {"reduce"}, {"all_to_all"}}};
-constexpr std::array<Choice, 6> kDtypes{
-    {{"float"}, {"half"}, {"bfloat16"}, {"double"}, {"int32"}, {"int64"}}};
-constexpr std::array<Choice, 5> kReductions{{{"sum"}, {"prod"}, {"min"}, {"max"}, {"avg"}}};
+constexpr auto kOperations = choices_of(kCollectives);
+constexpr auto kDTypeNames = choices_of(kCollectiveDTypes);
+constexpr auto kReductionNames = choices_of(kReductions);
 
 constexpr std::array kCollectiveRows{
     Option{.name = "collectives",
@@ -22,14 +21,15 @@ constexpr std::array kCollectiveRows{
            .fallback = "all_reduce",
            .choices = kOperations,
            .name_part = {2},
-           .help = "Operations to sweep."},
+           .help = "Operations to sweep; send_recv: each rank to the next one."},
     Option{.name = "dtypes",
            .aliases = "dtype",
            .flags = "--dtype",
            .type = kChoice,
            .form = kAxis,
            .fallback = "float",
-           .choices = kDtypes,
+           .choices = kDTypeNames,
+           .comm_flags = "-d,--datatype",
            .name_part = {6},
            .help = "Element types."},
     Option{.name = "reductions",
@@ -38,37 +38,81 @@ constexpr std::array kCollectiveRows{
            .type = kChoice,
            .form = kAxis,
            .fallback = "sum",
-           .choices = kReductions,
+           .choices = kReductionNames,
+           .comm_flags = "-o,--op",
            .name_part = {7, "", kSeveral},
-           .help = "Reduction operators."},
+           .help = "Reduction operators, of operations that reduce."},
     Option{.name = "min_bytes",
            .type = kBytes,
            .fallback = "8",
            .unit = "bytes",
            .range = {1, 1e13},
+           .comm_flags = "-b,--minbytes",
            .at_most = "max_bytes",
            .help = "First message size (K, M and G are powers of 1024)."},
     Option{.name = "max_bytes",
            .type = kBytes,
-           .fallback = "256M",
+           .fallback = "64M",
            .unit = "bytes",
            .range = {1, 1e13},
+           .comm_flags = "-e,--maxbytes",
            .help = "Last message size."},
     Option{.name = "step_factor",
            .type = kNumber,
            .fallback = "2",
            .range = {1.01, 1024},
+           .comm_flags = "-f,--stepfactor",
            .help = "Factor between message sizes."},
     Option{.name = "step_bytes",
            .type = kBytes,
            .unit = "bytes",
            .range = {1, 1e13},
+           .comm_flags = "-i,--stepbytes",
            .help = "Step between message sizes instead of a factor."},
     Option{.name = "root",
            .type = kInteger,
            .fallback = "0",
+           .unit = "rank",
            .range = {0, 65'535},
-           .help = "Root rank of broadcast and reduce."},
+           .comm_flags = "-r",
+           .help = "Root of broadcast and reduce."},
+    aside({.name = "warmup_iterations",
+           .flags = "--warmup,--warmup-iters",
+           .type = kInteger,
+           .fallback = "5",
+           .range = {0, 1e7},
+           .comm_flags = "-w",
+           .help = "Untimed operations of each size."}),
+    aside({.name = "iterations",
+           .flags = "--iters",
+           .type = kInteger,
+           .fallback = "20",
+           .range = {1, 1e8},
+           .comm_flags = "-n",
+           .help = "Operations of each size that are timed as one batch, and at least so many one by one."}),
+    aside({.name = "size_time_s",
+           .type = kNumber,
+           .fallback = "0.2",
+           .unit = "s",
+           .range = {0, 86'400},
+           .help = "Times more operations one by one, for so long at most, until the interval of their "
+                   "median is narrow enough; 0: no more than iterations."}),
+    aside({.name = "size_halfwidth",
+           .type = kNumber,
+           .fallback = "0.02",
+           .range = {1e-6, 1},
+           .help = "Target half-width of that interval, as a share of the median."}),
+    aside({.name = "min_busbw",
+           .form = kList,
+           .help = "Gates on bus bandwidth by size, e.g. 1M:0.5,64M:1.5 (GB/s), decided on the interval of "
+                   "operations "
+                   "one by one."}),
+    aside({.name = "check",
+           .type = kInteger,
+           .fallback = "1",
+           .range = {0, 1000},
+           .comm_flags = "-c",
+           .help = "Untimed operations of each size whose results are compared with what they must be."}),
 };
 
 }  // namespace

@@ -7,16 +7,18 @@
 namespace paceline::config {
 namespace {
 
-constexpr unsigned kRuns = kRun | kInfer | kTrain;
-constexpr std::array<Choice, 9> kReportFormats{{{"html"},
-                                                {"markdown"},
-                                                {"csv"},
-                                                {"study"},
-                                                {"json"},
-                                                {"text"},
-                                                {"pdf", false},
-                                                {"png", false},
-                                                {"svg", false}}};
+constexpr unsigned kRuns = kRunsCases;
+constexpr std::array<Choice, 11> kReportFormats{{{"html"},
+                                                 {"markdown"},
+                                                 {"csv"},
+                                                 {"study"},
+                                                 {"json"},
+                                                 {"text"},
+                                                 {"nccl"},
+                                                 {"nccl-json"},
+                                                 {"pdf", false},
+                                                 {"png", false},
+                                                 {"svg", false}}};
 
 constexpr std::array kPlanRows{
     Option{.name = "experiment_name", .help = "Name of the folder under output_dir; unset: the file's stem."},
@@ -63,6 +65,10 @@ constexpr std::array kCommandRows{
            .form = kList,
            .help = "Runs these cases alone: numbers from --dry-run, ranges of them (1-10), or case ids; a "
                    "list or a flag for each."},
+    Option{.name = "nccl_json",
+           .commands = kRun | kComm,
+           .comm_flags = "-J",
+           .help = "Also writes collectives to this file in the JSON of nccl-tests."},
     Option{.name = "junit", .help = "Also writes cases and gates as JUnit XML to this file."},
     Option{.name = "source",
            .flags = "-s",

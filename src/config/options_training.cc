@@ -17,7 +17,6 @@ constexpr std::array<Choice, 3> kSchedules{{{"constant"}, {"cosine"}, {"step"}}}
 constexpr std::array<Choice, 3> kBackends{{{"auto"}, {"gloo"}, {"nccl"}}};
 constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys"}, {"ncu"}}};
 constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual"}}};
-constexpr unsigned kRanked = kTraining | kCollective;
 
 constexpr std::array kTrainingRows{
     Option{.name = "models",
@@ -75,6 +74,7 @@ constexpr std::array kTrainingRows{
            .unit = "ranks",
            .range = {1, 65'536},
            .kinds = kRanked,
+           .comm_flags = "-g,--ngpus",
            .name_part = {9, "r"},
            .help = "Numbers of ranks; on a machine without GPUs they are CPU ranks."},
     Option{.name = "backend",

@@ -270,6 +270,19 @@ Plan checked(Plan plan, const std::vector<Diagnostic>& problems, ErrorCode code)
   return plan;
 }
 
+// The commands whose flags are a plan, and what they leave out that is added.
+struct CommandKind {
+  unsigned command;
+  WorkloadKind kind;
+  const char* name;
+  FlagSet (*complete)(FlagSet flags);
+};
+constexpr std::array kCommandKinds{
+    CommandKind{kInfer, WorkloadKind::kInference, "infer",
+                [](FlagSet flags) { return with_first_look(flags); }},
+    CommandKind{kTrain, WorkloadKind::kTraining, "train", with_training_model},
+    CommandKind{kComm, WorkloadKind::kCollective, "comm", [](FlagSet flags) { return flags; }}};
+
 }  // namespace
 
 bool same_plan(const Plan& a, const Plan& b) {
@@ -292,12 +305,13 @@ Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, cons
 }
 
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
-  const bool trains = flags.command == kTrain;
+  const auto& row = *std::find_if(kCommandKinds.begin(), kCommandKinds.end(),
+                                  [&](const auto& r) { return r.command == flags.command; });
   RawPlan raw;
-  raw.workloads.push_back({trains ? WorkloadKind::kTraining : WorkloadKind::kInference, {}, {}});
-  const FlagSet completed = with_world_size(trains ? with_training_model(flags) : with_first_look(flags));
+  raw.workloads.push_back({row.kind, {}, {}});
+  const FlagSet completed = with_world_size(row.complete(flags));
   Assembler assembler(completed, extra);
-  Plan plan = assembler.assemble(std::move(raw), trains ? "train" : "infer");
+  Plan plan = assembler.assemble(std::move(raw), row.name);
   plan.source = "command line";
   return checked(std::move(plan), assembler.problems(), ErrorCode::kUsage);
 }
@@ -305,7 +319,7 @@ Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
 Settings command_settings(const FlagSet& flags) {
   // Mistakes in the rest of a command line with a plan are reported together with those of the plan.
   std::vector<Diagnostic> problems =
-      (flags.command & (kRun | kInfer | kTrain)) != 0 ? std::vector<Diagnostic>{} : flags.problems;
+      (flags.command & kRunsCases) != 0 ? std::vector<Diagnostic>{} : flags.problems;
   const Settings settings = build_settings(chosen(flags.settings, kCommandLine), kCommandLine, {}, problems);
   if (!problems.empty()) throw ConfigErrors(problems, ErrorCode::kUsage);
   return settings;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/bandwidth_limit.h"
 #include "config/device.h"
 #include "config/plan_reader.h"
 #include "config/settings_builder.h"
@@ -47,6 +48,7 @@ class Checker {
     check_rows(&Checker::check_needs);
     check_cross_check();
     check_training();
+    check_collectives();
   }
 
  private:
@@ -135,7 +137,7 @@ class Checker {
   void check_device() {
     if (!settings_.has("device")) return;
     const auto& device = settings_.text("device");
-    if (kinds_ == kTraining) return check_training_device(device);
+    if ((kinds_ & kRanked) != 0) return check_device_of_ranks(device);
     if (!canonical_device(device))
       report("device", fmt::format("device '{}' is none of cpu, cuda, cuda:0, cuda:1, …{}", device,
                                    meant_device(device)));
@@ -149,7 +151,7 @@ class Checker {
   }
 
   // Ranks take the devices of their host in order.
-  void check_training_device(const std::string& device) {
+  void check_device_of_ranks(const std::string& device) {
     if (device != "auto" && device != "cpu" && device != "cuda")
       report("device",
              fmt::format("device '{}' is none of auto, cpu, cuda; rank r of a host takes its r-th", device));
@@ -247,6 +249,28 @@ class Checker {
     } catch (const Error& e) {
       report("slo", e.what());
     }
+  }
+
+  void check_collectives() {
+    if (kinds_ != kCollective) return;
+    for (const auto& limit : settings_.texts("min_busbw")) {
+      try {
+        parse_bandwidth_limit(limit);
+      } catch (const Error& e) {
+        report("min_busbw", e.what());
+      }
+    }
+    // A stored plan holds both.
+    const auto *step = written("step_bytes"), *factor = written("step_factor");
+    if (step && factor && step->on_command_line && factor->on_command_line)
+      report("step_bytes",
+             fmt::format("'{}' and '{}' exclude each other; keep one", step->written, factor->written));
+    if (!settings_.has("gpu_counts") || !settings_.has("root")) return;
+    const auto counts = settings_.numbers("gpu_counts");
+    const auto fewest = *std::min_element(counts.begin(), counts.end());
+    if (settings_.number("root") >= fewest)
+      report("root", fmt::format("root {} is none of {:g} ranks, which go from 0 to {:g}",
+                                 settings_.integer("root"), fewest, fewest - 1));
   }
 
   void check_weights() {

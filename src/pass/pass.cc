@@ -23,6 +23,23 @@ struct EnumNames<DType> {
   }();
 };
 template <>
+struct EnumNames<Collective> {
+  static constexpr auto kValue = [] {
+    std::array<std::pair<Collective, std::string_view>, kCollectives.size()> names{};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      names[i] = {kCollectives[i].operation, kCollectives[i].name};
+    return names;
+  }();
+};
+template <>
+struct EnumNames<Reduction> {
+  static constexpr auto kValue = [] {
+    std::array<std::pair<Reduction, std::string_view>, kReductions.size()> names{};
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kReductions[i].reduction, kReductions[i].name};
+    return names;
+  }();
+};
+template <>
 struct EnumNames<stats::WarmupMode> {
   static constexpr std::array<std::pair<stats::WarmupMode, std::string_view>, 3> kValue{
       {{stats::WarmupMode::kAuto, "auto"},
@@ -88,11 +105,12 @@ void fields(A& a, InputRequest& t) {
 }
 PACELINE_FIELDS(InputsTo, request, prefix, count_given);
 PACELINE_FIELDS(ExpectedTo, from, given, file);
+PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks);
 PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugin_file, engine, model, settings,
                 batch_dimensions, input_files, batch, samples, reference_file, dump_folder, reference_name,
                 tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback, load, pin_cpus,
                 export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences, sleep_ns, ranks,
-                train);
+                collective, train);
 
 nlohmann::json to_json(const PassSpec& spec) {
   return result::Writer::write(spec);

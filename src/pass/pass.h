@@ -10,6 +10,7 @@
 
 #include "measure/timed_loop.h"
 #include "pass/accuracy_spec.h"
+#include "pass/collective_spec.h"
 #include "pass/input_request.h"
 #include "pass/load_spec.h"
 #include "pass/model_file_spec.h"
@@ -34,6 +35,7 @@ enum class PassKind {
   kProfile,       // time every layer under the engine's profiler
   kTrain,         // one rank of a training run: its steps, timed
   kTrainProfile,  // the same, a few steps; rank 0 under the profiler
+  kCollective,    // one rank of a sweep of collectives, timed
   kSleep,         // sleeps for a known time, timed
   kStore,         // keeps the store of a launch open (run/ranks/store_process.h)
 };
@@ -48,7 +50,7 @@ struct PassTraits {
   bool by_the_way = false;  // nobody times it: waiting threads sleep instead of spinning
   OnTermination on_termination = OnTermination::kEnds;
 };
-inline constexpr std::array<PassTraits, 15> kPassKinds{{
+inline constexpr std::array<PassTraits, 16> kPassKinds{{
     {PassKind::kDescribe, "describe"},
     {PassKind::kInspect, "inspect"},
     {PassKind::kInputs, "inputs"},
@@ -62,6 +64,7 @@ inline constexpr std::array<PassTraits, 15> kPassKinds{{
     {PassKind::kProfile, "profile"},
     {PassKind::kTrain, "train", true, true, false, OnTermination::kTellsSteps},
     {PassKind::kTrainProfile, "train_profile", false, true},
+    {PassKind::kCollective, "collective", true, true},
     {PassKind::kSleep, "sleep", true},
     // A scheduler signals every process of a job; the store is needed until the last has ended.
     {PassKind::kStore, "store", false, false, false, OnTermination::kStays},
@@ -109,6 +112,7 @@ struct PassSpec {
   int profile_inferences = 1;  // of a profile pass
   std::int64_t sleep_ns = 0;   // of a sleep pass: one iteration
   RankSpec ranks;              // of a pass by ranks
+  CollectiveSpec collective;   // of a collective pass
   TrainSpec train;             // of a train pass
 };
 

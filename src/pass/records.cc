@@ -96,6 +96,23 @@ void read_samples(PassReport& report, const Json& from) {
     read_column(from, column, std::span(report.samples).subspan(first));
 }
 
+// What each rank has measured of one size becomes the times of all.
+result::CollectiveTimes joined(const std::vector<result::CollectiveTimes>& of_ranks) {
+  if (of_ranks.empty()) throw Error(ErrorCode::kData, "a 'collective_times' record of no rank");
+  auto all = of_ranks.front();
+  for (std::size_t rank = 1; rank < of_ranks.size(); ++rank) {
+    const auto& one = of_ranks[rank];
+    if (one.bytes != all.bytes || one.in_place != all.in_place)
+      throw Error(ErrorCode::kData, fmt::format("rank {} has timed {} bytes where rank 0 has timed {}", rank,
+                                                one.bytes, all.bytes));
+    all.wrong += one.wrong;
+    all.batch_ns.insert(all.batch_ns.end(), one.batch_ns.begin(), one.batch_ns.end());
+    all.sync_ns.insert(all.sync_ns.end(), one.sync_ns.begin(), one.sync_ns.end());
+    all.stream_ns.insert(all.stream_ns.end(), one.stream_ns.begin(), one.stream_ns.end());
+  }
+  return all;
+}
+
 DeclaredInput declared_input(const Json& from) {
   DeclaredInput input;
   input.name = from.at("name").get<std::string>();
@@ -155,6 +172,12 @@ const std::map<std::string, Apply>& appliers() {
        [](PassReport& r, const Json& j) {
          r.rank_steps.clear();
          for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
+       }},
+      {"collective_times",
+       [](PassReport& r, const Json& j) {
+         std::vector<result::CollectiveTimes> of_ranks;
+         read(j, "ranks", of_ranks);
+         r.collective_times.push_back(joined(of_ranks));
        }},
       {"operators",
        [](PassReport& r, const Json& j) {
@@ -304,6 +327,14 @@ Json rank_steps_record(const std::vector<std::string>& tables) {
   Json all = Json::array();
   for (const auto& text : tables) all.push_back(Json::parse(text));
   return record("rank_steps", "tables", std::move(all));
+}
+std::string collective_times_text(const result::CollectiveTimes& of_one_rank) {
+  return Writer::write(of_one_rank).dump();
+}
+Json collective_times_record(const std::vector<std::string>& of_ranks) {
+  Json all = Json::array();
+  for (const auto& text : of_ranks) all.push_back(Json::parse(text));
+  return record("collective_times", "ranks", std::move(all));
 }
 Json operators_record(const result::ProfiledSteps& steps) {
   return record("operators", "steps", Writer::write(steps));

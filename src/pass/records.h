@@ -8,6 +8,7 @@
 #include "base/declared_input.h"
 #include "plugin/capability.h"
 #include "result/case_result.h"
+#include "result/collective_times.h"
 #include "result/rank_steps.h"
 #include "result/samples.h"
 
@@ -69,8 +70,9 @@ struct PassReport {
   std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
-  std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks
-  std::optional<result::ProfiledSteps> profiled_steps;  // train_profile
+  std::vector<result::RankSteps> rank_steps;              // train: every rank's, in the order of ranks
+  std::optional<result::ProfiledSteps> profiled_steps;    // train_profile
+  std::vector<result::CollectiveTimes> collective_times;  // collective: every size, out of place and in place
 };
 
 // A short-lived view of a running measurement, for people.
@@ -110,6 +112,9 @@ nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const 
                              std::int64_t inferences);
 // `tables`: rank_steps_text() of each rank, in the order of ranks.
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
+// The times of one size on one rank, as they travel to rank 0; and of all ranks together, in their order.
+std::string collective_times_text(const result::CollectiveTimes& of_one_rank);
+nlohmann::json collective_times_record(const std::vector<std::string>& of_ranks);
 nlohmann::json operators_record(const result::ProfiledSteps& steps);
 nlohmann::json interrupted_record(bool asked);  // whether it was this rank that was asked to end
 // In place of a repetition: training that is resumed has no step left that could be timed.

@@ -7,7 +7,7 @@
 namespace paceline::plugin {
 
 // A new role is an entry here, one in plugin.h and a row in registry.cc.
-enum class Role { kEngine, kExporter, kBuilder, kTrainer, kBackend };
+enum class Role { kEngine, kExporter, kBuilder, kTrainer, kBackend, kCommunicator };
 
 struct Capability {
   Role role = Role::kEngine;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugin/builder.h"
+#include "plugin/communicator.h"
 #include "plugin/engine.h"
 #include "plugin/exporter.h"
 #include "plugin/rank_group.h"
@@ -17,7 +18,7 @@
 namespace paceline::plugin {
 
 // Raised when anything in base/error.h, base/tensor.h or plugin/*.h changes its layout or its meaning.
-inline constexpr std::uint32_t kAbiVersion = 9;
+inline constexpr std::uint32_t kAbiVersion = 10;
 
 struct EngineEntry {
   const char* name;
@@ -48,6 +49,12 @@ struct BackendEntry {
   std::unique_ptr<RankGroup> (*join)(std::shared_ptr<Store> store, const GroupSpec& spec);
 };
 
+// Collectives that are measured by themselves, over groups of one backend.
+struct CommunicatorEntry {
+  const char* backend;                                      // of this plug-in
+  std::unique_ptr<Communicator> (*make)(RankGroup& group);  // the group outlives it
+};
+
 struct Plugin {
   std::uint32_t abi_version;  // first member in every version, checked before anything else is read
   const char* name;
@@ -58,6 +65,7 @@ struct Plugin {
   std::span<const BuilderEntry> builders = {};
   std::span<const TrainerEntry> trainers = {};
   std::span<const BackendEntry> backends = {};
+  std::span<const CommunicatorEntry> communicators = {};
 };
 
 }  // namespace paceline::plugin

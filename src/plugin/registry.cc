@@ -34,6 +34,7 @@ constexpr std::array kRoles{
     RoleRow{"builder", names_in<&Plugin::builders, &BuilderEntry::engine>},
     RoleRow{"trainer", names_in<&Plugin::trainers, &TrainerEntry::device>},
     RoleRow{"backend", names_in<&Plugin::backends, &BackendEntry::name>},
+    RoleRow{"communicator", names_in<&Plugin::communicators, &CommunicatorEntry::backend>},
 };
 
 const RoleRow& row_of(Role role) {

@@ -51,6 +51,10 @@ class LoadedPlugin {
   [[nodiscard]] const BackendEntry& backend(const std::string& name) const {
     return plugin_->backends[index_of(Role::kBackend, name)];
   }
+  [[nodiscard]] std::unique_ptr<Communicator> make_communicator(const std::string& backend,
+                                                                RankGroup& group) const {
+    return plugin_->communicators[index_of(Role::kCommunicator, backend)].make(group);
+  }
 
  private:
   [[nodiscard]] std::size_t index_of(Role role, const std::string& name) const;

@@ -15,6 +15,7 @@
 #include "report/decimate.h"
 #include "report/html_parts.h"
 #include "result/metric_table.h"
+#include "result/summarize_collective.h"
 #include "result/training_scaling.h"
 
 namespace paceline::report {
@@ -201,6 +202,22 @@ Json training_json(const ReportCase& entry) {
           {"scaling", scaling_json(entry.run->result, one)}};
 }
 
+// Bus bandwidth by size, measured and fitted; null for cases without a bus.
+Json collective_json(const CaseResult& one) {
+  if (one.collective.empty()) return nullptr;
+  const auto& c = one.collective.front();
+  Json points = Json::array();
+  for (const auto& size : c.sizes) {
+    const auto& f = size.out_of_place.n ? size.out_of_place : size.in_place;
+    if (!f.sync_busbw_gb_per_s.value) continue;
+    points.push_back({{"bytes", size.bytes},
+                      {"busbw", interval(f.sync_busbw_gb_per_s)},
+                      {"us", interval(f.sync_ns, 1e-3)},
+                      {"fitted", rounded(result::fitted_busbw(c, size.bytes))}});
+  }
+  return points.empty() ? Json(nullptr) : points;
+}
+
 // Means of the stages of a request; null unless the case is a server.
 Json stages_json(const CaseResult& one) {
   if (one.benchmark.scenario != "server" || one.load.empty() || one.load.front().stages.empty())
@@ -240,6 +257,7 @@ Json case_json(const ReportCase& entry, const Params& common, bool on_front, std
           {"accuracy", accuracy_text(one)},
           {"front", on_front},
           {"training", training_json(entry)},
+          {"collective", collective_json(one)},
           {"server", one.benchmark.scenario == "server"},
           {"stages", stages_json(one)},
           {"samples", samples_json(entry, max_points)}};

@@ -10,7 +10,7 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::array<Format, 6> kFormats{{
+constexpr std::array<Format, 8> kFormats{{
     {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html},
     {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce",
      render_markdown},
@@ -18,6 +18,9 @@ constexpr std::array<Format, 6> kFormats{{
     {"study", "benchmark_results.csv",
      "CSV of few columns: model, configuration, batch, average latency, throughput, memory", render_study},
     {"json", "report.json", "everything, as stored", render_json},
+    {"nccl", "nccl_tests.txt", "collectives in the columns of nccl-tests, for scripts that read those",
+     render_nccl},
+    {"nccl-json", "nccl_tests.json", "the same in the JSON of nccl-tests", render_nccl_json},
     {"text", "report.txt", "the table of the terminal", render_text},
 }};
 

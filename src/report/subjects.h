@@ -25,9 +25,9 @@ struct Subject {
   Sections (*of_case)(const result::CaseResult&) = nullptr;
 };
 
-extern const Subject kTraining, kOperators, kCrossCheck, kLayers;
+extern const Subject kTraining, kCollectives, kOperators, kCrossCheck, kLayers;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kTraining, &kOperators, &kCrossCheck, &kLayers};
+inline constexpr std::array kSubjects{&kTraining, &kCollectives, &kOperators, &kCrossCheck, &kLayers};
 
 }  // namespace paceline::report

@@ -86,11 +86,21 @@ PACELINE_FIELDS(Training, backend, launcher, ddp, ranks, epochs, parts, shares, 
                 collectives_per_step, exposed_share, overlap_ratio, data_wait_share, straggler_index,
                 straggler_rank, sync_variation, loader_samples_per_s, fingerprint, checkpoints, restarts,
                 notes);
+PACELINE_FIELDS(CollectiveRank, rank, host, process_id, cpus);
+PACELINE_FIELDS(CollectiveTimes, bytes, count, in_place, checked, wrong, batch, batch_ns, sync_ns, stream_ns,
+                converged);
+PACELINE_FIELDS(CollectiveFigures, batch_ns, batch_algbw_gb_per_s, batch_busbw_gb_per_s, sync_ns,
+                sync_busbw_gb_per_s, sync_p99_ns, stream_ns, n, wrong, converged);
+PACELINE_FIELDS(CollectiveSizeFigures, bytes, count, out_of_place, in_place);
+PACELINE_FIELDS(LinkFigures, from_bytes, to_bytes, alpha_ns, gb_per_s);
+PACELINE_FIELDS(LeastBandwidth, bytes, gb_per_s);
+PACELINE_FIELDS(CollectiveResult, operation, dtype, reduction, root, backend, launcher, ranks, sizes,
+                average_busbw_gb_per_s, wrong, link, link_error, least_busbw, notes);
 PACELINE_FIELDS(Scaling, base_case_id, base_world, world, efficiency, ci_low, ci_high, speedup, superlinear);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,
-                overhead, noise, load, training);
+                overhead, noise, load, training, collective);
 PACELINE_FIELDS(CrossCheck, asked, tool, version, command, iterations, ours_ns, theirs_ns, ours_p50_ns,
                 theirs_p50_ns, ratio, verdict, reason, log_tail, notes);
 PACELINE_FIELDS(LayerRow, name, type, precision, model_layer, time_ns, share);
@@ -103,9 +113,10 @@ PACELINE_FIELDS(OperatorProfile, source, steps, untimed_steps, step_ns, of_timed
 PACELINE_FIELDS(SamplesFile, file, format, columns, sha256);
 PACELINE_FIELDS(CaseResult, schema_version, case_id, label, run_id, benchmark, outcome, reason, reason_code,
                 log_tail, complete, repetitions_planned, grade, grade_reasons, correctness, precision,
-                headline, stats, throughput, load, training, scaling, device_p50_ns, first_iteration_ns,
-                load_ns, speedup, model_file, memory, flops, overhead, noise, outliers, cross_check,
-                layer_profile, operator_profile, repetitions, samples, effective_settings, config_effective);
+                headline, stats, throughput, load, training, scaling, collective, device_p50_ns,
+                first_iteration_ns, load_ns, speedup, model_file, memory, flops, overhead, noise, outliers,
+                cross_check, layer_profile, operator_profile, repetitions, samples, effective_settings,
+                config_effective);
 PACELINE_FIELDS(Finding, id, severity, text, evidence, advice, case_ids);
 PACELINE_FIELDS(GateResult, expression, case_id, metric, verdict, detail);
 PACELINE_FIELDS(Suite, version, git_sha, build_type, compiler);

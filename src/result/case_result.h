@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "result/collective.h"
+#include "result/estimate.h"
 #include "result/layers.h"
 #include "result/load.h"
 #include "result/maybe.h"
@@ -16,7 +18,7 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.3";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.4";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
@@ -52,17 +54,6 @@ struct Benchmark {
   std::int64_t threads = 1;  // as asked for; the effective number is in effective_settings
   // Everything else that tells cases apart (sequence_length, env.X, …).
   std::map<std::string, std::string> params;
-};
-
-// An estimate with its two-sided interval.
-struct Estimate {
-  Number value;
-  Number ci_low;
-  Number ci_high;
-  double confidence = 0.95;
-  // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
-  // | clopper_pearson | clopper_pearson_samples | tango_score
-  std::string ci_method;
 };
 
 // Compared with the truth instead of the reference, where labels are given; both models on the same inputs.
@@ -300,8 +291,9 @@ struct Repetition {
   Memory memory;
   Overhead overhead;
   Noise noise;
-  std::vector<Load> load;          // one element where scenario is not sync
-  std::vector<Training> training;  // one element where kind is training
+  std::vector<Load> load;                    // one element where scenario is not sync
+  std::vector<Training> training;            // one element where kind is training
+  std::vector<CollectiveResult> collective;  // one element where kind is collective
 };
 
 struct SamplesFile {
@@ -331,12 +323,13 @@ struct CaseResult {
   Headline headline;
   Stats stats;
   Throughput throughput;
-  std::vector<Load> load;          // one element where scenario is not sync: over all repetitions
-  std::vector<Training> training;  // one element where kind is training: over all repetitions
-  std::vector<Scaling> scaling;    // one element where a training case has a base
-  Estimate device_p50_ns;          // like the headline, on the device's own clock
-  Number first_iteration_ns;       // median over repetitions
-  Number load_ns;                  // median over repetitions
+  std::vector<Load> load;                    // one element where scenario is not sync: over all repetitions
+  std::vector<Training> training;            // one element where kind is training: over all repetitions
+  std::vector<Scaling> scaling;              // one element where a training case has a base
+  std::vector<CollectiveResult> collective;  // one element where kind is collective: over all repetitions
+  Estimate device_p50_ns;                    // like the headline, on the device's own clock
+  Number first_iteration_ns;                 // median over repetitions
+  Number load_ns;                            // median over repetitions
   SpeedUp speedup;
   ModelFile model_file;
   Memory memory;  // largest over repetitions

@@ -73,6 +73,26 @@ MetricValue stage_mean(const CaseResult& c) {
   return {{}, {}, {}, "not a stage of this case"};
 }
 
+constexpr std::string_view kCollectives = "collectives";
+constexpr char kNoCollective[] = "not a collective case";
+constexpr double kToUs = 1e-3;
+
+// Operations that exist in place alone have no other figures.
+const CollectiveFigures& figures_of(const CollectiveSizeFigures& size) {
+  return size.out_of_place.n ? size.out_of_place : size.in_place;
+}
+bool has_sizes(const CaseResult& c) {
+  return !c.collective.empty() && !c.collective.front().sizes.empty();
+}
+MetricValue bus_bandwidth(const CaseResult& c) {
+  if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
+  return estimate(figures_of(c.collective.front().sizes.back()).sync_busbw_gb_per_s);
+}
+MetricValue small_latency(const CaseResult& c) {
+  if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
+  return estimate(figures_of(c.collective.front().sizes.front()).sync_ns, kToUs);
+}
+
 constexpr char kNoTraining[] = "not a training case";
 constexpr double kToS = 1e-9;
 
@@ -265,6 +285,12 @@ constexpr std::array kMetrics{
     Metric{"loader_per_s", "loader", "1/s", kHigh,
            "Training: samples a second that the loaders of all ranks could deliver.", "training-throughput",
            training_number<&Training::loader_samples_per_s>},
+    Metric{"busbw_gb_per_s", "bus bandwidth", "GB/s", kHigh,
+           "Collectives: bus bandwidth of the largest size, out of place, operations one by one; 10^9 bytes.",
+           kCollectives, bus_bandwidth},
+    Metric{"small_latency_us", "small latency", "us", kLow,
+           "Collectives: median time of the smallest size, out of place, of the slowest rank.", kCollectives,
+           small_latency},
     Metric{"max_rel_err", "max error", "1", kLow,
            "Largest output difference to the FP32 reference over the reference's largest magnitude.",
            "accuracy", [](const CaseResult& c) { return plain(c.correctness.max_rel_err); }},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "run/collective/collective_kind.h"
 #include "run/inference/inference_kind.h"
 #include "run/inference/inference_results.h"
 #include "run/sleep/sleep_kind.h"
@@ -22,6 +23,7 @@ struct KindRow {
 constexpr std::array kKinds{
     KindRow{config::WorkloadKind::kInference, inference_rules, make_inference},
     KindRow{config::WorkloadKind::kTraining, training_rules, make_training},
+    KindRow{config::WorkloadKind::kCollective, collective_rules, make_collective},
     KindRow{config::WorkloadKind::kSleep, sleep_rules, make_sleep},
 };
 

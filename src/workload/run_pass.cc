@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "workload/collective/collective_pass.h"
 #include "workload/inference/inference_pass.h"
 #include "workload/inference/instances.h"
 #include "workload/inference/load_pass.h"
@@ -61,6 +62,7 @@ constexpr std::array<PassRow, pass::kPassKinds.size()> kPasses{{
     {PassKind::kProfile, tagged<run_profile_pass>},
     {PassKind::kTrain, run_training_pass},
     {PassKind::kTrainProfile, run_training_profile},
+    {PassKind::kCollective, run_collective_pass},
     {PassKind::kSleep, run_sleep_pass},
     {PassKind::kStore, [](const PassSpec& spec, RecordSink&, const Interrupt&) { serve_store(spec); }},
 }};

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "plugin/plugin.h"
+#include "spin_communicator.h"
 #include "spin_ranks.h"
 #include "spin_trainer.h"
 
@@ -302,7 +303,8 @@ const EngineEntry kEngines[] = {
 constexpr TrainerEntry kTrainers[] = {{"cpu", test::make_spin_trainer}};
 // Under the name that the tool asks for: tests of its own logic need no library.
 constexpr BackendEntry kBackends[] = {{"gloo", test::connect_spin_store, test::join_spin_group}};
-const Plugin kPlugin{kAbiVersion, "spin", versions, kEngines, {}, {}, kTrainers, kBackends};
+constexpr CommunicatorEntry kCommunicators[] = {{"gloo", test::make_spin_communicator}};
+const Plugin kPlugin{kAbiVersion, "spin", versions, kEngines, {}, {}, kTrainers, kBackends, kCommunicators};
 
 }  // namespace
 

@@ -27,8 +27,10 @@ constexpr plugin::BackendEntry kBackends[] = {
     {"nccl", torch_plugin::connect_store, join_nccl},
     {"gloo", torch_plugin::connect_store, join_gloo_on_device},
 };
-const plugin::Plugin kPlugin = {plugin::kAbiVersion, "cuda",   library_versions, kEngines, {}, {},
-                                kTrainers,           kBackends};
+constexpr plugin::CommunicatorEntry kCommunicators[] = {{"nccl", torch_plugin::make_communicator},
+                                                        {"gloo", torch_plugin::make_communicator}};
+const plugin::Plugin kPlugin = {plugin::kAbiVersion, "cuda",    library_versions, kEngines, {}, {},
+                                kTrainers,           kBackends, kCommunicators};
 
 }  // namespace
 }  // namespace paceline::cuda_plugin

@@ -248,6 +248,30 @@
     ];
   }
 
+  const bytesText = (bytes) => (bytes >= 2 ** 20 ? `${shown(bytes / 2 ** 20)} MiB` : bytes >= 1024 ? `${shown(bytes / 1024)} KiB` : `${bytes} B`);
+
+  // Bus bandwidth by size: marks with intervals, and what the fitted latency and bandwidth give as a dotted line.
+  function collectives(parent) {
+    const cases = firstOf(parent, data.cases.filter((c) => c.collective !== null));
+    if (cases.length === 0) return;
+    const sizes = distinct(cases.flatMap((c) => c.collective.map((point) => point.bytes))).sort((a, b) => a - b);
+    const ticks = sizes.filter((_, at) => at % Math.ceil(sizes.length / 8) === 0);
+    draw(parent, cases.flatMap((c, at) => {
+      const colour = palette()[at % palette().length], points = c.collective, x = points.map((point) => point.bytes);
+      return [
+        { type: "scatter", mode: "lines", x, y: points.map((point) => point.fitted), line: { color: colour, width: 1.2, dash: "dot" }, hoverinfo: "skip", showlegend: false },
+        {
+          type: "scatter", mode: "markers", name: escaped(c.label), x, y: points.map((point) => point.busbw[0]), error_y: bars(points.map((point) => point.busbw), colour),
+          marker: { color: colour, size: 8, symbol: symbols[at % symbols.length] }, hoverinfo: "text",
+          text: points.map((point) => `${escaped(c.label)}<br>${bytesText(point.bytes)}: ${spanText(point.busbw, "GB/s")}<br>${spanText(point.us, "us")}`),
+        },
+      ];
+    }), {
+      showlegend: true, height: 350 + 20 * Math.ceil(cases.length / 2), margin: { l: 56, r: 16, t: 12, b: 70 },
+      xaxis: { title: { text: "size of a message", standoff: 6 }, type: "log", tickvals: ticks, ticktext: ticks.map(bytesText) }, yaxis: { title: { text: "bus bandwidth, GB/s", standoff: 8 }, rangemode: "tozero" },
+    }, `Bus bandwidth by size: ${cases.map((c) => `${c.label}: ${c.collective.map((point) => `${bytesText(point.bytes)} ${shown(point.busbw[0])} GB/s`).join(", ")}`).join("; ")}`);
+  }
+
   // One bar a case, its parts one after the other; `value` of a case and the number of a part.
   function stacked(parent, all, names, colours, value, axis, label) {
     if (all.length === 0) return;
@@ -329,6 +353,7 @@
     latency: (box) => overBatch(box, "p50", "ms"),
     pareto,
     scaling,
+    collectives,
     parts,
     loss,
     stages,

@@ -9,6 +9,7 @@
 #include "config/plan.h"
 #include "process/worker.h"
 #include "result/case_result.h"
+#include "result/collective_times.h"
 #include "result/rank_steps.h"
 #include "result/samples.h"
 #include "run/case/plugin_choice.h"
@@ -24,6 +25,7 @@ struct CaseRun {
   result::CaseResult result;
   std::vector<result::Sample> samples;
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
+  result::TimesOfRepetitions collective_times;                        // of collectives
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
   std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model

@@ -11,6 +11,7 @@
 #include "result/case_result.h"
 #include "result/samples.h"
 #include "run/case/case_identity.h"
+#include "run/ranks/rank_home.h"
 
 namespace paceline::run {
 
@@ -33,6 +34,9 @@ class KindRules {
   }
   // Operations of one item, as far as they are known before anything runs.
   [[nodiscard]] virtual result::Flops flops(const config::Case&) const { return {}; }
+
+  // Where the ranks of a case run; of a kind that has ranks.
+  [[nodiscard]] virtual RankHome rank_home(const config::Case&, const EngineDirectory&) const { return {}; }
 
   // Completes the figures of a repetition from what its pass reported, and returns its samples. Throws
   // Error(kData) where the report does not fit together.

@@ -11,7 +11,7 @@
 #include "config/vocabulary.h"
 #include "host/system_files.h"
 #include "run/case/case_settings.h"
-#include "run/case/short_hash.h"
+#include "run/ranks/rank_settings.h"
 
 namespace paceline::run {
 namespace {
@@ -69,7 +69,7 @@ plugin::TrainSettings train_settings(const Case& c, const TrainPlace& place) {
   t.accumulation_steps = static_cast<int>(s.integer("training.accumulation_steps"));
   t.optimizer = optimizer_settings(c);
   t.ddp = ddp_settings(c);
-  if (train_device(c, place) == "cpu") return t;
+  if (rank_device(c, place.device) == "cpu") return t;
   for (const char* name : {"training.cudnn_benchmark", "benchmark.sync_cuda"})
     t.options[std::string(name).substr(std::string_view(name).find('.') + 1)] =
         s.flag(name) ? "true" : "false";
@@ -131,17 +131,6 @@ measure::LoopConfig step_loop_config(const Settings& s) {
   return loop;
 }
 
-pass::RankSpec rank_spec(const Case& c, const TrainPlace& place) {
-  const Settings& s = c.settings;
-  pass::RankSpec r;
-  r.device = train_device(c, place);
-  r.backend = s.text("backend") != "auto" ? s.text("backend") : r.device == "cpu" ? "gloo" : "nccl";
-  r.rendezvous.timeout_s = s.number("rdzv_timeout_s");
-  r.group_timeout_s = s.number("group_timeout_s");
-  r.plan_hash = plan_hash(c);
-  return r;
-}
-
 pass::TrainSpec train_spec(const Case& c, const TrainPlace& place) {
   const Settings& s = c.settings;
   pass::TrainSpec t;
@@ -159,11 +148,6 @@ pass::TrainSpec train_spec(const Case& c, const TrainPlace& place) {
 
 }  // namespace
 
-std::string train_device(const Case& c, const TrainPlace& place) {
-  const auto& asked = c.settings.text("device");
-  return asked == "auto" ? place.device : asked;
-}
-
 pass::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   const Settings& s = c.settings;
   pass::PassSpec pass;
@@ -175,33 +159,13 @@ pass::PassSpec train_pass(const Case& c, const TrainPlace& place) {
   pass.model.weights_seed = seed_of(s);
   pass.model.inputs = config::case_inputs(c);
   pass.batch = s.integer("batch");
-  pass.ranks = rank_spec(c, place);
+  pass.ranks = rank_spec(c, rank_device(c, place.device));
   pass.train = train_spec(c, place);
   pass.settings.precision = pass.train.settings.precision;
   pass.settings.layout = pass.train.settings.layout;
   pass.settings.threads = pass.train.settings.threads;
   pass.loop = step_loop_config(s);
   return pass;
-}
-
-std::string too_few_devices(const pass::PassSpec& pass, int devices) {
-  const auto& ranks = pass.ranks;
-  if (ranks.device != "cuda" || ranks.backend != "nccl" || devices == 0 || pass.world_size <= devices)
-    return {};
-  return fmt::format(
-      "{} ranks over nccl need a device each, and {} {} visible here; start fewer ranks, or use backend: "
-      "gloo, with which ranks may share a device",
-      pass.world_size, devices, devices == 1 ? "is" : "are");
-}
-
-int threads_per_rank(const std::vector<Case>& cases, int cores, const RanksHere& ranks_here) {
-  std::int64_t most = 1;
-  for (const auto& c : cases)
-    if (c.settings.has("ranks")) {
-      const auto ranks = c.settings.integer("ranks");
-      most = std::max(most, ranks_here ? ranks_here(ranks) : ranks);
-    }
-  return std::max(1, static_cast<int>(cores / most));
 }
 
 std::int64_t samples_per_step(const Case& c) {
@@ -251,13 +215,6 @@ std::string crowding_note(const result::Training& training) {
   if (cores.empty() || threads <= static_cast<std::int64_t>(cores.size())) return {};
   return fmt::format("{} ranks with {} threads share {} cores of one host: they take turns", ranks, threads,
                      cores.size());
-}
-
-std::string plan_hash(const Case& c) {
-  nlohmann::json all = c.env;
-  for (const auto& [name, values] : c.settings.all())
-    for (const auto& value : values) all[name].push_back(config::value_text(value));
-  return short_hash(all);
 }
 
 }  // namespace paceline::run

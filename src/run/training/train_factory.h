@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,19 +19,6 @@ struct TrainPlace {
 
 // The pass of every rank but for rank, files, cores and rendezvous. The plug-in is the torch one.
 pass::PassSpec train_pass(const config::Case& c, const TrainPlace& place);
-// cpu | cuda
-std::string train_device(const config::Case& c, const TrainPlace& place);
-
-// Why the ranks, all started on this host, cannot have a device each where their backend wants that; empty:
-// they can. `devices`: that are visible; 0: not known.
-std::string too_few_devices(const pass::PassSpec& pass, int devices);
-
-// Of the ranks of a case, how many share the CPUs that this process may use; empty: all of them.
-using RanksHere = std::function<std::int64_t(std::int64_t ranks)>;
-
-// Threads of a rank for cases that do not say: the cores over the most ranks that any of these cases puts on
-// them, so that they stay the same over a sweep. At least one.
-int threads_per_rank(const std::vector<config::Case>& cases, int cores, const RanksHere& ranks_here = {});
 
 // Samples that one step takes on all ranks together.
 std::int64_t samples_per_step(const config::Case& c);
@@ -45,8 +31,5 @@ std::vector<std::string> training_notes(const config::Case& c, const std::string
 
 // That the ranks of rank 0's host have more threads than they have cores together; empty: they have not.
 std::string crowding_note(const result::Training& training);
-
-// Equal where every option of the case is.
-std::string plan_hash(const config::Case& c);
 
 }  // namespace paceline::run

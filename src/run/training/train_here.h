@@ -7,10 +7,12 @@
 #include "pass/pass.h"
 #include "run/case/observer.h"
 #include "run/case/plugin_choice.h"
+#include "run/ranks/rank_home.h"
 
 namespace paceline::run {
 
-class Launch;
+// Where the ranks of a training case run, and the plug-in with their trainer.
+RankHome training_home(const config::Case& c, const EngineDirectory& engines);
 
 // A training case on this machine: train_pass with plug-in, device, threads and, where ranks are pinned,
 // CPUs.

@@ -23,10 +23,6 @@ class TrainingInRun : public KindInRun {
     c.base = here.pass;
     identify_device(c.result.benchmark, c.base.ranks.device);
     if (!here.unavailable.empty()) end_case(c, "unavailable", here.unavailable);
-    if (launch && c.base.world_size > launch->place().world)
-      end_case(c, "unavailable",
-               fmt::format("{} ranks are asked for, and {} has started {}", c.base.world_size,
-                           launch->place().launcher, launch->place().world));
   }
 
   void tell_remarks() override {

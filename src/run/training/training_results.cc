@@ -11,6 +11,7 @@
 #include "result/training_course.h"
 #include "run/case/case_run.h"
 #include "run/training/train_factory.h"
+#include "run/training/train_here.h"
 
 namespace paceline::run {
 namespace {
@@ -74,6 +75,9 @@ class TrainingRules : public KindRules {
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(samples_per_step(c));
+  }
+  [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
+    return training_home(c, engines);
   }
   [[nodiscard]] result::Flops flops(const config::Case& c) const override { return training_flops(c); }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,

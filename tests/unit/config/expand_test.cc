@@ -250,12 +250,12 @@ TEST(ModelFiles, AsTheEngineStandAlone) {
       testing::HasSubstr("a model file as the engine stands alone; give files as models to compare them"));
 }
 
-TEST(NotAvailable, OtherKindsExpandToSkips) {
+TEST(Collectives, OperationsAreCases) {
   const auto sweep =
       expand(plan_of("kind: collective\ncollectives: [all_reduce, broadcast]\nmax_bytes: 1M\n"));
   ASSERT_EQ(sweep.size(), 2U);
   EXPECT_EQ(sweep[0].id, "all_reduce-float-r1");
-  EXPECT_EQ(sweep[0].not_available, "collective benchmarks are not available yet");
+  EXPECT_EQ(sweep[0].not_available, "");
   EXPECT_EQ(sweep[0].settings.integer("max_bytes"), 1 << 20);
 }
 

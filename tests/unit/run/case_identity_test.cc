@@ -15,8 +15,10 @@
 #include "config/value.h"
 #include "pass/pass.h"
 #include "result/result_json.h"
+#include "run/collective/collective_factory.h"
 #include "run/inference/input_requests.h"
 #include "run/inference/pass_factory.h"
+#include "run/ranks/rank_settings.h"
 #include "run/training/train_factory.h"
 
 // Walks all option rows: what changes the measured work tells cases apart.
@@ -37,7 +39,9 @@ const std::map<unsigned, std::vector<std::string>> kPlans{
     {config::kTraining,
      {"kind: training\nmodel: tiny_cnn\n",
       "kind: training\nmodel: gpt2\nranks: 2\ndevice: cuda\nbackend: gloo\ncheckpoint: {dir: d}\n"}},
-    {config::kCollective, {"kind: collective\n"}},
+    {config::kCollective,
+     {"kind: collective\n",
+      "kind: collective\ncollective: broadcast\nranks: 4\ndevice: cuda\nbackend: gloo\n"}},
     {config::kSleep, {"kind: sleep\n"}}};
 
 // A value of options whose text has a form of its own.
@@ -63,6 +67,12 @@ Json work_of(const Case& c) {
             pass.at("world_size"),
             pass.at("ranks").at("device"),
             pass.at("ranks").at("backend")};
+  }
+  if (c.kind == config::WorkloadKind::kCollective) {
+    const auto pass = pass::to_json(collective_pass(c, rank_device(c, "cpu"), 1));
+    auto sweep = pass.at("collective");
+    for (const char* how : {"warmup", "batch", "checks"}) sweep.erase(how);
+    return {sweep, pass.at("world_size"), pass.at("ranks").at("device"), pass.at("ranks").at("backend")};
   }
   if (c.kind != config::WorkloadKind::kInference) return {};  // no pass of theirs is made without a run
   const auto spec = base_pass(c, 2);

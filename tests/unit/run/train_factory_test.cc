@@ -8,6 +8,7 @@
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/inference/pass_factory.h"
+#include "run/ranks/rank_settings.h"
 #include "unit/run/training_cases.h"
 
 namespace paceline::run {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What a rank is told that times collectives.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/collective.h"
+
+namespace paceline::pass {
+
+// How many operations are timed one by one: PassSpec::loop (iterations, stop), for each size.
+struct CollectiveSpec {
+  Collective operation = Collective::kAllReduce;
+  DType dtype = DType::kFloat32;
+  Reduction reduction = Reduction::kSum;
+  int root = 0;
+  std::vector<std::int64_t> sizes;  // bytes, as nccl-tests counts them; a barrier has one size, 0
+  std::int64_t warmup = 5;          // untimed operations of each size
+  std::int64_t batch = 20;          // operations back to back, timed at once
+  std::int64_t checks = 1;          // untimed operations of each size whose results are compared
+};
+
+}  // namespace paceline::pass

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Words what a report says about collectives: figures by size, the fit of latency and bandwidth, who waits
+// for whom.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/subjects.h"
+
+namespace paceline::report {
+namespace {
+
+using result::CollectiveFigures;
+using result::CollectiveResult;
+using result::Number;
+
+constexpr double kToUs = 1e-3;
+
+bool has_sizes(const CaseResult& one) {
+  return !one.collective.empty() && !one.collective.front().sizes.empty();
+}
+
+std::string exact_bytes(std::int64_t bytes) {
+  for (const auto& [unit, size] : {std::pair{"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}})
+    if (bytes >= size && bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
+  return fmt::format("{} B", bytes);
+}
+
+std::string us(const Number& ns) {
+  return ns ? format_significant(*ns * kToUs) : kNone;
+}
+
+// A terminal has no room for two intervals; that of the bandwidth is as wide as that of the time.
+void add_size(Table& table, const result::CollectiveSizeFigures& size, const CollectiveFigures& f,
+              const char* place, Form form) {
+  if (!f.n) return;
+  const auto& busbw = f.sync_busbw_gb_per_s;
+  table.add(exact_bytes(size.bytes), place, with_interval(f.sync_ns, kToUs), us(f.sync_p99_ns),
+            form == Form::kTerminal ? significant_or_none(busbw.value) : with_interval(busbw),
+            us(f.stream_ns), us(f.batch_ns), f.wrong ? std::to_string(*f.wrong) : kNone,
+            std::to_string(*f.n));
+}
+
+// Texts have no other place for the name of the case.
+Table size_table(const CaseResult& one, Form form) {
+  const auto& c = one.collective.front();
+  Table table{.heads = {form == Form::kPage ? "size" : one.label, "place", "p50 us", "p99 us", "busbw GB/s",
+                        "stream us", "batch us", "wrong", "n"},
+              .numbers_from = 2};
+  for (const auto& size : c.sizes) {
+    add_size(table, size, size.out_of_place, "out", form);
+    add_size(table, size, size.in_place, "in", form);
+  }
+  return table;
+}
+
+std::string link_sentence(const CollectiveResult& c) {
+  if (c.link.empty()) return {};
+  std::string text = "Fitted to the times out of place:";
+  for (const auto& segment : c.link)
+    text += fmt::format(" {} from {} to {}: {} us and {} GB/s;", c.link.size() > 1 ? "a protocol" : "",
+                        exact_bytes(segment.from_bytes), exact_bytes(segment.to_bytes),
+                        with_interval(segment.alpha_ns, kToUs), with_interval(segment.gb_per_s));
+  text.back() = '.';
+  if (c.link_error)
+    text += fmt::format(" Its error is {} (root mean square over the sizes).", format_percent(*c.link_error));
+  return text;
+}
+
+std::string facts_of(const CollectiveResult& c) {
+  std::string text = fmt::format("{} started by {} over {}", plural(std::ssize(c.ranks), "rank"),
+                                 c.launcher.empty() ? "paceline" : c.launcher, c.backend);
+  if (!c.wrong) return text + "; nothing was checked.";
+  return text + (*c.wrong == 0 ? "; every size was checked, and no element was wrong."
+                               : fmt::format("; {} elements were wrong.", *c.wrong));
+}
+
+Table rank_table(const CollectiveResult& c) {
+  Table table{.heads = {"rank", "host", "process", "CPUs"}, .numbers_from = kNoNumbers};
+  for (const auto& r : c.ranks)
+    table.add(std::to_string(r.rank), r.host, std::to_string(r.process_id), r.cpus);
+  return table;
+}
+
+constexpr const char* kReading =
+    "p50, p99 and bus bandwidth: operations one by one after a barrier, each as long as its slowest rank; "
+    "stream: back "
+    "to back; batch: nccl-tests' way, all at once and the mean over ranks.";
+
+// The texts show tables and notes alone.
+Section section_of(const CaseResult& one, Form form) {
+  const auto& c = one.collective.front();
+  Section section{.title = one.label, .table = size_table(one, form), .notes = c.notes};
+  auto& sentences = form == Form::kPage ? section.paragraphs : section.notes;
+  sentences.insert(sentences.begin(), {facts_of(c), link_sentence(c), kReading});
+  std::erase(sentences, "");
+  return section;
+}
+
+// The fastest size of the case that reaches most.
+std::string chart_reading(const std::vector<ReportCase>& cases) {
+  const ReportCase* best = nullptr;
+  const result::CollectiveSizeFigures* at = nullptr;
+  double most = 0;
+  for (const auto& entry : cases)
+    for (const auto& size : entry.one->collective.front().sizes) {
+      const auto& rate = (size.out_of_place.n ? size.out_of_place : size.in_place).sync_busbw_gb_per_s.value;
+      if (rate && *rate > most) most = *rate, best = &entry, at = &size;
+    }
+  if (!best) return {};
+  return fmt::format("{} reaches {} GB/s at {}; dotted: latency and bandwidth as fitted.", name_of(*best),
+                     format_significant(most), exact_bytes(at->bytes));
+}
+
+Sections collective_sections(std::span<const ReportRun> runs, Form form) {
+  Sections all;
+  const auto swept = cases_with(runs, has_sizes);
+  if (form == Form::kPage && !swept.empty())
+    all.push_back(
+        {.chart = {"collectives", "Bus bandwidth by size", chart_reading(swept), "busbw_gb_per_s"}});
+  for (const auto& entry : swept) all.push_back(section_of(*entry.one, form));
+  return all;
+}
+
+Sections collective_details(const CaseResult& one) {
+  if (!has_sizes(one)) return {};
+  return {{.title = "Ranks", .table = rank_table(one.collective.front())}};
+}
+
+}  // namespace
+
+constexpr Subject kCollectives{.id = "collectives",
+                               .heading = "Collectives",
+                               .of_runs = collective_sections,
+                               .of_case = collective_details};
+
+}  // namespace paceline::report

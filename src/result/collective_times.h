@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What ranks measured of a collective: raw data, stored as collective_times.csv.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace paceline::result {
+
+// Where a rank ran.
+struct CollectiveRank {
+  std::int64_t rank = 0;
+  std::string host;
+  std::int64_t process_id = 0;
+  std::string cpus;
+};
+
+// All operations of one size, in place or not. The outer index of times is the rank.
+struct CollectiveTimes {
+  std::int64_t bytes = 0;  // the larger of what a rank sends and receives
+  std::int64_t count = 0;  // elements of one block
+  bool in_place = false;
+  bool checked = false;
+  std::int64_t wrong = 0;  // elements that were not as they must be, on all ranks
+  std::int64_t batch = 0;  // operations that batch_ns timed at once
+  std::vector<std::int64_t> batch_ns{};
+  std::vector<std::vector<std::int64_t>> sync_ns{};    // one by one, after a barrier each
+  std::vector<std::vector<std::int64_t>> stream_ns{};  // those of the batch, where each can be timed
+  bool converged = true;  // the interval of the median became narrow enough, or their number was fixed
+};
+
+using TimesOfRepetitions = std::map<std::int64_t, std::vector<CollectiveTimes>>;
+
+// One row per rank and operation, below the names of the columns.
+std::string collective_times_csv(const TimesOfRepetitions& times);
+
+}  // namespace paceline::result

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "result/maybe.h"
+
+namespace paceline::result {
+
+// An estimate with its two-sided interval.
+struct Estimate {
+  Number value;
+  Number ci_low;
+  Number ci_high;
+  double confidence = 0.95;
+  // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
+  // | clopper_pearson | clopper_pearson_samples | tango_score | t_weighted_fit
+  std::string ci_method;
+};
+
+}  // namespace paceline::result

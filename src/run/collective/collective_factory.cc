@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "run/collective/collective_factory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/case/case_settings.h"
+#include "run/ranks/rank_settings.h"
+
+namespace paceline::run {
+namespace {
+
+using config::Settings;
+
+// The rows of a table by their names, which the options offer.
+template <typename Row, std::size_t N>
+const Row& named(const std::array<Row, N>& rows, const std::string& name) {
+  return *std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+}
+
+pass::CollectiveSpec collective_spec(const Settings& s) {
+  pass::CollectiveSpec c;
+  c.operation = named(kCollectives, s.text("collective")).operation;
+  c.dtype = named(kCollectiveDTypes, s.text("dtype")).dtype;
+  c.reduction = named(kReductions, s.text("reduction")).reduction;
+  c.root = static_cast<int>(s.integer("root"));
+  c.sizes = c.operation == Collective::kBarrier ? std::vector<std::int64_t>{0} : swept_sizes(s);
+  c.warmup = s.integer("warmup_iterations");
+  c.batch = s.integer("iterations");
+  c.checks = s.integer("check");
+  return c;
+}
+
+// For each size: at least as many operations as the batch has.
+measure::LoopConfig loop_of(const Settings& s) {
+  measure::LoopConfig loop;
+  loop.stop.confidence = s.number("confidence");
+  loop.stop.n_min = s.integer("iterations");
+  loop.stop.t_min_ns = 0;
+  loop.stop.t_max_ns = to_ns(s.number("size_time_s"));
+  loop.stop.precisions = {{stats::kPpmP50, s.number("size_halfwidth"), 0}};
+  return loop;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> swept_sizes(const Settings& s) {
+  const auto last = s.integer("max_bytes");
+  std::vector<std::int64_t> sizes;
+  for (auto size = s.integer("min_bytes"); size <= last;) {
+    sizes.push_back(size);
+    const auto next = s.has("step_bytes") ? size + s.integer("step_bytes")
+                                          : std::llround(static_cast<double>(size) * s.number("step_factor"));
+    size = std::max<std::int64_t>(next, size + 1);
+  }
+  return sizes;
+}
+
+pass::PassSpec collective_pass(const config::Case& c, const std::string& device, int threads) {
+  pass::PassSpec pass;
+  pass.kind = pass::PassKind::kCollective;
+  pass.case_id = c.id;
+  pass.world_size = c.settings.integer("ranks");
+  pass.ranks = rank_spec(c, device);
+  pass.collective = collective_spec(c.settings);
+  pass.settings.threads = threads;
+  pass.loop = loop_of(c.settings);
+  return pass;
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "run/collective/collective_kind.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "config/bandwidth_limit.h"
+#include "host/affinity.h"
+#include "result/summarize_collective.h"
+#include "run/case/case_identity.h"
+#include "run/case/case_run.h"
+#include "run/collective/collective_factory.h"
+#include "run/ranks/rank_home.h"
+
+namespace paceline::run {
+namespace {
+
+constexpr double kBytesOfGb = 1e9;
+
+// The first size whose results were wrong, in words; empty: none was.
+std::string wrong_words(const std::vector<result::CollectiveResult>& collectives) {
+  for (const auto& c : collectives)
+    for (const auto& size : c.sizes)
+      for (const auto* f : {&size.out_of_place, &size.in_place})
+        if (f->wrong && *f->wrong > 0)
+          return fmt::format("accuracy: {} elements of {} of {} bytes ({}) were not as they must be",
+                             *f->wrong, c.operation, size.bytes,
+                             f == &size.in_place ? "in place" : "out of place");
+  return {};
+}
+
+class CollectiveRules : public KindRules {
+ public:
+  void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
+    if (c.settings.text("device") == "cuda") params["device"] = "cuda";
+  }
+  // The samples of a case are those of its largest size.
+  [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
+    const auto spec = collective_pass(c, "cpu", 1).collective;
+    return static_cast<double>(spec.sizes.back()) / kBytesOfGb;
+  }
+  [[nodiscard]] std::string item(const config::Case&) const override { return "GB"; }
+  [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
+    return find_rank_home(c, engines, plugin::Role::kCommunicator,
+                          [](const pass::RankSpec& ranks) { return ranks.backend; });
+  }
+  std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
+                                   const pass::PassReport& report) const override {
+    run.collective_times[repetition.index] = report.collective_times;
+    return result::largest_size_samples(report.collective_times, static_cast<std::int32_t>(repetition.index));
+  }
+  void summarize(CaseRun& run) const override {
+    run.result.collective.clear();
+    if (run.result.repetitions.empty()) return;
+    run.result.collective = run.result.repetitions.back().collective;
+    for (auto& collective : run.result.collective) {
+      for (const auto& text : run.definition.settings.texts("min_busbw")) {
+        const auto limit = config::parse_bandwidth_limit(text);
+        collective.least_busbw.push_back({limit.bytes, limit.gb_per_s});
+      }
+      result::summarize_collective(collective, run.collective_times,
+                                   run.definition.settings.number("confidence"));
+      if (run.base.ranks.device == "cpu")
+        collective.notes.emplace_back("ranks are CPU processes: their bandwidth does not speak for GPUs");
+    }
+    if (const auto wrong = wrong_words(run.result.collective); !wrong.empty())
+      end_case(run, "accuracy", wrong);
+  }
+  void write_files(const CaseRun& run) const override {
+    write_file_atomic(run.dir / "collective_times.csv", result::collective_times_csv(run.collective_times));
+  }
+};
+
+class CollectiveInRun : public KindInRun {
+ public:
+  explicit CollectiveInRun(const KindTools& tools) : tools_(tools) {}
+
+  void open(CaseRun& c) override {
+    const auto home = collective_rules().rank_home(c.definition, tools_.setup.engines);
+    c.base = pass_of(c.definition, home);
+    identify_device(c.result.benchmark, home.ranks.device);
+    if (auto problem = rank_obstacle(c.base, home.plugin, tools_.setup.launch); !problem.empty())
+      end_case(c, "unavailable", problem);
+  }
+
+  [[nodiscard]] std::optional<pass::PassSpec> pass_of_ranks(const config::Case& c,
+                                                            bool extra) const override {
+    if (extra) return std::nullopt;
+    return pass_of(c, collective_rules().rank_home(c, tools_.setup.engines));
+  }
+
+ private:
+  [[nodiscard]] pass::PassSpec pass_of(const config::Case& c, const RankHome& home) const {
+    const auto& setup = tools_.setup;
+    const auto cores = static_cast<int>(host::allowed_cpus().size());
+    auto pass =
+        collective_pass(c, home.ranks.device, threads_per_rank(setup.cases, cores, ranks_of(setup.launch)));
+    pass.plugin_file = home.plugin.file.string();
+    if (c.settings.flag("pin")) pass.pin_cpus = host::choose_cpus(pass.settings.threads);
+    return pass;
+  }
+
+  KindTools tools_;
+};
+
+}  // namespace
+
+const KindRules& collective_rules() {
+  static const CollectiveRules kRules;
+  return kRules;
+}
+
+std::unique_ptr<KindInRun> make_collective(const KindTools& tools) {
+  return std::make_unique<CollectiveInRun>(tools);
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// The kind of workload that times collectives between ranks, a sweep over sizes each case.
+#pragma once
+#include <memory>
+
+#include "run/case/kind.h"
+#include "run/case/kind_rules.h"
+
+namespace paceline::run {
+
+const KindRules& collective_rules();
+std::unique_ptr<KindInRun> make_collective(const KindTools& tools);
+
+}  // namespace paceline::run

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "run/ranks/rank_home.h"
+
+#include <fmt/format.h>
+
+#include "host/gpu_locality.h"
+#include "run/ranks/launch.h"
+
+namespace paceline::run {
+
+RankHome find_rank_home(const config::Case& c, const EngineDirectory& engines, plugin::Role role,
+                        CapabilityOf name) {
+  const auto on = [&](const std::string& device) {
+    const auto ranks = rank_spec(c, device);
+    return RankHome{ranks, home_here(engines, role, name(ranks), device)};
+  };
+  if (const auto asked = rank_device(c, ""); !asked.empty()) return on(asked);
+  auto cuda = on("cuda");
+  return cuda.plugin.file.empty() ? on("cpu") : cuda;
+}
+
+RanksHere ranks_of(const Launch* launch) {
+  if (!launch) return {};
+  return [launch](std::int64_t ranks) { return launch->ranks_on_our_cpus(ranks); };
+}
+
+std::string rank_obstacle(const pass::PassSpec& pass, const EngineHome& plugin, const Launch* launch) {
+  const auto& ranks = pass.ranks;
+  if (ranks.device == "cpu" && ranks.backend == "nccl")
+    return "backend 'nccl' connects CUDA devices, and the ranks run on the CPU; use gloo";
+  if (!plugin.unavailable.empty()) return plugin.unavailable;
+  if (launch && pass.world_size > launch->place().world)
+    return fmt::format("{} ranks are asked for, and {} has started {}", pass.world_size,
+                       launch->place().launcher, launch->place().world);
+  if (launch) return {};  // a launcher may show every rank other devices
+  return too_few_devices(pass, host::visible_device_count(host::gpu_places()));
+}
+
+}  // namespace paceline::run

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "workload/collective/collective_pass.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cluster/roll_call.h"
+#include "host/affinity.h"
+#include "host/noise.h"
+#include "host/system_files.h"
+#include "result/case_fields.h"
+#include "stats/quantile.h"
+#include "stats/stop_rule.h"
+#include "workload/collective/collective_data.h"
+#include "workload/rank.h"
+
+namespace paceline::workload {
+namespace {
+
+using result::CollectiveTimes;
+using Times = std::vector<std::int64_t>;
+
+class CollectivePass {
+ public:
+  CollectivePass(const pass::PassSpec& spec, TaggedSink& sink)
+      : spec_(spec), sink_(sink), rank_(spec, sink) {}
+
+  void run() {
+    rank_.run({.even_alone = true}, [this] { work(); });
+  }
+
+ private:
+  void work() {
+    communicator_ = rank_.plugin().make_communicator(spec_.ranks.backend, *rank_.group());
+    tell_ranks();
+    sink_.phase("measure");
+    snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
+    std::int64_t before = -1;
+    for (const auto bytes : spec_.collective.sizes) {
+      const auto size =
+          collective_size(spec_.collective.operation, spec_.collective.dtype, spec_.world_size, bytes);
+      if (std::exchange(before, size.bytes) == size.bytes)
+        continue;  // two sizes that are too small for the ranks
+      measure(size, false);
+      if (row_of(spec_.collective.operation).in_place) measure(size, true);
+    }
+    snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
+    report();
+  }
+
+  [[nodiscard]] plugin::CollectiveCall call_of(const CollectiveSize& size, bool in_place) const {
+    const auto& c = spec_.collective;
+    return {c.operation, c.dtype, c.reduction, c.root, size.send_count, size.receive_count, in_place};
+  }
+
+  void measure(const CollectiveSize& size, bool in_place) {
+    CollectiveTimes times;
+    times.bytes = size.bytes, times.count = size.count, times.in_place = in_place;
+    call_ = call_of(size, in_place);
+    communicator_->prepare(call_);
+    times.checked = spec_.collective.checks > 0 && spec_.collective.operation != Collective::kBarrier;
+    for (std::int64_t i = 0; times.checked && i < spec_.collective.checks; ++i) times.wrong += check();
+    for (std::int64_t i = 0; i < spec_.collective.warmup; ++i) communicator_->start();
+    communicator_->finish();
+    time_batch(times);
+    time_one_by_one(times);
+    tell(std::move(times));
+  }
+
+  // Of this rank.
+  std::int64_t check() {
+    const RankOf self{spec_.rank, spec_.world_size};
+    const auto data = sent_data(call_, self);
+    std::vector<std::byte> received(static_cast<std::size_t>(call_.receive_count) *
+                                    dtype_size_bytes(call_.dtype));
+    communicator_->write(data);
+    communicator_->start();
+    communicator_->finish();
+    communicator_->read(received);
+    return count_wrong(call_, self, received);
+  }
+
+  // As nccl-tests measures: a barrier, then all at once.
+  void time_batch(CollectiveTimes& times) {
+    const auto n = spec_.collective.batch;
+    const bool each = communicator_->start_completes();
+    Times single;
+    single.reserve(static_cast<std::size_t>(n));
+    rank_.group()->barrier();
+    const auto begin = clock_.now_ns();
+    auto last = begin;
+    for (std::int64_t i = 0; i < n; ++i) {
+      communicator_->start();
+      if (!each) continue;
+      const auto now = clock_.now_ns();
+      single.push_back(now - std::exchange(last, now));
+    }
+    communicator_->finish();
+    times.batch = n;
+    times.batch_ns = {clock_.now_ns() - begin};
+    times.stream_ns = {std::move(single)};
+  }
+
+  // All ranks decide alike, because they judge the same numbers.
+  void time_one_by_one(CollectiveTimes& times) {
+    const auto& loop = spec_.loop;
+    Times mine;
+    std::vector<double> slowest;
+    double elapsed_ns = 0;
+    auto wanted = loop.iterations.value_or(loop.stop.n_min);
+    for (;;) {
+      std::vector<double> fresh;
+      while (static_cast<std::int64_t>(mine.size()) < wanted) {
+        mine.push_back(time_one());
+        fresh.push_back(static_cast<double>(mine.back()));
+      }
+      rank_.group()->reduce_max(fresh);
+      slowest.insert(slowest.end(), fresh.begin(), fresh.end());
+      for (const double ns : fresh) elapsed_ns += ns;
+      if (loop.iterations) break;
+      const auto decision = stats::decide(slowest, static_cast<std::int64_t>(elapsed_ns), loop.stop);
+      times.converged = decision.converged.value_or(true);
+      if (decision.stop) break;
+      wanted = decision.next_n;
+    }
+    tell_progress(times, slowest, elapsed_ns);
+    times.sync_ns = {std::move(mine)};
+  }
+
+  std::int64_t time_one() {
+    rank_.group()->barrier();
+    const auto begin = clock_.now_ns();
+    communicator_->start();
+    communicator_->finish();
+    return clock_.now_ns() - begin;
+  }
+
+  void tell_progress(const CollectiveTimes& times, const std::vector<double>& slowest, double elapsed_ns) {
+    if (!rank_.leads()) return;
+    typical_ns_ = stats::median(slowest);
+    pass::ProgressRecord record;
+    record.phase = format_bytes(static_cast<double>(times.bytes));
+    record.n = static_cast<std::int64_t>(slowest.size());
+    record.elapsed_s = elapsed_ns * 1e-9;
+    record.p50_ns = typical_ns_;
+    sink_.emit(pass::progress_record(record));
+  }
+
+  // Rank 0 reports what all have measured of one size.
+  void tell(CollectiveTimes mine) {
+    const auto texts = rank_.group()->gather(pass::collective_times_text(mine));
+    if (rank_.leads()) sink_.emit(pass::collective_times_record(texts));
+  }
+
+  void tell_ranks() {
+    result::CollectiveRank self{spec_.rank, cluster::host_name(), ::getpid(),
+                                host::format_cpu_list(host::current_affinity())};
+    const auto texts = rank_.group()->gather(result::Writer::write(self).dump());
+    for (const auto& text : texts) {
+      result::CollectiveRank one;
+      result::Reader::read(nlohmann::json::parse(text), "rank", one);
+      ranks_.push_back(std::move(one));
+    }
+  }
+
+  void report() {
+    sink_.phase("report");
+    auto& r = rank_.repetition();
+    finish_memory(r.memory);
+    r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), typical_ns_);
+    if (!rank_.leads()) return;
+    std::vector<std::pair<std::string, std::string>> settings{{"backend", spec_.ranks.backend},
+                                                              {"device", spec_.ranks.device}};
+    sink_.emit(pass::loaded_record(rank_.plugin().description().versions(), settings));
+    r.noise = host::noise_over(snapshots_);
+    r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
+    r.collective = {known_here()};
+    sink_.emit(pass::repetition_record(r));
+  }
+
+  [[nodiscard]] result::CollectiveResult known_here() const {
+    const auto& c = spec_.collective;
+    const auto& row = row_of(c.operation);
+    result::CollectiveResult known;
+    known.operation = row.name;
+    if (c.operation != Collective::kBarrier) known.dtype = collective_dtype_name(c.dtype);
+    if (row.reduces) known.reduction = reduction_name(c.reduction);
+    known.root = row.rooted ? result::Count(c.root) : result::Count::missing("it has no root");
+    known.backend = spec_.ranks.backend;
+    known.launcher = spec_.ranks.launcher;
+    known.ranks = ranks_;
+    return known;
+  }
+
+  const pass::PassSpec& spec_;
+  TaggedSink& sink_;
+  Rank rank_;
+  SteadyClock clock_;
+  std::unique_ptr<plugin::Communicator> communicator_;
+  plugin::CollectiveCall call_;
+  std::vector<result::CollectiveRank> ranks_;
+  std::vector<host::NoiseSnapshot> snapshots_;
+  double typical_ns_ = 0;  // of the size measured last
+};
+
+}  // namespace
+
+// Ranks end together or are ended by whoever started them: nothing of a sweep that is cut off is kept.
+void run_collective_pass(const pass::PassSpec& spec, pass::RecordSink& raw, const std::atomic<bool>&) {
+  TaggedSink sink(raw, spec);
+  CollectivePass(spec, sink).run();
+}
+
+}  // namespace paceline::workload

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""`paceline comm`: flags and output of nccl-tests, figures against a truth that is known, gates and wrong input."""
+
+import json
+import os
+import unittest
+
+from paceline_cli import CliTest, case_dir, read_csv, read_json
+
+SPIN = os.environ["PACELINE_SPIN"]
+PLUGIN = os.environ.get("PACELINE_COMM_PLUGIN", SPIN)  # an installed one where it is empty
+QUICK = ("-n", "5", "--size-time-s", "0", "--idle-wait-s", "0", "--allow-noisy")
+
+
+class CommTest(CliTest):
+    def comm(self, *words, **options):
+        plugin = ("--plugin", PLUGIN) if PLUGIN else ()
+        return self.run_cli("comm", *plugin, *QUICK, *words, **options)
+
+    def nccl_rows(self, text):
+        """What a script for nccl-tests reads: lines that are no comments, split at blanks."""
+        return [line.split() for line in text.splitlines() if line[:1] == " " and len(line.split()) == 13]
+
+
+class Sweeps(CommTest):
+    def test_habits_of_nccl_tests_work(self):
+        result = self.comm("-g", "2", "-b", "8", "-e", "8K", "-f", "8", "-w", "2", "-c", "1", "-o", "sum", "-d", "float", "-J", self.folder / "nccl.json")
+        self.assert_code(result, 0)
+        rows = self.nccl_rows(result.out)
+        self.assertEqual([int(row[0]) for row in rows], [8, 64, 512, 4096])
+        for row in rows:
+            self.assertEqual(row[1:5], [str(int(row[0]) // 4), "float", "sum", "-1"])
+            self.assertEqual((row[8], row[12]), ("0", "0"), "#wrong")
+            # algbw is size over time, and busbw of two ranks the same.
+            self.assertAlmostEqual(float(row[6]), int(row[0]) / float(row[5]) * 1e-3, delta=0.006)
+            self.assertAlmostEqual(float(row[6]), float(row[7]), delta=0.006)
+        self.assertIn("# Out of bounds values : 0 OK", result.out)
+        self.assertRegex(result.out, r"# Avg bus bandwidth    : [0-9.e-]+\n")
+        document = read_json(self.folder / "nccl.json")
+        self.assertEqual([r["size"] for r in document["results"]], [8, 64, 512, 4096])
+        self.assertEqual(document["config"]["minimum_bytes"], 8)
+        self.assertEqual(document["out_of_bounds"], {"count": 0, "okay": True})
+        first = document["results"][0]
+        self.assertEqual(set(first["out_of_place"]), {"time", "alg_bw", "bus_bw", "nwrong"})
+        self.assertAlmostEqual(first["out_of_place"]["time"], float(rows[0][5]), delta=0.006)
+
+    def test_every_operation_is_right(self):
+        names = ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "barrier"]
+        result = self.comm("--ranks", "3", "--collective", ",".join(names), "-b", "1K", "-e", "1K", "-r", "2")
+        self.assert_code(result, 0)
+        summary = self.summary(self.only_run())
+        self.assertEqual([c["collective"][0]["operation"] for c in summary["cases"]], names)
+        for one in summary["cases"]:
+            c = one["collective"][0]
+            with self.subTest(c["operation"]):
+                self.assertEqual(len(c["sizes"]), 1)
+                figures = c["sizes"][0]["out_of_place"]
+                self.assertEqual(figures["n"], 5)
+                if c["operation"] == "barrier":
+                    self.assertIsNone(figures["wrong"])
+                    continue
+                self.assertEqual(figures["wrong"], 0)
+                factor = {"all_reduce": 4 / 3, "all_gather": 2 / 3, "reduce_scatter": 2 / 3, "all_to_all": 2 / 3}.get(c["operation"], 1)
+                self.assertAlmostEqual(figures["batch_busbw_gb_per_s"] / figures["batch_algbw_gb_per_s"], factor)
+                self.assertEqual(c["sizes"][0]["in_place"]["n"] is None, c["operation"] in ("all_to_all", "send_recv"))
+                self.assertEqual(c["root"], 2 if c["operation"] in ("broadcast", "reduce") else None)
+
+    def test_every_operation_of_every_rank_is_kept(self):
+        self.assert_code(self.comm("-g", "3", "-b", "64", "-e", "128", "--reps", "2"), 0)
+        run = self.only_run()
+        case = self.summary(run)["cases"][0]
+        rows = read_csv(case_dir(run, case["case_id"]) / "collective_times.csv")
+        # repetitions, sizes, places, modes, ranks, operations
+        self.assertEqual(len(rows), 2 * 2 * 2 * 2 * 3 * 5)
+        of_one = [[int(r["duration_ns"]) for r in rows if (r["repetition"], r["bytes"], r["in_place"], r["mode"], r["rank"]) == ("1", "128", "0", "sync", str(rank))]
+                  for rank in range(3)]
+        slowest = sorted(max(column) for column in zip(*of_one))
+        samples = sorted(int(r["host_ns"]) for r in read_csv(case_dir(run, case["case_id"]) / "samples.csv") if r["repetition"] == "1")
+        self.assertEqual(slowest, samples, "samples are those of the largest size, of its slowest rank")
+
+    def test_a_plan_does_the_same(self):
+        plan = self.write("sweep.yaml", "kind: collective\ncollectives: [all_reduce, broadcast]\ngpu_counts: [1, 2]\nmin_bytes: 64\nmax_bytes: 256\n"
+                          "iterations: 5\nsize_time_s: 0\nidle_wait_s: 0\nallow_noisy: true\n" + (f"plugin: [{PLUGIN}]\n" if PLUGIN else ""))
+        self.assert_code(self.run_cli("run", plan), 0)
+        run = self.only_run()
+        cases = self.summary(run)["cases"]
+        self.assertEqual(len(cases), 4)
+        alone = cases[0]["collective"][0]
+        self.assertIsNone(alone["sizes"][0]["out_of_place"]["batch_busbw_gb_per_s"], "one rank has no bus")
+        for form, words in (("html", "Collectives"), ("markdown", "one by one after a barrier"), ("csv", "busbw_gb_per_s"), ("nccl", "# Avg bus bandwidth"), ("nccl-json", "out_of_bounds")):
+            with self.subTest(form):
+                self.assert_code(self.run_cli("report", run, "--format", form, "--output", self.folder / f"report.{form}"), 0)
+                self.assertIn(words, (self.folder / f"report.{form}").read_text(encoding="utf-8"))
+        documents = json.loads((self.folder / "report.nccl-json").read_text(encoding="utf-8"))
+        self.assertEqual(len(documents), 4, "a document for each sweep")
+
+
+class Faults(CommTest):
+    def test_wrong_results_fail(self):
+        result = self.comm("-g", "2", "-b", "64", "-e", "64", env={"PACELINE_TEST_COMM": "wrong:1"})
+        self.assert_code(result, 1)
+        self.assertIn("# Out of bounds values : 2 FAILED", result.out)
+        case = self.summary(self.only_run())["cases"][0]
+        self.assertEqual((case["outcome"], case["reason_code"]), ("failed", "accuracy"))
+        self.assertIn("1 elements of all_reduce of 64 bytes (out of place)", case["reason"])
+        unchecked = self.comm("-g", "2", "-b", "64", "-e", "64", "-c", "0", env={"PACELINE_TEST_COMM": "wrong:1"})
+        self.assert_code(unchecked, 0)
+        self.assertIn("NOT CHECKED", unchecked.out)
+
+    def test_an_operation_is_as_long_as_its_slowest_rank(self):
+        self.assert_code(self.comm("-g", "3", "-b", "64", "-e", "64", env={"PACELINE_TEST_COMM": "late:1:20"}), 0)
+        figures = self.summary(self.only_run())["cases"][0]["collective"][0]["sizes"][0]["out_of_place"]
+        for name in ("batch_ns", "stream_ns"):
+            self.assertGreaterEqual(figures[name], 20e6, name)
+        self.assertGreaterEqual(figures["sync_ns"]["value"], 20e6)
+
+    def test_an_element_type_that_the_backend_lacks_is_a_skip(self):
+        result = self.comm("-g", "2", "-b", "64", "-e", "64", "-d", "float,double")
+        self.assert_code(result, 0)
+        outcomes = {c["case_id"]: (c["outcome"], c["reason_code"]) for c in self.summary(self.only_run())["cases"]}
+        self.assertEqual(list(outcomes.values()), [("ok", ""), ("skipped", "unsupported")])
+
+
+class Gates(CommTest):
+    def test_bandwidth_by_size(self):
+        met = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--min-busbw", "64:0.0000001,128:0.0000001")
+        self.assert_code(met, 0)
+        self.assertIn("expect min_busbw 128:1e-07: met", met.out)
+        missed = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--min-busbw", "128:1000")
+        self.assert_code(missed, 1)
+        absent = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--min-busbw", "1M:1")
+        self.assert_code(absent, 3)
+        self.assertIn("1048576 bytes are not among its sizes", absent.out)
+
+    def test_the_variable_of_nccl_tests(self):
+        missed = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "1000"})
+        self.assert_code(missed, 1)
+        self.assert_error(self.comm("-g", "2", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "much"}), 2, "NCCL_TESTS_MIN_BW=much")
+
+    def test_metrics(self):
+        result = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--expect", "busbw_gb_per_s > 0", "--expect", "small_latency_us < 1e9")
+        self.assert_code(result, 0)
+
+
+class Mistakes(CommTest):
+    def test_are_named(self):
+        for words, said in (
+            (("-b", "1M", "-e", "1K"), ("min_bytes", "max_bytes")),
+            (("--ranks", "0"), ("ranks", "0")),
+            (("--collective", "all_reduc"), ("all_reduc", "all_reduce")),
+            (("--min-busbw", "64"), ("min_busbw '64'", "SIZE:GBps")),
+            (("--min-busbw", "x:1"), ("min_busbw 'x:1'",)),
+            (("-g", "2", "--collective", "broadcast", "-r", "2"), ("root 2", "0 to 1")),
+            (("-i", "1K", "-f", "2"), ("'-i'", "'-f'", "exclude each other")),
+            (("-d", "float32"), ("float32", "float")),
+            (("--in-process",), ("--in-process", "collectives")),
+            (("--backend", "mpi"), ("mpi", "gloo")),
+        ):
+            with self.subTest(words):
+                self.assert_error(self.comm(*words), 2, *said)
+
+    def test_nccl_on_a_cpu_is_a_skip(self):
+        result = self.comm("--backend", "nccl", "--device", "cpu")
+        self.assert_code(result, 77)
+        self.assertIn("the ranks run on the CPU; use gloo", result.out + result.err)
+
+
+class OfLibTorch(CommTest):
+    """Over gloo, by the installed plug-in."""
+
+    def test_gloo_runs(self):
+        result = self.comm("-g", "2", "-b", "8", "-e", "1M", "-f", "16", "-d", "float,half,int32")
+        self.assert_code(result, 0)
+        cases = self.summary(self.only_run())["cases"]
+        self.assertEqual([c["outcome"] for c in cases], ["ok"] * 3)
+        for one in cases:
+            self.assertEqual(one["collective"][0]["wrong"], 0)
+            self.assertEqual(one["collective"][0]["backend"], "gloo")
+
+    def test_what_gloo_lacks_is_a_skip(self):
+        result = self.comm("-g", "2", "-b", "64", "-e", "64", "-o", "sum,avg", "-d", "int32")
+        self.assert_code(result, 0)
+        cases = self.summary(self.only_run())["cases"]
+        self.assertEqual([(c["outcome"], c["reason_code"]) for c in cases], [("ok", ""), ("skipped", "unsupported")])
+        self.assertIn("all_reduce of int32 (avg) over gloo", cases[1]["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <memory>
+
+#include "plugin/communicator.h"
+#include "plugin/rank_group.h"
+
+namespace paceline::test {
+
+// Collectives of floats over any group, slow and plain: every rank gets the buffers of all, and takes what is
+// its own. PACELINE_TEST_COMM is a list of faults: "wrong:1" makes rank 1 receive a wrong first element,
+// "late:1:20" makes rank 1 start each operation 20 ms late.
+std::unique_ptr<plugin::Communicator> make_spin_communicator(plugin::RankGroup& group);
+
+}  // namespace paceline::test
