@@ -21,7 +21,7 @@ using result::Maybe;
 using Text = Maybe<std::string>;
 
 // Settings of threading, maths and memory libraries; none of them could carry a secret.
-constexpr std::array<std::string_view, 45> kVariables{"OMP_NUM_THREADS",
+constexpr std::array<std::string_view, 46> kVariables{"OMP_NUM_THREADS",
                                                       "OMP_PROC_BIND",
                                                       "OMP_PLACES",
                                                       "OMP_SCHEDULE",
@@ -55,6 +55,7 @@ constexpr std::array<std::string_view, 45> kVariables{"OMP_NUM_THREADS",
                                                       "MALLOC_TOP_PAD_",
                                                       "MALLOC_TRIM_THRESHOLD_",
                                                       "PACELINE_HEAP",
+                                                      "PACELINE_CALIBRATION",
                                                       "GLIBC_TUNABLES",
                                                       "PYTORCH_NO_CUDA_MEMORY_CACHING",
                                                       "PYTORCH_CUDA_ALLOC_CONF",

@@ -22,7 +22,8 @@
 
 // Engines for tests only, and the spin trainer: one that takes a known time, and one that misbehaves on
 // demand.
-//   spin   waits, asleep but for the last 0.2 ms (SPIN_BUSY=1: busy throughout); the true distribution is uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
+//   spin   waits, asleep but for the last 0.2 ms (SPIN_BUSY=1: busy throughout); the true distribution is
+//   uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference

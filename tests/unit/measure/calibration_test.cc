@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "base/clock.h"
@@ -29,6 +30,21 @@ TEST(Calibration, HarnessFractionIsReadCostOverWholeIteration) {
       EXPECT_NEAR(overhead_fraction(calibration, median_duration_ns(samples)), expected, 1e-9);
     }
   }
+}
+
+TEST(Calibration, IsATenthAsLongOnlyWhereTheEnvironmentSaysShort) {
+  ::unsetenv("PACELINE_CALIBRATION");
+  const auto usual = calibration_config();
+  EXPECT_EQ(usual.timer_reads, 1'000'000);
+  EXPECT_EQ(usual.null_iterations, 100'000);
+  EXPECT_EQ(usual.os_noise_ns, 100'000'000);
+  ::setenv("PACELINE_CALIBRATION", "long", 1);
+  EXPECT_EQ(calibration_config().timer_reads, 1'000'000);
+  ::setenv("PACELINE_CALIBRATION", "short", 1);
+  EXPECT_EQ(calibration_config().timer_reads, 100'000);
+  EXPECT_EQ(calibration_config().null_iterations, 10'000);
+  EXPECT_EQ(calibration_config().os_noise_ns, 10'000'000);
+  ::unsetenv("PACELINE_CALIBRATION");
 }
 
 TEST(Calibration, TimerCostReadsSmallestStepAndTail) {
