@@ -42,7 +42,8 @@ class Output(cli.CliTest):
         """On a tiny tmpfs the run ends with a message; what was stored before is readable."""
         disk = tiny_disk(self, "1200k")
         plan = self.spin_plan("repetitions: 40", f"output_dir: {disk}", "env: {SPIN_US: 10}", iterations=1000)
-        process = self.start("run", plan, "-q")
+        # Calibrated in full, repetitions last long enough for a summary to be written among them.
+        process = self.start("run", plan, "-q", env={"PACELINE_CALIBRATION": "full"})
         result = self.finish(process)
         self.assert_code(result, 2)
         self.assertIn("No space left", result.err)
