@@ -98,7 +98,7 @@ class Reasons(cli.CliTest):
         self.check("reference")
 
     def test_not_available_yet(self):
-        plan = self.write("p.yaml", "experiment_name: later\nkind: collective\nmax_bytes: 1K\ngpu_counts: [2]\n")
+        plan = self.spin_plan("timing_mode: batched", iterations=5)
         self.check("not_available_yet", self.run_cli("run", plan, "-q"))
 
     def test_not_measured(self):

@@ -134,12 +134,11 @@ class Words(cli.CliTest):
 
     def test_a_plan_of_things_that_come_later_is_skipped_with_reasons(self):
         """Accepted, not silently ignored."""
-        self.write("p.yaml", "experiment_name: scaling\nkind: collective\nmax_bytes: 1K\ngpu_counts: [1, 2]\n")
-        result = self.run_cli("run", "p.yaml", "-q")
+        result = self.run_cli("run", self.spin_plan("timing_mode: batched", "batch_sizes: [1, 2]"), "-q")
         self.assert_code(result, 77)
         cases = self.summary()["cases"]
         self.assertEqual([(c["outcome"], c["reason_code"]) for c in cases], [("skipped", "not_available_yet")] * 2)
-        self.assertIn("collective", cases[0]["reason"])
+        self.assertIn("timing_mode 'batched'", cases[0]["reason"])
 
     def test_overrides_of_a_plan(self):
         plan = self.spin_plan("batch_sizes: [1, 2, 4]")
