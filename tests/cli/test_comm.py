@@ -123,22 +123,22 @@ class Faults(CommTest):
 
 class Gates(CommTest):
     def test_bandwidth_by_size(self):
-        met = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--min-busbw", "64:0.0000001,128:0.0000001")
+        met = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "64:0.0000001,128:0.0000001")
         self.assert_code(met, 0)
         self.assertIn("expect min_busbw 128:1e-07: met", met.out)
-        missed = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--min-busbw", "128:1000")
+        missed = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "128:1000")
         self.assert_code(missed, 1)
-        absent = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--min-busbw", "1M:1")
+        absent = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "1M:1")
         self.assert_code(absent, 3)
         self.assertIn("1048576 bytes are not among its sizes", absent.out)
 
     def test_the_variable_of_nccl_tests(self):
-        missed = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "1000"})
+        missed = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "1000"})
         self.assert_code(missed, 1)
         self.assert_error(self.comm("-g", "2", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "much"}), 2, "NCCL_TESTS_MIN_BW=much")
 
     def test_metrics(self):
-        result = self.comm("-g", "2", "-n", "30", "-b", "64", "-e", "128", "--expect", "busbw_gb_per_s > 0", "--expect", "small_latency_us < 1e9")
+        result = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--expect", "busbw_gb_per_s > 0", "--expect", "small_latency_us < 1e9")
         self.assert_code(result, 0)
 
 

@@ -22,8 +22,8 @@
 
 // Engines for tests only, and the spin trainer: one that takes a known time, and one that misbehaves on
 // demand.
-//   spin   waits, asleep but for the last 0.2 ms (SPIN_BUSY=1: busy throughout); the true distribution is
-//   uniform on [0.8, 1.2] x SPIN_US (default 1000) microseconds,
+//   spin   waits, asleep but for the last 0.2 ms; the true distribution is uniform on
+//          [0.8, 1.2] x SPIN_US (default 1000) microseconds,
 //          seeded by SPIN_SEED and the process id; its median is SPIN_US. SPIN_FIXED_BATCH=1: it takes no
 //          batch but the one it was loaded for
 //          option io: none: synchronize returns nothing, fetch_outputs the outputs; it refuses an inference
@@ -124,7 +124,7 @@ class SpinEngine : public SumEngine {
     const SteadyClock clock;
     const auto until =
         clock.now_ns() + static_cast<std::int64_t>(mean_ns_ * (0.8 + 0.4 * rng_.uniform(calls_++)));
-    if (const auto asleep_ns = until - clock.now_ns() - kAwakeNs; !busy_ && asleep_ns > 0)
+    if (const auto asleep_ns = until - clock.now_ns() - kAwakeNs; asleep_ns > 0)
       std::this_thread::sleep_for(std::chrono::nanoseconds(asleep_ns));
     while (clock.now_ns() < until) {
     }
@@ -133,7 +133,6 @@ class SpinEngine : public SumEngine {
 
  private:
   static constexpr std::int64_t kAwakeNs = 200'000;  // longer than it takes a sleeper to wake up
-  bool busy_ = variable("SPIN_BUSY", "0") == "1";
   double mean_ns_ = std::stod(variable("SPIN_US", "1000")) * 1e3;
   CounterRng rng_{static_cast<std::uint64_t>(std::stoull(variable("SPIN_SEED", "1"))),
                   static_cast<std::uint64_t>(::getpid())};
