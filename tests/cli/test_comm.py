@@ -3,8 +3,10 @@
 
 import json
 import os
+import subprocess
 import unittest
 
+import launch_lab
 from paceline_cli import CliTest, case_dir, read_csv, read_json
 
 SPIN = os.environ["PACELINE_SPIN"]
@@ -163,6 +165,33 @@ class Mistakes(CommTest):
         result = self.comm("--backend", "nccl", "--device", "cpu")
         self.assert_code(result, 77)
         self.assertIn("the ranks run on the CPU; use gloo", result.out + result.err)
+
+
+class LaunchedTest(CommTest):
+    """Other launchers start the ranks: those of training are tested in test_launchers.py, and comm is placed by the same code."""
+
+    def summary_of(self, launcher, env=None):
+        command = [*launcher, launch_lab.BINARY, "comm", *(("--plugin", PLUGIN) if PLUGIN else ()), *QUICK, "-b", "8", "-e", "64", "-f", "8"]
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.env, **(env or {})}, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("# Avg bus bandwidth"), 1, "rank 0 alone prints")
+        return self.summary(self.only_run())["cases"][0]["collective"][0]
+
+    def assert_two(self, collective, launcher):
+        self.assertEqual((collective["launcher"], len(collective["ranks"]), collective["wrong"]), (launcher, 2, 0))
+
+
+class Mpirun(LaunchedTest):
+    def test_two_ranks(self):
+        program = launch_lab.need_program("mpirun")
+        self.assert_two(self.summary_of([program, "--oversubscribe", "-np", "2"], launch_lab.MPI_ENV), "mpirun")
+
+
+class Torchrun(LaunchedTest):
+    """Its agent serves a store that speaks LibTorch's protocol."""
+
+    def test_two_ranks(self):
+        self.assert_two(self.summary_of([launch_lab.torchrun(), "--standalone", "--nproc-per-node", "2", "--no-python"]), "torchrun")
 
 
 class OfLibTorch(CommTest):
