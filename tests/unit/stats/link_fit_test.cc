@@ -60,7 +60,7 @@ TEST(LinkFit, ThreePercentOfNoiseMovesItByTwoAndItsIntervalsHoldTheTruth) {
     beta_errors.push_back(std::abs(s.beta_s_per_byte / kBeta - 1));
     held += s.alpha_ci->low <= kAlpha && kAlpha <= s.alpha_ci->high;
   }
-  EXPECT_GE(single, kRuns * 85 / 100) << "noise is rarely taken for a protocol";
+  ASSERT_GE(single, kRuns * 85 / 100) << "noise is rarely taken for a protocol";
   for (auto* errors : {&alpha_errors, &beta_errors}) {
     std::sort(errors->begin(), errors->end());
     EXPECT_LT((*errors)[errors->size() * 95 / 100], 0.03);
