@@ -7,18 +7,14 @@ usage: tools/compare_comm.py --python VENV/bin/python [--pairs 10] [--ranks 2] [
 Each pair is one fresh run of every rank on each side (ABBA): all_reduce of floats in place over gloo on the loopback, a barrier before each operation, ranks pinned alike,
 one thread each. An operation is as long as on its slowest rank; a side's figure is the median over the operations of a size.
 """
-import argparse
 import json
 import os
-import pathlib
-import socket
 import statistics
-import subprocess
 import tempfile
 
-from process_pairs import RANKS, interleave, ratio
+from process_pairs import interleave, ratio
+from rank_pairs import first_case, publish, python_ranks, rank_arguments
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -54,37 +50,20 @@ def python_rank(options):
     dist.destroy_process_group()
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def run_python(args):
-    port = free_port()
-    command = [args.python, __file__, "--world", str(args.ranks), "--port", str(port), "--sizes", args.sizes, "--iterations", str(args.iterations), "--warmup",
-               str(args.warmup), "--rank"]
-    ranks = [subprocess.Popen([*command, str(rank)], env=dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1"), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) for rank in range(args.ranks)]
-    said = [rank.communicate() for rank in ranks]
-    if any(rank.returncode for rank in ranks):
-        raise SystemExit("a Python rank failed:\n" + said[0][1][-2000:])
-    times = [json.loads(out.splitlines()[-1]) for out, _ in said]
+    command = [args.python, __file__, "--sizes", args.sizes, "--iterations", str(args.iterations), "--warmup", str(args.warmup)]
+    times = python_ranks(command, args.ranks, dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1"))
     return [statistics.median(max(one) for one in zip(*size, strict=True)) for size in zip(*times, strict=True)]
 
 
 def run_paceline(args):
-    """One sweep per size, because the sizes need not be steps of one factor; the ranks of each are fresh on both sides."""
+    """One sweep per size, because the sizes need not be steps of one factor."""
     medians = []
     for text in args.sizes.split(","):
         with tempfile.TemporaryDirectory() as folder:
             command = [args.paceline, "comm", "--device", "cpu", "--ranks", str(args.ranks), "-b", text, "-e", text, "-n", str(args.iterations), "-w", str(args.warmup),
-                       "-c", "0", "--size-time-s", "0", "--idle-wait-s", "0", "--allow-noisy", "--json", "--output-dir", folder]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode != 0:
-                raise SystemExit(f"paceline failed ({done.returncode}):\n{done.stderr[-2000:]}")
-            sizes = json.loads(done.stdout)["cases"][0]["collective"][0]["sizes"]
-            medians.append(sizes[0]["in_place"]["sync_ns"]["value"])
+                       "-c", "0", "--size-time-s", "0", "--output-dir", folder]
+            medians.append(first_case(command)["collective"][0]["sizes"][0]["in_place"]["sync_ns"]["value"])
     return medians
 
 
@@ -121,26 +100,18 @@ def table(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for hidden in ("--rank", "--world", "--port"):
-        parser.add_argument(hidden, type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--python", help="interpreter of an environment with torch")
-    parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
-    parser.add_argument("--pairs", type=int, default=10, choices=sorted(RANKS))
+    parser = rank_arguments(__doc__)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--sizes", default="4,1K,16K,256K,1M,16M,64M")
     parser.add_argument("--iterations", type=int, default=50)
     parser.add_argument("--warmup", type=int, default=5)
-    parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
     if args.rank is not None:
         return python_rank(args)
     if not args.python:
         parser.error("--python is needed: an interpreter with torch")
-    text = table(compare(args))
-    print(text, end="")
-    if args.out:
-        args.out.write_text(text, encoding="utf-8")
+    rows = compare(args)
+    publish(table(rows), args.out, rows)
     return None
 
 

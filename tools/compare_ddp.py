@@ -9,19 +9,15 @@ Each pair is one fresh run of every rank on each side (ABBA): the same model, ba
 loopback, DDP's defaults, one fixed batch, freed memory kept. A step's time is the largest over its
 ranks, from the start of the input's fetch to the end of the optimizer. Worlds: 0 is one process without DDP. All sides take turns in one run.
 """
-import argparse
 import json
 import os
-import pathlib
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 
-from process_pairs import RANKS, interleave, ratio
+from process_pairs import interleave, ratio
+from rank_pairs import ROOT, first_case, publish, python_ranks, rank_arguments
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What host/heap.cc sets.
 KEPT_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)}
 
@@ -65,36 +61,19 @@ def python_rank(options):
         torch.distributed.destroy_process_group()
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def run_python(args, world):
-    port = free_port()
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), MKL_NUM_THREADS=str(args.threads), **KEPT_HEAP)
-    ranks = []
-    for rank in range(max(1, world)):
-        command = [args.python, __file__, "--rank", str(rank), "--world", str(world), "--port", str(port), "--model", args.model, "--batch",
-                   str(args.batch), "--threads", str(args.threads), "--warmup", str(args.warmup), "--steps", str(args.steps)]
-        ranks.append(subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    said = [rank.communicate() for rank in ranks]
-    if any(rank.returncode for rank in ranks):
-        raise SystemExit("a Python rank failed:\n" + said[0][1][-2000:])
-    times = [json.loads(out.splitlines()[-1]) for out, _ in said]
-    return statistics.median(max(step) for step in zip(*times, strict=True))
+    command = [args.python, __file__, "--model", args.model, "--batch", str(args.batch), "--threads", str(args.threads), "--warmup", str(args.warmup), "--steps",
+               str(args.steps)]
+    return statistics.median(max(step) for step in zip(*python_ranks(command, world, env), strict=True))
 
 
 def run_paceline(args, world):
     with tempfile.TemporaryDirectory() as folder:
         command = [args.paceline, "train", "--device", "cpu", "--model", args.model, "--ranks", str(max(1, world)), "--batch", str(args.batch), "--threads",
                    str(args.threads), f"--ddp.enabled={'true' if world > 0 else 'false'}", "--lr", "0.01", f"--benchmark.warmup_steps={args.warmup}",
-                   f"--benchmark.measure_steps={args.steps}", "--idle-wait-s", "0", "--allow-noisy", "--json", "--output-dir", folder]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(f"paceline failed ({done.returncode}):\n{done.stderr[-2000:]}")
-        return json.loads(done.stdout)["cases"][0]["headline"]["p50_ns"]["value"]
+                   f"--benchmark.measure_steps={args.steps}", "--output-dir", folder]
+        return first_case(command)["headline"]["p50_ns"]["value"]
 
 
 def world_name(world):
@@ -131,32 +110,20 @@ def table(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for hidden in ("--rank", "--world", "--port"):
-        parser.add_argument(hidden, type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--python", help="interpreter of an environment with torch")
-    parser.add_argument("--paceline", default=str(ROOT / "build/release/bin/paceline"))
-    parser.add_argument("--pairs", type=int, default=10, choices=sorted(RANKS))
+    parser = rank_arguments(__doc__)
     parser.add_argument("--model", default="resnet50")
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--worlds", default="0,1,2")
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1, help="a rank")
-    parser.add_argument("--out", help="Markdown table")
     args = parser.parse_args()
     if args.rank is not None:
         return python_rank(args)
     if not args.python:
         parser.error("--python is needed: an interpreter that can import torch")
     rows = compare(args)
-    text = table(rows)
-    print(text)
-    if args.out:
-        pathlib.Path(args.out).write_text(text)
-    slow = [r for r in rows if r["theirs"].startswith("Python") and (r["ratio"] > 1.02 or r["high"] > 1.05)]
-    if slow:
-        raise SystemExit(f"{len(slow)} of {len(rows)} rows against Python above ratio 1.02 or interval end 1.05")
+    publish(table(rows), args.out, [r for r in rows if r["theirs"].startswith("Python")])
 
 
 if __name__ == "__main__":

@@ -241,8 +241,7 @@ GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
     decided.detail = fmt::format("{}: {} bytes are not among its sizes", one.label, least.bytes);
     return decided;
   }
-  const auto& out = size->out_of_place.sync_busbw_gb_per_s;
-  const auto& rate = out.value ? out : size->in_place.sync_busbw_gb_per_s;
+  const auto& rate = size->out_of_place.sync_busbw_gb_per_s;
   if (!rate.value || !rate.ci_low || !rate.ci_high) {
     decided.detail = fmt::format("{}: no interval at {} bytes: {}", one.label, size->bytes,
                                  rate.value ? rate.ci_low.reason() : rate.value.reason());

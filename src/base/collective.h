@@ -17,8 +17,7 @@ enum class Collective : std::uint8_t {
   kBroadcast,
   kReduce,
   kAllToAll,
-  kSendRecv,  // every rank sends to the next one and receives from the one before it, the last one from rank
-              // 0
+  kSendRecv,  // every rank sends to the next one, the last one to rank 0
   kBarrier
 };
 

@@ -19,6 +19,7 @@
 #include "cluster/meeting_point.h"
 #include "run/case/kind_rules.h"
 #include "run/ranks/launch.h"
+#include "run/ranks/rank_home.h"
 #include "run/ranks/store_process.h"
 
 namespace paceline::cli {

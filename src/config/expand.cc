@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/collective.h"
 #include "base/pretrained_model.h"
 #include "base/text.h"
 #include "config/case_rules.h"
@@ -128,6 +129,7 @@ class Expander {
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
     if (item.kind == WorkloadKind::kTraining && repeats_another(item, at)) return std::nullopt;
+    if (item.kind == WorkloadKind::kCollective && repeats_operation(item, at)) return std::nullopt;
     return item;
   }
 
@@ -138,6 +140,18 @@ class Expander {
       const auto& [name, values] = axes_[i];
       if (name == "ddp.enabled" && repeats_ddp(values, at[i], ranks)) return true;
       if (name.starts_with("ddp.") && name != "ddp.enabled" && at[i] > 0 && !runs_ddp(item)) return true;
+    }
+    return false;
+  }
+
+  // Whether the case differs from another in something that its operation does not have.
+  [[nodiscard]] bool repeats_operation(const Case& item, const std::vector<std::size_t>& at) const {
+    const auto operation =
+        parse_collective(item.settings.text("collective")).value_or(Collective::kAllReduce);
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (at[i] == 0) continue;
+      if (axes_[i].name == "reduction" && !row_of(operation).reduces) return true;
+      if (axes_[i].name == "dtype" && operation == Collective::kBarrier) return true;
     }
     return false;
   }

@@ -8,7 +8,7 @@
 
 namespace paceline::pass {
 
-// How many operations are timed one by one: PassSpec::loop (iterations, stop), for each size.
+// How many operations are timed one by one: PassSpec::loop.stop, for each size.
 struct CollectiveSpec {
   Collective operation = Collective::kAllReduce;
   DType dtype = DType::kFloat32;

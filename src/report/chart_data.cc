@@ -208,7 +208,7 @@ Json collective_json(const CaseResult& one) {
   const auto& c = one.collective.front();
   Json points = Json::array();
   for (const auto& size : c.sizes) {
-    const auto& f = size.out_of_place.n ? size.out_of_place : size.in_place;
+    const auto& f = size.out_of_place;
     if (!f.sync_busbw_gb_per_s.value) continue;
     points.push_back({{"bytes", size.bytes},
                       {"busbw", interval(f.sync_busbw_gb_per_s)},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words what a report says about collectives: figures by size, the fit of latency and bandwidth, who waits
-// for whom.
+// Words what a report says about collectives: figures by size, the fit of latency and bandwidth, ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +59,7 @@ std::string link_sentence(const CollectiveResult& c) {
   if (c.link.empty()) return {};
   std::string text = "Fitted to the times out of place:";
   for (const auto& segment : c.link)
-    text += fmt::format(" {} from {} to {}: {} us and {} GB/s;", c.link.size() > 1 ? "a protocol" : "",
+    text += fmt::format("{} from {} to {}: {} us and {} GB/s;", c.link.size() > 1 ? " a protocol" : "",
                         exact_bytes(segment.from_bytes), exact_bytes(segment.to_bytes),
                         with_interval(segment.alpha_ns, kToUs), with_interval(segment.gb_per_s));
   text.back() = '.';
@@ -86,8 +85,7 @@ Table rank_table(const CollectiveResult& c) {
 
 constexpr const char* kReading =
     "p50, p99 and bus bandwidth: operations one by one after a barrier, each as long as its slowest rank; "
-    "stream: back "
-    "to back; batch: nccl-tests' way, all at once and the mean over ranks.";
+    "stream: back to back; batch: nccl-tests' way, all at once and the mean over ranks.";
 
 // The texts show tables and notes alone.
 Section section_of(const CaseResult& one, Form form) {
@@ -106,7 +104,7 @@ std::string chart_reading(const std::vector<ReportCase>& cases) {
   double most = 0;
   for (const auto& entry : cases)
     for (const auto& size : entry.one->collective.front().sizes) {
-      const auto& rate = (size.out_of_place.n ? size.out_of_place : size.in_place).sync_busbw_gb_per_s.value;
+      const auto& rate = size.out_of_place.sync_busbw_gb_per_s.value;
       if (rate && *rate > most) most = *rate, best = &entry, at = &size;
     }
   if (!best) return {};

@@ -3,9 +3,6 @@
 // under its headers is computed its way (one batch, mean over ranks).
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdlib>
-
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "report/format_table.h"
@@ -48,12 +45,19 @@ std::string root_of(const CollectiveResult& c) {
   return c.root ? std::to_string(*c.root) : "-1";
 }
 
+// Where a rank ran: its device, or its CPUs.
+std::string device_of(const CaseResult& one, const result::CollectiveRank& rank) {
+  const auto device = one.benchmark.params.find("device");
+  if (device != one.benchmark.params.end()) return device->second;
+  return rank.cpus.empty() ? "cpu" : "cpu " + rank.cpus;
+}
+
 std::string table_of(const ReportCase& entry) {
   const auto& c = entry.one->collective.front();
   std::string text = fmt::format("# {}\n", name_of(entry));
   for (const auto& r : c.ranks)
     text += fmt::format("#  Rank {:>2} Pid {:>6} on {:>10} device {}\n", r.rank, r.process_id, r.host,
-                        r.cpus.empty() ? "cpu" : "cpu " + r.cpus);
+                        device_of(*entry.one, r));
   text += fmt::format("#\n#{:>53}{:>34}\n", "out-of-place", "in-place");
   text += fmt::format(
       "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>8}  {:>6}  {:>6}  {:>5}\n",
@@ -66,10 +70,8 @@ std::string table_of(const ReportCase& entry) {
     text += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", size.bytes, size.count,
                         c.dtype.empty() ? "none" : c.dtype, c.reduction.empty() ? "none" : c.reduction,
                         root_of(c), place_text(size.out_of_place), place_text(size.in_place));
-  text += fmt::format("# Out of bounds values : {} {}\n", c.wrong ? *c.wrong : 0,
-                      !c.wrong        ? "NOT CHECKED"
-                      : *c.wrong == 0 ? "OK"
-                                      : "FAILED");
+  text += c.wrong ? fmt::format("# Out of bounds values : {} {}\n", *c.wrong, *c.wrong == 0 ? "OK" : "FAILED")
+                  : std::string("# Out of bounds values : N/A NOT CHECKED\n");
   text += fmt::format("# Avg bus bandwidth    : {}\n#\n",
                       c.average_busbw_gb_per_s ? fmt::format("{:.6g}", *c.average_busbw_gb_per_s) : "N/A");
   return text;
@@ -79,12 +81,16 @@ Json or_null(const Number& number, double scale = 1) {
   return number ? Json(*number * scale) : Json(nullptr);
 }
 
+Json or_null(const result::Count& count) {
+  return count ? Json(*count) : Json(nullptr);
+}
+
 Json place_json(const CollectiveFigures& f) {
   if (!f.n) return nullptr;
   return {{"time", or_null(f.batch_ns, kToUs)},
           {"alg_bw", or_null(f.batch_algbw_gb_per_s)},
           {"bus_bw", or_null(f.batch_busbw_gb_per_s)},
-          {"nwrong", f.wrong ? Json(*f.wrong) : Json(nullptr)}};
+          {"nwrong", or_null(f.wrong)}};
 }
 
 // nccl-tests has no intervals: they are keys of our own.
@@ -110,10 +116,9 @@ Json size_json(const CollectiveResult& c, const CollectiveSizeFigures& size) {
           {"in_place_per_iter", per_iteration(size.in_place)}};
 }
 
-template <typename Value>
-Json setting(const CaseResult& one, const char* name, Value fallback) {
+Json setting(const CaseResult& one, const char* name) {
   const auto found = one.config_effective.find(name);
-  return found == one.config_effective.end() ? Json(fallback) : *found;
+  return found == one.config_effective.end() ? Json(nullptr) : *found;
 }
 
 Json config_json(const ReportCase& entry) {
@@ -121,16 +126,14 @@ Json config_json(const ReportCase& entry) {
   const auto& c = one.collective.front();
   Json devices = Json::array();
   for (const auto& r : c.ranks)
-    devices.push_back({{"rank", r.rank},
-                       {"pid", r.process_id},
-                       {"hostname", r.host},
-                       {"device", r.cpus.empty() ? Json(nullptr) : Json("cpu " + r.cpus)}});
+    devices.push_back(
+        {{"rank", r.rank}, {"pid", r.process_id}, {"hostname", r.host}, {"device", device_of(one, r)}});
   Json config{{"nthreads", 1},
               {"ngpus", 1},
-              {"minimum_bytes", setting(one, "min_bytes", 0)},
-              {"maximum_bytes", setting(one, "max_bytes", 0)},
-              {"warmup_iters", setting(one, "warmup_iterations", 0)},
-              {"iterations", setting(one, "iterations", 0)},
+              {"minimum_bytes", setting(one, "min_bytes")},
+              {"maximum_bytes", setting(one, "max_bytes")},
+              {"warmup_iters", setting(one, "warmup_iterations")},
+              {"iterations", setting(one, "iterations")},
               {"aggregated_iterations", 1},
               {"validation", c.wrong ? 1 : 0},
               {"graph", 0},
@@ -138,7 +141,7 @@ Json config_json(const ReportCase& entry) {
               {"per_iter_timing", true},
               {"devices", devices}};
   const bool by_bytes = one.config_effective.contains("step_bytes");
-  config[by_bytes ? "step_bytes" : "step_factor"] = setting(one, by_bytes ? "step_bytes" : "step_factor", 0);
+  config[by_bytes ? "step_bytes" : "step_factor"] = setting(one, by_bytes ? "step_bytes" : "step_factor");
   return config;
 }
 
@@ -155,8 +158,9 @@ Json document_of(const ReportCase& entry) {
           {"collective", c.operation},
           {"config", config_json(entry)},
           {"results", results},
-          {"out_of_bounds", {{"count", c.wrong ? *c.wrong : 0}, {"okay", !c.wrong || *c.wrong == 0}}},
-          {"average_bus_bandwidth", {{"bandwidth", or_null(c.average_busbw_gb_per_s)}, {"okay", true}}},
+          {"out_of_bounds",
+           {{"count", or_null(c.wrong)}, {"okay", c.wrong ? Json(*c.wrong == 0) : Json(nullptr)}}},
+          {"average_bus_bandwidth", {{"bandwidth", or_null(c.average_busbw_gb_per_s)}, {"okay", nullptr}}},
           {"errors", Json::array()},
           {"end_time", run.finished_utc}};
 }

@@ -87,8 +87,8 @@ PACELINE_FIELDS(Training, backend, launcher, ddp, ranks, epochs, parts, shares, 
                 straggler_rank, sync_variation, loader_samples_per_s, fingerprint, checkpoints, restarts,
                 notes);
 PACELINE_FIELDS(CollectiveRank, rank, host, process_id, cpus);
-PACELINE_FIELDS(CollectiveTimes, bytes, count, in_place, checked, wrong, batch, batch_ns, sync_ns, stream_ns,
-                converged);
+PACELINE_FIELDS(CollectiveTimes, bytes, count, in_place, checked, wrong, batch, batch_ns, sync_ns,
+                sync_start_ns, stream_ns, converged);
 PACELINE_FIELDS(CollectiveFigures, batch_ns, batch_algbw_gb_per_s, batch_busbw_gb_per_s, sync_ns,
                 sync_busbw_gb_per_s, sync_p99_ns, stream_ns, n, wrong, converged);
 PACELINE_FIELDS(CollectiveSizeFigures, bytes, count, out_of_place, in_place);

@@ -52,7 +52,7 @@ struct CollectiveResult {
   std::vector<CollectiveSizeFigures> sizes;
   Number average_busbw_gb_per_s;  // over all sizes, in place and out of place: nccl-tests' last line
   Count wrong;                    // of all sizes; missing: nothing was checked
-  std::vector<LinkFigures> link;  // fitted to sync_ns out of place, or in place where there is no other
+  std::vector<LinkFigures> link;  // fitted to sync_ns out of place
   Number link_error;              // root mean square of the fit's relative errors
   std::vector<LeastBandwidth> least_busbw;
   std::vector<std::string> notes;  // what a reader of the figures must know

@@ -26,6 +26,7 @@ struct CollectiveTimes {
   std::int64_t batch = 0;  // operations that batch_ns timed at once
   std::vector<std::int64_t> batch_ns{};
   std::vector<std::vector<std::int64_t>> sync_ns{};    // one by one, after a barrier each
+  std::vector<std::int64_t> sync_start_ns{};           // of those, on rank 0's monotonic clock
   std::vector<std::vector<std::int64_t>> stream_ns{};  // those of the batch, where each can be timed
   bool converged = true;  // the interval of the median became narrow enough, or their number was fixed
 };

@@ -77,20 +77,16 @@ constexpr std::string_view kCollectives = "collectives";
 constexpr char kNoCollective[] = "not a collective case";
 constexpr double kToUs = 1e-3;
 
-// Operations that exist in place alone have no other figures.
-const CollectiveFigures& figures_of(const CollectiveSizeFigures& size) {
-  return size.out_of_place.n ? size.out_of_place : size.in_place;
-}
 bool has_sizes(const CaseResult& c) {
   return !c.collective.empty() && !c.collective.front().sizes.empty();
 }
 MetricValue bus_bandwidth(const CaseResult& c) {
   if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
-  return estimate(figures_of(c.collective.front().sizes.back()).sync_busbw_gb_per_s);
+  return estimate(c.collective.front().sizes.back().out_of_place.sync_busbw_gb_per_s);
 }
 MetricValue small_latency(const CaseResult& c) {
   if (!has_sizes(c)) return {{}, {}, {}, kNoCollective};
-  return estimate(figures_of(c.collective.front().sizes.front()).sync_ns, kToUs);
+  return estimate(c.collective.front().sizes.front().out_of_place.sync_ns, kToUs);
 }
 
 constexpr char kNoTraining[] = "not a training case";

@@ -174,8 +174,7 @@ class Summary {
   void fill_link() {
     std::vector<stats::MessageTime> points;
     for (const auto& size : collective_.sizes) {
-      const auto& ns =
-          size.out_of_place.sync_ns.value ? size.out_of_place.sync_ns.value : size.in_place.sync_ns.value;
+      const auto& ns = size.out_of_place.sync_ns.value;
       if (ns && size.bytes > 0) points.push_back({static_cast<double>(size.bytes), *ns * 1e-9});
     }
     const auto fit = stats::fit_link(points, confidence_);
@@ -238,8 +237,11 @@ std::vector<Sample> largest_size_samples(const std::vector<CollectiveTimes>& tim
   std::vector<Sample> samples;
   if (!largest) return samples;
   check_lengths(*largest);
+  if (largest->sync_start_ns.size() != largest->sync_ns.front().size())
+    throw Error(ErrorCode::kData, "the operations of the largest size have no starts");
   for (const double ns : slowest_of(largest->sync_ns)) {
     Sample s;
+    s.start_ns = largest->sync_start_ns[samples.size()];
     s.repetition = repetition;
     s.index = static_cast<std::int64_t>(samples.size());
     s.host_ns = static_cast<std::int64_t>(ns);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stats/student_t.h"
 
@@ -54,7 +53,7 @@ LinkSegment fit_segment(Points points, double confidence) {
     s.alpha_s = 0, s.beta_s_per_byte = sums.wxy / sums.wxx;
   } else if (s.beta_s_per_byte < 0) {
     s.alpha_s = sums.wy / sums.w, s.beta_s_per_byte = 0;
-  } else if (points.size() >= kPointsOfSegment) {
+  } else {
     const auto freedom = static_cast<double>(points.size() - 2);
     const double variance = squared_error(s, points) / freedom, t = student_t(freedom, confidence);
     s.alpha_ci = around(s.alpha_s, t * std::sqrt(variance * sums.wxx / determinant));
@@ -101,7 +100,6 @@ std::optional<LinkFit> fit_link(Points points, double confidence) {
   for (const auto& p : points) {
     const double error = std::abs(fit.seconds(p.bytes) - p.seconds) / p.seconds;
     sum += error * error;
-    fit.largest_error = std::max(fit.largest_error, error);
   }
   fit.rms_error = std::sqrt(sum / static_cast<double>(points.size()));
   return fit;

@@ -19,15 +19,13 @@ struct MessageTime {
 // of the weighted fit.
 struct LinkSegment {
   double from_bytes = 0, to_bytes = 0;
-  double alpha_s = 0, beta_s_per_byte = 0;  // neither is below 0
-  std::optional<Interval> alpha_ci{},
-      beta_ci{};  // none with fewer than three points, or where one is held at 0
+  double alpha_s = 0, beta_s_per_byte = 0;        // neither is below 0
+  std::optional<Interval> alpha_ci{}, beta_ci{};  // none where one of the two is held at 0
 };
 
 struct LinkFit {
   std::vector<LinkSegment> segments;  // one, or two where the protocol changes (chosen by BIC)
   double rms_error = 0;               // root mean square of (fitted - measured) / measured
-  double largest_error = 0;           // the largest of them, as an absolute value
   [[nodiscard]] double seconds(double bytes) const;
 };
 

@@ -45,6 +45,10 @@ class Sweeps(CommTest):
         first = document["results"][0]
         self.assertEqual(set(first["out_of_place"]), {"time", "alg_bw", "bus_bw", "nwrong"})
         self.assertAlmostEqual(first["out_of_place"]["time"], float(rows[0][5]), delta=0.006)
+        for size in document["results"]:
+            for place in (size["out_of_place"], size["in_place"]):
+                self.assertAlmostEqual(place["alg_bw"] / (size["size"] / place["time"] * 1e-3), 1, places=6, msg="GB/s are bytes over ns")
+                self.assertAlmostEqual(place["bus_bw"] / place["alg_bw"], 1, places=6, msg="two ranks: 2 (n - 1) / n = 1")
 
     def test_every_operation_is_right(self):
         names = ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "barrier"]
@@ -78,7 +82,33 @@ class Sweeps(CommTest):
                   for rank in range(3)]
         slowest = sorted(max(column) for column in zip(*of_one))
         samples = sorted(int(r["host_ns"]) for r in read_csv(case_dir(run, case["case_id"]) / "samples.csv") if r["repetition"] == "1")
+        self.assertTrue(all(int(r["start_ns"]) > 0 for r in read_csv(case_dir(run, case["case_id"]) / "samples.csv")))
         self.assertEqual(slowest, samples, "samples are those of the largest size, of its slowest rank")
+
+    def test_resume_keeps_what_is_measured(self):
+        self.assert_code(self.comm("-g", "2", "-b", "64", "-e", "128"), 0)
+        run = self.only_run()
+        kept = {file: file.read_bytes() for file in run.rglob("timed-0.jsonl")}
+        self.assert_code(self.run_cli("run", "--resume", run, "--repetitions", "2"), 0)
+        for file, records in kept.items():
+            self.assertEqual(file.read_bytes(), records)
+        one = self.summary(run)["cases"][0]
+        self.assertEqual([size["out_of_place"]["n"] for size in one["collective"][0]["sizes"]], [10, 10])
+        self.assertEqual({r["repetition"] for r in read_csv(case_dir(run, one["case_id"]) / "collective_times.csv")}, {"0", "1"})
+
+    def test_what_an_operation_does_not_have_makes_no_cases(self):
+        self.assert_code(self.comm("-g", "2", "--collective", "all_reduce,all_gather,barrier", "-o", "sum,max", "-b", "64", "-e", "64"), 0)
+        cases = self.summary(self.only_run())["cases"]
+        self.assertEqual([(c["collective"][0]["operation"], c["collective"][0]["reduction"]) for c in cases],
+                         [("all_reduce", "sum"), ("all_reduce", "max"), ("all_gather", ""), ("barrier", "")])
+        barrier = cases[-1]
+        self.assertEqual(barrier["throughput"]["item"], "barriers")
+        self.assertAlmostEqual(barrier["throughput"]["per_s"]["value"] * barrier["stats"]["mean_ns"] * 1e-9, 1, places=6)
+
+    def test_threads_are_the_cpus_of_a_rank(self):
+        self.assert_code(self.comm("-g", "1", "--threads", "1", "-b", "64", "-e", "64"), 0)
+        rank = self.summary(self.only_run())["cases"][0]["collective"][0]["ranks"][0]
+        self.assertRegex(rank["cpus"], r"^\d+$")
 
     def test_a_plan_does_the_same(self):
         plan = self.write("sweep.yaml", "kind: collective\ncollectives: [all_reduce, broadcast]\ngpu_counts: [1, 2]\nmin_bytes: 64\nmax_bytes: 256\n"

@@ -124,7 +124,8 @@ std::optional<std::string> TorchStore::get(const std::string& key) {
 // The library throws at the end of the time; a store that is gone is found out by the question that follows.
 std::optional<std::string> TorchStore::wait_for(const std::string& key, double timeout_s) {
   try {
-    keys_->wait({key}, as_milliseconds(timeout_s));
+    if (const auto limit = as_milliseconds(timeout_s); limit.count() > 0)  // 0 has a meaning of its own there
+      keys_->wait({key}, limit);
   } catch (const std::exception&) {
     return get(key);
   }

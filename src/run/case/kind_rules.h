@@ -11,7 +11,7 @@
 #include "result/case_result.h"
 #include "result/samples.h"
 #include "run/case/case_identity.h"
-#include "run/ranks/rank_home.h"
+#include "run/case/plugin_choice.h"
 
 namespace paceline::run {
 

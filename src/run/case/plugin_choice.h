@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pass/rank_spec.h"
 #include "plugin/registry.h"
 #include "process/worker.h"
 #include "result/maybe.h"
@@ -15,6 +16,12 @@ namespace paceline::run {
 struct EngineHome {
   std::filesystem::path file;
   std::string unavailable;  // reason and fix, when file is empty
+};
+
+// How the ranks of a case meet, and the plug-in that they load.
+struct RankHome {
+  pass::RankSpec ranks;
+  EngineHome plugin;
 };
 
 class EngineDirectory {

@@ -6,10 +6,12 @@
 
 #include "run/case/case_settings.h"
 #include "run/ranks/rank_settings.h"
+#include "workload/collective/collective_data.h"
 
 namespace paceline::run {
 namespace {
 
+using config::Case;
 using config::Settings;
 
 // The rows of a table by their names, which the options offer.
@@ -24,7 +26,7 @@ pass::CollectiveSpec collective_spec(const Settings& s) {
   c.dtype = named(kCollectiveDTypes, s.text("dtype")).dtype;
   c.reduction = named(kReductions, s.text("reduction")).reduction;
   c.root = static_cast<int>(s.integer("root"));
-  c.sizes = c.operation == Collective::kBarrier ? std::vector<std::int64_t>{0} : swept_sizes(s);
+  c.sizes = swept_sizes(s);
   c.warmup = s.integer("warmup_iterations");
   c.batch = s.integer("iterations");
   c.checks = s.integer("check");
@@ -45,6 +47,7 @@ measure::LoopConfig loop_of(const Settings& s) {
 }  // namespace
 
 std::vector<std::int64_t> swept_sizes(const Settings& s) {
+  if (s.text("collective") == row_of(Collective::kBarrier).name) return {0};
   const auto last = s.integer("max_bytes");
   std::vector<std::int64_t> sizes;
   for (auto size = s.integer("min_bytes"); size <= last;) {
@@ -56,14 +59,21 @@ std::vector<std::int64_t> swept_sizes(const Settings& s) {
   return sizes;
 }
 
-pass::PassSpec collective_pass(const config::Case& c, const std::string& device, int threads) {
+std::int64_t largest_bytes(const Case& c) {
+  const auto spec = collective_spec(c.settings);
+  return workload::collective_size(spec.operation, spec.dtype, c.settings.integer("ranks"), spec.sizes.back())
+      .bytes;
+}
+
+pass::PassSpec collective_pass(const Case& c, const std::string& device, int threads) {
   pass::PassSpec pass;
   pass.kind = pass::PassKind::kCollective;
   pass.case_id = c.id;
   pass.world_size = c.settings.integer("ranks");
   pass.ranks = rank_spec(c, device);
   pass.collective = collective_spec(c.settings);
-  pass.settings.threads = threads;
+  const auto asked = c.settings.integer("threads");
+  pass.settings.threads = asked > 0 ? static_cast<int>(asked) : threads;
   pass.loop = loop_of(c.settings);
   return pass;
 }

@@ -10,10 +10,14 @@
 
 namespace paceline::run {
 
-// The pass of every rank but for rank, plug-in, cores and rendezvous. `device`: cpu | cuda.
+// The pass of every rank but for rank, plug-in, cores and rendezvous. `device`: cpu | cuda; `threads`: of a
+// rank, where the case does not say.
 pass::PassSpec collective_pass(const config::Case& c, const std::string& device, int threads);
 
-// Sizes in bytes from min_bytes to max_bytes, as nccl-tests steps through them.
+// Sizes in bytes from min_bytes to max_bytes, as nccl-tests steps through them; one of 0 for a barrier.
 std::vector<std::int64_t> swept_sizes(const config::Settings& settings);
+
+// Bytes that an operation of the largest size carries: what is asked for, in whole elements for every rank.
+std::int64_t largest_bytes(const config::Case& c);
 
 }  // namespace paceline::run

@@ -36,10 +36,12 @@ class CollectiveRules : public KindRules {
   }
   // The samples of a case are those of its largest size.
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
-    const auto spec = collective_pass(c, "cpu", 1).collective;
-    return static_cast<double>(spec.sizes.back()) / kBytesOfGb;
+    const auto bytes = largest_bytes(c);
+    return bytes > 0 ? static_cast<double>(bytes) / kBytesOfGb : 1;
   }
-  [[nodiscard]] std::string item(const config::Case&) const override { return "GB"; }
+  [[nodiscard]] std::string item(const config::Case& c) const override {
+    return largest_bytes(c) > 0 ? "GB" : "barriers";
+  }
   [[nodiscard]] RankHome rank_home(const config::Case& c, const EngineDirectory& engines) const override {
     return find_rank_home(c, engines, plugin::Role::kCommunicator,
                           [](const pass::RankSpec& ranks) { return ranks.backend; });

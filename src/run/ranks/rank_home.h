@@ -12,11 +12,6 @@ namespace paceline::run {
 
 class Launch;
 
-struct RankHome {
-  pass::RankSpec ranks;
-  EngineHome plugin;
-};
-
 // The name that a plug-in's capability has for ranks of these settings.
 using CapabilityOf = std::string (*)(const pass::RankSpec& ranks);
 // With device: auto, ranks are on CUDA devices where this machine has one and a plug-in for it.

@@ -42,6 +42,7 @@ class CollectivePass {
     tell_ranks();
     sink_.phase("measure");
     snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
+    const auto begin = clock_.now_ns();
     std::int64_t before = -1;
     for (const auto bytes : spec_.collective.sizes) {
       const auto size =
@@ -51,6 +52,7 @@ class CollectivePass {
       measure(size, false);
       if (row_of(spec_.collective.operation).in_place) measure(size, true);
     }
+    rank_.repetition().elapsed_ns = clock_.now_ns() - begin;
     snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
     report();
   }
@@ -110,22 +112,22 @@ class CollectivePass {
 
   // All ranks decide alike, because they judge the same numbers.
   void time_one_by_one(CollectiveTimes& times) {
-    const auto& loop = spec_.loop;
+    const auto& stop = spec_.loop.stop;
     Times mine;
     std::vector<double> slowest;
     double elapsed_ns = 0;
-    auto wanted = loop.iterations.value_or(loop.stop.n_min);
+    auto wanted = stop.n_min;
     for (;;) {
       std::vector<double> fresh;
       while (static_cast<std::int64_t>(mine.size()) < wanted) {
-        mine.push_back(time_one());
+        mine.push_back(time_one(times.sync_start_ns));
         fresh.push_back(static_cast<double>(mine.back()));
       }
       rank_.group()->reduce_max(fresh);
       slowest.insert(slowest.end(), fresh.begin(), fresh.end());
       for (const double ns : fresh) elapsed_ns += ns;
-      if (loop.iterations) break;
-      const auto decision = stats::decide(slowest, static_cast<std::int64_t>(elapsed_ns), loop.stop);
+      const auto decision = stats::decide(slowest, static_cast<std::int64_t>(elapsed_ns), stop);
+      ++checks_;
       times.converged = decision.converged.value_or(true);
       if (decision.stop) break;
       wanted = decision.next_n;
@@ -134,9 +136,10 @@ class CollectivePass {
     times.sync_ns = {std::move(mine)};
   }
 
-  std::int64_t time_one() {
+  std::int64_t time_one(Times& starts) {
     rank_.group()->barrier();
     const auto begin = clock_.now_ns();
+    starts.push_back(begin);
     communicator_->start();
     communicator_->finish();
     return clock_.now_ns() - begin;
@@ -181,6 +184,9 @@ class CollectivePass {
     sink_.emit(pass::loaded_record(rank_.plugin().description().versions(), settings));
     r.noise = host::noise_over(snapshots_);
     r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
+    r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = spec_.collective.warmup;
+    r.converged = result::Maybe<bool>::missing("each size has its own");
+    r.stop_reason = "sizes_done", r.checks = checks_;
     r.collective = {known_here()};
     sink_.emit(pass::repetition_record(r));
   }
@@ -207,7 +213,8 @@ class CollectivePass {
   plugin::CollectiveCall call_;
   std::vector<result::CollectiveRank> ranks_;
   std::vector<host::NoiseSnapshot> snapshots_;
-  double typical_ns_ = 0;  // of the size measured last
+  double typical_ns_ = 0;    // of the size measured last
+  std::int64_t checks_ = 0;  // of the stop rule
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ CollectiveTimes times_of(std::int64_t bytes, bool in_place, std::int64_t ns) {
   t.bytes = bytes, t.count = bytes / 4, t.in_place = in_place, t.checked = true;
   t.batch = 10;
   t.batch_ns = {10 * ns, 10 * ns + 30, 10 * ns - 30};
+  for (int i = 0; i < 20; ++i) t.sync_start_ns.push_back(1'000'000 + 5'000 * i);
   for (const std::int64_t wait : {400, 380, 0}) {
     auto& sync = t.sync_ns.emplace_back();
     for (int i = 0; i < 20; ++i) sync.push_back(ns + wait + i * 7 % 20);
@@ -98,6 +99,15 @@ TEST(Collectives, TheLinkIsFittedToTheSizes) {
   EXPECT_LT(*c.link_error, 0.001);
 }
 
+TEST(Collectives, WhatTheFitGivesForASize) {
+  auto c = known("all_reduce");
+  EXPECT_FALSE(fitted_busbw(c, 1024)) << "there is no fit";
+  c.link = {{8, 1024, {1000.0, {}, {}, 0.95, ""}, {1.0, {}, {}, 0.95, ""}},
+            {2048, 4096, {2000.0, {}, {}, 0.95, ""}, {2.0, {}, {}, 0.95, ""}}};
+  EXPECT_DOUBLE_EQ(*fitted_busbw(c, 1024), 1024 * (4.0 / 3) / (1000 + 1024));
+  EXPECT_DOUBLE_EQ(*fitted_busbw(c, 4096), 4096 * (4.0 / 3) / (2000 + 2048));
+}
+
 TEST(Collectives, RanksThatTimedDifferentlyDoNotFit) {
   auto c = known("all_reduce");
   auto t = times_of(3000, false, 1000);
@@ -111,6 +121,7 @@ TEST(Collectives, SamplesAreThoseOfTheLargestSize) {
       largest_size_samples({times_of(8, false, 10), times_of(3000, false, 1000), times_of(3000, true, 1)}, 2);
   ASSERT_EQ(samples.size(), 20u);
   EXPECT_EQ(samples[3].host_ns, 1401);
+  EXPECT_EQ(samples[3].start_ns, 1'015'000);
   EXPECT_EQ(samples[3].repetition, 2);
   EXPECT_EQ(samples[3].index, 3);
 }

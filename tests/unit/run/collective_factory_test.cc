@@ -54,6 +54,16 @@ TEST(CollectiveFactory, ABarrierHasOneSize) {
   EXPECT_EQ(pass_of("collectives: [barrier]\n").collective.sizes, std::vector<std::int64_t>{0});
 }
 
+TEST(CollectiveFactory, TheLargestSizeIsInWholeElements) {
+  EXPECT_EQ(largest_bytes(collective_case("max_bytes: 64M\nranks: 3\ncollective: all_gather\n")), 67'108'860);
+  EXPECT_EQ(largest_bytes(collective_case("collective: barrier\n")), 0);
+}
+
+TEST(CollectiveFactory, ThreadsAreThoseAskedForElseAShare) {
+  EXPECT_EQ(collective_pass(collective_case("threads: 3\n"), "cpu", 2).settings.threads, 3);
+  EXPECT_EQ(collective_pass(collective_case(""), "cpu", 2).settings.threads, 2);
+}
+
 TEST(CollectiveFactory, CudaRanksUseNccl) {
   EXPECT_EQ(collective_pass(collective_case(""), "cuda", 1).ranks.backend, "nccl");
 }

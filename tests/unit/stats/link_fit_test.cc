@@ -26,7 +26,7 @@ TEST(LinkFit, FindsALineThatHasNoNoise) {
   ASSERT_EQ(fit->segments.size(), 1u);
   EXPECT_NEAR(fit->segments[0].alpha_s, kAlpha, 1e-12);
   EXPECT_NEAR(fit->segments[0].beta_s_per_byte, kBeta, 1e-16);
-  EXPECT_LT(fit->largest_error, 1e-9);
+  EXPECT_LT(fit->rms_error, 1e-9);
   EXPECT_NEAR(fit->seconds(1e6), kAlpha + 1e-3, 1e-9);
 }
 
