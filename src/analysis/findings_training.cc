@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "analysis/case_query.h"
@@ -21,6 +22,8 @@ using result::Training;
 
 constexpr double kLateRank = 1.05;      // straggler index
 constexpr double kMuchExposed = 0.10;   // of a step
+constexpr double kMuchWaiting = 0.05;   // of a step, for late ranks
+constexpr double kUnexplained = 0.05;   // of the gap to ideal scaling
 constexpr double kMuchDataWait = 0.05;  // of a step
 constexpr double kUnevenSync = 1.4;     // p95 / p50 of exposed communication
 constexpr double kWorthSync = 0.05;     // of a step: below that its variation does not matter
@@ -60,24 +63,58 @@ std::vector<const CaseResult*> above(const RunResult& run, result::Number Traini
   return cases;
 }
 
+// Empty for results of versions that did not tell a late rank from communication.
+const result::LateRank* late_of(const Training& t) {
+  return t.late.empty() ? nullptr : &t.late.front();
+}
+
+bool waits_for_ranks(const Training& t) {
+  return t.straggler_wait_share && *t.straggler_wait_share >= kMuchWaiting;
+}
+
+// How often, since when, and at what cost a rank is late.
+std::string lateness_text(const CaseResult& one, const result::RankFigures& rank) {
+  const Training& t = training_of(one);
+  const auto* late = late_of(t);
+  if (late == nullptr)
+    return fmt::format("it was the last in {} of {} timed steps of a process", rank.slowest_steps,
+                       one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
+  std::string text = fmt::format("it was the last in {} of the steps of a process (by chance: {:.2g})",
+                                 format_percent(*late->last_share), std::max(*late->chance, 1e-6));
+  if (!late->late_in.empty()) text += fmt::format(", most of it in its {} part", late->late_in);
+  text += late->since_step > late->first_step ? fmt::format(", since step {}", late->since_step)
+                                              : ", from the first timed step on";
+  if (t.straggler_wait_share)
+    text += fmt::format("; waiting for late ranks is {} of a step", format_percent(*t.straggler_wait_share));
+  return text;
+}
+
 Finding straggler_of(const CaseResult& one) {
   const Training& t = training_of(one);
   const auto late = std::find_if(t.ranks.begin(), t.ranks.end(),
                                  [&](const auto& r) { return r.rank == *t.straggler_rank; });
-  const std::string where =
-      late == t.ranks.end() ? "" : fmt::format(" (host {}, CPUs {})", late->host, late->cpus);
-  const std::string often =
-      late == t.ranks.end()
-          ? ""
-          : fmt::format("it was the last in {} of {} timed steps of a process", late->slowest_steps,
-                        one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
+  const bool known = late != t.ranks.end();
   return about(
       one,
       fmt::format("{}: the others wait for rank {}{}: a step computes {:.1f} % longer on the slowest rank "
                   "than on the median one.",
-                  one.label, *t.straggler_rank, where, (*t.straggler_index - 1) * 100),
-      often,
+                  one.label, *t.straggler_rank,
+                  known ? fmt::format(" (host {}, CPUs {})", late->host, late->cpus) : std::string(),
+                  (*t.straggler_index - 1) * 100),
+      known ? lateness_text(one, *late) : std::string(),
       "See what else runs on its cores or heats its device (paceline validate); until then leave it out.");
+}
+
+// Ranks that are late in turns cost as much as one that always is.
+Finding uneven_ranks_of(const CaseResult& one) {
+  const Training& t = training_of(one);
+  return about(one,
+               fmt::format("{}: {} of a step waits for whichever rank is last; no rank is persistently late.",
+                           one.label, format_percent(*t.straggler_wait_share)),
+               t.communication_share ? fmt::format("communication itself is {} of a step",
+                                                   format_percent(*t.communication_share))
+                                     : "",
+               "Look for noise on the hosts, and for batches of uneven size; rank<k>.jsonl has every step.");
 }
 
 std::string range_words(const result::Scaling& s) {
@@ -108,9 +145,34 @@ bool names_straggler(const CaseResult& one) {
   return t.straggler_rank && t.straggler_index && *t.straggler_index >= kLateRank;
 }
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWords{
+    {{"exposed_communication", "exposed communication"},
+     {"straggler_wait", "waiting for late ranks"},
+     {"data_wait", "waiting for data"},
+     {"ddp_overhead", "DDP itself"},
+     {"contention", "ranks in each other's way"},
+     {"unexplained", "unexplained"}}};
+
+// What the mean step takes beyond the ideal, the largest part first.
+std::string budget_text(const CaseResult& one) {
+  auto parts = one.scaling.front().budget;
+  std::erase_if(parts, [](const auto& part) { return !part.cost_ns.value || !part.share; });
+  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return *a.share > *b.share; });
+  std::string text;
+  for (const auto& part : parts) {
+    const auto* const words =
+        std::ranges::find(kLossWords, part.name, &decltype(kLossWords)::value_type::first);
+    if (std::abs(*part.share) < kUnexplained || words == kLossWords.end()) continue;
+    text += fmt::format("{}{} {:.1f} ms ({:.0f} %)", text.empty() ? "; of the time lost: " : ", ",
+                        words->second, *part.cost_ns.value * 1e-6, *part.share * 100);
+  }
+  return text;
+}
+
 // The parts of a step other than forward, backward and optimizer, in words.
 std::string losses_text(const CaseResult& one) {
   const Training& t = training_of(one);
+  if (!one.scaling.front().budget.empty()) return budget_text(one);
   std::string text;
   if (t.exposed_share)
     text += fmt::format("; {} {} of a step",
@@ -121,6 +183,19 @@ std::string losses_text(const CaseResult& one) {
   if (t.data_wait_share) text += fmt::format(", data wait {}", format_percent(*t.data_wait_share));
   if (t.straggler_index) text += fmt::format(", straggler index {:.2f}", *t.straggler_index);
   return text;
+}
+
+// What would tell more about time that no part explains.
+std::string budget_advice(const CaseResult& one) {
+  const auto& budget = one.scaling.front().budget;
+  const auto part = [&](std::string_view name) {
+    return std::ranges::find(budget, name, &result::LossPart::name);
+  };
+  const auto open = part("unexplained");
+  if (open == budget.end() || !open->share || *open->share < kUnexplained) return {};
+  if (part("contention") != budget.end()) return {};
+  return "To see how much of the unexplained time is ranks in each other's way, add ddp.enabled: [auto, "
+         "false].";
 }
 
 std::vector<const CaseResult*> scaled(const RunResult& run) {
@@ -176,14 +251,19 @@ Findings find_stragglers(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::straggler_index, kLateRank))
     if (names_straggler(*one)) found.push_back(straggler_of(*one));
+  for (const CaseResult* one : above(run, &Training::straggler_wait_share, kMuchWaiting))
+    if (!names_straggler(*one)) found.push_back(uneven_ranks_of(*one));
   return found;
 }
 
 Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
-    if (names_straggler(*one)) continue;  // the straggler is the cause and has its own finding
     const Training& t = training_of(*one);
+    // In results of versions that know only both together, a straggler is the cause and has its own finding.
+    if (!t.communication_share && names_straggler(*one)) continue;
+    const double share = t.communication_share ? *t.communication_share : *t.exposed_share;
+    if (share < kMuchExposed) continue;
     const std::string evidence =
         t.collectives_per_step && t.parameter_tensors
             ? fmt::format("{} a step in buckets ({} without buckets)",
@@ -192,7 +272,7 @@ Findings find_exposed_communication(const RunResult& run) {
     found.push_back(
         about(*one,
               fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
-                          one->label, format_percent(*t.exposed_share)),
+                          one->label, format_percent(share)),
               evidence,
               "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
               "ddp.bucket_cap_mb."));
@@ -221,7 +301,8 @@ Findings find_uneven_sync(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::sync_variation, kUnevenSync)) {
     const Training& t = training_of(*one);
-    if (!t.exposed_share || *t.exposed_share < kWorthSync || names_straggler(*one)) continue;
+    if (!t.exposed_share || *t.exposed_share < kWorthSync || names_straggler(*one) || waits_for_ranks(t))
+      continue;
     found.push_back(about(
         *one,
         fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
@@ -240,7 +321,7 @@ Findings find_poor_scaling(const RunResult& run) {
     found.push_back(about(*one,
                           fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label, s.world,
                                       *s.efficiency, range_words(s), s.base_world),
-                          step_times(run, *one) + losses_text(*one), ""));
+                          step_times(run, *one) + losses_text(*one), budget_advice(*one)));
   }
   return found;
 }

@@ -248,8 +248,10 @@ constexpr std::array kTrainingRows{
            .fallback = "auto",
            .choices = kDdp,
            .name_part = {13, "ddp=", kNotDefault},
-           .help = "Wraps the model as PyTorch's DistributedDataParallel does; auto: with more than one "
-                   "rank. [auto, true] with one rank shows what the wrapping costs."},
+           .help =
+               "Wraps the model as PyTorch's DistributedDataParallel does; auto: with more than one "
+               "rank. [auto, true] with one rank shows what the wrapping costs; false with several: each "
+               "trains a model of its own, which shows what ranks cost each other without communication."},
     Option{.name = "ddp.bucket_cap_mb",
            .type = kNumber,
            .form = kAxis,

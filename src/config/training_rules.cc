@@ -163,7 +163,7 @@ std::vector<Mistake> training_mistakes(const Settings& settings) {
 }
 
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks) {
-  if (ranks > 1) return asked == "false" ? "" : "on";
+  if (ranks > 1) return asked == "false" ? "apart" : "on";
   return asked == "true" ? "on" : "off";
 }
 
@@ -194,8 +194,9 @@ std::vector<std::string> training_reasons(const Case& item) {
   if (!source.item.empty() && source.item != model->item)
     reasons.push_back(fmt::format("data.source '{}' holds {}, and {} takes {}", source.name, source.item,
                                   model->name, model->item));
-  if (ddp_for(s.text("ddp.enabled"), s.integer("ranks")).empty())
-    reasons.emplace_back("'ddp.enabled: false' is for one rank: the gradients of several would stay apart");
+  if (ddp_for(s.text("ddp.enabled"), s.integer("ranks")) == "apart" && s.has("checkpoint.dir"))
+    reasons.emplace_back(
+        "'ddp.enabled: false' with several ranks trains a model each, and a checkpoint holds one");
   if (s.text("backend") == "nccl" && s.text("device") == "cpu")
     reasons.emplace_back("backend 'nccl' connects CUDA devices; use gloo with device: cpu");
   return reasons;

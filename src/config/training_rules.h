@@ -28,7 +28,8 @@ struct Mistake {
 };
 std::vector<Mistake> training_mistakes(const Settings& settings);
 
-// What ddp.enabled means for this many ranks: "on", "off", or empty where it is impossible.
+// What ddp.enabled means for this many ranks: "on", "off", or "apart": several ranks that each train
+// a model of their own, side by side.
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks);
 bool runs_ddp(const Case& item);
 

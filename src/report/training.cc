@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "analysis/case_query.h"
+#include "analysis/step_prediction.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/subjects.h"
@@ -90,6 +92,68 @@ Table part_table(const std::vector<ReportCase>& cases) {
     add_parts(table, entry.one->training.front());
   }
   return table;
+}
+
+constexpr const char* kBudgetReading =
+    "What a mean step takes beyond the mean step of the fewest ranks: communication from when the last rank "
+    "was ready, waiting for that rank, waiting for data, and computing that takes longer beside other ranks.";
+
+// How names of parts of the budget read.
+std::string loss_words(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+// A row per part of every gap to ideal scaling that may be claimed.
+Table budget_table(const std::vector<ReportCase>& cases) {
+  Table table{.heads = {"case", "time lost in", "ms a step", "of the loss"}, .numbers_from = 2};
+  for (const ReportCase& entry : cases) {
+    if (entry.one->scaling.empty() || !doubt_of(entry).empty()) continue;
+    for (const auto& part : entry.one->scaling.front().budget)
+      table.add(name_of(entry), loss_words(part.name), with_interval(part.cost_ns, 1e-6),
+                percent_or_none(part.share));
+  }
+  return table;
+}
+
+std::vector<std::string> budget_reading(const std::vector<ReportCase>& cases) {
+  if (budget_table(cases).rows.empty()) return {};
+  return {kBudgetReading};
+}
+
+// A sentence and rows for each case that others with more ranks are compared with.
+Section prediction_section(const std::vector<ReportCase>& cases) {
+  Section section;
+  Table& table = section.table;
+  table = {.heads = {"predicted from", "ranks", "step ms", "range", "efficiency", "late ranks ms",
+                     "communication ms"}};
+  for (const ReportCase& entry : cases) {
+    const auto scales = [&](const ReportCase& other) {
+      return other.run == entry.run && !other.one->scaling.empty() && doubt_of(other).empty() &&
+             other.one->scaling.front().base_case_id == entry.one->case_id;
+    };
+    const auto base = analysis::point_of(*entry.one);
+    if (base.empty() || !std::ranges::any_of(cases, scales)) continue;
+    const auto study = analysis::predict_beyond(entry.run->result, entry.one->case_id);
+    if (!study.refused.empty()) {
+      section.paragraphs.push_back(
+          fmt::format("{}: more ranks are not predicted: {}.", name_of(entry), study.refused));
+      continue;
+    }
+    section.paragraphs.push_back(
+        fmt::format("{}: {} ranks, predicted from fewer, are {} off. The range adds that error to the "
+                    "intervals of what was "
+                    "measured. Computing is taken to stay as it is, and the link to be the same.",
+                    name_of(entry), study.held_out_world, format_percent(std::abs(study.held_out_error))));
+    for (const auto& p : study.predictions)
+      table.add(name_of(entry), std::to_string(p.world) + (p.model_only ? " (model only)" : ""),
+                format_ms(p.step_ns),
+                p.model_only ? "no claim" : fmt::format("{}–{}", format_ms(p.low_ns), format_ms(p.high_ns)),
+                fmt::format("{:.2f}", base.front().step_ns() / p.step_ns), format_ms(p.straggler_wait_ns),
+                format_ms(p.communication_ns));
+  }
+  if (!section.paragraphs.empty()) section.title = "Prediction";
+  return section;
 }
 
 // The notes of the cases, and why scaling may not be claimed, each once.
@@ -255,6 +319,8 @@ Sections training_sections(std::span<const ReportRun> runs, Form form) {
            .table = scaling_table(cases)},
           {.chart = {"parts", "Where the time of a step goes", kPartsReading, "exposed_share"},
            .table = part_table(cases)},
+          {.title = "Loss budget", .table = budget_table(cases), .paragraphs = budget_reading(cases)},
+          prediction_section(cases),
           {.chart = {"loss", "Loss over epochs", loss_reading(cases), "loss"}, .notes = notes_of(cases)}};
 }
 

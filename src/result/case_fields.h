@@ -74,18 +74,22 @@ PACELINE_FIELDS(Load, instances, failed, concurrency, saturation_per_s, arrival,
 PACELINE_FIELDS(StepParts, step_ns, data_wait_ns, input_ns, forward_ns, backward_ns, exposed_ns,
                 optimizer_ns);
 PACELINE_FIELDS(StepShares, data_wait, input, forward, backward, exposed, optimizer);
+PACELINE_FIELDS(StepCosts, step_ns, data_wait_ns, input_ns, forward_ns, backward_ns, optimizer_ns, host_ns,
+                pause_ns, straggler_wait_ns, communication_ns, own_sd_ns);
+PACELINE_FIELDS(LateRank, rank, late_in, last_share, chance, late_ns, cost_ns, first_step, since_step);
+PACELINE_FIELDS(LossPart, name, cost_ns, share);
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
                 slowest_steps);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,
                 step_p50_ns, eval_samples, eval_loss, eval_accuracy, eval_seconds);
-PACELINE_FIELDS(BucketFigures, bytes, launched_ns, finished_ns);
+PACELINE_FIELDS(BucketFigures, bytes, launched_ns, finished_ns, transfer_ns);
 PACELINE_FIELDS(RestartFigures, cause, detect_ns, first_step_ns, steps_lost, world_before, world_after);
 PACELINE_FIELDS(CheckpointFigures, written, bytes, write_ns, blocked_ns, read_ns, resumed_step);
 PACELINE_FIELDS(Training, backend, launcher, ddp, ranks, epochs, parts, shares, first_loss, last_loss, steps,
                 skipped_steps, loss_scale, total_ns, parameters, parameter_tensors, bucket_bytes, buckets,
-                collectives_per_step, exposed_share, overlap_ratio, data_wait_share, straggler_index,
-                straggler_rank, sync_variation, loader_samples_per_s, fingerprint, checkpoints, restarts,
-                notes);
+                collectives_per_step, costs, late, straggler_wait_share, communication_share, exposed_share,
+                overlap_ratio, data_wait_share, straggler_index, straggler_rank, sync_variation,
+                loader_samples_per_s, fingerprint, checkpoints, restarts, notes);
 PACELINE_FIELDS(CollectiveRank, rank, host, process_id, cpus);
 PACELINE_FIELDS(CollectiveTimes, bytes, count, in_place, checked, wrong, batch, batch_ns, sync_ns,
                 sync_start_ns, stream_ns, converged);
@@ -96,7 +100,8 @@ PACELINE_FIELDS(LinkFigures, from_bytes, to_bytes, alpha_ns, gb_per_s);
 PACELINE_FIELDS(LeastBandwidth, bytes, gb_per_s);
 PACELINE_FIELDS(CollectiveResult, operation, dtype, reduction, root, backend, launcher, ranks, sizes,
                 average_busbw_gb_per_s, wrong, link, link_error, least_busbw, notes);
-PACELINE_FIELDS(Scaling, base_case_id, base_world, world, efficiency, ci_low, ci_high, speedup, superlinear);
+PACELINE_FIELDS(Scaling, base_case_id, base_world, world, efficiency, ci_low, ci_high, speedup, superlinear,
+                budget);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,
                 process_start_ns, warmup_mode, warmup_iterations, warmup_ns, steady_state, mser_cut,
                 residual_warmup, converged, stop_reason, unmet, elapsed_ns, checks, foreign_cpu_frac, memory,

@@ -13,7 +13,7 @@ struct Estimate {
   Number ci_high;
   double confidence = 0.95;
   // binomial | binomial_neff | binomial_processes | t_log_processes | batch_means
-  // | clopper_pearson | clopper_pearson_samples | tango_score | t_weighted_fit
+  // | clopper_pearson | clopper_pearson_samples | tango_score | t_weighted_fit | t_processes | mover
   std::string ci_method;
 };
 

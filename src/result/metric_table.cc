@@ -254,6 +254,13 @@ constexpr std::array kMetrics{
            "Training with DDP: share of the time of the steps that waits for communication which the "
            "backward pass did not hide.",
            "parts-of-a-step", training_number<&Training::exposed_share>},
+    Metric{"communication_share", "communication", "1", kLow,
+           "Training with DDP: share of the mean step in which gradients are exchanged after every rank was "
+           "ready.",
+           "parts-of-a-step", training_number<&Training::communication_share>},
+    Metric{"straggler_wait_share", "late ranks", "1", kLow,
+           "Training with DDP: share of the mean step in which the typical rank waits for late ones.",
+           "parts-of-a-step", training_number<&Training::straggler_wait_share>},
     Metric{"overlap_ratio", "overlap", "1", kHigh,
            "Training with DDP: share of the exchange of gradients that the backward pass hid.",
            "parts-of-a-step", training_number<&Training::overlap_ratio>},

@@ -7,6 +7,7 @@
 
 #include "result/aligned_steps.h"
 #include "result/overlap.h"
+#include "result/step_account.h"
 #include "result/training_course.h"
 #include "stats/order_statistics.h"
 #include "stats/quantile.h"
@@ -214,6 +215,31 @@ StepShares mean_shares(const std::vector<const Training*>& all) {
   return mean;
 }
 
+void set_cost_shares(Training& into) {
+  const auto of_step = [&](const Estimate& part) {
+    const Number& step = into.costs.step_ns.value;
+    if (!into.ddp) return Number::missing("one rank without DDP");
+    return step && part.value && *step > 0 ? Number(*part.value / *step)
+                                           : Number::missing(part.value.reason());
+  };
+  into.straggler_wait_share = of_step(into.costs.straggler_wait_ns);
+  into.communication_share = of_step(into.costs.communication_ns);
+}
+
+void fill_costs(Training& training, const std::vector<StepAcross>& steps) {
+  const auto accounts = accounts_of(steps);
+  training.costs = costs_of(accounts);
+  training.late = late_rank_of(accounts, training.ranks);
+  set_transfers(training.buckets, accounts);
+  set_cost_shares(training);
+}
+
+StepCosts costs_of_all(const std::vector<const Training*>& all) {
+  std::vector<const StepCosts*> costs;
+  for (const Training* one : all) costs.push_back(&one->costs);
+  return mean_costs(costs);
+}
+
 }  // namespace
 
 void summarize_training(Training& training, std::vector<RankSteps> ranks, std::int64_t samples_per_step) {
@@ -228,6 +254,7 @@ void summarize_training(Training& training, std::vector<RankSteps> ranks, std::i
   training.straggler_rank = persistent_straggler(training.ranks, static_cast<std::int64_t>(timed.size()));
   training.loader_samples_per_s = loader_rate(ranks);
   fill_communication(training, timed);
+  fill_costs(training, steps);
   fill_course(training, steps, samples_per_step);
   add_held_out(training.epochs, ranks.front().held_out);
 }
@@ -245,12 +272,15 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
   for (const auto field : kSpeedFigures)
     set_median(field, combined, all, [](const Training& t) -> const Training& { return t; });
   set_shares(combined, mean_shares(all));
+  combined.costs = costs_of_all(all);
+  set_cost_shares(combined);
   for (const auto& part : kParts)
     set_median(part.figure, combined.parts, all,
                [](const Training& t) -> const StepParts& { return t.parts; });
   const auto named = [&](const Training* t) { return t->straggler_rank == combined.straggler_rank; };
   if (!std::all_of(all.begin(), all.end(), named))
     combined.straggler_rank = Count::missing("not the same rank in every repetition");
+  if (!combined.straggler_rank) combined.late.clear();
   return {combined};
 }
 

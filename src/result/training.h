@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "result/estimate.h"
 #include "result/maybe.h"
 
 // The figures of a training case beside the statistics of its steps. A step's time is the largest over the
@@ -59,6 +60,8 @@ struct EpochFigures {
 struct BucketFigures {
   std::int64_t bytes = 0;
   Number launched_ns, finished_ns;
+  // How long it was exchanged: from when the last rank had launched it and the bucket before was through.
+  Number transfer_ns = Number::missing("this file is of a version that did not store it");
 };
 
 // A fault that training survived by a restart.
@@ -80,6 +83,29 @@ struct CheckpointFigures {
   Count resumed_step;
 };
 
+// Where the time of the typical rank went, as means over the timed steps that add up to step_ns (methodology:
+// loss budget).
+struct StepCosts {
+  Estimate step_ns;  // from the end of one exchange of gradients to the end of the next
+  Estimate data_wait_ns, input_ns, forward_ns, backward_ns, optimizer_ns;
+  Estimate host_ns;            // of the step, in none of its parts
+  Estimate pause_ns;           // between steps, beyond the shortest pause of all ranks
+  Estimate straggler_wait_ns;  // for ranks that were not ready
+  Estimate communication_ns;   // exposed, from when the last rank was ready
+  Estimate own_sd_ns;          // standard deviation of a rank's own time from step to step
+};
+
+// A rank that the others wait for.
+struct LateRank {
+  std::int64_t rank = 0;
+  std::string late_in;                          // the part of the step in which it loses most, in words
+  Number last_share;                            // of the timed steps in which it was the last
+  Number chance;                                // of being the last that often by chance
+  Number late_ns;                               // median of its own time less the median of the others
+  Number cost_ns;                               // of a step: what the typical rank waits for it
+  std::int64_t first_step = 0, since_step = 0;  // equal: late from the beginning
+};
+
 struct Training {
   std::string backend;   // gloo | nccl; empty: a single rank without DDP
   std::string launcher;  // what started the ranks: paceline, torchrun, mpirun, srun
@@ -97,7 +123,11 @@ struct Training {
   std::vector<std::int64_t> bucket_bytes;  // gradients of one all-reduce each
   std::vector<BucketFigures> buckets;
   Count collectives_per_step;
-  Number exposed_share;         // of the step
+  StepCosts costs;              // missing in results of versions without them
+  std::vector<LateRank> late;   // of the last repetition; empty: none is persistently late
+  Number straggler_wait_share;  // of the step: waiting for ranks that were not ready
+  Number communication_share;   // of the step: exposed communication after the last rank was ready
+  Number exposed_share;         // of the step: both together, as one rank sees them
   Number overlap_ratio;         // share of the exchange of gradients that the backward pass hid
   Number data_wait_share;       // of the step
   Number straggler_index;       // median over steps of max over ranks / median over ranks of the compute time
@@ -115,6 +145,14 @@ inline bool has_shares(const Training& t) {
   return t.shares.forward || t.shares.backward;
 }
 
+// A part of the time that a step takes beyond the ideal.
+struct LossPart {
+  // exposed_communication | straggler_wait | data_wait | contention | unexplained
+  std::string name;
+  Estimate cost_ns;  // per step
+  Number share;      // of the gap
+};
+
 // Compared with the smallest world of the plan with the same work per rank (methodology: scaling efficiency).
 struct Scaling {
   std::string base_case_id;
@@ -122,8 +160,9 @@ struct Scaling {
   std::int64_t world = 1;
   Number efficiency;  // T(base) / T(this), medians of the step time
   Number ci_low, ci_high;
-  Number speedup;            // of throughput: efficiency x world / base_world
-  bool superlinear = false;  // its interval is above 1: look for another cause
+  Number speedup;                  // of throughput: efficiency x world / base_world
+  bool superlinear = false;        // its interval is above 1: look for another cause
+  std::vector<LossPart> budget{};  // they add up to the difference of the mean steps
 };
 
 }  // namespace paceline::result

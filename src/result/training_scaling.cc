@@ -7,6 +7,7 @@
 
 #include "result/case_fields.h"
 #include "result/comparable.h"
+#include "result/step_account.h"
 #include "stats/ratio.h"
 
 namespace paceline::result {
@@ -46,8 +47,37 @@ Scaling scaling_of(const CaseResult& one, const CaseResult& base,
   return s;
 }
 
+// Equal for cases that differ in nothing but the number of ranks and DDP.
+std::string work_without_ddp(const CaseResult& one) {
+  CaseResult bare;
+  bare.benchmark = one.benchmark;
+  bare.benchmark.params.erase("ddp.enabled");
+  return work_of_a_rank(bare);
+}
+
 bool is_measured_training(const CaseResult& one) {
   return one.outcome == Outcome::kOk && !one.training.empty() && one.headline.p50_ns.value;
+}
+
+const StepCosts* costs_with(const std::vector<CaseResult*>& cases, const CaseResult& like, std::int64_t world,
+                            bool ddp) {
+  for (const CaseResult* other : cases)
+    if (is_measured_training(*other) && other->benchmark.world_size == world &&
+        other->training.front().ddp == ddp && work_without_ddp(*other) == work_without_ddp(like))
+      return &other->training.front().costs;
+  return nullptr;
+}
+
+// Of weak scaling: the ideal step is that of the base.
+std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
+                                const std::vector<CaseResult*>& cases) {
+  const Training& mine = one.training.front();
+  const Training& small = base.training.front();
+  if (!mine.costs.step_ns.value || !small.costs.step_ns.value) return {};
+  BudgetHelp help;
+  if (mine.ddp && !small.ddp) help.base_with_ddp = costs_with(cases, base, base.benchmark.world_size, true);
+  if (mine.ddp) help.apart = costs_with(cases, one, one.benchmark.world_size, false);
+  return loss_budget(mine.costs, small.costs, 1, help);
 }
 
 }  // namespace
@@ -90,7 +120,8 @@ void compare_scaling(const std::vector<CaseResult*>& cases, const std::vector<st
     if (!is_measured_training(*one)) continue;
     const CaseResult* base = bases.at(work_of_a_rank(*one));
     if (base->benchmark.world_size < one->benchmark.world_size)
-      one->scaling.push_back(scaling_of(*one, *base, resumed_utc));
+      one->scaling.push_back(scaling_of(*one, *base, resumed_utc)),
+          one->scaling.back().budget = budget_of(*one, *base, cases);
   }
 }
 

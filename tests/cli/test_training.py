@@ -250,6 +250,8 @@ class Stragglers(Training):
             late = [r["slowest_steps"] for r in training["ranks"]]
             self.assertGreater(late[slow], late[1 - slow], training["ranks"])
             self.assertGreater(training["straggler_index"], 1.1)
+            self.assertGreater(training["straggler_wait_share"], training["communication_share"], training["costs"])
+            self.assertEqual([late["rank"] for late in training["late"]], [slow])
 
 
 class Failures(Training):

@@ -30,7 +30,9 @@ inline result::StepRow training_step(std::int64_t step, const WorldSpec& spec, d
   row.data_wait_ns = ns(spec.data_wait_ms);
   row.forward_ns = ns(spec.forward_ms * factor + 0.01 * static_cast<double>(step % 7));
   row.backward_ns = ns(60 * factor);
-  row.exposed_ns = ns(spec.exposed_ms * (step % 10 == 0 ? 2 : 1));
+  // The ranks that are on time wait for the late one; one step in ten exchanges twice as long.
+  row.exposed_ns =
+      ns(spec.exposed_ms * (step % 10 == 0 ? 2 : 1)) + ns((spec.late - factor) * (spec.forward_ms + 60));
   row.optimizer_ns = ns(5);
   row.step_ns = row.data_wait_ns + row.forward_ns + row.backward_ns + row.exposed_ns + row.optimizer_ns;
   row.start_ns = step * ns(250);
@@ -38,7 +40,9 @@ inline result::StepRow training_step(std::int64_t step, const WorldSpec& spec, d
   row.correct = step % 8;
   row.judged = 8;
   row.learning_rate = 0.1;
-  if (spec.ddp) row.buckets = {{1 << 20, ns(50), ns(70)}, {25 << 20, ns(80), ns(96)}};
+  const std::int64_t ready = row.data_wait_ns + row.forward_ns + row.backward_ns;
+  if (spec.ddp)
+    row.buckets = {{1 << 20, ready - ns(30), ready - ns(10)}, {25 << 20, ready, ready + row.exposed_ns}};
   return row;
 }
 

@@ -126,13 +126,7 @@ void TorchTrainer::train_mode() {
 }
 
 void TorchTrainer::join(plugin::RankGroup* group) {
-  if (!group) return;
-  if (!settings_.ddp.enabled) {
-    if (group->world() == 1) return;
-    throw Error(ErrorCode::kUsage, fmt::format("ddp is off, but there are {} ranks: each would train a model "
-                                               "of its own; use one rank, or switch ddp on",
-                                               group->world()));
-  }
+  if (!group || !settings_.ddp.enabled) return;  // several ranks without DDP: a model each
   group_ = &as_torch_group(*group);
   ddp_ = std::make_unique<DataParallel>(*model_, *group_, settings_.ddp);
 }

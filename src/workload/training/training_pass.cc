@@ -243,7 +243,7 @@ void TrainingPass::close_checkpoints() {
 // Ranks that train the same model must have bit-identical parameters.
 void TrainingPass::compare_parameters() {
   auto* group = rank_.group();
-  if (!group) return;
+  if (!group || !spec_.train.settings.ddp.enabled) return;
   const auto all = group->gather(rank_.trainer().fingerprint());
   std::int64_t other = -1;
   for (std::size_t rank = 1; rank < all.size() && other < 0; ++rank)
@@ -273,6 +273,9 @@ void TrainingPass::report() {
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = {known_here(rank_)};
+  if (rank_.group() && !spec_.train.settings.ddp.enabled)
+    r.training.front().notes.emplace_back(
+        "ddp.enabled is false: every rank trained a model of its own; gradients were not exchanged");
   if (checkpoints_->enabled()) r.training.front().checkpoints = checkpoints;
   if (!checkpoints_->remark().empty()) r.training.front().notes.push_back(checkpoints_->remark());
   r.noise = host::noise_over(snapshots_);

@@ -181,9 +181,19 @@ TEST(Ddp, RefusesWhatMakesNoSense) {
       change(settings.ddp);
       expect_error(ErrorCode::kUsage, [&] { make_trainer({.settings = settings}, &group); }, {words});
     };
-    refused([](auto& ddp) { ddp.enabled = false; }, "ddp is off, but there are 2 ranks");
     refused([](auto& ddp) { ddp.comm_hook = "zip"; }, "none, fp16_compress, bf16_compress");
     refused([](auto& ddp) { ddp.bucket_cap_mb = 0; }, "bucket_cap_mb is 0");
+  });
+}
+
+TEST(Ddp, RanksWithoutItTrainAModelEach) {
+  with_ranks(2, [](plugin::RankGroup& group) {
+    plugin::TrainSettings settings;
+    settings.ddp.enabled = false;
+    auto trainer = make_trainer({.settings = settings}, &group);
+    train(*trainer, samples(*trainer, group.rank()), 0.05);
+    const auto prints = group.gather(trainer->fingerprint());
+    if (group.rank() == 0) EXPECT_NE(prints.at(0), prints.at(1));
   });
 }
 

@@ -41,7 +41,7 @@ TEST(TrainingPlans, DdpWithOneRankIsACaseOfItsOwn) {
                           "tiny_cnn train fp32 b32 r2"));
   EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {enabled: [false, true]}\n"),
               ElementsAre("tiny_cnn train fp32 b32 r1 ddp=false", "tiny_cnn train fp32 b32 r1 ddp=true",
-                          "tiny_cnn train fp32 b32 r2 ddp=true"));
+                          "tiny_cnn train fp32 b32 r2 ddp=false", "tiny_cnn train fp32 b32 r2 ddp=true"));
 }
 
 TEST(TrainingPlans, WaysOfDdpAreForCasesThatHaveIt) {
@@ -58,7 +58,9 @@ TEST(TrainingPlans, OnlyWhatCannotBeIsSkipped) {
   EXPECT_EQ(reason_of("model: tiny_cnn\nprofiling: {enabled: true, tool: nsys}\n"), "");
   EXPECT_EQ(reason_of("model: tiny_cnn\nddp: {comm_hook: powersgd}\n"),
             "ddp.comm_hook 'powersgd' is not available yet");
-  EXPECT_THAT(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\n"), HasSubstr("for one rank"));
+  EXPECT_EQ(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\n"), "");
+  EXPECT_THAT(reason_of("model: tiny_cnn\nranks: 2\nddp: {enabled: false}\ncheckpoint: {dir: saved}\n"),
+              HasSubstr("a checkpoint holds one"));
   EXPECT_THAT(reason_of("model: gpt2\ndata: {source: cifar100}\n"), HasSubstr("gpt2 takes sequences"));
   EXPECT_THAT(reason_of("model: gpt2\nsequence_length: 4096\n"), HasSubstr("at most 1024 tokens"));
   EXPECT_THAT(reason_of("model: tiny_cnn\nbackend: nccl\ndevice: cpu\n"), HasSubstr("CUDA devices"));

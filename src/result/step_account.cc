@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include "result/step_account.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "stats/batch_means.h"
+#include "stats/order_statistics.h"
+#include "stats/quantile.h"
+#include "stats/student_t.h"
+
+namespace paceline::result {
+namespace {
+
+constexpr double kByChance = 0.01;     // probability of being last that often
+constexpr double kLateOwnTime = 1.02;  // own time over the median of the other ranks
+constexpr std::size_t kFewestForChange = 20;
+constexpr double kWasOnTime = 0.25;  // lateness before a change, relative to after it
+
+double& part(RankAccount& account, OwnPart at) {
+  return account.own[static_cast<std::size_t>(at)];
+}
+
+// When the last gradients were ready, from the start of the step; without buckets communication is one piece.
+std::int64_t tail_of(const StepRow& row) {
+  std::int64_t ready = 0;
+  for (const auto& bucket : row.buckets) ready = std::max(ready, bucket.launch_ns);
+  if (row.buckets.empty()) return row.exposed_ns;
+  return std::clamp<std::int64_t>(row.step_ns - row.optimizer_ns - ready, 0, row.exposed_ns);
+}
+
+double pause_between(const StepRow& before, const StepRow& row) {
+  return static_cast<double>(row.start_ns - before.start_ns - before.step_ns);
+}
+
+// Own times of every rank; what others cost it is added below.
+std::vector<RankAccount> own_times(const StepAcross& before, const StepAcross& step) {
+  double shortest = pause_between(*before.front(), *step.front());
+  for (std::size_t r = 0; r < step.size(); ++r)
+    shortest = std::min(shortest, pause_between(*before[r], *step[r]));
+  std::vector<RankAccount> ranks(step.size());
+  for (std::size_t r = 0; r < step.size(); ++r) {
+    const StepRow& row = *step[r];
+    part(ranks[r], OwnPart::kOptimizer) = static_cast<double>(before[r]->optimizer_ns);
+    part(ranks[r], OwnPart::kPause) = pause_between(*before[r], row) - shortest;
+    part(ranks[r], OwnPart::kDataWait) = static_cast<double>(row.data_wait_ns);
+    part(ranks[r], OwnPart::kHost) =
+        static_cast<double>(row.step_ns - row.data_wait_ns - row.input_ns - row.forward_ns - row.backward_ns -
+                            row.exposed_ns - row.optimizer_ns);
+    part(ranks[r], OwnPart::kInput) = static_cast<double>(row.input_ns);
+    part(ranks[r], OwnPart::kForward) = static_cast<double>(row.forward_ns);
+    part(ranks[r], OwnPart::kBackward) = static_cast<double>(row.backward_ns);
+  }
+  return ranks;
+}
+
+// Until a rank asks for the buffers that rank 0 sends before the forward pass.
+double before_forward(const RankAccount& account) {
+  return std::accumulate(account.own.begin(), account.own.begin() + static_cast<int>(OwnPart::kForward), 0.0);
+}
+
+// Splits communication into waiting and transfer: before the forward pass ranks wait for rank 0 alone, after
+// the backward pass for whoever is ready last, which is the rank whose exchange was the shortest.
+void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
+  std::int64_t transfer = tail_of(*step.front());
+  for (const StepRow* row : step) transfer = std::min(transfer, tail_of(*row));
+  const double sent = before_forward(ranks.front());
+  for (std::size_t r = 0; r < step.size(); ++r) {
+    const std::int64_t tail = tail_of(*step[r]);
+    const auto buffers = static_cast<double>(step[r]->exposed_ns - tail);
+    const double for_buffers = std::clamp(sent - before_forward(ranks[r]), 0.0, buffers);
+    ranks[r].straggler_wait = static_cast<double>(tail - transfer) + for_buffers;
+    ranks[r].communication = static_cast<double>(transfer) + buffers - for_buffers;
+  }
+}
+
+// Median of a figure over all ranks but one.
+template <typename Get>
+double median_of_others(const StepAccount& step, std::size_t rank, Get get) {
+  std::vector<double> others;
+  for (std::size_t r = 0; r < step.ranks.size(); ++r)
+    if (r != rank) others.push_back(get(step.ranks[r]));
+  return stats::median(others);
+}
+
+OwnPart late_part(const StepAccount& step) {
+  OwnPart most = OwnPart::kCount;
+  double longest = 0;
+  for (std::size_t i = 0; i < kOwnParts && step.ranks.size() > 1; ++i) {
+    const auto get = [i](const RankAccount& rank) { return rank.own[i]; };
+    const double beyond = get(step.ranks[step.last]) - median_of_others(step, step.last, get);
+    if (beyond > longest) longest = beyond, most = static_cast<OwnPart>(i);
+  }
+  return most;
+}
+
+// From when a bucket was launched everywhere, and the one before was through, to its end. Times count from
+// the end of the exchange before.
+std::vector<double> transfers_of(const StepAcross& before, const StepAcross& step) {
+  std::size_t buckets = step.front()->buckets.size();
+  for (const StepRow* row : step) buckets = std::min(buckets, row->buckets.size());
+  std::vector<double> transfers;
+  double through = 0;
+  for (std::size_t b = 0; b < buckets; ++b) {
+    double launched = 0, finished = 0;
+    for (std::size_t r = 0; r < step.size(); ++r) {
+      const auto& bucket = step[r]->buckets[b];
+      if (!bucket.finish_ns) return {};
+      const double start = static_cast<double>(before[r]->optimizer_ns) + pause_between(*before[r], *step[r]);
+      launched = std::max(launched, start + static_cast<double>(bucket.launch_ns));
+      const double end = start + static_cast<double>(*bucket.finish_ns);
+      finished = r == 0 ? end : std::min(finished, end);
+    }
+    transfers.push_back(std::max(0.0, finished - std::max(launched, through)));
+    through = finished;
+  }
+  return transfers;
+}
+
+StepAccount account_of(const StepAcross& before, const StepAcross& step) {
+  StepAccount account;
+  account.step = step.front()->step;
+  account.ranks = own_times(before, step);
+  add_waits(account.ranks, step);
+  account.transfers = transfers_of(before, step);
+  const auto least =
+      std::min_element(account.ranks.begin(), account.ranks.end(),
+                       [](const auto& a, const auto& b) { return a.straggler_wait < b.straggler_wait; });
+  account.last = static_cast<std::size_t>(least - account.ranks.begin());
+  account.late_in = late_part(account);
+  return account;
+}
+
+// Pooled over the ranks, each about its own mean.
+Number own_deviation(const std::vector<StepAccount>& accounts) {
+  if (accounts.size() < 2) return Number::missing("fewer than two steps");
+  const auto n = static_cast<double>(accounts.size());
+  const std::size_t ranks = accounts.front().ranks.size();
+  double squares = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    double mean = 0;
+    for (const auto& step : accounts) mean += step.ranks[r].own_sum() / n;
+    for (const auto& step : accounts) squares += std::pow(step.ranks[r].own_sum() - mean, 2);
+  }
+  return std::sqrt(squares / (static_cast<double>(ranks) * (n - 1)));
+}
+
+// Every cost of a step with the place of its estimate.
+struct Cost {
+  Estimate StepCosts::*estimate;
+  double (*of)(const RankAccount&);
+};
+template <OwnPart At>
+double own(const RankAccount& a) {
+  return a.own[static_cast<std::size_t>(At)];
+}
+constexpr std::array<Cost, 10> kCosts{
+    {{&StepCosts::step_ns, [](const RankAccount& a) { return a.sum(); }},
+     {&StepCosts::data_wait_ns, own<OwnPart::kDataWait>},
+     {&StepCosts::host_ns, own<OwnPart::kHost>},
+     {&StepCosts::input_ns, own<OwnPart::kInput>},
+     {&StepCosts::forward_ns, own<OwnPart::kForward>},
+     {&StepCosts::backward_ns, own<OwnPart::kBackward>},
+     {&StepCosts::optimizer_ns, own<OwnPart::kOptimizer>},
+     {&StepCosts::pause_ns, own<OwnPart::kPause>},
+     {&StepCosts::straggler_wait_ns, [](const RankAccount& a) { return a.straggler_wait; }},
+     {&StepCosts::communication_ns, [](const RankAccount& a) { return a.communication; }}}};
+
+Estimate over_repetitions(const std::vector<double>& values, const Estimate& only) {
+  if (values.size() < 2) return only;
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  Estimate e{mean, {}, {}, 0.95, "t_processes"};
+  const double half = stats::student_t(n - 1, e.confidence) * std::sqrt(squares / (n - 1) / n);
+  e.ci_low = mean - half;
+  e.ci_high = mean + half;
+  return e;
+}
+
+// factor x one + other factor x another ..., of independent estimates (MOVER: the half-widths add in
+// squares).
+struct Term {
+  double factor;
+  const Estimate* estimate;
+};
+Estimate combined(std::vector<Term> terms) {
+  for (auto& term : terms)
+    for (auto& other : terms)
+      if (&other != &term && other.estimate == term.estimate) term.factor += std::exchange(other.factor, 0);
+  Estimate sum{0, {}, {}, 0.95, "mover"};
+  double value = 0, below = 0, above = 0;
+  bool bracketed = true;
+  for (const auto& [factor, e] : terms) {
+    if (!e->value) return {e->value, e->value, e->value, sum.confidence, sum.ci_method};
+    value += factor * *e->value;
+    bracketed = bracketed && e->ci_low && e->ci_high;
+    if (!bracketed) continue;
+    const double down = std::abs(factor) * (*e->value - *e->ci_low),
+                 up = std::abs(factor) * (*e->ci_high - *e->value);
+    below = std::hypot(below, factor > 0 ? down : up);
+    above = std::hypot(above, factor > 0 ? up : down);
+  }
+  sum.value = value;
+  sum.ci_low = bracketed ? Number(value - below) : Number::missing("a part of it has no interval");
+  sum.ci_high = bracketed ? Number(value + above) : sum.ci_low;
+  return sum;
+}
+
+// Time of computing, in which ranks that share a machine disturb each other.
+constexpr std::array kComputing{&StepCosts::host_ns,     &StepCosts::input_ns,     &StepCosts::forward_ns,
+                                &StepCosts::backward_ns, &StepCosts::optimizer_ns, &StepCosts::pause_ns};
+
+// The difference in computing between a case and the ideal of its base.
+std::vector<Term> computing(const StepCosts& one, const StepCosts& base, double ideal) {
+  std::vector<Term> terms;
+  for (const auto field : kComputing) {
+    terms.push_back({1, &(one.*field)});
+    terms.push_back({-ideal, &(base.*field)});
+  }
+  return terms;
+}
+
+// The step at which a rank became late, by the largest drop of the cumulative sum below its line; the first
+// step where it was always late.
+std::int64_t late_since(const std::vector<double>& late, const std::vector<StepAccount>& accounts) {
+  const std::size_t n = late.size();
+  const double mean = std::accumulate(late.begin(), late.end(), 0.0) / static_cast<double>(n);
+  double sum = 0, lowest = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    sum += late[i] - mean;
+    if (sum < lowest) lowest = sum, at = i + 1;
+  }
+  if (n < kFewestForChange || at == 0 || at >= n) return accounts.front().step;
+  const auto cut = late.begin() + static_cast<std::ptrdiff_t>(at);
+  const double before = stats::median(std::vector<double>(late.begin(), cut));
+  const double after = stats::median(std::vector<double>(cut, late.end()));
+  return before <= kWasOnTime * after ? accounts[at].step : accounts.front().step;
+}
+
+// Where the rank was late in most of the steps in which it was the last.
+OwnPart usual_part(const std::vector<StepAccount>& accounts, std::size_t rank) {
+  std::array<int, kOwnParts + 1> counts{};
+  for (const auto& step : accounts)
+    if (step.last == rank) ++counts[static_cast<std::size_t>(step.late_in)];
+  return static_cast<OwnPart>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+}  // namespace
+
+double RankAccount::own_sum() const {
+  return std::accumulate(own.begin(), own.end(), 0.0);
+}
+
+std::vector<StepAccount> accounts_of(const std::vector<StepAcross>& steps) {
+  std::vector<StepAccount> accounts;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    const StepRow& before = *steps[i - 1].front();
+    const StepRow& row = *steps[i].front();
+    if (row.phase == StepPhase::kTimed && before.step + 1 == row.step && before.epoch == row.epoch)
+      accounts.push_back(account_of(steps[i - 1], steps[i]));
+  }
+  return accounts;
+}
+
+std::size_t typical_rank(const std::vector<StepAccount>& accounts) {
+  if (accounts.empty()) return 0;
+  std::vector<std::pair<double, std::size_t>> own(accounts.front().ranks.size());
+  for (std::size_t r = 0; r < own.size(); ++r) {
+    own[r].second = r;
+    for (const auto& step : accounts) own[r].first += step.ranks[r].own_sum();
+  }
+  const auto middle = own.begin() + static_cast<std::ptrdiff_t>((own.size() - 1) / 2);
+  std::nth_element(own.begin(), middle, own.end());
+  return middle->second;
+}
+
+StepCosts costs_of(const std::vector<StepAccount>& accounts) {
+  StepCosts costs;
+  std::vector<double> values(accounts.size());
+  const std::size_t typical = typical_rank(accounts);
+  for (const Cost& cost : kCosts) {
+    Estimate& e = costs.*cost.estimate;
+    if (accounts.empty()) {
+      e.value = e.ci_low = e.ci_high = Number::missing("no timed step follows another one of its epoch");
+      continue;
+    }
+    std::transform(accounts.begin(), accounts.end(), values.begin(),
+                   [&](const StepAccount& step) { return cost.of(step.ranks[typical]); });
+    const auto mean = stats::mean_interval(values);
+    e = {mean.value, Number::missing(mean.reason), Number::missing(mean.reason), mean.confidence,
+         "batch_means"};
+    if (mean.ci) e.ci_low = mean.ci->low, e.ci_high = mean.ci->high;
+  }
+  costs.own_sd_ns.value = own_deviation(accounts);
+  return costs;
+}
+
+void set_transfers(std::vector<BucketFigures>& buckets, const std::vector<StepAccount>& accounts) {
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    std::vector<double> times;
+    for (const auto& step : accounts)
+      if (b < step.transfers.size()) times.push_back(step.transfers[b]);
+    buckets[b].transfer_ns =
+        times.empty() ? Number::missing("no end was heard of within a step") : Number(stats::median(times));
+  }
+}
+
+StepCosts mean_costs(const std::vector<const StepCosts*>& all) {
+  StepCosts mean = *all.back();
+  for (const Cost& cost : kCosts) {
+    std::vector<double> values;
+    for (const StepCosts* one : all)
+      if (const auto& e = one->*cost.estimate; e.value) values.push_back(*e.value);
+    mean.*cost.estimate = over_repetitions(values, all.back()->*cost.estimate);
+  }
+  return mean;
+}
+
+std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
+                                   const std::vector<RankFigures>& ranks) {
+  if (ranks.size() < 2 || accounts.empty()) return {};
+  std::vector<std::int64_t> last(ranks.size());
+  for (const auto& step : accounts) ++last[step.last];
+  const auto at = static_cast<std::size_t>(std::max_element(last.begin(), last.end()) - last.begin());
+  const auto n = static_cast<std::int64_t>(accounts.size());
+  const double chance = 1 - stats::binomial_cdf(n, 1 / static_cast<double>(ranks.size()), last[at] - 1);
+  if (chance >= kByChance) return {};
+  const auto own_sum = [](const RankAccount& rank) { return rank.own_sum(); };
+  std::vector<double> late, own, others;
+  double waited = 0;
+  const std::size_t typical = typical_rank(accounts);
+  for (const auto& step : accounts) {
+    others.push_back(median_of_others(step, at, own_sum));
+    own.push_back(own_sum(step.ranks[at]));
+    late.push_back(own.back() - others.back());
+    if (step.last == at) waited += step.ranks[typical].straggler_wait;
+  }
+  if (stats::median(own) < kLateOwnTime * stats::median(others)) return {};
+  const OwnPart where = usual_part(accounts, at);
+  return {{.rank = ranks[at].rank,
+           .late_in = where == OwnPart::kCount
+                          ? std::string()
+                          : std::string(kOwnPartNames.at(static_cast<std::size_t>(where))),
+           .last_share = static_cast<double>(last[at]) / static_cast<double>(n),
+           .chance = chance,
+           .late_ns = stats::median(late),
+           .cost_ns = waited / static_cast<double>(n),
+           .first_step = accounts.front().step,
+           .since_step = late_since(late, accounts)}};
+}
+
+std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, double ideal,
+                                  const BudgetHelp& help) {
+  const auto grown = [&](const Estimate StepCosts::*field) {
+    return combined({{1, &(one.*field)}, {-ideal, &(base.*field)}});
+  };
+  std::vector<LossPart> parts{{"exposed_communication", grown(&StepCosts::communication_ns), {}},
+                              {"straggler_wait", grown(&StepCosts::straggler_wait_ns), {}},
+                              {"data_wait", grown(&StepCosts::data_wait_ns), {}}};
+  std::vector<Term> rest = computing(one, base, ideal);
+  const auto take_out = [&](const char* name, const StepCosts& with) {
+    const auto terms = computing(with, base, ideal);
+    parts.push_back({name, combined(terms), {}});
+    for (const Term& term : terms) rest.push_back({-term.factor, term.estimate});
+  };
+  if (help.base_with_ddp) take_out("ddp_overhead", *help.base_with_ddp);
+  if (help.apart) take_out("contention", *help.apart);
+  parts.push_back({"unexplained", combined(rest), {}});
+  const Estimate gap = grown(&StepCosts::step_ns);
+  for (auto& part : parts)
+    part.share = gap.value && part.cost_ns.value && *gap.value > 0
+                     ? Number(*part.cost_ns.value / *gap.value)
+                     : Number::missing("there is no gap to the ideal");
+  return parts;
+}
+
+}  // namespace paceline::result

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "result/aligned_steps.h"
+#include "result/training.h"
+
+// Where the time of a training step went, all ranks together (methodology: multi-rank aggregation). Ranks
+// need no common clock: all-reduces end on all ranks together, so the end of one step's gradient exchange is
+// the point from which every rank's next step is timed.
+namespace paceline::result {
+
+// What a rank does by itself before it can exchange the last gradients, in the order of time. kHost: time of
+// the step that no part of it accounts for.
+enum class OwnPart { kOptimizer, kPause, kDataWait, kHost, kInput, kForward, kBackward, kCount };
+inline constexpr std::size_t kOwnParts = static_cast<std::size_t>(OwnPart::kCount);
+inline constexpr std::array<std::string_view, kOwnParts> kOwnPartNames{
+    "the optimizer", "between steps", "data", "host", "input", "forward", "backward"};
+
+// One rank in one step, in ns.
+struct RankAccount {
+  // kPause: what passed between two steps, less the shortest such pause of all ranks, which is no part of
+  // the step.
+  std::array<double, kOwnParts> own{};
+  double straggler_wait = 0;  // for ranks that were not ready
+  double communication = 0;   // while nobody was waited for
+  [[nodiscard]] double own_sum() const;
+  [[nodiscard]] double sum() const { return own_sum() + straggler_wait + communication; }
+};
+
+// From the end of one exchange of gradients to the end of the next, in ns.
+struct StepAccount {
+  std::int64_t step = 0;
+  std::vector<RankAccount> ranks;     // in the order of the tables
+  std::vector<double> transfers;      // of each bucket, in ns; empty where an end was not heard of
+  std::size_t last = 0;               // index of the rank that waited least
+  OwnPart late_in = OwnPart::kCount;  // where it took longest beyond the median of the others; one rank: none
+};
+
+// The accounts of timed steps that follow another step of the same epoch. `steps` as from aligned().
+std::vector<StepAccount> accounts_of(const std::vector<StepAcross>& steps);
+
+// Index of the rank whose own time, over all steps, is the median of the ranks (the lower of two): what it
+// waits for the others is what they cost.
+std::size_t typical_rank(const std::vector<StepAccount>& accounts);
+
+// Means over the steps of what the typical rank spent, with intervals from batch means.
+StepCosts costs_of(const std::vector<StepAccount>& accounts);
+
+// Median time of exchanging each bucket, into `buckets`.
+void set_transfers(std::vector<BucketFigures>& buckets, const std::vector<StepAccount>& accounts);
+
+// Mean over repetitions; with two and more of them the interval is Student's t over repetitions.
+StepCosts mean_costs(const std::vector<const StepCosts*>& all);
+
+// The rank that the others wait for in more steps than chance explains, what it costs them, and where and
+// since when it is late. `ranks`: its numbers in the order of the tables. Empty: none.
+std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
+                                   const std::vector<RankFigures>& ranks);
+
+// What else was measured beside the case and its base; null: not measured.
+struct BudgetHelp {
+  const StepCosts* base_with_ddp = nullptr;  // the base exchanges no gradients, and this is the same with DDP
+  const StepCosts* apart = nullptr;          // as many ranks without DDP: independent processes side by side
+};
+
+// Where the time comes from that a mean step of `one` takes beyond the ideal: `ideal` times a step of `base`
+// (1 for weak scaling). The parts add up to the difference of the steps.
+std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, double ideal,
+                                  const BudgetHelp& help = {});
+
+}  // namespace paceline::result

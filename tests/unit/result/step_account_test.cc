@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "result/step_account.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "result/summarize_training.h"
+#include "support/simulated_training.h"
+
+namespace paceline::result {
+namespace {
+
+using testing::simulate;
+using testing::SimulatedDelay;
+using testing::SimulatedTraining;
+
+Training summarized(const testing::SimulatedRun& run) {
+  Training t;
+  t.ddp = run.ranks.size() > 1;
+  summarize_training(t, run.ranks, 8);
+  return t;
+}
+
+double ms(const Estimate& e) {
+  return *e.value * 1e-6;
+}
+
+// Small gradients over a slow link, a late rank and slow loaders at once.
+SimulatedTraining all_costs() {
+  return {.gb_per_s = 0.4,
+          .delays = {{.rank = 2, .where = OwnPart::kBackward, .ms = 18},
+                     {.rank = -1, .where = OwnPart::kDataWait, .ms = 7}}};
+}
+
+TEST(StepAccount, EveryCostIsWhatTheSimulationPutIn) {
+  const auto run = simulate(all_costs());
+  const auto costs = summarized(run).costs;
+  const auto& truth = run.truth;
+  ASSERT_GT(truth.communication_ms, 2);
+  ASSERT_GT(truth.straggler_wait_ms, 5);
+  EXPECT_NEAR(ms(costs.communication_ns), truth.communication_ms, 0.01 * truth.communication_ms);
+  EXPECT_NEAR(ms(costs.straggler_wait_ns), truth.straggler_wait_ms, 0.02 * truth.straggler_wait_ms);
+  EXPECT_NEAR(ms(costs.data_wait_ns), truth.data_wait_ms, 0.01 * truth.data_wait_ms);
+}
+
+TEST(StepAccount, CostsAddUpToTheStepLessThePauseThatAllRanksMake) {
+  const auto run = simulate(all_costs());
+  const auto c = summarized(run).costs;
+  const double sum = ms(c.data_wait_ns) + ms(c.input_ns) + ms(c.forward_ns) + ms(c.backward_ns) +
+                     ms(c.optimizer_ns) + ms(c.host_ns) + ms(c.pause_ns) + ms(c.straggler_wait_ns) +
+                     ms(c.communication_ns);
+  EXPECT_NEAR(sum, ms(c.step_ns), 1e-9);
+  EXPECT_NEAR(ms(c.step_ns) + 0.2, run.truth.step_ms, 0.02);
+}
+
+TEST(StepAccount, WaitingForALateRankIsNotCommunication) {
+  for (const double buffers_ms : {0.0, 0.3})
+    for (const auto where :
+         {OwnPart::kDataWait, OwnPart::kHost, OwnPart::kForward, OwnPart::kBackward, OwnPart::kPause}) {
+      const SimulatedTraining on_time{.ranks = 2, .jitter = 0, .buffers_ms = buffers_ms};
+      SimulatedTraining late = on_time;
+      late.delays = {{.rank = 0, .where = where, .ms = 25}};
+      const auto without = summarized(simulate(on_time)).costs, with = summarized(simulate(late)).costs;
+      // The rank that is typical may be the one that rank 0 sends its buffers to, or not.
+      EXPECT_NEAR(ms(with.communication_ns), ms(without.communication_ns), buffers_ms + 0.01);
+      EXPECT_NEAR(ms(with.straggler_wait_ns), 25, buffers_ms + 0.15);
+    }
+}
+
+TEST(StepAccount, AFixedExampleByHand) {
+  // Rank 1 is ready at 50, rank 0 at 40; the exchange ends at 58 on both.
+  const auto row = [](std::int64_t step, std::int64_t ready) {
+    StepRow r;
+    r.step = step;
+    r.start_ns = step * 60;
+    r.data_wait_ns = 4, r.input_ns = 1, r.forward_ns = 15, r.backward_ns = ready - 20;
+    r.exposed_ns = 58 - ready, r.optimizer_ns = 2, r.step_ns = 60;
+    r.buckets = {{1, ready - 10, 52}, {1, ready, 58}};
+    return r;
+  };
+  std::vector<RankSteps> ranks(2);
+  ranks[1].rank.rank = 1;
+  for (std::int64_t s = 0; s < 3; ++s)
+    ranks[0].rows.push_back(row(s, 40)), ranks[1].rows.push_back(row(s, 50));
+  const auto accounts = accounts_of(aligned(ranks));
+  ASSERT_EQ(accounts.size(), 2U);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[0].straggler_wait, 10);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[1].straggler_wait, 0);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[0].communication, 8);
+  EXPECT_DOUBLE_EQ(accounts[0].ranks[1].sum(), 60);
+  EXPECT_EQ(typical_rank(accounts), 0U);
+  EXPECT_EQ(accounts[0].last, 1U);
+  EXPECT_EQ(accounts[0].late_in, OwnPart::kBackward);
+}
+
+TEST(StepAccount, StepsAcrossAGapOrAnEpochAreLeftOut) {
+  auto run = simulate({.ranks = 2, .steps = 12});
+  for (auto& table : run.ranks) {
+    table.rows.erase(table.rows.begin() + 8);
+    for (auto& row : table.rows) row.epoch = row.step >= 10 ? 1 : 0;
+  }
+  std::vector<std::int64_t> steps;
+  for (const auto& account : accounts_of(aligned(run.ranks))) steps.push_back(account.step);
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{4, 5, 6, 7, 11}));
+}
+
+TEST(StepAccount, WithoutStepsThereAreReasonsAndNoFigures) {
+  const auto costs = costs_of({});
+  EXPECT_FALSE(costs.step_ns.value);
+  EXPECT_EQ(costs.step_ns.value.reason(), "no timed step follows another one of its epoch");
+}
+
+TEST(LateRank, IsNamedWithItsPartItsCostAndWhenItBegan) {
+  const auto run = simulate({.steps = 84, .delays = {{.rank = 3, .ms = 12, .from_step = 40}}});
+  const auto late = summarized(run).late;
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].rank, 3);
+  EXPECT_EQ(late[0].late_in, "backward");
+  EXPECT_EQ(late[0].first_step, 4);
+  EXPECT_NEAR(static_cast<double>(late[0].since_step), 40, 1);
+  EXPECT_LT(*late[0].chance, 0.01);
+  EXPECT_NEAR(*late[0].cost_ns * 1e-6, 12 * 44 / 80.0, 0.8);
+}
+
+TEST(LateRank, ThatWasAlwaysLateIsLateFromTheFirstStep) {
+  const auto late = summarized(simulate({.delays = {{.rank = 1, .where = OwnPart::kForward, .ms = 6}}})).late;
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].since_step, late[0].first_step);
+  EXPECT_NEAR(*late[0].late_ns * 1e-6, 6, 0.6);
+}
+
+// 2,000 runs: what was put in against what was named.
+TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
+  constexpr std::array kPlaces{OwnPart::kOptimizer, OwnPart::kPause,    OwnPart::kDataWait, OwnPart::kHost,
+                               OwnPart::kForward,   OwnPart::kBackward, OwnPart::kCount};
+  std::map<std::pair<std::string, std::string>, int> matrix;
+  constexpr std::uint64_t kRuns = 2000;
+  int right = 0, accused = 0, clean = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const CounterRng random(seed, 7);
+    SimulatedTraining world{.ranks = 2 + static_cast<std::int64_t>(random.below(0, 7)),
+                            .steps = 44,
+                            .jitter = 0.005 + 0.02 * random.uniform(1),
+                            .buffers_ms = random.uniform(2) < 0.5 ? 0.0 : 0.2,
+                            .seed = seed};
+    const OwnPart where = kPlaces.at(seed % kPlaces.size());
+    const auto rank = static_cast<std::int64_t>(random.below(3, static_cast<std::uint64_t>(world.ranks)));
+    const double delay_ms = 3.5 + 16 * random.uniform(4);
+    if (where != OwnPart::kCount) world.delays = {{.rank = rank, .where = where, .ms = delay_ms}};
+    const auto late = summarized(simulate(world)).late;
+    const std::string put_in =
+        where == OwnPart::kCount ? "nothing" : std::string(kOwnPartNames.at(static_cast<std::size_t>(where)));
+    const std::string named = late.empty()                ? "nothing"
+                              : late.front().rank != rank ? "another rank"
+                                                          : late.front().late_in;
+    ++matrix[{put_in, named}];
+    right += put_in == named;
+    clean += where == OwnPart::kCount;
+    accused += where == OwnPart::kCount && !late.empty();
+  }
+  std::string table;
+  for (const auto& [cell, count] : matrix)
+    table += cell.first + " -> " + cell.second + ": " + std::to_string(count) + "\n";
+  RecordProperty("confusion_matrix", table);
+  EXPECT_GE(right, static_cast<int>(0.95 * kRuns)) << table;
+  EXPECT_LE(accused, clean / 20) << table;
+}
+
+const LossPart& part_of(const std::vector<LossPart>& budget, const std::string& name) {
+  for (const auto& part : budget)
+    if (part.name == name) return part;
+  throw Error(ErrorCode::kData, "no part " + name);
+}
+
+TEST(LossBudget, RecoversLinkStragglerAndLoaderAndLeavesNothingUnexplained) {
+  const auto four = simulate(all_costs());
+  const auto one = simulate({.ranks = 1});
+  const auto budget = loss_budget(summarized(four).costs, summarized(one).costs, 1);
+  const double gap = four.truth.step_ms - one.truth.step_ms;
+  double sum = 0;
+  for (const auto& part : budget) sum += ms(part.cost_ns);
+  EXPECT_NEAR(sum, gap, 0.02 * gap);
+  const auto near_truth = [&](const char* name, double truth) {
+    EXPECT_NEAR(ms(part_of(budget, name).cost_ns), truth, 0.15 * truth) << name;
+  };
+  near_truth("exposed_communication", four.truth.communication_ms);
+  near_truth("straggler_wait", four.truth.straggler_wait_ms);
+  near_truth("data_wait", 7);
+  EXPECT_LE(std::abs(*part_of(budget, "unexplained").share), 0.05);
+}
+
+TEST(LossBudget, ContentionAndDdpComeFromWhatWasMeasuredApart) {
+  const auto costs = [](const SimulatedTraining& w) { return summarized(simulate(w)).costs; };
+  const auto base = costs({.ranks = 1});
+  const auto with_ddp = costs({.ranks = 1, .backward_ms = 62, .seed = 2});
+  const auto apart = costs({.ranks = 1, .forward_ms = 34, .backward_ms = 66, .seed = 3});
+  const auto two = costs({.ranks = 2, .forward_ms = 34, .backward_ms = 68, .seed = 4});
+  const auto budget = loss_budget(two, base, 1, {&with_ddp, &apart});
+  EXPECT_NEAR(ms(part_of(budget, "ddp_overhead").cost_ns), 2, 0.6);
+  EXPECT_NEAR(ms(part_of(budget, "contention").cost_ns), 10, 0.8);
+  const auto& open = part_of(budget, "unexplained").cost_ns;
+  EXPECT_NEAR(ms(open), 0, 0.8);
+  EXPECT_LT(*open.ci_low, *open.value);
+  EXPECT_GT(*open.ci_high, *open.value);
+}
+
+TEST(LossBudget, ABaseWithoutFiguresGivesReasons) {
+  const auto costs = summarized(simulate({})).costs;
+  for (const auto& part : loss_budget(costs, costs_of({}), 1)) {
+    EXPECT_FALSE(part.cost_ns.value) << part.name;
+    EXPECT_FALSE(part.share) << part.name;
+  }
+}
+
+}  // namespace
+}  // namespace paceline::result
