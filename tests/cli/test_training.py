@@ -251,7 +251,6 @@ class Stragglers(Training):
             self.assertGreater(late[slow], late[1 - slow], training["ranks"])
             self.assertGreater(training["straggler_index"], 1.1)
             self.assertGreater(training["straggler_wait_share"], training["communication_share"], training["costs"])
-            self.assertEqual([late["rank"] for late in training["late"]], [slow])
 
 
 class Failures(Training):

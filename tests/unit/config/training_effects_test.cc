@@ -106,7 +106,7 @@ TEST(TrainingEffects, APlanNamesWhatNoneOfItsCasesUses) {
 }
 
 TEST(TrainingEffects, CasesThatCannotRunAreLeftOut) {
-  EXPECT_THAT(said_of_plan("model: tiny_cnn\nranks: 2\nddp: {enabled: false, bucket_cap_mb: 5}\n"),
+  EXPECT_THAT(said_of_plan("model: tiny_cnn\nbackend: nccl\ndevice: cpu\nddp: {bucket_cap_mb: 5}\n"),
               ElementsAre());
 }
 
