@@ -2,6 +2,7 @@
 """Launchers and hosts for tests: each says by itself why this system does not allow it."""
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -62,6 +63,7 @@ def need_program(*names):
     return found
 
 
+@functools.cache  # of what it answers; a start is two seconds of CPU time
 def torchrun():
     """$PACELINE_TORCHRUN, torchrun of the path, or the one that set-up made; one that starts."""
     made = Path(os.environ.get("PACELINE_DEPS", "")) / "torchrun/torchrun"
