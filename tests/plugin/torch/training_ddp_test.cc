@@ -193,7 +193,9 @@ TEST(Ddp, RanksWithoutItTrainAModelEach) {
     auto trainer = make_trainer({.settings = settings}, &group);
     train(*trainer, samples(*trainer, group.rank()), 0.05);
     const auto prints = group.gather(trainer->fingerprint());
-    if (group.rank() == 0) EXPECT_NE(prints.at(0), prints.at(1));
+    if (group.rank() == 0) {
+      EXPECT_NE(prints.at(0), prints.at(1));
+    }
   });
 }
 
