@@ -61,18 +61,33 @@ double before_forward(const RankAccount& account) {
   return std::accumulate(account.own.begin(), account.own.begin() + static_cast<int>(OwnPart::kForward), 0.0);
 }
 
-// Splits communication into waiting and transfer: before the forward pass ranks wait for rank 0 alone, after
-// the backward pass for whoever is ready last, which is the rank whose exchange was the shortest.
+// Of each rank, how long it waited for another one before the forward pass: at most from its own asking to the
+// last rank's, and at most what its broadcast took beyond the shortest. Rank 0 may wait, too: a sender of gloo
+// waits for its receivers.
+std::vector<double> waits_for_buffers(const std::vector<RankAccount>& ranks,
+                                      const std::vector<double>& buffers) {
+  const double shortest = *std::ranges::min_element(buffers);
+  double last = 0;
+  for (const auto& rank : ranks) last = std::max(last, before_forward(rank));
+  std::vector<double> waits;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    waits.push_back(std::min(buffers[r] - shortest, last - before_forward(ranks[r])));
+  return waits;
+}
+
+// Splits communication into waiting and transfer. After the backward pass the rank whose exchange was the
+// shortest was ready last.
 void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
-  std::int64_t transfer = tail_of(*step.front());
-  for (const StepRow* row : step) transfer = std::min(transfer, tail_of(*row));
-  const double sent = before_forward(ranks.front());
+  std::vector<double> tails, buffers;
+  for (const StepRow* row : step) {
+    tails.push_back(static_cast<double>(tail_of(*row)));
+    buffers.push_back(static_cast<double>(row->exposed_ns) - tails.back());
+  }
+  const double transfer = *std::ranges::min_element(tails);
+  const auto for_buffers = waits_for_buffers(ranks, buffers);
   for (std::size_t r = 0; r < step.size(); ++r) {
-    const std::int64_t tail = tail_of(*step[r]);
-    const auto buffers = static_cast<double>(step[r]->exposed_ns - tail);
-    const double for_buffers = std::clamp(sent - before_forward(ranks[r]), 0.0, buffers);
-    ranks[r].straggler_wait = static_cast<double>(tail - transfer) + for_buffers;
-    ranks[r].communication = static_cast<double>(transfer) + buffers - for_buffers;
+    ranks[r].straggler_wait = tails[r] - transfer + for_buffers[r];
+    ranks[r].communication = transfer + buffers[r] - for_buffers[r];
   }
 }
 

@@ -29,6 +29,7 @@ struct SimulatedTraining {
   std::vector<std::int64_t> bucket_bytes{8 << 20, 8 << 20, 1 << 20};
   double alpha_ms = 0.05, gb_per_s = 1;  // of one message, and of the link
   double buffers_ms = 0;                 // of rank 0's buffers before forward; 0: none
+  bool sender_waits = false;             // rank 0 sends its buffers when all ranks have asked for them
   std::vector<SimulatedDelay> delays{};
   std::uint64_t seed = 1;
 };
@@ -98,8 +99,9 @@ class TrainingSimulator {
       if (w_.buffers_ms > 0 && r > 0) begun[r] = std::max(asked[r], asked[0]) + w_.buffers_ms;
       forward[r] = draw(s, rank, Part::kForward, w_.forward_ms);
       backward[r] = draw(s, rank, Part::kBackward, w_.backward_ms);
-      ready = std::max(ready, begun[r] + forward[r] + backward[r]);
     }
+    if (w_.buffers_ms > 0 && w_.sender_waits) begun[0] = *std::ranges::max_element(asked) + w_.buffers_ms;
+    for (std::size_t r = 0; r < n; ++r) ready = std::max(ready, begun[r] + forward[r] + backward[r]);
     const auto buckets = w_.bucket_bytes.size();
     std::vector<double> finished(buckets);
     double free_at = 0;
@@ -129,7 +131,7 @@ class TrainingSimulator {
       out.ranks[r].rows.push_back(std::move(row));
       pending_[r] = optimizer;
       if (s < kWarmup) continue;
-      const double late = std::max(0.0, r > 0 && w_.buffers_ms > 0 ? asked[0] - asked[r] : 0.0);
+      const double late = std::max(0.0, begun[r] - asked[r] - w_.buffers_ms);
       const auto share = 1 / static_cast<double>(n);
       if (r == 0) out.truth.straggler_wait_ms += ready - launch(r, buckets - 1);
       out.truth.communication_ms += (exchanged_ - ready + begun[r] - asked[r] - late) * share;

@@ -69,6 +69,21 @@ TEST(StepAccount, WaitingForALateRankIsNotCommunication) {
     }
 }
 
+TEST(StepAccount, ASenderThatWaitsForALateReceiverDoesNotCommunicate) {
+  for (const std::int64_t ranks : {2, 4}) {
+    const SimulatedTraining on_time{.ranks = ranks, .jitter = 0, .buffers_ms = 0.3, .sender_waits = true};
+    SimulatedTraining late = on_time;
+    late.delays = {{.rank = 1, .where = OwnPart::kHost, .ms = 25}};
+    const auto without = summarized(simulate(on_time)).costs, with = summarized(simulate(late)).costs;
+    EXPECT_NEAR(ms(with.communication_ns), ms(without.communication_ns), 0.31);
+    EXPECT_NEAR(ms(with.straggler_wait_ns), 25, 0.45);
+    const auto found = summarized(simulate(late)).late;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().rank, 1);
+    EXPECT_EQ(found.front().late_in, "host");
+  }
+}
+
 TEST(StepAccount, AFixedExampleByHand) {
   // Rank 1 is ready at 50, rank 0 at 40; the exchange ends at 58 on both.
   const auto row = [](std::int64_t step, std::int64_t ready) {
@@ -144,6 +159,7 @@ TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
                             .steps = 44,
                             .jitter = 0.005 + 0.02 * random.uniform(1),
                             .buffers_ms = random.uniform(2) < 0.5 ? 0.0 : 0.2,
+                            .sender_waits = random.uniform(7) < 0.5,
                             .seed = seed};
     const OwnPart where = kPlaces.at(seed % kPlaces.size());
     const auto rank = static_cast<std::int64_t>(random.below(3, static_cast<std::uint64_t>(world.ranks)));
