@@ -17,6 +17,7 @@ namespace {
 constexpr double kByChance = 0.01;     // probability of being last that often
 constexpr double kLateOwnTime = 1.02;  // own time over the median of the other ranks
 constexpr std::size_t kFewestForChange = 20;
+constexpr std::size_t kFewestBefore = 5;  // steps before a change
 constexpr double kWasOnTime = 0.25;  // lateness before a change, relative to after it
 
 double& part(RankAccount& account, OwnPart at) {
@@ -250,7 +251,7 @@ std::int64_t late_since(const std::vector<double>& late, const std::vector<StepA
     sum += late[i] - mean;
     if (sum < lowest) lowest = sum, at = i + 1;
   }
-  if (n < kFewestForChange || at == 0 || at >= n) return accounts.front().step;
+  if (n < kFewestForChange || at < kFewestBefore || at >= n) return accounts.front().step;
   const auto cut = late.begin() + static_cast<std::ptrdiff_t>(at);
   const double before = stats::median(std::vector<double>(late.begin(), cut));
   const double after = stats::median(std::vector<double>(cut, late.end()));

@@ -15,8 +15,6 @@
 namespace paceline::result {
 namespace {
 
-constexpr double kPersistent = 0.01;      // probability of that many slowest steps by chance
-constexpr double kNoticeablyLate = 1.02;  // relative to the median rank
 
 struct Part {
   std::int64_t StepRow::*row;
@@ -70,21 +68,6 @@ double lateness(const StepAcross& step) {
   std::vector<double> compute;
   for (const StepRow* row : step) compute.push_back(static_cast<double>(row->compute_ns()));
   return *std::max_element(compute.begin(), compute.end()) / stats::median(compute);
-}
-
-// The rank that is late too often for chance, and by enough to matter.
-Count persistent_straggler(const std::vector<RankFigures>& ranks, std::int64_t steps) {
-  if (ranks.size() < 2) return Count::missing("one rank");
-  std::vector<double> medians;
-  for (const auto& rank : ranks) medians.push_back(rank.compute_ns.value().value_or(0));
-  const auto& most = *std::max_element(
-      ranks.begin(), ranks.end(),
-      [](const RankFigures& a, const RankFigures& b) { return a.slowest_steps < b.slowest_steps; });
-  const double chance =
-      1 - stats::binomial_cdf(steps, 1 / static_cast<double>(ranks.size()), most.slowest_steps - 1);
-  const bool late = steps > 0 && chance < kPersistent &&
-                    most.compute_ns.value().value_or(0) >= kNoticeablyLate * stats::median(medians);
-  return late ? Count(most.rank) : Count::missing("no rank is persistently late");
 }
 
 // As a share of the time of all steps: times are added up, quotients are not averaged, so the shares add up
@@ -230,6 +213,9 @@ void fill_costs(Training& training, const std::vector<StepAcross>& steps) {
   const auto accounts = accounts_of(steps);
   training.costs = costs_of(accounts);
   training.late = late_rank_of(accounts, training.ranks);
+  training.straggler_rank = !training.late.empty()       ? Count(training.late.front().rank)
+                            : training.ranks.size() < 2 ? Count::missing("one rank")
+                                                        : Count::missing("no rank is persistently late");
   set_transfers(training.buckets, accounts);
   set_cost_shares(training);
 }
@@ -251,7 +237,6 @@ void summarize_training(Training& training, std::vector<RankSteps> ranks, std::i
   training.parts = mean_parts(timed);
   set_shares(training, shares_of(training, timed));
   training.buckets = bucket_figures(timed);
-  training.straggler_rank = persistent_straggler(training.ranks, static_cast<std::int64_t>(timed.size()));
   training.loader_samples_per_s = loader_rate(ranks);
   fill_communication(training, timed);
   fill_costs(training, steps);
