@@ -167,11 +167,13 @@ PredictionStudy predict_beyond(const result::RunResult& run, const std::string& 
     if (one.case_id != base_case_id && !compared) continue;
     for (auto& point : point_of(one)) points.push_back(std::move(point));
   }
-  if (points.empty()) {
-    PredictionStudy nothing;
+  PredictionStudy nothing;
+  const auto* base = find_case(run, base_case_id);
+  if (base != nullptr && base->benchmark.params.contains("training.scaling"))
+    nothing.refused = "with strong scaling the work of a rank is another one with every number of ranks";
+  else if (points.empty())
     nothing.refused = "no step was measured";
-    return nothing;
-  }
+  if (!nothing.refused.empty()) return nothing;
   const std::int64_t largest = std::ranges::max(points, {}, &ScalePoint::world).world;
   return predict_steps(std::move(points), {2 * largest, 4 * largest, 8 * largest});
 }

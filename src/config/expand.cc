@@ -128,9 +128,17 @@ class Expander {
       item.settings.set("engine", engine_of_model(item.settings.text("model")));
     if (has_sequences(item) && !item.settings.has("sequence_length"))
       item.settings.set("sequence_length", find_model(item.settings.text("model"))->default_sequence_length);
+    if (item.kind == WorkloadKind::kTraining) item.settings.set("batch", batch_of_a_rank(item));
     if (item.kind == WorkloadKind::kTraining && repeats_another(item, at)) return std::nullopt;
     if (item.kind == WorkloadKind::kCollective && repeats_operation(item, at)) return std::nullopt;
     return item;
+  }
+
+  // With strong scaling the batch is that of all ranks; training_rules refuses what cannot be divided.
+  static std::int64_t batch_of_a_rank(const Case& item) {
+    const std::int64_t batch = item.settings.integer("batch");
+    const bool strong = item.settings.text("training.scaling") == "strong";
+    return strong ? std::max<std::int64_t>(1, batch / item.settings.integer("ranks")) : batch;
   }
 
   // Whether the case repeats another: its DDP options come to the same for its ranks, or nothing uses them.

@@ -15,6 +15,7 @@ constexpr std::array<Choice, 3> kDdp{{{"auto"}, {"true"}, {"false"}}};
 constexpr std::array<Choice, 3> kOptimizers{{{"auto"}, {"sgd"}, {"adamw"}}};
 constexpr std::array<Choice, 3> kSchedules{{{"constant"}, {"cosine"}, {"step"}}};
 constexpr std::array<Choice, 3> kBackends{{{"auto"}, {"gloo"}, {"nccl"}}};
+constexpr std::array<Choice, 2> kScalings{{{"weak"}, {"strong"}}};
 constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys"}, {"ncu"}}};
 constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual"}}};
 
@@ -85,6 +86,16 @@ constexpr std::array kTrainingRows{
            .kinds = kRanked,
            .idle = {Idle::kNoGroup},
            .help = "Communication library; auto: nccl with CUDA, else gloo."},
+    Option{.name = "training.scaling",
+           .aliases = "scaling",
+           .flags = "--scaling",
+           .type = kChoice,
+           .fallback = "weak",
+           .choices = kScalings,
+           .name_part = {29, "", kNotDefault},
+           .help =
+               "weak: each rank takes batch_sizes samples a step; strong: all ranks together do, an equal "
+               "part each."},
     aside({.name = "training.epochs",
            .flags = "--epochs",
            .type = kInteger,

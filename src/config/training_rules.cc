@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -102,14 +103,28 @@ void check_data(const Settings& s, std::vector<Mistake>& out) {
 // Every step takes whole batches, so an epoch must hold one batch per rank.
 void check_epoch(const Settings& s, std::vector<Mistake>& out) {
   if (!is(s, "data.source", "synthetic") || !s.has("data.synthetic_samples")) return;
-  const double step =
-      largest(s, "batch_sizes") * largest(s, "gpu_counts") * largest(s, "training.accumulation_steps");
+  const double ranks = is(s, "training.scaling", "strong") ? 1 : largest(s, "gpu_counts");
+  const double step = largest(s, "batch_sizes") * ranks * largest(s, "training.accumulation_steps");
   if (step > s.number("data.synthetic_samples"))
     out.push_back(
         {"batch_sizes",
          fmt::format("a step of the largest case takes {:.0f} samples (batch x ranks x accumulation), and an "
                      "epoch has {:.0f}; raise data.synthetic_samples, or make the batch smaller",
                      step, s.number("data.synthetic_samples"))});
+}
+
+// Strong scaling divides every batch among every number of ranks.
+void check_scaling(const Settings& s, std::vector<Mistake>& out) {
+  if (!is(s, "training.scaling", "strong") || !s.has("batch_sizes") || !s.has("gpu_counts")) return;
+  for (const double batch : s.numbers("batch_sizes"))
+    for (const double ranks : s.numbers("gpu_counts"))
+      if (std::fmod(batch, ranks) != 0) {
+        out.push_back({"training.scaling",
+                       fmt::format("a batch of {:.0f} cannot be divided among {:.0f} ranks; strong scaling "
+                                   "needs batches that are multiples of every number of ranks",
+                                   batch, ranks)});
+        return;
+      }
 }
 
 // nullopt when it depends on measurements, data or a checkpoint. The first step is never timed.
@@ -158,6 +173,7 @@ std::vector<Mistake> training_mistakes(const Settings& settings) {
   check_optimizer(settings, out);
   check_data(settings, out);
   check_epoch(settings, out);
+  check_scaling(settings, out);
   check_fault(settings, out);
   return out;
 }

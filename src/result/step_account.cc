@@ -18,7 +18,7 @@ constexpr double kByChance = 0.01;     // probability of being last that often
 constexpr double kLateOwnTime = 1.02;  // own time over the median of the other ranks
 constexpr std::size_t kFewestForChange = 20;
 constexpr std::size_t kFewestBefore = 5;  // steps before a change
-constexpr double kWasOnTime = 0.25;  // lateness before a change, relative to after it
+constexpr double kWasOnTime = 0.25;       // lateness before a change, relative to after it
 
 double& part(RankAccount& account, OwnPart at) {
   return account.own[static_cast<std::size_t>(at)];
@@ -62,9 +62,9 @@ double before_forward(const RankAccount& account) {
   return std::accumulate(account.own.begin(), account.own.begin() + static_cast<int>(OwnPart::kForward), 0.0);
 }
 
-// Of each rank, how long it waited for another one before the forward pass: at most from its own asking to the
-// last rank's, and at most what its broadcast took beyond the shortest. Rank 0 may wait, too: a sender of gloo
-// waits for its receivers.
+// Of each rank, how long it waited for another one before the forward pass: at most from its own asking to
+// the last rank's, and at most what its broadcast took beyond the shortest. Rank 0 may wait, too: a sender of
+// gloo waits for its receivers.
 std::vector<double> waits_for_buffers(const std::vector<RankAccount>& ranks,
                                       const std::vector<double>& buffers) {
   const double shortest = *std::ranges::min_element(buffers);

@@ -15,7 +15,6 @@
 namespace paceline::result {
 namespace {
 
-
 struct Part {
   std::int64_t StepRow::*row;
   Number StepParts::*figure;
@@ -213,7 +212,7 @@ void fill_costs(Training& training, const std::vector<StepAcross>& steps) {
   const auto accounts = accounts_of(steps);
   training.costs = costs_of(accounts);
   training.late = late_rank_of(accounts, training.ranks);
-  training.straggler_rank = !training.late.empty()       ? Count(training.late.front().rank)
+  training.straggler_rank = !training.late.empty()      ? Count(training.late.front().rank)
                             : training.ranks.size() < 2 ? Count::missing("one rank")
                                                         : Count::missing("no rank is persistently late");
   set_transfers(training.buckets, accounts);

@@ -13,15 +13,28 @@
 namespace paceline::result {
 namespace {
 
+// With strong scaling the ranks share one batch; with weak scaling each has its own.
+bool is_strong(const Benchmark& b) {
+  const auto scaling = b.params.find("training.scaling");
+  return scaling != b.params.end() && scaling->second == "strong";
+}
+
+// The ideal step of `one`, relative to that of `base`.
+double ideal_step(const CaseResult& one, const CaseResult& base) {
+  if (!is_strong(one.benchmark)) return 1;
+  return static_cast<double>(base.benchmark.world_size) / static_cast<double>(one.benchmark.world_size);
+}
+
 // Equal for cases that differ in nothing but the number of ranks.
 std::string work_of_a_rank(const CaseResult& one) {
   Benchmark b = one.benchmark;
   b.id.clear();
+  if (is_strong(b)) b.batch_per_rank *= b.world_size;
   b.world_size = 0;
   return Writer::write(b).dump();
 }
 
-// The ratio is `base` over `one`: the shorter a step, the better.
+// The ratio is the ideal step, from `base`, over that of `one`.
 void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
                   const std::vector<std::string>& resumed_utc) {
   const auto long_step = bracketed(one.headline.p50_ns), short_step = bracketed(base.headline.p50_ns);
@@ -30,8 +43,8 @@ void set_interval(Scaling& s, const CaseResult& one, const CaseResult& base,
   s.ci_low = s.ci_high = Number::missing(reason);
   if (!reason.empty()) return;
   const auto ratio = stats::ratio_of(*short_step, *long_step);
-  s.ci_low = ratio.ci.low;
-  s.ci_high = ratio.ci.high;
+  s.ci_low = ratio.ci.low * ideal_step(one, base);
+  s.ci_high = ratio.ci.high * ideal_step(one, base);
   s.superlinear = *s.ci_low > 1;
 }
 
@@ -41,7 +54,7 @@ Scaling scaling_of(const CaseResult& one, const CaseResult& base,
   s.base_case_id = base.case_id;
   s.base_world = base.benchmark.world_size;
   s.world = one.benchmark.world_size;
-  s.efficiency = *base.headline.p50_ns.value / *one.headline.p50_ns.value;
+  s.efficiency = ideal_step(one, base) * *base.headline.p50_ns.value / *one.headline.p50_ns.value;
   s.speedup = *s.efficiency * static_cast<double>(s.world) / static_cast<double>(s.base_world);
   set_interval(s, one, base, resumed_utc);
   return s;
@@ -68,7 +81,6 @@ const StepCosts* costs_with(const std::vector<CaseResult*>& cases, const CaseRes
   return nullptr;
 }
 
-// Of weak scaling: the ideal step is that of the base.
 std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
                                 const std::vector<CaseResult*>& cases) {
   const Training& mine = one.training.front();
@@ -77,7 +89,7 @@ std::vector<LossPart> budget_of(const CaseResult& one, const CaseResult& base,
   BudgetHelp help;
   if (mine.ddp && !small.ddp) help.base_with_ddp = costs_with(cases, base, base.benchmark.world_size, true);
   if (mine.ddp) help.apart = costs_with(cases, one, one.benchmark.world_size, false);
-  return loss_budget(mine.costs, small.costs, 1, help);
+  return loss_budget(mine.costs, small.costs, ideal_step(one, base), help);
 }
 
 }  // namespace

@@ -35,6 +35,14 @@ TEST(TrainingPlans, NamesSayModelPrecisionBatchAndRanks) {
                           "tiny_cnn train bf16 b32 r1", "tiny_cnn train bf16 b32 r2"));
 }
 
+TEST(TrainingPlans, StrongScalingDividesABatchAmongTheRanks) {
+  EXPECT_THAT(labels_of("gpu_counts: [1, 2, 4]\nbatch_sizes: [64]\nscaling: strong\n"),
+              ElementsAre("tiny_cnn train fp32 b64 r1 strong", "tiny_cnn train fp32 b32 r2 strong",
+                          "tiny_cnn train fp32 b16 r4 strong"));
+  EXPECT_THAT(training_mistake("gpu_counts: [1, 3]\nbatch_sizes: [32]\ntraining: {scaling: strong}\n"),
+              HasSubstr("a batch of 32 cannot be divided among 3 ranks"));
+}
+
 TEST(TrainingPlans, DdpWithOneRankIsACaseOfItsOwn) {
   EXPECT_THAT(labels_of("gpu_counts: [1, 2]\nddp: {enabled: [auto, true]}\n"),
               ElementsAre("tiny_cnn train fp32 b32 r1", "tiny_cnn train fp32 b32 r1 ddp=true",

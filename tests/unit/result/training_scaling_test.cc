@@ -51,6 +51,20 @@ TEST(Scaling, EfficiencyIsAgainstTheSmallestWorldWithAnInterval) {
   EXPECT_FALSE(s.superlinear);
 }
 
+TEST(Scaling, StrongScalingDividesOneBatch) {
+  auto one = scaled_case(1, 100), two = scaled_case(2, 62.5), weak = scaled_case(2, 110);
+  for (CaseResult* strong : {&one, &two}) strong->benchmark.params["training.scaling"] = "strong";
+  one.benchmark.batch_per_rank = 64, two.benchmark.batch_per_rank = 32, weak.benchmark.batch_per_rank = 64;
+  compare_scaling({&one, &two, &weak});
+  ASSERT_EQ(two.scaling.size(), 1U);
+  EXPECT_TRUE(weak.scaling.empty());
+  const Scaling& s = two.scaling.front();
+  EXPECT_NEAR(*s.efficiency, 0.8, 1e-6);
+  EXPECT_NEAR(*s.speedup, 1.6, 1e-6);
+  EXPECT_LT(*s.ci_low, 0.8);
+  EXPECT_GT(*s.ci_high, 0.8);
+}
+
 TEST(Scaling, FasterThanIdealIsPointedOut) {
   auto one = scaled_case(1, 100), two = scaled_case(2, 60);
   compare_scaling({&one, &two});
