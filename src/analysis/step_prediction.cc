@@ -24,15 +24,6 @@ double share_of_ring(std::int64_t world) {
   return steps_of_ring(world) / static_cast<double>(world);
 }
 
-// Communication after the last gradient is ready: buckets are exchanged one after the other, each from when
-// it is ready.
-double exposed(const std::vector<ReadyBucket>& buckets, const RingCost& link, std::int64_t world) {
-  double through = -1e18;
-  for (const auto& bucket : buckets)
-    through = std::max(through, -bucket.before_last_ns) + link.of(bucket.bytes, world);
-  return buckets.empty() ? 0 : std::max(0.0, through);
-}
-
 // What the largest measured world shows beyond jitter is a rank that is always late, and stays.
 double lasting_wait(const ScalePoint& point) {
   return std::max(0.0, point.straggler_wait_ns - point.own_sd_ns * expected_largest(point.world));
@@ -45,7 +36,7 @@ Prediction predicted(const std::vector<ScalePoint>& points, const RingCost& link
   p.world = world;
   p.own_ns = largest.own_ns;
   p.straggler_wait_ns = lasting_wait(largest) + largest.own_sd_ns * expected_largest(world);
-  p.communication_ns = exposed(largest.buckets, link, world);
+  p.communication_ns = exposed_communication(largest.buckets, link, world);
   p.step_ns = p.own_ns + p.straggler_wait_ns + p.communication_ns;
   p.model_only = world > kFarthest * largest.world;
   return p;
@@ -84,6 +75,14 @@ double held_out(const std::vector<ScalePoint>& points) {
 }
 
 }  // namespace
+
+double exposed_communication(const std::vector<ReadyBucket>& buckets, const RingCost& link,
+                             std::int64_t world) {
+  double through = -1e18;
+  for (const auto& bucket : buckets)
+    through = std::max(through, -bucket.before_last_ns) + link.of(bucket.bytes, world);
+  return buckets.empty() ? 0 : std::max(0.0, through);
+}
 
 double RingCost::of(double bytes, std::int64_t world) const {
   return world < 2 ? 0 : steps_of_ring(world) * alpha_ns + share_of_ring(world) * bytes * ns_per_byte;

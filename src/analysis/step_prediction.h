@@ -36,6 +36,11 @@ struct RingCost {
 // Least squares weighted by 1/t² over all buckets of all points; neither part is negative.
 RingCost fit_ring(const std::vector<ScalePoint>& points);
 
+// Communication after the last gradient is ready: buckets are exchanged one after the other, each from when
+// it is ready.
+double exposed_communication(const std::vector<ReadyBucket>& buckets, const RingCost& link,
+                             std::int64_t world);
+
 // Expected largest of n normal numbers, in standard deviations (Blom's approximation; 0 for n = 1).
 double expected_largest(std::int64_t n);
 

@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 
+#include "analysis/what_if.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -89,11 +90,14 @@ ExitCode report_command(const Context& context) {
   const auto options = config::command_settings(flags);
   const Console console =
       make_console(false, options.flag("quiet"), options.flag("verbose"), options.flag("no_color"));
+  const auto changes = options.has("what_if") ? analysis::parse_changes(options.text("what_if"))
+                                              : std::vector<analysis::Change>();
   std::vector<report::ReportRun> runs;
   fs::path folder;
   for (const auto& path : source_paths(flags, options)) {
     auto source = read_source(path, console);
     if (folder.empty()) folder = source.folder;
+    source.run.changes = changes;
     runs.push_back(std::move(source.run));
   }
   report::RenderOptions render;

@@ -87,6 +87,12 @@ constexpr std::array kCommandRows{
            .flags = "-o,--out,--saveEngine",
            .commands = kReport | kSchema | kExport | kBuild,
            .help = "File or folder to write; unset: beside the results, or standard output."},
+    Option{.name = "what_if",
+           .type = kExpression,
+           .commands = kReport,
+           .help =
+               "What a step of training would take with link=2x, bucket_cap_mb=50, comm_hook=fp16_compress, "
+               "batch=64, stragglers=none, loader=fast: one of them, or several with commas."},
     Option{.name = "json",
            .type = kBoolean,
            .fallback = "false",

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/what_if.h"
 #include "result/run_result.h"
 #include "result/samples.h"
 
@@ -18,6 +19,7 @@ using result::RunResult;
 struct ReportRun {
   RunResult result;
   std::map<std::string, std::vector<result::Sample>> samples;
+  std::vector<analysis::Change> changes{};  // asked for with --what-if
 };
 
 // A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).

@@ -22,12 +22,13 @@ struct Subject {
   Place place = Place::kBeforeFigures;
   // Nothing over all cases, or of one, where there is nothing to say.
   Sections (*of_runs)(std::span<const ReportRun>, Form) = nullptr;
-  Sections (*of_case)(const result::CaseResult&) = nullptr;
+  Sections (*of_case)(const result::CaseResult&) = [](const result::CaseResult&) { return Sections(); };
 };
 
-extern const Subject kTraining, kCollectives, kOperators, kCrossCheck, kLayers;
+extern const Subject kTraining, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kTraining, &kCollectives, &kOperators, &kCrossCheck, &kLayers};
+inline constexpr std::array kSubjects{&kTraining,  &kWhatIf,     &kCollectives,
+                                      &kOperators, &kCrossCheck, &kLayers};
 
 }  // namespace paceline::report

@@ -54,6 +54,7 @@ struct Benchmark {
   std::int64_t threads = 1;  // as asked for; the effective number is in effective_settings
   // Everything else that tells cases apart (sequence_length, env.X, …).
   std::map<std::string, std::string> params;
+  friend bool operator==(const Benchmark&, const Benchmark&) = default;
 };
 
 // Compared with the truth instead of the reference, where labels are given; both models on the same inputs.
