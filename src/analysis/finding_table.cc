@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 39> kRules{{
+constexpr std::array<FindingRule, 41> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -34,6 +34,7 @@ constexpr std::array<FindingRule, 39> kRules{{
     {"exposed_communication", "warning", "10 % and more of a step that waits for communication",
      find_exposed_communication},
     {"data_bound", "warning", "5 % and more of a training step that waits for data", find_data_bound},
+    {"host_bound", "warning", "5 % and more of a training step in none of its parts", find_host_bound},
     {"uneven_sync", "warning", "gradient synchronisation that takes very different times", find_uneven_sync},
     {"superlinear", "warning", "more throughput than ranks can bring", find_superlinear},
     {"fault_missed", "warning", "a fault on purpose that came too late to happen", find_missed_faults},
@@ -66,6 +67,8 @@ constexpr std::array<FindingRule, 39> kRules{{
     {"ddp_cost", "insight", "what DDP costs with one rank", find_ddp_cost},
     {"top_operator", "insight", "the operator that takes 20 % and more of a profiled training step",
      find_top_operators},
+    {"memory_operators", "insight", "10 % and more of a profiled step in operators that only move memory",
+     find_memory_operators},
     {"memory_saving", "insight", "the configuration that needs least memory", find_memory_saving},
 }};
 

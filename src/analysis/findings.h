@@ -49,7 +49,11 @@ Findings find_poor_scaling(const RunResult& run);
 Findings find_superlinear(const RunResult& run);
 Findings find_good_scaling(const RunResult& run);
 Findings find_ddp_cost(const RunResult& run);
+Findings find_host_bound(const RunResult& run);
 Findings find_top_operators(const RunResult& run);  // findings_profile.cc
+Findings find_memory_operators(const RunResult& run);
+// Share of the profiled steps in operators that only move or fill memory; missing without a profile.
+result::Number memory_share(const CaseResult& one);
 
 // What makes numbers unfit or incomplete (findings_quality.cc)
 Findings find_failed_cases(const RunResult& run);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/case_query.h"
 #include "analysis/findings.h"
@@ -14,6 +15,11 @@ namespace {
 using result::OperatorProfile;
 
 constexpr double kMuchOfAStep = 0.20;
+constexpr double kMuchMemory = 0.10;
+// Operators of LibTorch that compute nothing.
+constexpr std::array<std::string_view, 12> kMovers{
+    "aten::copy_", "aten::clone",    "aten::contiguous", "aten::cat",        "aten::fill_", "aten::zero_",
+    "aten::to",    "aten::_to_copy", "aten::index",      "aten::empty_like", "Memcpy HtoD", "Memcpy DtoH"};
 
 const OperatorProfile* operator_profile_of(const CaseResult& one) {
   const auto& all = one.operator_profile;
@@ -42,6 +48,33 @@ result::Finding top_operator_of(const CaseResult& one) {
 }
 
 }  // namespace
+
+result::Number memory_share(const CaseResult& one) {
+  const auto* profile = operator_profile_of(one);
+  if (profile == nullptr) return result::Number::missing("no profile");
+  double share = 0;
+  for (const auto& row : profile->top)
+    if (std::ranges::find(kMovers, row.name) != kMovers.end()) share += row.share.value().value_or(0);
+  return share;
+}
+
+Findings find_memory_operators(const result::RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    const auto share = memory_share(one);
+    if (!share || *share < kMuchMemory) continue;
+    result::Finding finding;
+    finding.text = fmt::format("{}: {} of a profiled step moves or fills memory and computes nothing.",
+                               one.label, format_percent(*share));
+    finding.evidence = "sum over the operators with most time of their own, as far as they only copy";
+    finding.advice =
+        "Try layout: channels_last for convolutions, or ddp.gradient_as_bucket_view: true, which saves the "
+        "copies into buckets.";
+    finding.case_ids = {one.case_id};
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
 
 Findings find_top_operators(const result::RunResult& run) {
   std::vector<const CaseResult*> cases;

@@ -25,6 +25,7 @@ constexpr double kMuchExposed = 0.10;   // of a step
 constexpr double kMuchWaiting = 0.05;   // of a step, for late ranks
 constexpr double kUnexplained = 0.05;   // of the gap to ideal scaling
 constexpr double kMuchDataWait = 0.05;  // of a step
+constexpr double kMuchHost = 0.05;      // of a step
 constexpr double kUnevenSync = 1.4;     // p95 / p50 of exposed communication
 constexpr double kWorthSync = 0.05;     // of a step: below that its variation does not matter
 constexpr double kPoorEfficiency = 0.90;
@@ -293,6 +294,23 @@ Findings find_data_bound(const RunResult& run) {
         *one,
         fmt::format("{}: {} of a step waits for its data.", one->label, format_percent(*t.data_wait_share)),
         evidence, data_advice(*one)));
+  }
+  return found;
+}
+
+// Time between the parts of a step and between steps: the program's own, not the model's.
+Findings find_host_bound(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : trained(run)) {
+    const auto& c = training_of(*one).costs;
+    if (!c.host_ns.value || !c.step_ns.value || *c.host_ns.value < kMuchHost * *c.step_ns.value) continue;
+    found.push_back(about(
+        *one,
+        fmt::format("{}: {} of a step is in none of its parts: the host keeps training waiting.", one->label,
+                    format_percent(*c.host_ns.value / *c.step_ns.value)),
+        fmt::format("{} of {} a step on the typical rank", format_duration_ns(*c.host_ns.value),
+                    format_duration_ns(*c.step_ns.value)),
+        "Leave the threads of a rank cores of their own (threads, pin), and see what else runs there."));
   }
   return found;
 }

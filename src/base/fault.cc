@@ -17,19 +17,22 @@ namespace {
 
 using Kind = Fault::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 6> kKinds{{{"kill", Kind::kKill},
+constexpr std::array<std::pair<std::string_view, Kind>, 8> kKinds{{{"kill", Kind::kKill},
                                                                    {"stop", Kind::kStop},
                                                                    {"slow", Kind::kSlow},
                                                                    {"nan", Kind::kNan},
                                                                    {"throttle", Kind::kThrottle},
-                                                                   {"slow_save", Kind::kSlowSave}}};
+                                                                   {"slow_save", Kind::kSlowSave},
+                                                                   {"slow_load", Kind::kSlowLoad},
+                                                                   {"slow_link", Kind::kSlowLink}}};
 constexpr double kLongestDelayS = 86'400;
 
 [[noreturn]] void refuse(const std::string& text) {
-  throw Error(ErrorCode::kUsage,
-              fmt::format("inject '{}': use kill:rank=1,step=50, stop:rank=1,step=50, nan:rank=1,step=50, "
-                          "slow=200ms:rank=1, slow_save=5s:rank=1 or throttle:rank=1",
-                          text));
+  throw Error(
+      ErrorCode::kUsage,
+      fmt::format("inject '{}': use kill:rank=1,step=50, stop:rank=1,step=50, nan:rank=1,step=50, "
+                  "slow=200ms:rank=1, slow_save=5s:rank=1, slow_load=20ms, slow_link=5ms or throttle:rank=1",
+                  text));
 }
 
 Kind kind_of(const std::string& word, const std::string& text) {
@@ -77,10 +80,13 @@ Fault parse_fault(const std::string& text) {
   const std::string what = text.substr(0, colon);
   const auto equals = what.find('=');
   fault.kind = kind_of(what.substr(0, equals), text);
-  const bool takes_time = fault.kind == Kind::kSlow || fault.kind == Kind::kSlowSave;
+  const bool everywhere = fault.kind == Kind::kSlowLoad || fault.kind == Kind::kSlowLink;
+  const bool takes_time = everywhere || fault.kind == Kind::kSlow || fault.kind == Kind::kSlowSave;
+  if (everywhere) fault.rank = Fault::kEveryRank;
   if (takes_time != (equals != std::string::npos)) refuse(text);
   if (takes_time) fault.seconds = seconds_of(what.substr(equals + 1), text);
   if (colon != std::string::npos) read_places(text.substr(colon + 1), fault, text);
+  if (fault.kind == Kind::kSlowLink && fault.rank != Fault::kEveryRank) refuse(text);  // it has two ends
   return fault;
 }
 

@@ -35,6 +35,7 @@ ExitCode run_command(const Context& context);  // run, benchmark
 ExitCode infer_command(const Context& context);
 ExitCode train_command(const Context& context);
 ExitCode comm_command(const Context& context);
+ExitCode profile_command(const Context& context);
 ExitCode validate_command(const Context& context);
 ExitCode report_command(const Context& context);
 ExitCode schema_command(const Context& context);

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <functional>
 
+#include "analysis/bottlenecks.h"
 #include "analysis/finding_table.h"
 #include "analysis/gates.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/exit_rules.h"
+#include "report/bottlenecks.h"
 #include "report/format_table.h"
 #include "report/junit.h"
 #include "result/result_json.h"
@@ -82,6 +84,19 @@ std::string nccl_text(const result::RunResult& run) {
   return any ? for_terminal(report::find_format("nccl").render({&input, 1}, {})) : std::string();
 }
 
+// A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.
+void check_communication(const result::RunResult& run) {
+  for (const auto& one : run.cases)
+    if (auto reason = analysis::no_communication(one); !reason.empty())
+      throw Error(ErrorCode::kData, std::move(reason));
+}
+
+ExitCode tell_self_test(const result::RunResult& run, const Console& console) {
+  const auto rows = analysis::judge_self_test(run, run.findings);
+  print(console.text(), for_terminal(report::self_test_text(rows)));
+  return std::ranges::all_of(rows, &analysis::SelfTestRow::right) ? ExitCode::kOk : ExitCode::kGateFailed;
+}
+
 }  // namespace
 
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
@@ -116,8 +131,12 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
                                                      on_one_line((directory.path() / "report.html").string()))
                                        : "");
   print(console.text(), table);
+  if (!options.bottlenecks.empty())
+    print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));
   if (gate_error) std::rethrow_exception(gate_error);
   files.rethrow();
+  if (options.self_test) return worse(code, tell_self_test(run, console));
+  if (!options.bottlenecks.empty()) check_communication(run);
   return code;
 }
 

@@ -12,9 +12,11 @@ namespace paceline::cli {
 
 struct FinishOptions {
   std::vector<std::string> gates;
-  std::string junit;      // file; empty: none
-  std::string nccl_json;  // likewise
-  std::string nccl_min;   // NCCL_TESTS_MIN_BW; empty: none
+  std::string junit;        // file; empty: none
+  std::string nccl_json;    // likewise
+  std::string nccl_min;     // NCCL_TESTS_MIN_BW; empty: none
+  std::string bottlenecks;  // target of profile; empty: they are not printed
+  bool self_test = false;
   ExitOptions exit;
 };
 

@@ -22,6 +22,7 @@ struct WordRule {
 };
 constexpr std::array kRules{WordRule{kRun, "run", 1},
                             WordRule{kTrain, "train", 1},
+                            WordRule{kTrain | kProfile, "profile", 1},
                             WordRule{kReport, "report", kAnyNumber},
                             WordRule{kSchema, "schema", kAnyNumber},
                             WordRule{kInfer, "infer", 0},

@@ -39,12 +39,12 @@ std::string shown_flag(const Option& option, unsigned command) {
   const auto names = flag_names(option, command);
   // One of our own words: those of other tools are accepted too, but only the reference lists them.
   const auto familiar = std::find_if(names.begin() + 1, names.end(), is_of_this_house);
-  return (option.is_axis() || command == kTrain) && familiar != names.end() ? *familiar : names.front();
+  return (option.is_axis() || (command & kTrain) != 0) && familiar != names.end() ? *familiar : names.front();
 }
 
 // Words of training scripts that mean the same, without the key of the plan.
 std::string other_flags(const Option& option, unsigned command) {
-  if (command != kTrain) return {};
+  if ((command & kTrain) == 0) return {};
   const auto names = flag_names(option, command);
   const auto shown = shown_flag(option, command);
   std::vector<std::string> others;

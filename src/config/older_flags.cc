@@ -253,10 +253,11 @@ struct CommandName {
   unsigned command;
   std::string_view name;
 };
-constexpr std::array kCommandNames{
-    CommandName{kInfer, "infer"},   CommandName{kTrain, "train"},       CommandName{kRun, "run"},
-    CommandName{kReport, "report"}, CommandName{kComm, "comm"},         CommandName{kBuild, "build"},
-    CommandName{kExport, "export"}, CommandName{kValidate, "validate"}, CommandName{kSchema, "schema"}};
+constexpr std::array kCommandNames{CommandName{kInfer, "infer"},   CommandName{kTrain, "train"},
+                                   CommandName{kRun, "run"},       CommandName{kReport, "report"},
+                                   CommandName{kComm, "comm"},     CommandName{kBuild, "build"},
+                                   CommandName{kExport, "export"}, CommandName{kValidate, "validate"},
+                                   CommandName{kSchema, "schema"}, CommandName{kTrain | kProfile, "profile"}};
 
 bool serves(const OlderFlag& row, unsigned command) {
   return (row.command & (command == kRun ? kRunsCases : command)) != 0;

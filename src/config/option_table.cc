@@ -46,7 +46,9 @@ std::string dashed(std::string_view text) {
 
 // The spellings that one command alone has.
 std::string_view own_flags(const Option& option, unsigned command) {
-  return command == kTrain ? option.train_flags : command == kComm ? option.comm_flags : std::string_view();
+  return (command & kTrain) != 0 ? option.train_flags
+         : command == kComm      ? option.comm_flags
+                                 : std::string_view();
 }
 
 // The letters of comm are nccl-tests'; options of every command keep theirs.
@@ -121,10 +123,10 @@ const Option* find_flag(std::string_view flag, unsigned command) {
 
 bool serves(const Option& option, unsigned command) {
   if ((option.commands & command) == 0) return false;
-  const unsigned kinds = command == kInfer   ? kInference
-                         : command == kTrain ? kTraining
-                         : command == kComm  ? kCollective
-                                             : kAnyKind;
+  const unsigned kinds = command == kInfer         ? kInference
+                         : (command & kTrain) != 0 ? kTraining
+                         : command == kComm        ? kCollective
+                                                   : kAnyKind;
   return (option.kinds & (kinds | kPlanLevel | kCommandLine)) != 0;
 }
 

@@ -65,6 +65,8 @@ inline constexpr unsigned kCommandLine = 32;  // of the command itself; alone: a
 inline constexpr unsigned kRun = 1, kInfer = 2, kReport = 4, kValidate = 8, kSchema = 16, kExport = 32,
                           kBuild = 64, kTrain = 128, kComm = 256, kAnyCommand = 511,
                           kRunsCases = kRun | kInfer | kTrain | kComm;
+// Options that profile has beside those of train; its flags are read as kTrain | kProfile.
+inline constexpr unsigned kProfile = 512;
 
 // Left open in a row: as its group has it.
 inline constexpr unsigned kOfGroup = 1U << 31;

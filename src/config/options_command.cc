@@ -20,6 +20,8 @@ constexpr std::array<Choice, 11> kReportFormats{{{"html"},
                                                  {"png", false},
                                                  {"svg", false}}};
 
+constexpr std::array<Choice, 5> kTargets{{{"all"}, {"sync_stalls"}, {"input"}, {"host"}, {"memory"}}};
+
 constexpr std::array kPlanRows{
     Option{.name = "experiment_name", .help = "Name of the folder under output_dir; unset: the file's stem."},
     Option{.name = "output_dir",
@@ -87,6 +89,29 @@ constexpr std::array kCommandRows{
            .flags = "-o,--out,--saveEngine",
            .commands = kReport | kSchema | kExport | kBuild,
            .help = "File or folder to write; unset: beside the results, or standard output."},
+    Option{
+        .name = "duration",
+        .flags = "-d",
+        .fallback = "30s",
+        .commands = kProfile,
+        .help =
+            "How long steps are timed: 30s, 2m, 500ms; benchmark.measure_steps sets their number instead."},
+    Option{.name = "target",
+           .flags = "-t",
+           .type = kChoice,
+           .fallback = "all",
+           .choices = kTargets,
+           .commands = kProfile,
+           .help = "Which bottlenecks are listed: waiting of ranks for each other, for data, for the host, "
+                   "memory and operators, or all."},
+    Option{
+        .name = "self_test",
+        .type = kBoolean,
+        .fallback = "false",
+        .commands = kProfile,
+        .help =
+            "Slows down a rank, a link, a loader and a rank's CPU on purpose, one after the other, and says "
+            "which of them profile names."},
     Option{.name = "what_if",
            .type = kExpression,
            .commands = kReport,

@@ -116,7 +116,7 @@ constexpr std::array kRankRows{
            .type = kExpression,
            .idle = {Idle::kNoSuchRank},
            .help = "A fault on purpose: kill:rank=1,step=50, or stop, nan, slow=200ms, slow_save=5s, "
-                   "throttle instead of kill."},
+                   "slow_load=20ms, slow_link=5ms, throttle instead of kill."},
     aside({.name = "checkpoint.dir",
            .train_flags = "--checkpoint-dir",
            .help = "Folder of checkpoints; unset: none are written."}),

@@ -306,7 +306,7 @@ Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, cons
 
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
   const auto& row = *std::find_if(kCommandKinds.begin(), kCommandKinds.end(),
-                                  [&](const auto& r) { return r.command == flags.command; });
+                                  [&](const auto& r) { return (r.command & flags.command) != 0; });
   RawPlan raw;
   raw.workloads.push_back({row.kind, {}, {}});
   const FlagSet completed = with_world_size(row.complete(flags));

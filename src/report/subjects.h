@@ -25,10 +25,10 @@ struct Subject {
   Sections (*of_case)(const result::CaseResult&) = [](const result::CaseResult&) { return Sections(); };
 };
 
-extern const Subject kTraining, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers;
+extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers;
 
 // In the order of a report.
-inline constexpr std::array kSubjects{&kTraining,  &kWhatIf,     &kCollectives,
-                                      &kOperators, &kCrossCheck, &kLayers};
+inline constexpr std::array kSubjects{&kTraining,  &kBottlenecks, &kWhatIf, &kCollectives,
+                                      &kOperators, &kCrossCheck,  &kLayers};
 
 }  // namespace paceline::report

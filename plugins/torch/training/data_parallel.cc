@@ -80,8 +80,11 @@ std::vector<at::Tensor> detached(const std::vector<at::Tensor>& tensors) {
 
 }  // namespace
 
-DataParallel::DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings)
-    : settings_(settings), group_(c10::make_intrusive<ObservedGroup>(group)), buffers_(model.buffers()) {
+DataParallel::DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings,
+                           double link_delay_s)
+    : settings_(settings),
+      group_(c10::make_intrusive<ObservedGroup>(group, link_delay_s)),
+      buffers_(model.buffers()) {
   check_comm_hook(settings.comm_hook, group);
   Names names;
   for (const auto& item : model.named_parameters()) {

@@ -18,7 +18,8 @@ namespace paceline::torch_plugin {
 class DataParallel {
  public:
   // Broadcasts rank 0's parameters and buffers. Error(kUsage) for settings that do not exist.
-  DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings);
+  // `link_delay_s`: by how much the exchange of every bucket is made longer, on purpose.
+  DataParallel(Model& model, TorchGroup& group, const plugin::DdpSettings& settings, double link_delay_s = 0);
 
   // Called around every forward pass of training. `last`: the following backward pass exchanges gradients;
   // the others of an accumulated step add theirs up locally.

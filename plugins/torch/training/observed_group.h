@@ -13,7 +13,8 @@ namespace paceline::torch_plugin {
 // DDP, and reports every bucket to a recorder; on a device over gloo only the bucket's beginning.
 class ObservedGroup : public c10d::ProcessGroup {
  public:
-  explicit ObservedGroup(const TorchGroup& group);
+  // `delay_s`: added to every bucket's exchange, on purpose; Error(kUnsupported) but on the CPU.
+  explicit ObservedGroup(const TorchGroup& group, double delay_s = 0);
   ~ObservedGroup() override;
   // The name is c10d's and cannot follow ours.
   c10::intrusive_ptr<c10d::Work> allreduce(
@@ -29,6 +30,7 @@ class ObservedGroup : public c10d::ProcessGroup {
 
  private:
   struct Watch;
+  double delay_s_;
   std::shared_ptr<Watch> watch_;  // shared with callbacks that may come late
 };
 

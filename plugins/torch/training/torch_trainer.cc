@@ -128,7 +128,7 @@ void TorchTrainer::train_mode() {
 void TorchTrainer::join(plugin::RankGroup* group) {
   if (!group || !settings_.ddp.enabled) return;  // several ranks without DDP: a model each
   group_ = &as_torch_group(*group);
-  ddp_ = std::make_unique<DataParallel>(*model_, *group_, settings_.ddp);
+  ddp_ = std::make_unique<DataParallel>(*model_, *group_, settings_.ddp, options_.link_delay_s);
 }
 
 std::vector<TensorSpec> TorchTrainer::batch_specs() const {

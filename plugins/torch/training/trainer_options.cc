@@ -43,6 +43,7 @@ constexpr OptionRow kOptions[] = {
     {"freeze_batch_norm", [](auto& o, auto& n, Value v) { o.freeze_batch_norm = parse_switch(n, v); }},
     {"emulate_16bit", [](auto& o, auto& n, Value v) { o.emulate_16bit = parse_switch(n, v); }},
     {"cudnn_benchmark", [](auto& o, auto& n, Value v) { o.cudnn_benchmark = parse_switch(n, v); }},
+    {"link_delay_s", [](auto& o, auto& n, Value v) { o.link_delay_s = parse_positive(n, v); }},
     {"device", [](auto& o, auto&, Value v) { o.device = v; }},
     {"sync_cuda", [](auto& o, auto& n, Value v) { o.sync_cuda = parse_switch(n, v); }},
 };

@@ -15,6 +15,7 @@ struct TrainerOptions {
   bool emulate_16bit = false;    // allows amp and bf16 where the CPU lacks the arithmetic: correct, but slow
   bool cudnn_benchmark = false;  // cuDNN tries its algorithms; no effect on a CPU, like the next
   bool sync_cuda = false;        // waits for the device between the parts of a step
+  double link_delay_s = 0;       // a fault on purpose: how much longer the exchange of a bucket takes
   std::string device;            // without a group: cuda:N; empty: the first
 };
 

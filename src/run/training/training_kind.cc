@@ -55,7 +55,9 @@ class TrainingInRun : public KindInRun {
 
  private:
   void profile(CaseRun& c, std::size_t number) const {
-    if (auto reason = no_profile_reason(c.definition); !reason.empty()) {
+    auto reason = no_profile_reason(c.definition);
+    if (reason.empty()) reason = stall_reason(c.definition, c.result);
+    if (!reason.empty()) {
       c.result.operator_profile.assign(1, {});
       c.result.operator_profile.front().reason = std::move(reason);
       return;

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/units.h"
 
 namespace paceline::run {
 namespace {
@@ -49,12 +50,23 @@ std::string no_profile_reason(const config::Case& c) {
   if (tool == "ncu")
     return "the profile pass is Kineto's, and paceline does not start ncu; put it in front of the command: "
            "ncu --target-processes all paceline train …";
-  if (trigger != "always")
+  if (trigger == "manual")
     return fmt::format(
         "nothing here starts a profile by '{}'; leave profiling.trigger out, and a pass of its own is "
         "profiled after the timed ones",
         trigger);
   return {};
+}
+
+std::string stall_reason(const config::Case& c, const result::CaseResult& measured) {
+  if (c.settings.text("profiling.trigger") != "sync_stall_detection") return {};
+  const double threshold = c.settings.number("profiling.sync_stall_threshold");
+  const auto share = measured.training.empty() ? result::Number::missing("it has no ranks")
+                                               : measured.training.front().exposed_share;
+  if (!share) return fmt::format("sync stalls are not known: {}", share.reason());
+  if (*share >= threshold) return {};
+  return fmt::format("sync stalls take {} of a step, less than profiling.sync_stall_threshold ({})",
+                     format_percent(*share), format_percent(threshold));
 }
 
 pass::PassSpec train_profile_pass(const config::Case& c, pass::PassSpec base, const fs::path& trace_file) {

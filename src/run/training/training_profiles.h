@@ -20,6 +20,8 @@ bool asks_profile(const config::Case& c);
 bool is_profile_due(const CaseRun& run);
 // Why a case that asks for a profile gets none, and what to do; empty: it gets one.
 std::string no_profile_reason(const config::Case& c);
+// Why sync_stall_detection starts no profile of what was measured; empty: it does, or was not asked for.
+std::string stall_reason(const config::Case& c, const result::CaseResult& measured);
 
 // The pass under the profiler, of every rank: that of `base` without checkpoints, faults and epochs.
 pass::PassSpec train_profile_pass(const config::Case& c, pass::PassSpec base,

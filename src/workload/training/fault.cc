@@ -14,7 +14,8 @@ using Kind = Fault::Kind;
 }  // namespace
 
 FaultMaker::FaultMaker(const Fault& fault, std::int64_t rank)
-    : fault_(fault), mine_(fault.kind != Kind::kNone && fault.rank == rank) {}
+    : fault_(fault),
+      mine_(fault.kind != Kind::kNone && (fault.rank == rank || fault.rank == Fault::kEveryRank)) {}
 
 FaultMaker::~FaultMaker() {
   spinning_ = false;
@@ -38,12 +39,19 @@ void FaultMaker::before_step(std::int64_t step) {
 }
 
 void FaultMaker::inside_step(std::int64_t step) const {
-  if (mine_ && fault_.kind == Kind::kSlow && step >= fault_.step)
-    std::this_thread::sleep_for(std::chrono::duration<double>(fault_.seconds));
+  wait(Kind::kSlow, step);
+}
+
+void FaultMaker::while_loading(std::int64_t step) const {
+  wait(Kind::kSlowLoad, step);
 }
 
 void FaultMaker::while_saving(std::int64_t step) const {
-  if (mine_ && fault_.kind == Kind::kSlowSave && step >= fault_.step)
+  wait(Kind::kSlowSave, step);
+}
+
+void FaultMaker::wait(Kind kind, std::int64_t step) const {
+  if (mine_ && fault_.kind == kind && step >= fault_.step)
     std::this_thread::sleep_for(std::chrono::duration<double>(fault_.seconds));
 }
 

@@ -19,12 +19,15 @@ class FaultMaker {
   // For kill and stop: the process has no step after this one.
   [[nodiscard]] bool strikes(std::int64_t step) const;
   void before_step(std::int64_t step);
-  void inside_step(std::int64_t step) const;   // slow
-  void while_saving(std::int64_t step) const;  // slow_save
+  void inside_step(std::int64_t step) const;    // slow
+  void while_loading(std::int64_t step) const;  // slow_load
+  void while_saving(std::int64_t step) const;   // slow_save
   // For nan: this step's learning rate is NaN, and so is the next loss.
   [[nodiscard]] bool poisons(std::int64_t step) const;
 
  private:
+  void wait(Fault::Kind kind, std::int64_t step) const;
+
   Fault fault_;
   bool mine_;
   std::atomic<bool> spinning_{false};

@@ -48,7 +48,10 @@ void TrainingRank::load() {
   repetition().memory.rss_before_load_bytes = host::process_memory().rss_bytes;
   const SteadyClock clock;
   const auto begin = clock.now_ns();
-  trainer_->load(spec_.model, train_.settings, group());
+  auto settings = train_.settings;
+  if (const auto fault = parse_fault(train_.inject); fault.kind == Fault::Kind::kSlowLink)
+    settings.options["link_delay_s"] = fmt::format("{}", fault.seconds);
+  trainer_->load(spec_.model, settings, group());
   repetition().load_ns = static_cast<double>(clock.now_ns() - begin);
   tell_settings();
   load_data();
@@ -90,6 +93,7 @@ void TrainingRank::one_step(result::StepPhase phase) {
   step_clock_->begin();
   row.start_ns = step_clock_->start_ns();
   trainer_->open_step();
+  fault_.while_loading(step_);
   const auto batch = loader_->next();
   step_clock_->input_here();
   fault_.inside_step(step_);

@@ -18,6 +18,10 @@ TEST(Fault, ReadsEveryForm) {
   EXPECT_EQ(slow.kind, Fault::Kind::kSlow);
   EXPECT_DOUBLE_EQ(slow.seconds, 0.2);
   EXPECT_DOUBLE_EQ(parse_fault("slow=1.5s").seconds, 1.5);
+  EXPECT_EQ(parse_fault("slow_load=20ms").rank, Fault::kEveryRank);
+  EXPECT_EQ(parse_fault("slow_load=20ms:rank=1").rank, 1);
+  EXPECT_EQ(parse_fault("slow_link=5ms:step=3").step, 3);
+  EXPECT_THROW(parse_fault("slow_link=5ms:rank=1"), Error);
   EXPECT_EQ(parse_fault("throttle").kind, Fault::Kind::kThrottle);
   EXPECT_DOUBLE_EQ(parse_fault("slow_save=4s:rank=1").seconds, 4);
 }

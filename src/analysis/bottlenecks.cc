@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/bottlenecks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/findings.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::CaseResult;
+using result::Estimate;
+using result::Number;
+using result::StepCosts;
+
+Estimate missing(const char* reason) {
+  const auto none = Number::missing(reason);
+  return {none, none, none, 0.95, {}};
+}
+
+Number share_of(const Number& part, const Number& whole) {
+  if (!part) return part;
+  if (!whole || *whole <= 0) return Number::missing("the step was not measured");
+  return *part / *whole;
+}
+
+template <Estimate StepCosts::*Cost>
+Estimate cost(const CaseResult& one) {
+  return one.training.front().costs.*Cost;
+}
+
+// A share of the profiled steps, of a step that nobody watched.
+Estimate of_profile(const CaseResult& one, const Number& share) {
+  const auto& step = one.training.front().costs.step_ns.value;
+  if (!share || !step) return missing("the step was not profiled");
+  auto estimate = missing("one profile");
+  estimate.value = *share * *step;
+  return estimate;
+}
+
+// Which findings are bottlenecks, and what they cost a step.
+struct Kind {
+  std::string_view finding, target;
+  Estimate (*cost)(const CaseResult&);
+};
+constexpr std::array<Kind, 7> kKinds{
+    {{"straggler", "sync_stalls", cost<&StepCosts::straggler_wait_ns>},
+     {"exposed_communication", "sync_stalls", cost<&StepCosts::communication_ns>},
+     {"uneven_sync", "sync_stalls", [](const CaseResult&) { return missing("a variation has no cost"); }},
+     {"data_bound", "input", cost<&StepCosts::data_wait_ns>},
+     {"host_bound", "host", cost<&StepCosts::host_ns>},
+     {"memory_operators", "memory", [](const CaseResult& one) { return of_profile(one, memory_share(one)); }},
+     {"top_operator", "operators", [](const CaseResult& one) {
+        return of_profile(one, one.operator_profile.front().top.front().share);
+      }}}};
+
+}  // namespace
+
+std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<result::Finding>& findings,
+                                       std::string_view target) {
+  std::vector<Bottleneck> found;
+  if (one.training.empty()) return found;
+  const Number& step = one.training.front().costs.step_ns.value;
+  for (const auto& finding : findings) {
+    const auto* const kind = std::ranges::find(kKinds, finding.id, &Kind::finding);
+    const bool mine = std::ranges::find(finding.case_ids, one.case_id) != finding.case_ids.end();
+    if (kind == kKinds.end() || !mine || (target != "all" && target != kind->target)) continue;
+    const Estimate cost = kind->cost(one);
+    found.push_back({std::string(kind->target), finding, cost, share_of(cost.value, step)});
+  }
+  std::ranges::stable_sort(found, std::ranges::greater{},
+                           [](const Bottleneck& b) { return b.cost_ns.value.value().value_or(-1); });
+  return found;
+}
+
+StepShape shape_of(const CaseResult& one) {
+  StepShape shape;
+  if (one.training.empty()) return shape;
+  const auto& t = one.training.front();
+  shape.step_ns = t.costs.step_ns.value;
+  shape.communication_share = t.communication_share;
+  shape.straggler_wait_share = t.straggler_wait_share;
+  shape.overlap_ratio = t.overlap_ratio;
+  shape.input_wait_share = t.data_wait_share;
+  shape.host_share = share_of(t.costs.host_ns.value, shape.step_ns);
+  shape.stall_share = t.communication_share;
+  if (t.communication_share && t.straggler_wait_share)
+    shape.stall_share = *t.communication_share + *t.straggler_wait_share;
+  shape.stall_ns =
+      shape.stall_share && shape.step_ns ? Number(*shape.stall_share * *shape.step_ns) : shape.stall_share;
+  return shape;
+}
+
+std::string no_communication(const CaseResult& one) {
+  if (one.outcome != result::Outcome::kOk || one.training.empty()) return {};
+  const auto& t = one.training.front();
+  if (!t.ddp || one.benchmark.world_size < 2) return {};
+  if (t.collectives_per_step && *t.collectives_per_step > 0) return {};
+  return fmt::format("{}: no exchange of gradients was heard of among {} ranks, so sync stalls are not known",
+                     one.label, one.benchmark.world_size);
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "result/run_result.h"
+
+// Judges whether the findings about a training name what was injected into it on purpose.
+namespace paceline::analysis {
+
+struct SelfTestRow {
+  std::string case_id;
+  std::string injected;  // a slow rank 1 (slow=30ms:rank=1); nothing
+  std::string named;     // in the same words; nothing
+  bool right = false;
+};
+
+// A row for each case, in their order. Without a fault nobody may be accused; a case that failed is wrong.
+// `findings`: of the run.
+std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
+                                         const std::vector<result::Finding>& findings);
+
+}  // namespace paceline::analysis

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Words what keeps a training step from being shorter, the most expensive first.
+#include "analysis/bottlenecks.h"
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "report/bottlenecks.h"
+#include "report/case_cells.h"
+#include "report/subjects.h"
+
+namespace paceline::report {
+namespace {
+
+using analysis::Bottleneck;
+
+std::string cost_text(const Bottleneck& b) {
+  if (!b.cost_ns.value) return kNone;
+  const auto& low = b.cost_ns.ci_low;
+  const auto& high = b.cost_ns.ci_high;
+  const auto range = low && high ? fmt::format(" ({}–{})", format_ms(*low), format_ms(*high)) : "";
+  return format_ms(*b.cost_ns.value) + range;
+}
+
+// The findings about a case begin with its name.
+std::string without_label(const std::string& text, const CaseResult& one) {
+  return text.starts_with(one.label + ": ") ? text.substr(one.label.size() + 2) : text;
+}
+
+Table bottleneck_table(const CaseResult& one, const std::vector<Bottleneck>& found) {
+  Table table{.heads = {"", "bottleneck", "ms a step", "of the step", "evidence", "try"}, .numbers_from = 2};
+  table.numbers_to = 4;
+  for (const auto& b : found)
+    table.add(std::to_string(table.rows.size() + 1), without_label(b.finding.text, one), cost_text(b),
+              percent_or_none(b.share), b.finding.evidence, b.finding.advice);
+  return table;
+}
+
+bool is_trained(const CaseResult& one) {
+  return one.outcome == result::Outcome::kOk && !one.training.empty() &&
+         one.training.front().costs.step_ns.value;
+}
+
+Sections bottleneck_sections(std::span<const ReportRun> runs, Form form) {
+  if (form == Form::kTerminal) return {};
+  Sections sections;
+  for (const ReportCase& entry : cases_with(runs, is_trained)) {
+    auto table =
+        bottleneck_table(*entry.one, analysis::bottlenecks_of(*entry.one, findings_of(entry.run->result)));
+    if (table.rows.empty()) continue;
+    sections.push_back(
+        {.title = name_of(entry), .table = std::move(table), .paragraphs = {shape_text(*entry.one)}});
+  }
+  return sections;
+}
+
+}  // namespace
+
+std::string shape_text(const CaseResult& one) {
+  const auto s = analysis::shape_of(one);
+  if (!s.step_ns) return fmt::format("The step was not measured: {}.", s.step_ns.reason());
+  std::string text;
+  if (s.stall_share)
+    text = fmt::format(
+        "sync stalls {} of a step ({} of {} ms): exposed communication {}, waiting for late ranks {}; ",
+        format_percent(*s.stall_share), format_ms(*s.stall_ns), format_ms(*s.step_ns),
+        percent_or_none(s.communication_share), percent_or_none(s.straggler_wait_share));
+  else
+    text =
+        fmt::format("a step takes {} ms; sync stalls: {}; ", format_ms(*s.step_ns), s.stall_share.reason());
+  return text + fmt::format("overlap {}, input wait {}, host {}.", percent_or_none(s.overlap_ratio),
+                            percent_or_none(s.input_wait_share), percent_or_none(s.host_share));
+}
+
+std::string bottlenecks_text(const result::RunResult& run, std::string_view target) {
+  std::string text;
+  for (const CaseResult& one : run.cases) {
+    if (!is_trained(one)) continue;
+    text += fmt::format("\nbottlenecks of {}\n{}\n", one.label, shape_text(one));
+    const auto found = analysis::bottlenecks_of(one, run.findings, target);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& b = found[i];
+      text += fmt::format("{}  {}\n   costs {} ms of a step{}\n", i + 1, without_label(b.finding.text, one),
+                          cost_text(b), b.share ? fmt::format(", {}", format_percent(*b.share)) : "");
+      if (!b.finding.evidence.empty()) text += fmt::format("   evidence: {}\n", b.finding.evidence);
+      if (!b.finding.advice.empty()) text += fmt::format("   try: {}\n", b.finding.advice);
+    }
+    if (found.empty())
+      text += fmt::format("no bottleneck found{}\n", target == "all" ? "" : fmt::format(" of {}", target));
+  }
+  return text;
+}
+
+std::string self_test_text(const std::vector<analysis::SelfTestRow>& rows) {
+  std::string text = "\n";
+  std::size_t right = 0;
+  for (const auto& row : rows) {
+    right += row.right ? 1 : 0;
+    text +=
+        fmt::format("{}  injected: {}; named: {}\n", row.right ? "right" : "WRONG", row.injected, row.named);
+  }
+  return text + fmt::format("self-test: {} of {} right\n", right, rows.size());
+}
+
+constexpr Subject kBottlenecks{
+    .id = "bottlenecks", .heading = "Where a step loses time", .of_runs = bottleneck_sections};
+
+}  // namespace paceline::report

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/self_test.h"
+
+#include <gmock/gmock.h>
+
+#include "analysis/finding_table.h"
+#include "result/summarize_training.h"
+#include "support/simulated_training.h"
+
+namespace paceline::analysis {
+namespace {
+
+using result::OwnPart;
+using ::testing::HasSubstr;
+using testing::SimulatedTraining;
+
+void add_case(result::RunResult& run, const SimulatedTraining& world, const std::string& inject) {
+  auto& one = run.cases.emplace_back();
+  one.case_id = one.label = "case " + std::to_string(run.cases.size());
+  one.outcome = result::Outcome::kOk;
+  one.benchmark.kind = "training";
+  one.benchmark.world_size = world.ranks;
+  if (!inject.empty()) one.benchmark.params["inject"] = inject;
+  auto& t = one.training.emplace_back();
+  t.ddp = true;
+  result::summarize_training(t, testing::simulate(world).ranks, 8);
+}
+
+// 20 recorded timelines: four of each cause, and four clean ones.
+TEST(SelfTest, TwentyTimelinesAreNamed) {
+  result::RunResult run;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const SimulatedTraining clean{.ranks = 2 + static_cast<std::int64_t>(seed), .gb_per_s = 10, .seed = seed};
+    SimulatedTraining slow = clean, neighbour = clean, loader = clean, link = clean;
+    slow.delays = {{.rank = 1, .where = OwnPart::kHost, .ms = 30}};
+    neighbour.delays = {{.rank = 1, .where = OwnPart::kForward, .ms = 20},
+                        {.rank = 1, .where = OwnPart::kBackward, .ms = 40}};
+    loader.delays = {{.where = OwnPart::kDataWait, .ms = 30}};
+    link.alpha_ms = 20;
+    add_case(run, clean, "");
+    add_case(run, slow, "slow=30ms:rank=1");
+    add_case(run, neighbour, "throttle:rank=1");
+    add_case(run, loader, "slow_load=30ms");
+    add_case(run, link, "slow_link=20ms");
+  }
+  const auto rows = judge_self_test(run, find_all(run));
+  ASSERT_EQ(rows.size(), 20U);
+  for (const auto& row : rows)
+    EXPECT_TRUE(row.right) << row.case_id << ": " << row.injected << ": " << row.named;
+}
+
+TEST(SelfTest, WhatIsNotNamedIsWrong) {
+  result::RunResult run;
+  add_case(run, {.gb_per_s = 10}, "slow=30ms:rank=1");
+  add_case(run, {.gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}},
+           "slow=30ms:rank=1");
+  add_case(run, {.gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}}, "");
+  add_case(run, {.gb_per_s = 10}, "slow_load=5ms");
+  run.cases[3].outcome = result::Outcome::kFailed;
+  run.cases[3].reason = "it crashed";
+  const auto rows = judge_self_test(run, find_all(run));
+  for (const auto& row : rows) EXPECT_FALSE(row.right) << row.case_id;
+  EXPECT_EQ(rows[0].named, "nothing");
+  EXPECT_EQ(rows[1].named, "a late rank (rank 2)");
+  EXPECT_THAT(rows[3].named, HasSubstr("it crashed"));
+}
+
+}  // namespace
+}  // namespace paceline::analysis
