@@ -8,5 +8,6 @@
 
 from paceline_results.frames import cases, epochs, samples, scaling, steps
 from paceline_results.runs import Run, find_runs, read_run
+from paceline_results.step_file import read_step_file
 
-__all__ = ["Run", "cases", "epochs", "find_runs", "read_run", "samples", "scaling", "steps"]
+__all__ = ["Run", "cases", "epochs", "find_runs", "read_run", "read_step_file", "samples", "scaling", "steps"]

@@ -5,6 +5,8 @@ import json
 
 import pandas as pd
 
+from paceline_results.step_file import read_step_file
+
 # Columns that tell cases apart which differ in the number of ranks only.
 SAME_WORK = ["run_id", "kind", "model", "engine", "precision", "layout", "batch", "threads", "params"]
 
@@ -49,8 +51,14 @@ def samples(run, case_id):
 
 
 def steps(run, case_id):
-    """Every step of every rank of a training case (rank<k>.jsonl); empty where there are none."""
-    return _json_lines(sorted(run.case_folder(case_id).glob("rank*.jsonl")))
+    """Every step of every rank of a training case: from rank<k>.jsonl or, where there are too many for text, from the step files of its
+    passes; empty where there are none. Buckets of a step are a list in one column there, and columns bucket<i>_<what> here."""
+    folder = run.case_folder(case_id)
+    texts = sorted(folder.glob("rank*.jsonl"))
+    if texts:
+        return _json_lines(texts)
+    files = sorted(folder.glob("passes/*.steps.bin"))
+    return pd.concat([read_step_file(file) for file in files], ignore_index=True) if files else pd.DataFrame()
 
 
 def epochs(run, case_id):

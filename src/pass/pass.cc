@@ -110,7 +110,7 @@ PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugin_fi
                 batch_dimensions, input_files, batch, samples, reference_file, dump_folder, reference_name,
                 tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback, load, pin_cpus,
                 export_to, quantise_to, build_to, inputs_to, expected_to, profile_inferences, sleep_ns, ranks,
-                collective, train);
+                collective, train, table_file);
 
 nlohmann::json to_json(const PassSpec& spec) {
   return result::Writer::write(spec);

@@ -114,6 +114,7 @@ struct PassSpec {
   RankSpec ranks;              // of a pass by ranks
   CollectiveSpec collective;   // of a collective pass
   TrainSpec train;             // of a train pass
+  std::string table_file;      // where rank 0 writes tables that are too large for records; empty: nowhere
 };
 
 nlohmann::json to_json(const PassSpec& spec);

@@ -12,6 +12,10 @@
 #include "base/error.h"
 #include "result/case_fields.h"
 
+namespace paceline::result {
+PACELINE_FIELDS(StepFileMark, bytes, crc32);
+}
+
 namespace paceline::pass {
 using Json = nlohmann::json;
 using result::Reader;
@@ -168,6 +172,7 @@ const std::map<std::string, Apply>& appliers() {
          read(j, "source", r.layers_source);
          read(j, "inferences", r.layers_inferences);
        }},
+      {"step_file", [](PassReport& r, const Json& j) { read(j, "mark", r.step_file.emplace()); }},
       {"rank_steps",
        [](PassReport& r, const Json& j) {
          r.rank_steps.clear();
@@ -322,6 +327,9 @@ Json layers_record(const std::vector<result::LayerRow>& layers, const std::strin
                    std::int64_t inferences) {
   return {
       {"type", "layers"}, {"layers", Writer::write(layers)}, {"source", source}, {"inferences", inferences}};
+}
+Json step_file_record(const result::StepFileMark& mark) {
+  return record("step_file", "mark", Writer::write(mark));
 }
 Json rank_steps_record(const std::vector<std::string>& tables) {
   Json all = Json::array();

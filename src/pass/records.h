@@ -9,8 +9,8 @@
 #include "plugin/capability.h"
 #include "result/case_result.h"
 #include "result/collective_times.h"
-#include "result/rank_steps.h"
 #include "result/samples.h"
+#include "result/step_file.h"
 
 // What a worker says while it works. Each record is one JSON object, tagged with pass kind, rank and
 // repetition.
@@ -70,6 +70,7 @@ struct PassReport {
   std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
+  std::optional<result::StepFileMark> step_file;          // train: of the file that holds rank_steps
   std::vector<result::RankSteps> rank_steps;              // train: every rank's, in the order of ranks
   std::optional<result::ProfiledSteps> profiled_steps;    // train_profile
   std::vector<result::CollectiveTimes> collective_times;  // collective: every size, out of place and in place
@@ -110,7 +111,10 @@ nlohmann::json inputs_record(std::int64_t samples_given);
 nlohmann::json prepared_record(const PreparedFile& prepared);
 nlohmann::json layers_record(const std::vector<result::LayerRow>& layers, const std::string& source,
                              std::int64_t inferences);
-// `tables`: rank_steps_text() of each rank, in the order of ranks.
+// The steps of all ranks are in the pass's table file.
+nlohmann::json step_file_record(const result::StepFileMark& mark);
+// In place of a file, as versions before step files wrote it. `tables`: rank_steps_text() of each rank, in
+// the order of ranks.
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 // The times of one size on one rank, as they travel to rank 0; and of all ranks together, in their order.
 std::string collective_times_text(const result::CollectiveTimes& of_one_rank);

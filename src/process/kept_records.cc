@@ -47,21 +47,44 @@ std::string problem_of(const Parts& parts, const fs::path& file, const std::stri
   return {};
 }
 
-pass::PassReport report_of(std::string_view records) {
+pass::PassReport report_of(std::string_view records, const fs::path& table) {
   pass::PassReport report;
   for (const auto& line : split(std::string(records), '\n'))
     if (!line.empty()) pass::apply_record(report, Json::parse(line, nullptr, false));
   if (!report.done) throw Error(ErrorCode::kData, "the pass did not end");
+  read_tables(report, table);
   return report;
 }
 
 }  // namespace
 
+fs::path table_of(const fs::path& records) {
+  return fs::path(records).replace_extension(".steps.bin");
+}
+
+fs::path unfinished_table_of(const fs::path& records) {
+  return table_of(records).string() + ".part";
+}
+
+void read_tables(pass::PassReport& report, const fs::path& table) {
+  if (!report.step_file) return;
+  auto steps = result::read_step_file(table);
+  if (steps.mark != *report.step_file)
+    throw Error(ErrorCode::kData,
+                fmt::format("the step file '{}' is another one than its pass has written", table.string()));
+  report.rank_steps = std::move(steps.ranks);
+}
+
 void set_file_aside(const fs::path& file) {
   if (!fs::exists(file)) return;
+  const auto aside = [](const fs::path& from, int number) {
+    return fs::path(fmt::format("{}.{}", from.string(), number));
+  };
   int number = 1;
-  while (fs::exists(fmt::format("{}.{}", file.string(), number))) ++number;
-  fs::rename(file, fmt::format("{}.{}", file.string(), number));
+  while (fs::exists(aside(file, number))) ++number;
+  fs::rename(file, aside(file, number));
+  std::error_code error;
+  fs::rename(table_of(file), aside(table_of(file), number), error);  // most passes have none
 }
 
 void keep_records(const fs::path& file, const std::string& records, const std::string& case_id) {
@@ -80,7 +103,7 @@ KeptRecords read_kept_records(const fs::path& file, const std::string& case_id) 
     const auto text = read_file(file);
     const auto parts = parts_of(text);
     if (auto problem = problem_of(parts, file, case_id); !problem.empty()) return {{}, problem};
-    return {report_of(parts.records), {}};
+    return {report_of(parts.records, table_of(file)), {}};
   } catch (const Error& e) {
     return {{}, e.what()};
   }

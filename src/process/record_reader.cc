@@ -48,7 +48,9 @@ bool RecordReader::drain(int fd) {
 void RecordReader::commit() const {
   // Training that had nothing left to time takes the place of no measurement.
   const bool measured = report_.trained.empty() || !fs::exists(file_);
-  if (!file_.empty() && measured) keep_records(file_, kept_, case_id_);
+  if (file_.empty() || !measured) return;
+  keep_records(file_, kept_, case_id_);
+  if (report_.step_file) fs::rename(unfinished_table_of(file_), table_of(file_));
 }
 
 void RecordReader::take(std::string_view line) {

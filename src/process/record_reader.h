@@ -22,6 +22,7 @@ class RecordReader {
   // Takes whatever is in a pipe that does not block. False at the end of the stream.
   bool drain(int fd);
   void commit() const;  // the stream is complete: its file is written
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   [[nodiscard]] pass::PassReport& report() { return report_; }
 
  private:

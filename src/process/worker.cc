@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/error.h"
+#include "process/kept_records.h"
 #include "process/running_worker.h"
 
 namespace paceline::process {
@@ -36,6 +38,16 @@ void watch(RunningWorker& worker, double timeout_s, const std::atomic<bool>& int
   }
 }
 
+// Why the tables of a pass cannot be read; nullopt: they can, or there are none.
+std::optional<Verdict> read_tables_of(const RecordReader& reader, pass::PassReport& report) {
+  try {
+    read_tables(report, unfinished_table_of(reader.file()));
+    return std::nullopt;
+  } catch (const Error& e) {
+    return Verdict{"io", e.what()};
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> worker_environment(const WorkerRequest& request) {
@@ -52,10 +64,12 @@ std::map<std::string, std::string> worker_environment(const WorkerRequest& reque
 WorkerOutcome worker_outcome(const RecordReader& reader, pass::PassReport& report,
                              const std::optional<Verdict>& verdict) {
   WorkerOutcome outcome;
-  outcome.ok = !verdict;
-  if (verdict) {
-    outcome.reason_code = verdict->code;
-    outcome.reason = verdict->reason;
+  const auto unread = read_tables_of(reader, report);
+  const auto& failed = verdict ? verdict : unread;
+  outcome.ok = !failed;
+  if (failed) {
+    outcome.reason_code = failed->code;
+    outcome.reason = failed->reason;
   } else {
     reader.commit();
   }

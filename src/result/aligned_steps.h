@@ -15,11 +15,14 @@ namespace paceline::result {
 // The same step on every rank, in rank order.
 using StepAcross = std::vector<const StepRow*>;
 
-// The tables in rank order, their rows in step order.
-std::vector<RankSteps> in_order(std::vector<RankSteps> ranks);
+// The tables in the order of their ranks. `ranks` outlives what is returned.
+std::vector<const RankSteps*> by_rank(const std::vector<RankSteps>& ranks);
 
-// `ranks` are in order and outlive what is returned. Throws Error(kData) when there is no step, when a rank
-// lacks a step or has it twice, and when ranks disagree about its phase.
+// Throws Error(kData) naming the ranks of a world that sent no table, or more than one.
+void require_ranks(const std::vector<RankSteps>& ranks, std::int64_t world);
+
+// The steps in their order. `ranks` outlives what is returned. Throws Error(kData) when there is no step,
+// when ranks lack steps or have them twice, naming ranks and steps, and when ranks disagree about a phase.
 std::vector<StepAcross> aligned(const std::vector<RankSteps>& ranks);
 std::vector<StepAcross> timed_only(std::vector<StepAcross> steps);
 

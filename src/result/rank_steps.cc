@@ -10,10 +10,28 @@ struct EnumNames<StepPhase> {
   static constexpr std::array<std::pair<StepPhase, std::string_view>, 3> kValue{
       {{StepPhase::kWarmup, "warmup"}, {StepPhase::kTimed, "timed"}, {StepPhase::kAfter, "after"}}};
 };
-PACELINE_FIELDS(BucketTimes, bytes, launch_ns, finish_ns);
-PACELINE_FIELDS(StepRow, step, epoch, phase, start_ns, step_ns, data_wait_ns, input_ns, forward_ns,
-                backward_ns, exposed_ns, optimizer_ns, loss, correct, judged, learning_rate, skipped,
-                buckets);
+// Rows hold plain optional numbers, because there are millions of them; files have a reason beside a null.
+template <class A, typename T>
+void optional_field(A& a, const char* name, std::optional<T>& value, const char* reason) {
+  Maybe<T> maybe(value, reason);
+  a(name, maybe);
+  value = maybe.value();
+}
+template <class A>
+void fields(A& a, BucketTimes& t) {
+  a("bytes", t.bytes), a("launch_ns", t.launch_ns);
+  optional_field(a, "finish_ns", t.finish_ns, kEndUnheard);
+}
+template <class A>
+void fields(A& a, StepRow& t) {
+  a("step", t.step), a("epoch", t.epoch), a("phase", t.phase), a("start_ns", t.start_ns);
+  a("step_ns", t.step_ns), a("data_wait_ns", t.data_wait_ns), a("input_ns", t.input_ns);
+  a("forward_ns", t.forward_ns), a("backward_ns", t.backward_ns), a("exposed_ns", t.exposed_ns);
+  a("optimizer_ns", t.optimizer_ns);
+  optional_field(a, "loss", t.loss, "not_finite");
+  a("correct", t.correct), a("judged", t.judged), a("learning_rate", t.learning_rate);
+  a("skipped", t.skipped), a("buckets", t.buckets);
+}
 template <class A>
 void fields(A& a, HeldOutFigures& t) {
   a("epoch", t.epoch), a("eval_samples", t.samples), a("eval_loss", t.loss), a("eval_accuracy", t.accuracy);

@@ -2,13 +2,17 @@
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "result/training.h"
 
-// What one rank measured, step by step: raw data, stored as rank<k>.jsonl.
+// What one rank measured, step by step: raw data, stored in a step file (step_file.h) and, of small runs, as
+// rank<k>.jsonl.
 namespace paceline::result {
+
+inline constexpr const char* kEndUnheard = "its end was not heard of within the step";
 
 enum class StepPhase { kWarmup, kTimed, kAfter };  // kAfter: steps that finish an epoch, in no statistic
 
@@ -16,7 +20,7 @@ enum class StepPhase { kWarmup, kTimed, kAfter };  // kAfter: steps that finish 
 struct BucketTimes {
   std::int64_t bytes = 0;
   std::int64_t launch_ns = 0;
-  Count finish_ns = Count::missing("its end was not heard of within the step");
+  std::optional<std::int64_t> finish_ns{};  // missing: kEndUnheard
 };
 
 // One optimizer step of one rank. step_ns lasts from taking the batch to the end of the optimizer.
@@ -28,8 +32,8 @@ struct StepRow {
   std::int64_t step_ns = 0;
   std::int64_t data_wait_ns = 0, input_ns = 0, forward_ns = 0, backward_ns = 0, exposed_ns = 0,
                optimizer_ns = 0;
-  Number loss;               // mean over the rank's samples
-  std::int64_t correct = 0;  // correct first answers among `judged`
+  std::optional<double> loss{};  // mean over the rank's samples; missing: not finite
+  std::int64_t correct = 0;      // correct first answers among `judged`
   std::int64_t judged = 0;
   double learning_rate = 0;
   bool skipped = false;                // by the GradScaler
@@ -55,8 +59,8 @@ struct RankSteps {
   std::vector<HeldOutFigures> held_out{};  // in the table of rank 0 only
 };
 
-// The form (one line of text) in which tables travel between ranks and to the coordinator. Throws
-// Error(kData).
+// The same as one line of JSON. Tables without rows travel so between ranks, and records of versions before
+// step files hold whole ones. Throws Error(kData).
 std::string rank_steps_text(const RankSteps& table);
 RankSteps rank_steps_from_json(const nlohmann::json& json);
 

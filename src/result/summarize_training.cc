@@ -58,9 +58,12 @@ RankFigures figures_of(const RankSteps& table, std::size_t at, const std::vector
         median_over(timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->*part.row); });
   figures.compute_ns =
       median_over(timed, [&](const StepAcross& step) { return static_cast<double>(step[at]->compute_ns()); });
-  figures.slowest_steps = std::count_if(
-      timed.begin(), timed.end(), [&](const StepAcross& step) { return slowest(step, compute_of) == at; });
   return figures;
+}
+
+void count_slowest_steps(std::vector<RankFigures>& ranks, const std::vector<StepAcross>& timed) {
+  for (auto& rank : ranks) rank.slowest_steps = 0;
+  for (const auto& step : timed) ++ranks[slowest(step, compute_of)].slowest_steps;
 }
 
 double lateness(const StepAcross& step) {
@@ -148,11 +151,11 @@ void add_held_out(std::vector<EpochFigures>& epochs, const std::vector<HeldOutFi
     }
 }
 
-Number loader_rate(const std::vector<RankSteps>& ranks) {
+Number loader_rate(const std::vector<const RankSteps*>& ranks) {
   double sum = 0;
-  for (const auto& table : ranks) {
-    if (!table.loader_samples_per_s) return table.loader_samples_per_s;
-    sum += *table.loader_samples_per_s;
+  for (const RankSteps* table : ranks) {
+    if (!table->loader_samples_per_s) return table->loader_samples_per_s;
+    sum += *table->loader_samples_per_s;
   }
   return sum;
 }
@@ -227,12 +230,14 @@ StepCosts costs_of_all(const std::vector<const Training*>& all) {
 
 }  // namespace
 
-void summarize_training(Training& training, std::vector<RankSteps> ranks, std::int64_t samples_per_step) {
-  ranks = in_order(std::move(ranks));
-  const auto steps = aligned(ranks);
+void summarize_training(Training& training, const std::vector<RankSteps>& tables,
+                        std::int64_t samples_per_step) {
+  const auto steps = aligned(tables);
+  const auto ranks = by_rank(tables);
   const auto timed = timed_only(steps);
   training.ranks.clear();
-  for (std::size_t i = 0; i < ranks.size(); ++i) training.ranks.push_back(figures_of(ranks[i], i, timed));
+  for (std::size_t i = 0; i < ranks.size(); ++i) training.ranks.push_back(figures_of(*ranks[i], i, timed));
+  count_slowest_steps(training.ranks, timed);
   training.parts = mean_parts(timed);
   set_shares(training, shares_of(training, timed));
   training.buckets = bucket_figures(timed);
@@ -240,7 +245,7 @@ void summarize_training(Training& training, std::vector<RankSteps> ranks, std::i
   fill_communication(training, timed);
   fill_costs(training, steps);
   fill_course(training, steps, samples_per_step);
-  add_held_out(training.epochs, ranks.front().held_out);
+  add_held_out(training.epochs, ranks.front()->held_out);
 }
 
 std::vector<Training> combined_training(const std::vector<Repetition>& repetitions) {

@@ -13,7 +13,8 @@ namespace paceline::result {
 // `training` holds what only a worker knows (backend, launcher, ddp, parameters, sizes of buckets,
 // fingerprint, checkpoints); everything that follows from the steps is filled in. samples_per_step is that of
 // all ranks. Throws Error(kData) when the tables do not fit together (aligned_steps.h).
-void summarize_training(Training& training, std::vector<RankSteps> ranks, std::int64_t samples_per_step);
+void summarize_training(Training& training, const std::vector<RankSteps>& ranks,
+                        std::int64_t samples_per_step);
 
 // Combines the repetitions of a case: the last one, with medians of the figures of speed.
 std::vector<Training> combined_training(const std::vector<Repetition>& repetitions);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "process/kept_records.h"
 #include "run/case/kind_rules.h"
@@ -78,7 +79,8 @@ bool take_over_check(CaseRun& c, KindInRun& kind, RunObserver& observer) {
 
 void take_over_repetitions(CaseRun& c, RunObserver& observer) {
   for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
-    if (const auto report = fitting_records(c, PassKind::kTimed, r, observer)) apply_repetition(c, *report);
+    if (auto report = fitting_records(c, PassKind::kTimed, r, observer))
+      apply_repetition(c, std::move(*report));
 }
 
 void take_over_extras(const RunSetup& setup, CaseRun& c) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -65,14 +66,14 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
   pass.repetition = repetition;
   use_model_file(c, pass);
   observer_.pass_begins(info);
-  const auto outcome = runner_.run_kept(c, pass, number);
+  auto outcome = runner_.run_kept(c, pass, number);
   if (outcome.ok) {
-    auto report = outcome.report;
-    report.repetition.index = repetition;
+    outcome.report.repetition.index = repetition;
     const bool again = c.again.contains(repetition);
-    apply_repetition(c, report);
-    if (again && !report.trained.empty())
-      observer_.warning(fmt::format("{}: {}; its earlier result is kept", c.result.label, report.trained));
+    const auto trained = outcome.report.trained;
+    apply_repetition(c, std::move(outcome.report));
+    if (again && !trained.empty())
+      observer_.warning(fmt::format("{}: {}; its earlier result is kept", c.result.label, trained));
   } else {
     const auto kept = keep_steps(c, repetition, outcome);
     if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason + (kept.empty() ? "" : "; " + kept));

@@ -11,7 +11,7 @@
 #include "base/ask_until.h"
 #include "base/npy.h"
 #include "process/pass_executor.h"
-#include "result/rank_steps.h"
+#include "support/step_files.h"
 
 namespace paceline::testing {
 
@@ -55,8 +55,8 @@ inline Played plays_check() {
 }
 
 // Every rank does the same `steps` of 10 ms, of which the first is warm-up.
-inline Played plays_steps(const pass::PassSpec& spec, std::int64_t steps = 11) {
-  std::vector<std::string> tables;
+inline std::vector<result::RankSteps> equal_steps(const pass::PassSpec& spec, std::int64_t steps = 11) {
+  std::vector<result::RankSteps> tables;
   for (std::int64_t rank = 0; rank < spec.world_size; ++rank) {
     result::RankSteps table;
     table.rank.rank = rank;
@@ -69,12 +69,29 @@ inline Played plays_steps(const pass::PassSpec& spec, std::int64_t steps = 11) {
       row.loss = 1;
       table.rows.push_back(row);
     }
-    tables.push_back(result::rank_steps_text(table));
+    tables.push_back(std::move(table));
   }
+  return tables;
+}
+
+// The tables as a worker leaves them: in a step file, which has a place where the pass's records are kept.
+inline nlohmann::json steps_record(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
+  if (!spec.table_file.empty())
+    return pass::step_file_record(write_step_file(spec.table_file, tables, spec.repetition));
+  std::vector<std::string> texts;
+  for (const auto& table : tables) texts.push_back(result::rank_steps_text(table));
+  return pass::rank_steps_record(texts);
+}
+
+inline Played plays_tables(const pass::PassSpec& spec, const std::vector<result::RankSteps>& tables) {
   result::Repetition repetition;
   repetition.index = spec.repetition;
   repetition.training.emplace_back();
-  return {{pass::repetition_record(repetition), pass::rank_steps_record(tables)}, {}};
+  return {{pass::repetition_record(repetition), steps_record(spec, tables)}, {}};
+}
+
+inline Played plays_steps(const pass::PassSpec& spec, std::int64_t steps = 11) {
+  return plays_tables(spec, equal_steps(spec, steps));
 }
 
 // The inputs as files with nothing in them but a shape.

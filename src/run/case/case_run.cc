@@ -140,7 +140,7 @@ void use_model_file(const CaseRun& run, pass::PassSpec& pass) {
   pass.model.file = run.model_file;
 }
 
-void apply_repetition(CaseRun& run, const pass::PassReport& report) {
+void apply_repetition(CaseRun& run, pass::PassReport report) {
   run.again.erase(report.repetition.index);
   if (!report.trained.empty()) return apply_trained(run, report);
   result::Repetition repetition = report.repetition;

@@ -24,7 +24,7 @@ struct CaseRun {
   std::filesystem::path dir;
   result::CaseResult result;
   std::vector<result::Sample> samples;
-  std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // of training, by repetition
+  std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // written as text, by repetition
   result::TimesOfRepetitions collective_times;                        // of collectives
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
@@ -56,7 +56,7 @@ void use_model_file(const CaseRun& run, pass::PassSpec& pass);
 
 // Adds a finished repetition and recomputes every statistic; a report that does not fit together ends the
 // case.
-void apply_repetition(CaseRun& run, const pass::PassReport& report);
+void apply_repetition(CaseRun& run, pass::PassReport report);
 void resummarize(CaseRun& run);
 
 }  // namespace paceline::run

@@ -38,10 +38,10 @@ class KindRules {
   // Where the ranks of a case run; of a kind that has ranks.
   [[nodiscard]] virtual RankHome rank_home(const config::Case&, const EngineDirectory&) const { return {}; }
 
-  // Completes the figures of a repetition from what its pass reported, and returns its samples. Throws
-  // Error(kData) where the report does not fit together.
+  // Completes the figures of a repetition from what its pass reported, and returns its samples. May take
+  // tables out of the report. Throws Error(kData) where the report does not fit together.
   virtual std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
-                                           const pass::PassReport& report) const = 0;
+                                           pass::PassReport& report) const = 0;
   // Adds figures of this kind after the samples of all repetitions have been summarised.
   virtual void summarize(CaseRun&) const {}
   // Writes the files that only cases of this kind have.

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "process/kept_records.h"
 #include "run/case/kind_rules.h"
 
 namespace paceline::run {
@@ -20,6 +21,7 @@ process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSp
                                             std::size_t number) const {
   auto request = request_of(c, pass, number);
   request.record_file = c.record_file(pass.kind, pass.repetition);
+  request.spec.table_file = process::unfinished_table_of(request.record_file);
   return start(request);
 }
 

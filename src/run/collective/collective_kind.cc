@@ -47,7 +47,7 @@ class CollectiveRules : public KindRules {
                           [](const pass::RankSpec& ranks) { return ranks.backend; });
   }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
-                                   const pass::PassReport& report) const override {
+                                   pass::PassReport& report) const override {
     run.collective_times[repetition.index] = report.collective_times;
     return result::largest_size_samples(report.collective_times, static_cast<std::int32_t>(repetition.index));
   }

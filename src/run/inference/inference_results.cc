@@ -68,7 +68,7 @@ class InferenceRules : public KindRules {
   }
   [[nodiscard]] double timeout_s(const config::Case& c) const override { return timeout_of(c); }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
-                                   const pass::PassReport& report) const override {
+                                   pass::PassReport& report) const override {
     // The check pass measured them.
     repetition.memory.tensor_peak_bytes = run.result.memory.tensor_peak_bytes;
     repetition.memory.reserved_peak_bytes = run.result.memory.reserved_peak_bytes;

@@ -13,8 +13,7 @@ class SleepRules : public KindRules {
  public:
   [[nodiscard]] double items_per_iteration(const config::Case&) const override { return 1; }
   [[nodiscard]] std::string item(const config::Case&) const override { return "sleeps"; }
-  std::vector<result::Sample> take(CaseRun&, result::Repetition&,
-                                   const pass::PassReport& report) const override {
+  std::vector<result::Sample> take(CaseRun&, result::Repetition&, pass::PassReport& report) const override {
     return report.samples;
   }
 };

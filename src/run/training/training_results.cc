@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "process/kept_records.h"
 #include "result/aligned_steps.h"
 #include "result/summarize_training.h"
 #include "result/training_course.h"
@@ -16,14 +17,34 @@
 namespace paceline::run {
 namespace {
 
+constexpr std::size_t kMostTextRows = 100'000;  // 50 MB of text
+
+bool fits_text(const std::vector<result::RankSteps>& ranks) {
+  std::size_t rows = 0;
+  for (const auto& table : ranks) rows += table.rows.size();
+  return rows <= kMostTextRows;
+}
+
+bool writes_text(const CaseRun& run) {
+  return run.definition.settings.flag("benchmark.log_step_times");
+}
+
 // The step tables of the ranks become figures of the repetition, and its samples.
 std::vector<result::Sample> take_steps(CaseRun& run, result::Repetition& repetition,
-                                       const pass::PassReport& report) {
+                                       pass::PassReport& report) {
   if (repetition.training.empty()) repetition.training.emplace_back();
-  result::summarize_training(repetition.training.front(), report.rank_steps,
-                             samples_per_step(run.definition));
-  run.rank_steps[repetition.index] = report.rank_steps;
-  return result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
+  auto& training = repetition.training.front();
+  result::require_ranks(report.rank_steps, run.definition.settings.integer("ranks"));
+  result::summarize_training(training, report.rank_steps, samples_per_step(run.definition));
+  auto samples = result::step_samples(report.rank_steps, static_cast<std::int32_t>(repetition.index));
+  if (!fits_text(report.rank_steps))
+    training.notes.push_back(fmt::format(
+        "rank<k>.jsonl are written up to {} steps of all ranks: passes/timed-<repetition>.steps.bin has "
+        "them all",
+        kMostTextRows));
+  else if (writes_text(run))
+    run.rank_steps[repetition.index] = std::move(report.rank_steps);
+  return samples;
 }
 
 void write_rank_files(const CaseRun& run) {
@@ -31,9 +52,7 @@ void write_rank_files(const CaseRun& run) {
   for (const auto& [repetition, tables] : run.rank_steps)
     for (const auto& table : tables)
       ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !run.measured(repetition));
-  if (run.definition.settings.flag("benchmark.log_step_times"))
-    for (const auto& [rank, text] : ranks)
-      write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
+  for (const auto& [rank, text] : ranks) write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
   std::string epochs;
   for (const auto& r : run.result.repetitions)
     for (const auto& training : r.training) epochs += result::epochs_jsonl(training.epochs, r.index);
@@ -50,19 +69,30 @@ void summarize_training_case(CaseRun& run) {
   }
 }
 
+// Under a name of its own, so that the repetition can be measured anew. The name within the case's folder.
+std::string keep_interrupted_table(const std::filesystem::path& records) {
+  const auto kept = process::table_of(records.parent_path() / ("interrupted-" + records.filename().string()));
+  std::error_code error;
+  std::filesystem::rename(process::unfinished_table_of(records), kept, error);
+  return "passes/" + kept.filename().string();
+}
+
 std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const pass::PassReport& report) {
   if (report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return {};
-  if (!run.definition.settings.flag("benchmark.log_step_times"))
-    return "its steps are not kept (benchmark.log_step_times: false)";
-  run.rank_steps[repetition] = report.rank_steps;
-  write_rank_files(run);
+  if (!writes_text(run)) return "its steps are not kept (benchmark.log_step_times: false)";
+  std::string where = "rank<k>.jsonl";
+  if (fits_text(report.rank_steps)) {
+    run.rank_steps[repetition] = report.rank_steps;
+    write_rank_files(run);
+  } else {
+    where = keep_interrupted_table(run.record_file(pass::PassKind::kTrain, repetition));
+  }
   const auto& rows = report.rank_steps.front().rows;
   const auto timed = std::count_if(rows.begin(), rows.end(), [](const result::StepRow& row) {
     return row.phase == result::StepPhase::kTimed;
   });
-  run.interrupted =
-      fmt::format("its steps up to {}, of which {} are timed, are in rank<k>.jsonl and in no statistic",
-                  rows.back().step, timed);
+  run.interrupted = fmt::format("its steps up to {}, of which {} are timed, are in {} and in no statistic",
+                                rows.back().step, timed, where);
   return run.interrupted;
 }
 
@@ -81,7 +111,7 @@ class TrainingRules : public KindRules {
   }
   [[nodiscard]] result::Flops flops(const config::Case& c) const override { return training_flops(c); }
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
-                                   const pass::PassReport& report) const override {
+                                   pass::PassReport& report) const override {
     return take_steps(run, repetition, report);
   }
   void summarize(CaseRun& run) const override { summarize_training_case(run); }

@@ -9,6 +9,7 @@
 #include "host/affinity.h"
 #include "host/memory.h"
 #include "host/system_files.h"
+#include "workload/training/step_collection.h"
 
 namespace paceline::workload {
 
@@ -26,12 +27,12 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
 }
 
 void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
-                const std::vector<result::HeldOutFigures>& held_out) {
+                const std::vector<result::HeldOutFigures>& held_out, bool interrupted) {
   auto steps = steps_of(rank, std::move(rows));
-  steps.held_out = held_out;
-  const auto mine = result::rank_steps_text(steps);
-  const auto tables = rank.group() ? rank.group()->gather(mine) : std::vector{mine};
-  if (rank.leads()) rank.sink().emit(pass::rank_steps_record(tables));
+  if (rank.leads()) steps.held_out = held_out;
+  const auto mark =
+      collect_steps(rank.group(), steps, {rank.spec().repetition, interrupted}, rank.spec().table_file);
+  if (mark) rank.sink().emit(pass::step_file_record(*mark));
 }
 
 result::Training known_here(TrainingRank& rank) {

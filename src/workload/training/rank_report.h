@@ -16,7 +16,7 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
 
 // Rank 0 reports the steps of all ranks and the figures of held-out data. A collective.
 void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
-                const std::vector<result::HeldOutFigures>& held_out);
+                const std::vector<result::HeldOutFigures>& held_out, bool interrupted);
 
 // What only a worker knows about a training: backend, parameters, buckets, fingerprint.
 result::Training known_here(TrainingRank& rank);

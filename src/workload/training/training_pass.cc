@@ -259,7 +259,7 @@ void TrainingPass::compare_parameters() {
 void TrainingPass::tell_interrupted() {
   sink_.phase("report");
   sink_.emit(pass::interrupted_record(interrupt_.load()));
-  tell_steps(rank_, std::move(rows_), evaluation_->figures());
+  tell_steps(rank_, std::move(rows_), evaluation_->figures(), /*interrupted=*/true);
 }
 
 void TrainingPass::report() {
@@ -269,7 +269,7 @@ void TrainingPass::report() {
   if (const auto peak = rank_.trainer().info().peak_tensor_bytes) r.memory.tensor_peak_bytes = *peak;
   r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), timed_ns_);
   const auto checkpoints = checkpoints_->figures();
-  tell_steps(rank_, std::move(rows_), evaluation_->figures());
+  tell_steps(rank_, std::move(rows_), evaluation_->figures(), /*interrupted=*/false);
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = {known_here(rank_)};

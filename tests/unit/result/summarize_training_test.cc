@@ -127,6 +127,15 @@ TEST(SummarizeTraining, StepsThatDoNotFitTogetherAreRefused) {
   auto first_lacks = one_slow();
   first_lacks[0].rows.pop_back();
   expect_refused(first_lacks, "rank 0 lacks step 31");
+  auto several = one_slow();
+  several[1].rows.erase(several[1].rows.begin() + 5, several[1].rows.begin() + 8);
+  several[1].rows.erase(several[1].rows.begin() + 9);
+  several[3].rows.clear();
+  expect_refused(several, "rank 1 lacks steps 5 to 7, 12; rank 3 lacks steps 0 to 31;");
+  std::vector<RankSteps> many;
+  for (std::int64_t rank = 0; rank < 12; ++rank) many.push_back(table(rank));
+  for (std::size_t rank = 2; rank < 12; ++rank) many[rank].rows.pop_back();
+  expect_refused(many, "rank 6 lacks step 31 and 5 more ranks;");
   auto twice = one_slow();
   twice[3].rows[8].step = 7;
   expect_refused(twice, "rank 3 has two rows of step 7");
@@ -134,6 +143,22 @@ TEST(SummarizeTraining, StepsThatDoNotFitTogetherAreRefused) {
   phases[2].rows[4].phase = StepPhase::kWarmup;
   expect_refused(phases, "rank 2 counts differently step 4");
   expect_refused({}, "without a single step");
+}
+
+TEST(SummarizeTraining, RanksOfAWorldThatAreNotThereAreNamed) {
+  const auto words_of = [](const std::vector<RankSteps>& ranks, std::int64_t world) {
+    try {
+      require_ranks(ranks, world);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(words_of({table(1), table(0)}, 2), "");
+  const auto words = words_of({table(1), table(1), table(7)}, 3);
+  for (const auto* part :
+       {"rank 0 sent no steps", "rank 1 sent its steps twice", "rank 2 sent no steps", "rank 7 is none of 3"})
+    EXPECT_NE(words.find(part), std::string::npos) << words;
 }
 
 TEST(SummarizeTraining, PartsAreMediansOfTheMeanOverRanks) {
@@ -222,7 +247,7 @@ TEST(SummarizeTraining, OneRankAloneHasNeitherCommunicationNorStraggler) {
 
 TEST(SummarizeTraining, ALossThatIsNoNumberIsMissing) {
   auto ranks = one_slow();
-  for (auto& rank : ranks) rank.rows.back().loss = Number(std::nan(""));
+  for (auto& rank : ranks) rank.rows.back().loss.reset();
   EXPECT_FALSE(summarized(ranks).last_loss);
 }
 

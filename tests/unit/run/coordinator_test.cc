@@ -222,14 +222,14 @@ TEST_F(Coordinated, TrainingNeedsNoCheckAndIsTimedByItsRanks) {
 
 TEST_F(Coordinated, TablesOfRanksThatDoNotFitEndTheCase) {
   FakeExecutor fake([](const process::WorkerRequest& r) -> std::optional<Played> {
-    auto played = testing::plays_steps(r.spec);
-    auto& tables = played.records.back().at("tables");
-    tables[1]["rows"].erase(3);
-    return played;
+    auto tables = testing::equal_steps(r.spec);
+    tables[1].rows.erase(tables[1].rows.begin() + 3);
+    return testing::plays_tables(r.spec, tables);
   });
   const auto done = run(kTraining, fake);
   EXPECT_EQ(done.cases[0].outcome, result::Outcome::kFailed);
   EXPECT_EQ(done.cases[0].reason_code, "data");
+  EXPECT_NE(done.cases[0].reason.find("rank 1 lacks step 3;"), std::string::npos) << done.cases[0].reason;
 }
 
 }  // namespace

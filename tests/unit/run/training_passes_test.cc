@@ -11,10 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using pass::PassKind;
+using testing::equal_steps;
 using testing::fails;
 using testing::FakeExecutor;
 using testing::Played;
 using testing::plays_steps;
+using testing::plays_tables;
 using MaybePlayed = std::optional<Played>;
 
 // Batches of 8 and of 16, on two ranks each.
@@ -212,10 +214,9 @@ TEST_F(TrainingPasses, StepsAreNotKeptWhereNoneAreAskedFor) {
 
 TEST_F(TrainingPasses, AStepTakesAsLongAsItsSlowestRank) {
   FakeExecutor fake([&](const process::WorkerRequest& r) -> MaybePlayed {
-    auto played = plays_steps(r.spec);
-    auto& rows = played.records.back().at("tables")[1].at("rows");
-    for (std::size_t i = 4; i < rows.size(); ++i) rows[i].at("step_ns") = 30'000'000;
-    return played;
+    auto tables = equal_steps(r.spec);
+    for (std::size_t i = 4; i < tables[1].rows.size(); ++i) tables[1].rows[i].step_ns = 30'000'000;
+    return plays_tables(r.spec, tables);
   });
   const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
   ASSERT_TRUE(only.complete) << only.reason;
@@ -224,6 +225,69 @@ TEST_F(TrainingPasses, AStepTakesAsLongAsItsSlowestRank) {
   EXPECT_EQ(ranks.at(1).slowest_steps, 7);
   EXPECT_EQ(lines_of(folder() / "rank0.jsonl").at(4).at("step_ns"), 10'000'000);
   EXPECT_EQ(lines_of(folder() / "rank1.jsonl").at(4).at("step_ns"), 30'000'000);
+}
+
+TEST_F(TrainingPasses, StepFilesAreWhatResumeReads) {
+  FakeExecutor fake;
+  const auto plan = training_plan("", "[8]");
+  const auto done = run(plan, fake).cases.at(0);
+  const auto file = folder() / "passes" / "timed-1.steps.bin";
+  ASSERT_TRUE(fs::exists(file));
+  FakeExecutor none;
+  const auto again = run(plan, none, {}, /*resume=*/true).cases.at(0);
+  EXPECT_TRUE(none.requests.empty());
+  EXPECT_EQ(result::to_json(again).at("training"), result::to_json(done).at("training"));
+
+  fs::resize_file(file, fs::file_size(file) - 100);
+  FakeExecutor anew;
+  EXPECT_TRUE(run(plan, anew, {}, /*resume=*/true).cases.at(0).complete);
+  EXPECT_EQ(anew.order(), std::vector<std::string>{done.case_id + " train 1"});
+  ASSERT_FALSE(notes_.warnings.empty());
+  EXPECT_NE(notes_.warnings.back().find("timed-1.steps.bin' is cut short"), std::string::npos);
+  EXPECT_TRUE(fs::exists(file.string() + ".1"));
+}
+
+TEST_F(TrainingPasses, RecordsOfVersionsWithoutStepFilesAreTakenOver) {
+  FakeExecutor older([](const process::WorkerRequest& r) -> MaybePlayed {
+    auto spec = r.spec;
+    spec.table_file.clear();
+    return plays_steps(spec);
+  });
+  const auto plan = training_plan("", "[8]");
+  const auto done = run(plan, older).cases.at(0);
+  EXPECT_FALSE(fs::exists(folder() / "passes" / "timed-0.steps.bin"));
+  FakeExecutor none;
+  EXPECT_TRUE(run(plan, none, {}, /*resume=*/true).cases.at(0).complete);
+  EXPECT_TRUE(none.requests.empty());
+}
+
+TEST_F(TrainingPasses, VeryManyStepsStayInTheirFile) {
+  FakeExecutor fake([&](const process::WorkerRequest& r) -> MaybePlayed {
+    if (r.spec.repetition == 0) return plays_steps(r.spec, 50'001);
+    interrupt_ = true;
+    auto played = plays_steps(r.spec, 60'000);
+    played.records.push_back(pass::interrupted_record(/*asked=*/false));
+    return played;
+  });
+  const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
+  EXPECT_FALSE(fs::exists(folder() / "rank0.jsonl"));
+  ASSERT_FALSE(only.training.at(0).notes.empty());
+  EXPECT_NE(only.training[0].notes[0].find("passes/timed-<repetition>.steps.bin"), std::string::npos);
+  EXPECT_NE(notes_.notices.at(0).find("are in passes/interrupted-timed-1.steps.bin"), std::string::npos);
+  const auto kept = result::read_step_file(folder() / "passes" / "interrupted-timed-1.steps.bin");
+  EXPECT_EQ(kept.ranks.at(1).rows.size(), 60'000U);
+}
+
+TEST_F(TrainingPasses, ARankWithoutStepsFailsTheCaseByName) {
+  FakeExecutor fake([&](const process::WorkerRequest& r) -> MaybePlayed {
+    auto tables = equal_steps(r.spec);
+    tables.pop_back();
+    return plays_tables(r.spec, tables);
+  });
+  const auto only = run(training_plan("", "[8]"), fake).cases.at(0);
+  EXPECT_EQ(only.outcome, result::Outcome::kFailed);
+  EXPECT_EQ(only.reason_code, "data");
+  EXPECT_NE(only.reason.find("rank 1 sent no steps"), std::string::npos) << only.reason;
 }
 
 TEST_F(TrainingPasses, AProfileThatFailsIsNotRestartedAndCostsItselfAlone) {
