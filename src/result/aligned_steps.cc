@@ -94,8 +94,13 @@ bool same_steps(const StepAcross& a, const StepAcross& b) {
   refuse_steps(some_of(std::move(gaps), "; ", "ranks"));
 }
 
-std::int64_t duration_of(const StepRow& row) {
-  return row.step_ns;
+// Index of the slowest rank; the first of equal ones, so that the order in which ranks report does not
+// matter.
+std::size_t slowest(const StepAcross& step) {
+  std::size_t at = 0;
+  for (std::size_t i = 1; i < step.size(); ++i)
+    if (step[i]->step_ns > step[at]->step_ns) at = i;
+  return at;
 }
 
 }  // namespace
@@ -151,7 +156,7 @@ std::vector<Sample> step_samples(const std::vector<RankSteps>& ranks, std::int32
   const auto tables = by_rank(ranks);
   std::vector<Sample> samples;
   for (const auto& step : timed_only(aligned(ranks))) {
-    const std::size_t at = slowest(step, duration_of);
+    const std::size_t at = slowest(step);
     Sample s;
     s.repetition = repetition;
     s.rank = static_cast<std::int32_t>(tables[at]->rank.rank);
@@ -164,7 +169,7 @@ std::vector<Sample> step_samples(const std::vector<RankSteps>& ranks, std::int32
 }
 
 std::int64_t step_time(const StepAcross& step) {
-  return step[slowest(step, duration_of)]->step_ns;
+  return step[slowest(step)]->step_ns;
 }
 
 Number median_or_missing(const std::vector<double>& values) {

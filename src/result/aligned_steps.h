@@ -33,27 +33,13 @@ std::vector<Sample> step_samples(const std::vector<RankSteps>& ranks, std::int32
 // The step time of the slowest rank.
 std::int64_t step_time(const StepAcross& step);
 
-// Index of the largest; the first of equal ones, so that the order in which ranks report does not matter.
-template <typename Get>
-std::size_t slowest(const StepAcross& step, Get get) {
-  const auto most = std::max_element(step.begin(), step.end(),
-                                     [&](const StepRow* a, const StepRow* b) { return get(*a) < get(*b); });
-  return static_cast<std::size_t>(most - step.begin());
-}
-
-template <typename Get>
-double mean_over_ranks(const StepAcross& step, Get get) {
-  double sum = 0;
-  for (const StepRow* row : step) sum += static_cast<double>(get(*row));
-  return sum / static_cast<double>(step.size());
-}
-
 Number median_or_missing(const std::vector<double>& values);
 
 // Median over steps.
-template <typename Get>
-Number median_over(const std::vector<StepAcross>& steps, Get get) {
+template <typename Step, typename Get>
+Number median_over(const std::vector<Step>& steps, Get get) {
   std::vector<double> values;
+  values.reserve(steps.size());
   for (const auto& step : steps) values.push_back(get(step));
   return median_or_missing(values);
 }

@@ -27,27 +27,42 @@ constexpr std::array<Part, 7> kParts{{{&StepRow::step_ns, &StepParts::step_ns},
                                       {&StepRow::exposed_ns, &StepParts::exposed_ns},
                                       {&StepRow::optimizer_ns, &StepParts::optimizer_ns}}};
 
-struct SharedPart {
-  std::int64_t StepRow::*row;
-  Number StepShares::*share;
-};
-constexpr std::array<SharedPart, 6> kShares{{{&StepRow::data_wait_ns, &StepShares::data_wait},
-                                             {&StepRow::input_ns, &StepShares::input},
-                                             {&StepRow::forward_ns, &StepShares::forward},
-                                             {&StepRow::backward_ns, &StepShares::backward},
-                                             {&StepRow::exposed_ns, &StepShares::exposed},
-                                             {&StepRow::optimizer_ns, &StepShares::optimizer}}};
+constexpr std::size_t kExposed = 5;  // in kParts
+// The shares of kParts from the second on, in their order.
+constexpr std::array kShares{&StepShares::data_wait, &StepShares::input,   &StepShares::forward,
+                             &StepShares::backward,  &StepShares::exposed, &StepShares::optimizer};
 
-std::int64_t compute_of(const StepRow& row) {
-  return row.compute_ns();
+// One step of all ranks.
+struct StepOfRanks {
+  std::array<double, kParts.size()> means{};  // of each of kParts
+  double time_ns = 0;                         // of the slowest rank
+  double lateness = 0;                        // the largest compute time over their median
+  std::size_t slowest = 0;                    // index of the rank with the largest compute time
+};
+
+// Everything in one look at the rows, which are far apart in memory.
+StepOfRanks of_ranks(const StepAcross& step) {
+  StepOfRanks one;
+  std::vector<double> compute;
+  compute.reserve(step.size());
+  for (const StepRow* row : step) {
+    for (std::size_t i = 0; i < kParts.size(); ++i) one.means[i] += static_cast<double>(row->*kParts[i].row);
+    one.time_ns = std::max(one.time_ns, static_cast<double>(row->step_ns));
+    compute.push_back(static_cast<double>(row->compute_ns()));
+  }
+  for (double& mean : one.means) mean /= static_cast<double>(step.size());
+  const auto most = std::max_element(compute.begin(), compute.end());
+  one.slowest = static_cast<std::size_t>(most - compute.begin());
+  one.lateness = *most / stats::median(compute);
+  return one;
 }
 
-StepParts mean_parts(const std::vector<StepAcross>& timed) {
+using StepsOfRanks = std::vector<StepOfRanks>;
+
+StepParts mean_parts(const StepsOfRanks& timed) {
   StepParts parts;
-  for (const auto& part : kParts)
-    parts.*part.figure = median_over(timed, [&](const StepAcross& step) {
-      return mean_over_ranks(step, [&](const StepRow& row) { return row.*part.row; });
-    });
+  for (std::size_t i = 0; i < kParts.size(); ++i)
+    parts.*kParts[i].figure = median_over(timed, [&](const StepOfRanks& step) { return step.means[i]; });
   return parts;
 }
 
@@ -61,39 +76,29 @@ RankFigures figures_of(const RankSteps& table, std::size_t at, const std::vector
   return figures;
 }
 
-void count_slowest_steps(std::vector<RankFigures>& ranks, const std::vector<StepAcross>& timed) {
+void count_slowest_steps(std::vector<RankFigures>& ranks, const StepsOfRanks& timed) {
   for (auto& rank : ranks) rank.slowest_steps = 0;
-  for (const auto& step : timed) ++ranks[slowest(step, compute_of)].slowest_steps;
-}
-
-double lateness(const StepAcross& step) {
-  std::vector<double> compute;
-  for (const StepRow* row : step) compute.push_back(static_cast<double>(row->compute_ns()));
-  return *std::max_element(compute.begin(), compute.end()) / stats::median(compute);
+  for (const auto& step : timed) ++ranks[step.slowest].slowest_steps;
 }
 
 // As a share of the time of all steps: times are added up, quotients are not averaged, so the shares add up
 // to at most 1.
-Number share_of_steps(const std::vector<StepAcross>& timed, std::int64_t StepRow::*part) {
+Number share_of_steps(const StepsOfRanks& timed, std::size_t part) {
   double of_part = 0, of_steps = 0;
-  for (const auto& step : timed) {
-    of_part += mean_over_ranks(step, [&](const StepRow& row) { return row.*part; });
-    of_steps += static_cast<double>(step_time(step));
-  }
+  for (const auto& step : timed) of_part += step.means[part], of_steps += step.time_ns;
   return of_steps > 0 ? Number(of_part / of_steps) : Number::missing("no timed steps");
 }
 
-StepShares shares_of(const Training& t, const std::vector<StepAcross>& timed) {
+StepShares shares_of(const Training& t, const StepsOfRanks& timed) {
   StepShares shares;
-  for (const auto& part : kShares) shares.*part.share = share_of_steps(timed, part.row);
+  for (std::size_t i = 0; i < kShares.size(); ++i) shares.*kShares[i] = share_of_steps(timed, i + 1);
   if (!t.ddp) shares.exposed = Number::missing("one rank without DDP");
   return shares;
 }
 
-Number variation_of_exposed(const std::vector<StepAcross>& timed) {
+Number variation_of_exposed(const StepsOfRanks& timed) {
   std::vector<double> exposed;
-  for (const auto& step : timed)
-    exposed.push_back(mean_over_ranks(step, [](const StepRow& row) { return row.exposed_ns; }));
+  for (const auto& step : timed) exposed.push_back(step.means[kExposed]);
   if (exposed.empty()) return Number::missing("no timed steps");
   const auto sorted = stats::sorted_copy(exposed);
   const double p50 = stats::median_sorted(sorted);
@@ -108,13 +113,13 @@ Count launches_per_step(const std::vector<StepAcross>& timed) {
   return n ? Count(std::llround(*n)) : Count::missing(n.reason());
 }
 
-void fill_communication(Training& t, const std::vector<StepAcross>& timed) {
+void fill_communication(Training& t, const std::vector<StepAcross>& timed, const StepsOfRanks& steps) {
   const auto alone = Number::missing(t.ddp ? "one rank" : "one rank without DDP");
   const bool several = t.ranks.size() > 1;
   if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_per_step(timed);
   t.overlap_ratio = t.ddp ? overlap_ratio(timed) : alone;
-  t.sync_variation = several ? variation_of_exposed(timed) : alone;
-  t.straggler_index = several ? median_over(timed, lateness) : alone;
+  t.sync_variation = several ? variation_of_exposed(steps) : alone;
+  t.straggler_index = several ? median_over(steps, [](const auto& step) { return step.lateness; }) : alone;
 }
 
 std::vector<BucketFigures> bucket_figures(const std::vector<StepAcross>& timed) {
@@ -190,12 +195,12 @@ std::vector<std::string> notes_of(const std::vector<const Training*>& all) {
 // Mean over repetitions: medians of shares could add up to more than 1.
 StepShares mean_shares(const std::vector<const Training*>& all) {
   StepShares mean = all.back()->shares;
-  for (const auto& part : kShares) {
+  for (const auto part : kShares) {
     double sum = 0;
     std::size_t n = 0;
     for (const Training* one : all)
-      if (const Number& share = one->shares.*part.share) sum += *share, ++n;
-    if (n > 0) mean.*part.share = sum / static_cast<double>(n);
+      if (const Number& share = one->shares.*part) sum += *share, ++n;
+    if (n > 0) mean.*part = sum / static_cast<double>(n);
   }
   return mean;
 }
@@ -235,14 +240,16 @@ void summarize_training(Training& training, const std::vector<RankSteps>& tables
   const auto steps = aligned(tables);
   const auto ranks = by_rank(tables);
   const auto timed = timed_only(steps);
+  StepsOfRanks of_step;
+  for (const auto& step : timed) of_step.push_back(of_ranks(step));
   training.ranks.clear();
   for (std::size_t i = 0; i < ranks.size(); ++i) training.ranks.push_back(figures_of(*ranks[i], i, timed));
-  count_slowest_steps(training.ranks, timed);
-  training.parts = mean_parts(timed);
-  set_shares(training, shares_of(training, timed));
+  count_slowest_steps(training.ranks, of_step);
+  training.parts = mean_parts(of_step);
+  set_shares(training, shares_of(training, of_step));
   training.buckets = bucket_figures(timed);
   training.loader_samples_per_s = loader_rate(ranks);
-  fill_communication(training, timed);
+  fill_communication(training, timed, of_step);
   fill_costs(training, steps);
   fill_course(training, steps, samples_per_step);
   add_held_out(training.epochs, ranks.front()->held_out);

@@ -3,6 +3,7 @@
 // the report. Every figure is of a process of its own. PACELINE_SCALE_FOLDER keeps the run directories there.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ constexpr double kMB = 1e6;
 
 struct Cost {
   double seconds = 0;
+  double cpu_s = 0;
   double peak_mb = 0;  // beyond what the process held before
 };
 
@@ -53,6 +55,10 @@ Cost cost_of(const std::function<void()>& work) {
     try {
       work();
       cost.seconds = static_cast<double>(clock.now_ns() - begin) * 1e-9;
+      rusage used{};
+      ::getrusage(RUSAGE_SELF, &used);
+      for (const auto& time : {used.ru_utime, used.ru_stime})
+        cost.cpu_s += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
       const auto peak = host::process_memory().rss_peak_bytes.value().value_or(0);
       cost.peak_mb = static_cast<double>(peak - before) / kMB;
     } catch (const std::exception& e) {
@@ -204,7 +210,7 @@ void expect_within_bounds(std::int64_t ranks, std::int64_t steps) {
   std::printf("%lld ranks x %lld steps: step file %.0f MB\n", static_cast<long long>(ranks),
               static_cast<long long>(steps), world.step_file_mb());
   const auto show = [](const char* what, const Cost& cost) {
-    std::printf("  %-30s %6.2f s %6.0f MB\n", what, cost.seconds, cost.peak_mb);
+    std::printf("  %-30s %6.2f s (%.2f s of CPU) %6.0f MB\n", what, cost.seconds, cost.cpu_s, cost.peak_mb);
   };
   show("rank 0 collects and writes", collected);
   show("reading and analysis", analysed);
