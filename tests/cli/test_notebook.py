@@ -112,6 +112,26 @@ class Package(cli.CliTest):
         self.assertTrue(results.scaling(frame).empty)
         self.assertTrue(results.steps(run, frame["case_id"][0]).empty)
 
+    def test_step_files_hold_what_the_text_holds(self):
+        self.assert_code(self.run_cli("train", "--plugin", cli.SPIN, "--model", "tiny_cnn", "--device", "cpu", "--ranks", "2", "--batch-size", "4", "--threads", "1", "--steps", "6",
+                                      "--idle-wait-s", "0", "--allow-noisy", "-q"), 0)
+        run, = results.find_runs(self.folder / "results")
+        case_id = run.summary["cases"][0]["case_id"]
+        text = results.steps(run, case_id)
+        file, = run.case_folder(case_id).glob("passes/*.steps.bin")
+        frame = results.read_step_file(file)
+        self.assertEqual(list(frame["buckets"]), [len(buckets) for buckets in text["buckets"]])
+        for name in text.columns.drop("buckets"):
+            self.assertEqual(list(frame[name]), list(text[name]), name)
+        for path in run.case_folder(case_id).glob("rank*.jsonl"):
+            path.unlink()
+        self.assertTrue(results.steps(run, case_id).equals(frame))
+        content = file.read_bytes()
+        for damaged in (content[:-1], content[:len(content) // 2], content[:40], b"", content[:-30] + b"x" + content[-29:]):
+            file.write_bytes(damaged)
+            with self.assertRaisesRegex(ValueError, "timed-0.steps.bin' cannot be read"):
+                results.read_step_file(file)
+
 
 class Notebook(cli.CliTest):
     """Every cell runs; charts come out as pictures."""

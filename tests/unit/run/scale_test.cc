@@ -6,14 +6,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/clock.h"
 #include "base/scratch_folder.h"
+#include "result/aligned_steps.h"
+#include "result/summarize_training.h"
 #include "run/coordinator.h"
 #include "support/fake_executor.h"
+#include "support/simulated_training.h"
+#include "support/step_files.h"
 
 namespace paceline::run {
 namespace {
@@ -71,6 +76,32 @@ TEST(Scale, TenTimesTheCasesCostInProportion) {
               static_cast<long long>(kFewCases), small.wall_s, small.computing_s,
               static_cast<long long>(10 * kFewCases), large.wall_s, large.computing_s, ratio);
   EXPECT_LE(ratio, 20);
+}
+
+// User time of reading the steps of so many ranks and of their figures; the least of a few.
+double analysis_s(std::int64_t ranks) {
+  const ScratchFolder scratch = ScratchFolder::below_temp("paceline-scale");
+  const auto file = scratch.path() / "steps.bin";
+  testing::write_step_file(file, testing::simulate({.ranks = ranks, .steps = 200}).ranks);
+  double least = 0;
+  for (int round = 0; round < 3; ++round) {
+    const double begin = computing_s();
+    const auto read = result::read_step_file(file);
+    result::Training training;
+    training.ddp = true;
+    result::summarize_training(training, read.ranks, 8);
+    EXPECT_EQ(result::step_samples(read.ranks, 0).size(), 196U);
+    const double took = computing_s() - begin;
+    least = round == 0 ? took : std::min(least, took);
+  }
+  return least;
+}
+
+// About 5 times on an idle machine; work that grows with the square of the ranks makes it 16 times.
+TEST(Scale, FourTimesTheRanksCostInProportion) {
+  const double few = analysis_s(128), many = analysis_s(512);
+  std::printf("128 ranks x 200 steps: %.3f s, 512: %.3f s, %.1f times\n", few, many, many / few);
+  EXPECT_LE(many, 10 * few);
 }
 
 }  // namespace
