@@ -178,6 +178,16 @@ double sleep_seconds(const config::Case& c, double repetitions, Times times) {
   return repetitions * (kStartS + measure_seconds(c.settings, iteration, times));
 }
 
+// Of a single attempt, and of hosts as if each rank were one.
+double rounds_seconds(const config::Case& c) {
+  constexpr double kBytesPerS = 1e9, kBarrierS = 1e-4;
+  const auto& s = c.settings;
+  if (!s.has("rounds")) return 0;
+  const auto operations = static_cast<double>(s.integer("iterations") + s.integer("warmup_iterations"));
+  return static_cast<double>(s.integer("ranks")) * operations *
+         (kBarrierS + static_cast<double>(s.integer("round_bytes")) / kBytesPerS);
+}
+
 // Each size in both places; those that are large enough last as long as their transfer.
 double collective_seconds(const config::Case& c, double repetitions, Times) {
   constexpr double kBytesPerS = 1e9, kPlaces = 2;
@@ -185,7 +195,7 @@ double collective_seconds(const config::Case& c, double repetitions, Times) {
   for (const auto bytes : run::swept_sizes(c.settings))
     seconds += kPlaces * (c.settings.number("size_time_s") +
                           2 * c.settings.number("iterations") * static_cast<double>(bytes) / kBytesPerS);
-  return repetitions * seconds;
+  return repetitions * (seconds + rounds_seconds(c));
 }
 
 struct Estimate {

@@ -107,6 +107,24 @@ constexpr std::array kCollectiveRows{
            .help = "Gates on bus bandwidth by size, e.g. 1M:0.5,64M:1.5 (GB/s), decided on the interval of "
                    "operations "
                    "one by one."}),
+    aside(
+        {.name = "rounds",
+         .help =
+             "After the sweep, rounds of messages that tell which rank, host or link is slow: pairs (every "
+             "two ranks meet), hosts (every two hosts do), or a number of ranks (random subsets of so many, "
+             "for many ranks)."}),
+    aside({.name = "round_bytes",
+           .type = kBytes,
+           .fallback = "1M",
+           .unit = "bytes",
+           .range = {1, 1e13},
+           .help = "Message size of the rounds."}),
+    aside({.name = "slow_factor",
+           .type = kNumber,
+           .fallback = "1.2",
+           .range = {1.01, 1000},
+           .help = "What takes so many times as long as the others in every attempt, beyond their spread, is "
+                   "slow."}),
     aside({.name = "check",
            .type = kInteger,
            .fallback = "1",

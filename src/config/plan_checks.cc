@@ -251,6 +251,23 @@ class Checker {
     }
   }
 
+  void check_rounds() {
+    if (!settings_.has("rounds")) return;
+    const auto& rounds = settings_.text("rounds");
+    const auto size = parse_int(rounds);
+    if (rounds != "pairs" && rounds != "hosts" && (!size || *size < 2))
+      return report(
+          "rounds",
+          fmt::format("rounds '{}' is none of pairs, hosts, or a number of ranks from 2 on", rounds));
+    if (!settings_.has("gpu_counts")) return;
+    const auto counts = settings_.numbers("gpu_counts");
+    const auto fewest = *std::min_element(counts.begin(), counts.end());
+    const auto needed = size && *size > 2 ? 2 * *size : 2;
+    if (fewest < static_cast<double>(needed))
+      report("rounds",
+             fmt::format("rounds '{}' need at least {} ranks, and a case has {:g}", rounds, needed, fewest));
+  }
+
   void check_collectives() {
     if (kinds_ != kCollective) return;
     for (const auto& limit : settings_.texts("min_busbw")) {
@@ -260,6 +277,7 @@ class Checker {
         report("min_busbw", e.what());
       }
     }
+    check_rounds();
     // A stored plan holds both.
     const auto *step = written("step_bytes"), *factor = written("step_factor");
     if (step && factor && step->on_command_line && factor->on_command_line)

@@ -2,6 +2,7 @@
 // What a rank is told that times collectives.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/collective.h"
@@ -18,6 +19,9 @@ struct CollectiveSpec {
   std::int64_t warmup = 5;          // untimed operations of each size
   std::int64_t batch = 20;          // operations back to back, timed at once
   std::int64_t checks = 1;          // untimed operations of each size whose results are compared
+  std::string rounds;               // after the sweep: pairs | hosts | a size of subsets; empty: none
+  std::int64_t round_bytes = 0;     // that each rank sends in a round
+  double slow_factor = 1;           // what others take times this is slow
 };
 
 }  // namespace paceline::pass

@@ -105,7 +105,8 @@ void fields(A& a, InputRequest& t) {
 }
 PACELINE_FIELDS(InputsTo, request, prefix, count_given);
 PACELINE_FIELDS(ExpectedTo, from, given, file);
-PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks);
+PACELINE_FIELDS(CollectiveSpec, operation, dtype, reduction, root, sizes, warmup, batch, checks, rounds,
+                round_bytes, slow_factor);
 PACELINE_FIELDS(PassSpec, kind, case_id, repetition, rank, world_size, plugin_file, engine, model, settings,
                 batch_dimensions, input_files, batch, samples, reference_file, dump_folder, reference_name,
                 tolerance, output_tolerances, limits, accuracy, loop, cache_mode, feedback, load, pin_cpus,

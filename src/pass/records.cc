@@ -184,6 +184,12 @@ const std::map<std::string, Apply>& appliers() {
          read(j, "ranks", of_ranks);
          r.collective_times.push_back(joined(of_ranks));
        }},
+      {"round_times",
+       [](PassReport& r, const Json& j) {
+         std::vector<result::RoundTimes> of_round;
+         read(j, "subsets", of_round);
+         r.round_times.insert(r.round_times.end(), of_round.begin(), of_round.end());
+       }},
       {"operators",
        [](PassReport& r, const Json& j) {
          r.profiled_steps.emplace();
@@ -343,6 +349,9 @@ Json collective_times_record(const std::vector<std::string>& of_ranks) {
   Json all = Json::array();
   for (const auto& text : of_ranks) all.push_back(Json::parse(text));
   return record("collective_times", "ranks", std::move(all));
+}
+Json round_times_record(const std::vector<result::RoundTimes>& of_round) {
+  return record("round_times", "subsets", Writer::write(of_round));
 }
 Json operators_record(const result::ProfiledSteps& steps) {
   return record("operators", "steps", Writer::write(steps));

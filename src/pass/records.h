@@ -74,6 +74,7 @@ struct PassReport {
   std::vector<result::RankSteps> rank_steps;              // train: every rank's, in the order of ranks
   std::optional<result::ProfiledSteps> profiled_steps;    // train_profile
   std::vector<result::CollectiveTimes> collective_times;  // collective: every size, out of place and in place
+  std::vector<result::RoundTimes> round_times;            // collective: every subset of every round
 };
 
 // A short-lived view of a running measurement, for people.
@@ -119,6 +120,7 @@ nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
 // The times of one size on one rank, as they travel to rank 0; and of all ranks together, in their order.
 std::string collective_times_text(const result::CollectiveTimes& of_one_rank);
 nlohmann::json collective_times_record(const std::vector<std::string>& of_ranks);
+nlohmann::json round_times_record(const std::vector<result::RoundTimes>& of_round);
 nlohmann::json operators_record(const result::ProfiledSteps& steps);
 nlohmann::json interrupted_record(bool asked);  // whether it was this rank that was asked to end
 // In place of a repetition: training that is resumed has no step left that could be timed.

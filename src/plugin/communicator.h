@@ -22,6 +22,8 @@ struct CollectiveCall {
   std::int64_t receive_count = 0;  // that this rank gets; of a reduce only the root's are defined
   // Input and output share memory: the smaller one lies in the larger one at this rank's place.
   bool in_place = false;
+  // Of send_recv: other ranks than the neighbours. A rank that sends to itself pauses while others exchange.
+  int send_to = -1, receive_from = -1;
 };
 
 // All ranks make the same calls in the same order. A peer that is gone causes Error(kUnavailable), and the

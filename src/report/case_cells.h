@@ -32,6 +32,9 @@ std::string p99_reason(const result::CaseResult& one);
 // "p98 is the highest quantile its samples can carry"; empty where that is not known.
 std::string highest_quantile_text(const result::CaseResult& one);
 
+// "64 MiB", "100 B": what stands for the very number.
+std::string exact_bytes(std::int64_t bytes);
+
 // "skipped: reason", "failed (accuracy): reason"; empty for a measured case.
 std::string outcome_text(const result::CaseResult& one);
 

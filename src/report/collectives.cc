@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/rounds.h"
 #include "report/subjects.h"
 
 namespace paceline::report {
@@ -19,12 +20,6 @@ constexpr double kToUs = 1e-3;
 
 bool has_sizes(const CaseResult& one) {
   return !one.collective.empty() && !one.collective.front().sizes.empty();
-}
-
-std::string exact_bytes(std::int64_t bytes) {
-  for (const auto& [unit, size] : {std::pair{"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}})
-    if (bytes >= size && bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
-  return fmt::format("{} B", bytes);
 }
 
 std::string us(const Number& ns) {
@@ -118,7 +113,11 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
   if (form == Form::kPage && !swept.empty())
     all.push_back(
         {.chart = {"collectives", "Bus bandwidth by size", chart_reading(swept), "busbw_gb_per_s"}});
-  for (const auto& entry : swept) all.push_back(section_of(*entry.one, form));
+  for (const auto& entry : swept) {
+    all.push_back(section_of(*entry.one, form));
+    for (const auto& rounds : entry.one->collective.front().rounds)
+      all.push_back(rounds_section(*entry.one, rounds, form));
+  }
   return all;
 }
 

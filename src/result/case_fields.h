@@ -93,13 +93,18 @@ PACELINE_FIELDS(Training, backend, launcher, ddp, ranks, epochs, parts, shares, 
 PACELINE_FIELDS(CollectiveRank, rank, host, process_id, cpus);
 PACELINE_FIELDS(CollectiveTimes, bytes, count, in_place, checked, wrong, batch, batch_ns, sync_ns,
                 sync_start_ns, stream_ns, converged);
+PACELINE_FIELDS(RoundTimes, attempt, round, members, ns, wrong);
+PACELINE_FIELDS(SubsetFigures, members, ns, gb_per_s, times);
+PACELINE_FIELDS(SlowPart, what, ranks, hosts, factor, across_only);
+PACELINE_FIELDS(RoundFigures, of, bytes, rounds, attempts, wrong, slow_factor, subsets, slow, cleared,
+                no_verdict);
 PACELINE_FIELDS(CollectiveFigures, batch_ns, batch_algbw_gb_per_s, batch_busbw_gb_per_s, sync_ns,
                 sync_busbw_gb_per_s, sync_p99_ns, stream_ns, n, wrong, converged);
 PACELINE_FIELDS(CollectiveSizeFigures, bytes, count, out_of_place, in_place);
 PACELINE_FIELDS(LinkFigures, from_bytes, to_bytes, alpha_ns, gb_per_s);
 PACELINE_FIELDS(LeastBandwidth, bytes, gb_per_s);
 PACELINE_FIELDS(CollectiveResult, operation, dtype, reduction, root, backend, launcher, ranks, sizes,
-                average_busbw_gb_per_s, wrong, link, link_error, least_busbw, notes);
+                average_busbw_gb_per_s, wrong, link, link_error, least_busbw, rounds, notes);
 PACELINE_FIELDS(Scaling, base_case_id, base_world, world, efficiency, ci_low, ci_high, speedup, superlinear,
                 budget);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,

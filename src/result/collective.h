@@ -43,6 +43,36 @@ struct LeastBandwidth {
   double gb_per_s = 0;
 };
 
+// Ranks that exchanged messages with each other.
+struct SubsetFigures {
+  std::vector<std::int64_t> members;
+  Number ns;         // median over the operations of all attempts
+  Number gb_per_s;   // in each direction
+  double times = 1;  // of the median of all subsets that lie, like it, within a host or across hosts
+};
+
+// A rank, host or link that takes longer than the others.
+struct SlowPart {
+  std::string what;  // rank | host | link | hosts
+  std::vector<std::int64_t> ranks;
+  std::vector<std::string> hosts;
+  double factor = 1;         // its time over that of the others, the least of all attempts
+  bool across_only = false;  // a rank that is slow with ranks of other hosts alone
+};
+
+// Rounds of messages between subsets of ranks (collectives.md: rounds).
+struct RoundFigures {
+  std::string of;  // pairs | hosts | the size of the subsets
+  std::int64_t bytes = 0;
+  std::int64_t rounds = 0, attempts = 0;
+  Count wrong;
+  double slow_factor = 1;  // what counts as slow
+  std::vector<SubsetFigures> subsets;
+  std::vector<SlowPart> slow;     // found in every attempt
+  std::vector<SlowPart> cleared;  // found in the first one, and not in all
+  std::string no_verdict;         // why nobody can be slow; empty: the figures carry a verdict
+};
+
 struct CollectiveResult {
   std::string operation, dtype;
   std::string reduction;  // empty: it has none
@@ -55,7 +85,8 @@ struct CollectiveResult {
   std::vector<LinkFigures> link;  // fitted to sync_ns out of place
   Number link_error;              // root mean square of the fit's relative errors
   std::vector<LeastBandwidth> least_busbw;
-  std::vector<std::string> notes;  // what a reader of the figures must know
+  std::vector<RoundFigures> rounds;  // one, where they were asked for
+  std::vector<std::string> notes;    // what a reader of the figures must know
 };
 
 }  // namespace paceline::result

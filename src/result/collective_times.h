@@ -31,9 +31,20 @@ struct CollectiveTimes {
   bool converged = true;  // the interval of the median became narrow enough, or their number was fixed
 };
 
+// Operations of ranks that exchanged messages in a round, the slowest rank of each.
+struct RoundTimes {
+  std::int64_t attempt = 0;
+  std::int64_t round = 0;
+  std::vector<std::int64_t> members{};
+  std::vector<std::int64_t> ns{};
+  std::int64_t wrong = 0;  // elements, on the rank with most of them
+};
+using RoundsOfRepetitions = std::map<std::int64_t, std::vector<RoundTimes>>;
+
 using TimesOfRepetitions = std::map<std::int64_t, std::vector<CollectiveTimes>>;
 
 // One row per rank and operation, below the names of the columns.
 std::string collective_times_csv(const TimesOfRepetitions& times);
+std::string rounds_csv(const RoundsOfRepetitions& rounds);
 
 }  // namespace paceline::result

@@ -323,10 +323,10 @@ class NetworkLab:
         """A command line to put in front: host k, with a host name of its own."""
         return ["ip", "netns", "exec", f"{self.prefix}{k}", "unshare", "-u", "sh", "-c", f'hostname node{k}; exec "$@"', "sh"]
 
-    def slow(self, rate):
-        """Limits every host's sending; skips where the kernel cannot."""
+    def slow(self, rate, hosts=None):
+        """Limits the sending of hosts, or of all; skips where the kernel cannot."""
         try:
-            for k in range(self.hosts):
+            for k in range(self.hosts) if hosts is None else hosts:
                 self.run("tc", "-n", f"{self.prefix}{k}", "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "16k", "latency", "50ms")
         except (subprocess.CalledProcessError, FileNotFoundError) as e:
             skip(f"this kernel limits no rates (tbf): {e}")

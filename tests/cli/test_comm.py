@@ -3,7 +3,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 import launch_lab
@@ -153,6 +155,97 @@ class Faults(CommTest):
         self.assertEqual(list(outcomes.values()), [("ok", ""), ("skipped", "unsupported")])
 
 
+class RoundsTest(CommTest):
+    def rounds_of(self, *words, fault="", ranks=4, code=0):
+        result = self.comm("-g", ranks, "-b", "64", "-e", "64", "--round-bytes", "1K", *words, env={"PACELINE_TEST_COMM": fault} if fault else None)
+        self.assert_code(result, code)
+        case = self.summary(self.only_run())["cases"][0]
+        self.assertEqual(len(case["collective"][0]["rounds"]), 1)
+        return case, case["collective"][0]["rounds"][0], result.out
+
+
+class Rounds(RoundsTest):
+    def test_a_slow_rank_is_named(self):
+        case, rounds, out = self.rounds_of("--rounds", "pairs", fault="slow:2:20")
+        self.assertEqual((rounds["of"], rounds["bytes"], rounds["rounds"], rounds["attempts"], rounds["wrong"]), ("pairs", 1024, 3, 3, 0))
+        self.assertEqual(sorted(s["members"] for s in rounds["subsets"]), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
+        for subset in rounds["subsets"]:
+            self.assertEqual(subset["ns"] > 20e6, 2 in subset["members"])
+            self.assertAlmostEqual(subset["gb_per_s"] * subset["ns"] / 1024, 1, places=6)
+        slow, = rounds["slow"]
+        self.assertEqual((slow["what"], slow["ranks"]), ("rank", [2]))
+        self.assertIn("Slow: rank 2 (", out)
+        rows = read_csv(case_dir(self.only_run(), case["case_id"]) / "rounds.csv")
+        self.assertEqual(len(rows), 3 * 6 * 5, "attempts, pairs, operations")
+        self.assertEqual({r["ranks"] for r in rows}, {"0 1", "0 2", "0 3", "1 2", "1 3", "2 3"})
+
+    def test_a_slow_link_is_named(self):
+        _, rounds, out = self.rounds_of("--rounds", "2", ranks=5, fault="link:1:3:20")
+        self.assertEqual(rounds["rounds"], 5, "of an odd number of ranks each pauses once")
+        self.assertEqual([(s["what"], s["ranks"]) for s in rounds["slow"]], [("link", [1, 3])])
+        self.assertRegex(out, r"Slow: the link between rank 1 \(.*\) and rank 3 \(")
+
+    def test_subsets_name_a_slow_rank(self):
+        _, rounds, out = self.rounds_of("--rounds", "3", ranks=6, fault="slow:4:20")
+        self.assertTrue(all(len(s["members"]) == 3 for s in rounds["subsets"]))
+        self.assertEqual([(s["what"], s["ranks"]) for s in rounds["slow"]], [("rank", [4])])
+        self.assertIn("slowest ranks together", out)
+
+    def test_reports_have_the_matrix_and_the_verdict(self):
+        self.rounds_of("--rounds", "pairs", fault="slow:1:20")
+        for form in ("html", "markdown"):
+            self.assert_code(self.run_cli("report", self.only_run(), "--format", form, "--output", self.folder / f"report.{form}"), 0)
+            text = (self.folder / f"report.{form}").read_text(encoding="utf-8")
+            self.assertIn("Slow: rank 1 (", text)
+            self.assertIn("Rounds of pairs: 1 KiB each way, 3 rounds and 3 attempts", text)
+
+    def test_wrong_messages_fail(self):
+        case, rounds, _ = self.rounds_of("--rounds", "pairs", fault="wrong:1", code=1)
+        self.assertEqual(case["reason_code"], "accuracy")
+        self.assertGreater(rounds["wrong"], 0)
+
+    def test_two_ranks_have_nobody_to_be_compared_with(self):
+        _, rounds, out = self.rounds_of("--rounds", "pairs", ranks=2)
+        self.assertEqual((rounds["slow"], len(rounds["subsets"])), ([], 1))
+        self.assertIn("No verdict: 2 ranks have nobody to be compared with", out)
+
+    def test_hosts_on_one_host_are_a_skip(self):
+        result = self.comm("-g", "4", "--rounds", "hosts")
+        self.assert_code(result, 77)
+        self.assertIn("rounds of hosts need two hosts, and all ranks are on one; use pairs", self.summary(self.only_run())["cases"][0]["reason"])
+
+
+class RoundsOfGloo(RoundsTest):
+    """Four hosts of one rank each over gloo, in network namespaces."""
+
+    def setUp(self):
+        super().setUp()
+        self.lab = launch_lab.NetworkLab(4)
+        self.addCleanup(self.lab.end)
+
+    def measured(self, *words):
+        command = [launch_lab.BINARY, "comm", *QUICK, "-b", "64K", "-e", "64K", "--round-bytes", "256K", "--threads", "1", *words,
+                   "--nnodes", "4", "--nproc-per-node", "1", "--rdzv-endpoint", f"{self.lab.address(0)}:29500", "--node-rank"]
+        hosts = [subprocess.Popen([*self.lab.on(k), *command, str(k)], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, start_new_session=True) for k in range(4)]
+        for host in hosts:
+            self.addCleanup(launch_lab.end_processes, host)
+        for host in hosts:
+            self.assert_code(self.finish(host), 0)
+        return self.summary(self.only_run())["cases"][0]["collective"][0]["rounds"][0]
+
+    def test_the_host_with_a_slow_link_is_named(self):
+        self.lab.slow("100mbit", hosts=[2])
+        for of in ("pairs", "hosts"):
+            with self.subTest(of):
+                rounds = self.measured("--rounds", of, "--output-dir", "results")
+                self.assertEqual([(s["what"], s["ranks"], s["hosts"]) for s in rounds["slow"]], [("rank", [2], ["node2"])])
+                # 256 KiB at 100 Mbit/s are 21 ms, of which the limiter lets 16 kB through at once.
+                for subset in rounds["subsets"]:
+                    self.assertEqual(subset["ns"] > 18e6, 2 in subset["members"], subset)
+                shutil.rmtree(self.folder / "results")
+
+
 class Gates(CommTest):
     def test_bandwidth_by_size(self):
         met = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "64:0.0000001,128:0.0000001")
@@ -187,6 +280,11 @@ class Mistakes(CommTest):
             (("-d", "float32"), ("float32", "float")),
             (("--in-process",), ("--in-process", "collectives")),
             (("--backend", "mpi"), ("mpi", "gloo")),
+            (("--rounds", "pairs"), ("rounds 'pairs' need at least 2 ranks", "a case has 1")),
+            (("-g", "2,5", "--rounds", "3"), ("rounds '3' need at least 6 ranks", "a case has 2")),
+            (("-g", "4", "--rounds", "pair"), ("rounds 'pair' is none of pairs, hosts, or a number of ranks from 2 on",)),
+            (("-g", "4", "--rounds", "1"), ("rounds '1' is none of",)),
+            (("-g", "4", "--rounds", "pairs", "--slow-factor", "1"), ("slow_factor", "1.01")),
         ):
             with self.subTest(words):
                 self.assert_error(self.comm(*words), 2, *said)
@@ -215,6 +313,14 @@ class Mpirun(LaunchedTest):
     def test_two_ranks(self):
         program = launch_lab.need_program("mpirun")
         self.assert_two(self.summary_of([program, "--oversubscribe", "-np", "2"], launch_lab.MPI_ENV), "mpirun")
+
+
+class Slurm(LaunchedTest):
+    def test_two_ranks_on_two_nodes(self):
+        lab = launch_lab.SlurmLab(tempfile.mkdtemp(prefix="paceline-slurm-"))
+        self.addCleanup(lab.end)
+        # Fake nodes have names that do not resolve.
+        self.assert_two(self.summary_of(["srun", "-N", "2", "-n", "2", "--kill-on-bad-exit=1"], {**lab.env, "MASTER_ADDR": "127.0.0.1"}), "srun")
 
 
 class Torchrun(LaunchedTest):

@@ -20,6 +20,7 @@ using Floats = std::vector<float>;
 
 struct Faults {
   int wrong = -1, late = -1, late_ms = 0;
+  int slow = -1, slow_peer = -1, slow_ms = 0;
 };
 
 Faults faults() {
@@ -29,6 +30,10 @@ Faults faults() {
   int rank = 0, ms = 0;
   if (std::sscanf(text, "wrong:%d", &rank) == 1) found.wrong = rank;
   if (std::sscanf(text, "late:%d:%d", &rank, &ms) == 2) found.late = rank, found.late_ms = ms;
+  int peer = 0;
+  if (std::sscanf(text, "slow:%d:%d", &rank, &ms) == 2) found.slow = rank, found.slow_ms = ms;
+  if (std::sscanf(text, "link:%d:%d:%d", &rank, &peer, &ms) == 3)
+    found.slow = rank, found.slow_peer = peer, found.slow_ms = ms;
   return found;
 }
 
@@ -52,12 +57,20 @@ class SpinCommunicator : public plugin::Communicator {
       std::this_thread::sleep_for(std::chrono::milliseconds(faults_.late_ms));
     if (call_.operation == Collective::kBarrier) return group_.barrier();
     take(buffers_of_all());
+    if (call_.send_to >= 0 && call_.send_to != group_.rank() && meets(group_.rank(), call_.send_to))
+      std::this_thread::sleep_for(std::chrono::milliseconds(faults_.slow_ms));
     if (group_.rank() == faults_.wrong && !receive_.empty()) receive_.front() += 1;
   }
   void finish() override {}
   [[nodiscard]] bool start_completes() const override { return true; }
 
  private:
+  // The slow rank meets another one, or the one to which its link is slow.
+  [[nodiscard]] bool meets(int one, int other) const {
+    if (other == faults_.slow) std::swap(one, other);
+    return one == faults_.slow && (faults_.slow_peer < 0 || other == faults_.slow_peer);
+  }
+
   // One after the other, in the order of ranks.
   std::vector<Floats> buffers_of_all() {
     std::vector<Floats> all;
@@ -85,7 +98,9 @@ class SpinCommunicator : public plugin::Communicator {
       case Collective::kBroadcast:
         return block(root, 0, send_.size(), 0);
       case Collective::kSendRecv:
-        return block((rank + world - 1) % world, 0, send_.size(), 0);
+        return block(call_.receive_from >= 0 ? static_cast<std::size_t>(call_.receive_from)
+                                             : (rank + world - 1) % world,
+                     0, send_.size(), 0);
       case Collective::kAllGather:
         for (std::size_t i = 0; i < world; ++i) block(i, 0, send_.size(), i * send_.size());
         return;

@@ -152,8 +152,13 @@ class TorchCommunicator : public plugin::Communicator {
 
   // With NCCL both must be one call, or each rank waits for its send before it receives.
   Works exchange(c10d::Backend& backend) {
-    const int next = (group_.rank() + 1) % group_.world(),
-              before = (group_.rank() + group_.world() - 1) % group_.world();
+    const int next = call_.send_to >= 0 ? call_.send_to : (group_.rank() + 1) % group_.world(),
+              before = call_.receive_from >= 0 ? call_.receive_from
+                                               : (group_.rank() + group_.world() - 1) % group_.world();
+    if (call_.send_to == group_.rank()) {
+      receive_.copy_(send_);
+      return {};
+    }
     std::vector<at::Tensor> out{send_}, in{receive_};
     const bool together = !start_completes();
     if (together) backend.startCoalescing();

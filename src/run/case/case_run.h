@@ -26,6 +26,7 @@ struct CaseRun {
   std::vector<result::Sample> samples;
   std::map<std::int64_t, std::vector<result::RankSteps>> rank_steps;  // written as text, by repetition
   result::TimesOfRepetitions collective_times;                        // of collectives
+  result::RoundsOfRepetitions round_times;                            // likewise
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
   std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model

@@ -20,19 +20,6 @@ const Row& named(const std::array<Row, N>& rows, const std::string& name) {
   return *std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
 }
 
-pass::CollectiveSpec collective_spec(const Settings& s) {
-  pass::CollectiveSpec c;
-  c.operation = named(kCollectives, s.text("collective")).operation;
-  c.dtype = named(kCollectiveDTypes, s.text("dtype")).dtype;
-  c.reduction = named(kReductions, s.text("reduction")).reduction;
-  c.root = static_cast<int>(s.integer("root"));
-  c.sizes = swept_sizes(s);
-  c.warmup = s.integer("warmup_iterations");
-  c.batch = s.integer("iterations");
-  c.checks = s.integer("check");
-  return c;
-}
-
 // For each size: at least as many operations as the batch has.
 measure::LoopConfig loop_of(const Settings& s) {
   measure::LoopConfig loop;
@@ -45,6 +32,22 @@ measure::LoopConfig loop_of(const Settings& s) {
 }
 
 }  // namespace
+
+pass::CollectiveSpec collective_spec(const Settings& s) {
+  pass::CollectiveSpec c;
+  c.operation = named(kCollectives, s.text("collective")).operation;
+  c.dtype = named(kCollectiveDTypes, s.text("dtype")).dtype;
+  c.reduction = named(kReductions, s.text("reduction")).reduction;
+  c.root = static_cast<int>(s.integer("root"));
+  c.sizes = swept_sizes(s);
+  c.warmup = s.integer("warmup_iterations");
+  c.batch = s.integer("iterations");
+  c.checks = s.integer("check");
+  if (s.has("rounds")) c.rounds = s.text("rounds");
+  c.round_bytes = s.integer("round_bytes");
+  c.slow_factor = s.number("slow_factor");
+  return c;
+}
 
 std::vector<std::int64_t> swept_sizes(const Settings& s) {
   if (s.text("collective") == row_of(Collective::kBarrier).name) return {0};

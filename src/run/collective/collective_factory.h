@@ -10,6 +10,9 @@
 
 namespace paceline::run {
 
+// What is asked of a sweep.
+pass::CollectiveSpec collective_spec(const config::Settings& settings);
+
 // The pass of every rank but for rank, plug-in, cores and rendezvous. `device`: cpu | cuda; `threads`: of a
 // rank, where the case does not say.
 pass::PassSpec collective_pass(const config::Case& c, const std::string& device, int threads);

@@ -7,6 +7,7 @@
 #include "config/bandwidth_limit.h"
 #include "host/affinity.h"
 #include "result/summarize_collective.h"
+#include "result/summarize_rounds.h"
 #include "run/case/case_identity.h"
 #include "run/case/case_run.h"
 #include "run/collective/collective_factory.h"
@@ -26,7 +27,20 @@ std::string wrong_words(const std::vector<result::CollectiveResult>& collectives
           return fmt::format("accuracy: {} elements of {} of {} bytes ({}) were not as they must be",
                              *f->wrong, c.operation, size.bytes,
                              f == &size.in_place ? "in place" : "out of place");
+  for (const auto& c : collectives)
+    for (const auto& rounds : c.rounds)
+      if (rounds.wrong && *rounds.wrong > 0)
+        return fmt::format(
+            "accuracy: {} elements of a message of {} bytes between two ranks were not as they must be",
+            *rounds.wrong, rounds.bytes);
   return {};
+}
+
+void summarize_rounds(const CaseRun& run, result::CollectiveResult& collective) {
+  if (run.round_times.empty()) return;
+  const auto spec = collective_spec(run.definition.settings);
+  collective.rounds = {result::summarize_rounds(
+      run.round_times, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0})};
 }
 
 class CollectiveRules : public KindRules {
@@ -49,6 +63,7 @@ class CollectiveRules : public KindRules {
   std::vector<result::Sample> take(CaseRun& run, result::Repetition& repetition,
                                    pass::PassReport& report) const override {
     run.collective_times[repetition.index] = report.collective_times;
+    if (!report.round_times.empty()) run.round_times[repetition.index] = report.round_times;
     return result::largest_size_samples(report.collective_times, static_cast<std::int32_t>(repetition.index));
   }
   void summarize(CaseRun& run) const override {
@@ -62,6 +77,7 @@ class CollectiveRules : public KindRules {
       }
       result::summarize_collective(collective, run.collective_times,
                                    run.definition.settings.number("confidence"));
+      summarize_rounds(run, collective);
       if (run.base.ranks.device == "cpu")
         collective.notes.emplace_back("ranks are CPU processes: their bandwidth does not speak for GPUs");
     }
@@ -70,6 +86,8 @@ class CollectiveRules : public KindRules {
   }
   void write_files(const CaseRun& run) const override {
     write_file_atomic(run.dir / "collective_times.csv", result::collective_times_csv(run.collective_times));
+    if (!run.round_times.empty())
+      write_file_atomic(run.dir / "rounds.csv", result::rounds_csv(run.round_times));
   }
 };
 

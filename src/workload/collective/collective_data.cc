@@ -146,8 +146,10 @@ double expected(const CollectiveCall& call, RankOf of, std::int64_t i) {
       return reduced(call.reduction, of.world, of.rank * call.receive_count + i);
     case Collective::kBroadcast:
       return static_cast<double>(moved(call.root, 0, i));
-    case Collective::kSendRecv:
-      return static_cast<double>(moved((of.rank + of.world - 1) % of.world, 0, i));
+    case Collective::kSendRecv: {
+      const auto sender = call.receive_from >= 0 ? call.receive_from : (of.rank + of.world - 1) % of.world;
+      return static_cast<double>(moved(sender, 0, i));
+    }
     case Collective::kAllGather:
       return static_cast<double>(moved(i / call.send_count, 0, i % call.send_count));
     case Collective::kAllToAll: {

@@ -16,9 +16,11 @@
 #include "host/noise.h"
 #include "host/system_files.h"
 #include "result/case_fields.h"
+#include "result/summarize_rounds.h"
 #include "stats/quantile.h"
 #include "stats/stop_rule.h"
 #include "workload/collective/collective_data.h"
+#include "workload/collective/rounds.h"
 #include "workload/rank.h"
 
 namespace paceline::workload {
@@ -40,6 +42,7 @@ class CollectivePass {
   void work() {
     communicator_ = rank_.plugin().make_communicator(spec_.ranks.backend, *rank_.group());
     tell_ranks();
+    if (!spec_.collective.rounds.empty()) agree_on_hosts();
     sink_.phase("measure");
     snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
     const auto begin = clock_.now_ns();
@@ -52,6 +55,7 @@ class CollectivePass {
       measure(size, false);
       if (row_of(spec_.collective.operation).in_place) measure(size, true);
     }
+    if (!hosts_.empty()) time_rounds(rank_, *communicator_, hosts_);
     rank_.repetition().elapsed_ns = clock_.now_ns() - begin;
     snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
     report();
@@ -173,6 +177,14 @@ class CollectivePass {
     }
   }
 
+  // Says before the sweep where the rounds cannot be.
+  void agree_on_hosts() {
+    hosts_ = rank_.leads() ? result::hosts_of(ranks_)
+                           : std::vector<int>(static_cast<std::size_t>(spec_.world_size));
+    rank_.group()->broadcast(std::as_writable_bytes(std::span(hosts_)), 0);
+    planned_rounds(spec_.collective.rounds, hosts_);
+  }
+
   void report() {
     sink_.phase("report");
     auto& r = rank_.repetition();
@@ -212,6 +224,7 @@ class CollectivePass {
   std::unique_ptr<plugin::Communicator> communicator_;
   plugin::CollectiveCall call_;
   std::vector<result::CollectiveRank> ranks_;
+  std::vector<int> hosts_;  // of all ranks, where rounds are asked for
   std::vector<host::NoiseSnapshot> snapshots_;
   double typical_ns_ = 0;    // of the size measured last
   std::int64_t checks_ = 0;  // of the stop rule

@@ -71,7 +71,8 @@ Json work_of(const Case& c) {
   if (c.kind == config::WorkloadKind::kCollective) {
     const auto pass = pass::to_json(collective_pass(c, rank_device(c, "cpu"), 1));
     auto sweep = pass.at("collective");
-    for (const char* how : {"warmup", "batch", "checks"}) sweep.erase(how);
+    for (const char* how : {"warmup", "batch", "checks", "rounds", "round_bytes", "slow_factor"})
+      sweep.erase(how);
     return {sweep, pass.at("world_size"), pass.at("ranks").at("device"), pass.at("ranks").at("backend")};
   }
   if (c.kind != config::WorkloadKind::kInference) return {};  // no pass of theirs is made without a run
