@@ -125,6 +125,11 @@ constexpr std::array kCollectiveRows{
            .range = {1.01, 1000},
            .help = "What takes so many times as long as the others in every attempt, beyond their spread, is "
                    "slow."}),
+    aside({.name = "topology",
+           .help = "Row of the table of expected bus bandwidths (share/paceline/topologies.yaml); unset: the "
+                   "first one "
+                   "that fits GPU, hosts and ranks."}),
+    aside({.name = "expected", .help = "A table of expected bus bandwidths in place of the installed one."}),
     aside({.name = "check",
            .type = kInteger,
            .fallback = "1",

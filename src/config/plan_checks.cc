@@ -16,6 +16,7 @@
 #include "config/plan_reader.h"
 #include "config/settings_builder.h"
 #include "config/slo.h"
+#include "config/topologies.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
 
@@ -268,6 +269,24 @@ class Checker {
              fmt::format("rounds '{}' need at least {} ranks, and a case has {:g}", rounds, needed, fewest));
   }
 
+  // The installed table is read for its names alone.
+  void check_topology() {
+    const bool named = settings_.has("topology"), own = settings_.has("expected");
+    if (!named && !own) return;
+    try {
+      const auto table = read_topologies(own ? settings_.text("expected") : std::string());
+      if (!named || find_topology(table, settings_.text("topology"), {})) return;
+      std::vector<std::string> names;
+      for (const auto& topology : table) names.push_back(topology.name);
+      report("topology", fmt::format("topology '{}' is no row of the table; there are: {}",
+                                     settings_.text("topology"), join(names, ", ")));
+    } catch (const ConfigErrors& errors) {
+      for (const auto& one : errors.diagnostics()) problems_.push_back(one);
+    } catch (const Error& e) {
+      report(own ? "expected" : "topology", e.what());
+    }
+  }
+
   void check_collectives() {
     if (kinds_ != kCollective) return;
     for (const auto& limit : settings_.texts("min_busbw")) {
@@ -278,6 +297,7 @@ class Checker {
       }
     }
     check_rounds();
+    check_topology();
     // A stored plan holds both.
     const auto *step = written("step_bytes"), *factor = written("step_factor");
     if (step && factor && step->on_command_line && factor->on_command_line)

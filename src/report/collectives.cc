@@ -17,6 +17,7 @@ using result::CollectiveResult;
 using result::Number;
 
 constexpr double kToUs = 1e-3;
+constexpr int kExpectedColumn = 5;  // beside the bus bandwidth
 
 bool has_sizes(const CaseResult& one) {
   return !one.collective.empty() && !one.collective.front().sizes.empty();
@@ -24,6 +25,13 @@ bool has_sizes(const CaseResult& one) {
 
 std::string us(const Number& ns) {
   return ns ? format_significant(*ns * kToUs) : kNone;
+}
+
+// Of the place that it is compared with.
+std::string expected_cell(const result::CollectiveSizeFigures& size, const CollectiveFigures& f) {
+  const auto& expected = size.expected_busbw_gb_per_s;
+  if (!expected || !size.expected_share || &f != &size.out_of_place) return kNone;
+  return fmt::format("{} ({})", format_percent(*size.expected_share), format_significant(*expected));
 }
 
 // A terminal has no room for two intervals; that of the bandwidth is as wide as that of the time.
@@ -35,6 +43,9 @@ void add_size(Table& table, const result::CollectiveSizeFigures& size, const Col
             form == Form::kTerminal ? significant_or_none(busbw.value) : with_interval(busbw),
             us(f.stream_ns), us(f.batch_ns), f.wrong ? std::to_string(*f.wrong) : kNone,
             std::to_string(*f.n));
+  auto& cells = table.rows.back().cells;
+  if (table.heads.size() > cells.size())
+    cells.insert(cells.begin() + kExpectedColumn, expected_cell(size, f));
 }
 
 // Texts have no other place for the name of the case.
@@ -43,6 +54,9 @@ Table size_table(const CaseResult& one, Form form) {
   Table table{.heads = {form == Form::kPage ? "size" : one.label, "place", "p50 us", "p99 us", "busbw GB/s",
                         "stream us", "batch us", "wrong", "n"},
               .numbers_from = 2};
+  if (std::any_of(c.sizes.begin(), c.sizes.end(),
+                  [](const auto& size) { return !!size.expected_busbw_gb_per_s; }))
+    table.heads.insert(table.heads.begin() + kExpectedColumn, "of expected");
   for (const auto& size : c.sizes) {
     add_size(table, size, size.out_of_place, "out", form);
     add_size(table, size, size.in_place, "in", form);
@@ -54,9 +68,11 @@ std::string link_sentence(const CollectiveResult& c) {
   if (c.link.empty()) return {};
   std::string text = "Fitted to the times out of place:";
   for (const auto& segment : c.link)
-    text += fmt::format("{} from {} to {}: {} us and {} GB/s;", c.link.size() > 1 ? " a protocol" : "",
-                        exact_bytes(segment.from_bytes), exact_bytes(segment.to_bytes),
-                        with_interval(segment.alpha_ns, kToUs), with_interval(segment.gb_per_s));
+    text += fmt::format(
+        "{} from {} to {}: {} us and {};", c.link.size() > 1 ? " a protocol" : "",
+        exact_bytes(segment.from_bytes), exact_bytes(segment.to_bytes),
+        with_interval(segment.alpha_ns, kToUs),
+        segment.gb_per_s.value ? with_interval(segment.gb_per_s) + " GB/s" : segment.gb_per_s.value.reason());
   text.back() = '.';
   if (c.link_error)
     text += fmt::format(" Its error is {} (root mean square over the sizes).", format_percent(*c.link_error));
@@ -78,6 +94,12 @@ Table rank_table(const CollectiveResult& c) {
   return table;
 }
 
+std::string expected_sentence(const CollectiveResult& c) {
+  return c.topology.empty()
+             ? std::string()
+             : "Of expected: share of the bus bandwidth (GB/s) that is expected of " + c.topology + ".";
+}
+
 constexpr const char* kReading =
     "p50, p99 and bus bandwidth: operations one by one after a barrier, each as long as its slowest rank; "
     "stream: back to back; batch: nccl-tests' way, all at once and the mean over ranks.";
@@ -87,7 +109,7 @@ Section section_of(const CaseResult& one, Form form) {
   const auto& c = one.collective.front();
   Section section{.title = one.label, .table = size_table(one, form), .notes = c.notes};
   auto& sentences = form == Form::kPage ? section.paragraphs : section.notes;
-  sentences.insert(sentences.begin(), {facts_of(c), link_sentence(c), kReading});
+  sentences.insert(sentences.begin(), {facts_of(c), link_sentence(c), kReading, expected_sentence(c)});
   std::erase(sentences, "");
   return section;
 }

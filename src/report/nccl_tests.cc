@@ -113,7 +113,8 @@ Json size_json(const CollectiveResult& c, const CollectiveSizeFigures& size) {
           {"out_of_place", place_json(size.out_of_place)},
           {"in_place", place_json(size.in_place)},
           {"out_of_place_per_iter", per_iteration(size.out_of_place)},
-          {"in_place_per_iter", per_iteration(size.in_place)}};
+          {"in_place_per_iter", per_iteration(size.in_place)},
+          {"expected_bus_bw", or_null(size.expected_busbw_gb_per_s)}};
 }
 
 Json setting(const CaseResult& one, const char* name) {

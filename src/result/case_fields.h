@@ -100,11 +100,12 @@ PACELINE_FIELDS(RoundFigures, of, bytes, rounds, attempts, wrong, slow_factor, s
                 no_verdict);
 PACELINE_FIELDS(CollectiveFigures, batch_ns, batch_algbw_gb_per_s, batch_busbw_gb_per_s, sync_ns,
                 sync_busbw_gb_per_s, sync_p99_ns, stream_ns, n, wrong, converged);
-PACELINE_FIELDS(CollectiveSizeFigures, bytes, count, out_of_place, in_place);
+PACELINE_FIELDS(CollectiveSizeFigures, bytes, count, out_of_place, in_place, expected_busbw_gb_per_s,
+                expected_share);
 PACELINE_FIELDS(LinkFigures, from_bytes, to_bytes, alpha_ns, gb_per_s);
 PACELINE_FIELDS(LeastBandwidth, bytes, gb_per_s);
 PACELINE_FIELDS(CollectiveResult, operation, dtype, reduction, root, backend, launcher, ranks, sizes,
-                average_busbw_gb_per_s, wrong, link, link_error, least_busbw, rounds, notes);
+                average_busbw_gb_per_s, wrong, link, link_error, least_busbw, rounds, topology, notes);
 PACELINE_FIELDS(Scaling, base_case_id, base_world, world, efficiency, ci_low, ci_high, speedup, superlinear,
                 budget);
 PACELINE_FIELDS(Repetition, index, started_utc, n, p50_ns, mean_ns, first_iteration_ns, load_ns,

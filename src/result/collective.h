@@ -29,6 +29,9 @@ struct CollectiveSizeFigures {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
   CollectiveFigures out_of_place, in_place;
+  // What the topology should reach, and the share that operations one by one out of place do.
+  Number expected_busbw_gb_per_s = Number::missing("this file is of a version that did not store it");
+  Number expected_share = Number::missing("this file is of a version that did not store it");
 };
 
 // t = alpha + bytes / bandwidth, between two sizes.
@@ -86,7 +89,10 @@ struct CollectiveResult {
   Number link_error;              // root mean square of the fit's relative errors
   std::vector<LeastBandwidth> least_busbw;
   std::vector<RoundFigures> rounds;  // one, where they were asked for
-  std::vector<std::string> notes;    // what a reader of the figures must know
+  // The row of the table of topologies that the run fits or names, in words with its source; empty: none,
+  // and `notes` say why.
+  std::string topology;
+  std::vector<std::string> notes;  // what a reader of the figures must know
 };
 
 }  // namespace paceline::result

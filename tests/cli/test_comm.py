@@ -267,6 +267,52 @@ class Gates(CommTest):
         self.assert_code(result, 0)
 
 
+class Expected(CommTest):
+    TABLE = "wire:\n  about: a wire\n  operations: [all_reduce]\n  busbw_gb_per_s: {128: 0.5, 256: 1}\n  source: a page\n"
+
+    def test_stands_beside_what_is_measured(self):
+        table = self.write("own.yaml", self.TABLE)
+        result = self.comm("-g", "2", "-b", "64", "-e", "256", "--expected", table, "--topology", "wire", "-J", self.folder / "nccl.json")
+        self.assert_code(result, 0)
+        collective = self.summary(self.only_run())["cases"][0]["collective"][0]
+        self.assertEqual(collective["topology"], "wire (a wire); a page")
+        few, first, second = collective["sizes"]
+        self.assertIsNone(few["expected_busbw_gb_per_s"])
+        self.assertEqual(few["expected_busbw_gb_per_s_reason"], "wire has no figure of so few bytes")
+        self.assertEqual([s["expected_busbw_gb_per_s"] for s in (first, second)], [0.5, 1])
+        for size in (first, second):
+            self.assertAlmostEqual(size["expected_share"] * size["expected_busbw_gb_per_s"] / size["out_of_place"]["sync_busbw_gb_per_s"]["value"], 1, places=6)
+        self.assertEqual([r["expected_bus_bw"] for r in read_json(self.folder / "nccl.json")["results"]], [None, 0.5, 1])
+        self.assertIn("of expected", result.out)
+        self.assertRegex(result.out, r"% \(0\.500\)")
+        for form in ("html", "markdown"):
+            self.assert_code(self.run_cli("report", self.only_run(), "--format", form, "--output", self.folder / f"report.{form}"), 0)
+            self.assertIn("expected of wire (a wire); a page", (self.folder / f"report.{form}").read_text(encoding="utf-8"))
+
+    def test_an_unknown_topology_has_none(self):
+        result = self.comm("-g", "2", "-b", "64", "-e", "64")
+        self.assert_code(result, 0)
+        collective = self.summary(self.only_run())["cases"][0]["collective"][0]
+        self.assertEqual(collective["topology"], "")
+        self.assertIn("no expected value: no row of the table of topologies fits this run", result.out)
+        self.assertIsNone(collective["sizes"][0]["expected_share"])
+        self.assertNotIn("of expected", result.out)
+
+    def test_another_operation_has_none(self):
+        result = self.comm("-g", "2", "-b", "64", "-e", "64", "--collective", "broadcast", "--topology", "nvlink4")
+        self.assert_code(result, 0)
+        self.assertIn("no expected value: nvlink4 has no figures of broadcast", result.out)
+
+    def test_mistakes_in_the_table_are_named(self):
+        for text, said in ((self.TABLE.replace("source", "sorce"), ("own.yaml:5:3: unknown key 'wire.sorce'", "source")),
+                           (self.TABLE.replace("128: 0.5", "128: much"), ("own.yaml:4:25: 'wire.busbw_gb_per_s': 'much' is no bandwidth above 0",)),
+                           ("wire: [", ("own.yaml:",))):
+            with self.subTest(text):
+                self.assert_error(self.comm("-g", "2", "--expected", self.write("own.yaml", text)), 2, *said)
+        self.assert_error(self.comm("-g", "2", "--expected", "none.yaml"), 2, "none.yaml")
+        self.assert_error(self.comm("-g", "2", "--topology", "nvlink"), 2, "topology 'nvlink' is no row of the table", "nvlink4")
+
+
 class Mistakes(CommTest):
     def test_are_named(self):
         for words, said in (

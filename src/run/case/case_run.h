@@ -29,6 +29,7 @@ struct CaseRun {
   result::RoundsOfRepetitions round_times;                            // likewise
   std::set<std::int64_t> trained;  // repetitions whose training was done before, so that they have no figures
   std::set<std::int64_t> again;    // repetitions that keep their figures until newer ones are there
+  std::string gpu;                 // of this machine, where ranks are on GPUs and the driver names them
   std::string model_file;   // what the engine reads instead of a built-in model; empty: it has the model
   std::string interrupted;  // what was kept of a repetition that was interrupted
   bool selected = true;     // of --only

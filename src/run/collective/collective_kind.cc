@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "config/bandwidth_limit.h"
+#include "config/topologies.h"
 #include "host/affinity.h"
 #include "result/summarize_collective.h"
 #include "result/summarize_rounds.h"
@@ -43,6 +46,42 @@ void summarize_rounds(const CaseRun& run, result::CollectiveResult& collective) 
       run.round_times, collective.ranks, {spec.rounds, spec.round_bytes, spec.slow_factor, spec.checks > 0})};
 }
 
+// What stands in the table about a run like this one.
+void expect(const CaseRun& run, result::CollectiveResult& c) {
+  const auto& s = run.definition.settings;
+  const auto text_of = [&](const char* name) { return s.has(name) ? s.text(name) : std::string(); };
+  const auto hosts = result::hosts_of(c.ranks);
+  const bool one_host = std::all_of(hosts.begin(), hosts.end(), [](int host) { return host == 0; });
+  std::vector<config::Topology> table;
+  std::string why = "no row of the table of topologies fits this run; --topology names one";
+  try {
+    table = config::read_topologies(text_of("expected"));
+  } catch (const Error& e) {
+    why = e.what();
+  }
+  const auto* found = config::find_topology(table, text_of("topology"),
+                                            {c.operation, run.gpu, one_host, std::ssize(c.ranks)});
+  const auto& o = found ? found->operations : std::vector<std::string>();
+  if (found && std::find(o.begin(), o.end(), c.operation) == o.end())
+    why = fmt::format("{} has no figures of {}", found->name, c.operation), found = nullptr;
+  if (!found) c.notes.push_back("no expected value: " + why);
+  if (found) c.topology = config::words_of(*found);
+  for (auto& size : c.sizes) {
+    const auto expected = found ? config::expected_gb_per_s(*found, size.bytes) : std::nullopt;
+    if (found && !expected) why = found->name + " has no figure of so few bytes";
+    const auto& measured = size.out_of_place.sync_busbw_gb_per_s.value;
+    size.expected_busbw_gb_per_s = {expected, why};
+    size.expected_share = expected && measured ? result::Number(*measured / *expected)
+                                               : result::Number::missing(expected ? measured.reason() : why);
+  }
+}
+
+// The name of the first GPU here.
+std::string gpu_of(const nlohmann::json& environment) {
+  const auto name = environment.value("/nvidia/gpus/0/name"_json_pointer, nlohmann::json());
+  return name.is_string() ? name.get<std::string>() : std::string();
+}
+
 class CollectiveRules : public KindRules {
  public:
   void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
@@ -78,6 +117,7 @@ class CollectiveRules : public KindRules {
       result::summarize_collective(collective, run.collective_times,
                                    run.definition.settings.number("confidence"));
       summarize_rounds(run, collective);
+      expect(run, collective);
       if (run.base.ranks.device == "cpu")
         collective.notes.emplace_back("ranks are CPU processes: their bandwidth does not speak for GPUs");
     }
@@ -99,6 +139,8 @@ class CollectiveInRun : public KindInRun {
     const auto home = collective_rules().rank_home(c.definition, tools_.setup.engines);
     c.base = pass_of(c.definition, home);
     identify_device(c.result.benchmark, home.ranks.device);
+    if (home.ranks.device == "cuda" && tools_.setup.environment.is_object())
+      c.gpu = gpu_of(tools_.setup.environment);
     if (auto problem = rank_obstacle(c.base, home.plugin, tools_.setup.launch); !problem.empty())
       end_case(c, "unavailable", problem);
   }
