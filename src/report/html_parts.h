@@ -39,6 +39,7 @@ nlohmann::json chart_data(std::span<const ReportRun> runs, const RenderOptions& 
 // resources.cc: files that were embedded at build time (resources.S)
 std::string_view page_template();
 std::string_view page_style();
+std::string_view page_plot_style();
 std::string_view page_script();
 std::string_view plotly_script();  // empty when plotly.min.js was missing: the page then only has tables
 

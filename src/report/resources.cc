@@ -10,5 +10,6 @@
 
 PACELINE_RESOURCE(page_html, page_template)
 PACELINE_RESOURCE(style_css, page_style)
+PACELINE_RESOURCE(plot_css, page_plot_style)
 PACELINE_RESOURCE(app_js, page_script)
 PACELINE_RESOURCE(plotly_js, plotly_script)

@@ -29,4 +29,10 @@ std::string reason(F f) {
   return "no error";
 }
 
+inline std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
 }  // namespace paceline::test

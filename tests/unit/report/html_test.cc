@@ -8,12 +8,14 @@
 #include "report/html_parts.h"
 #include "result/metric_table.h"
 #include "support/sample_runs.h"
+#include "support/words.h"
 
 namespace paceline::report {
 namespace {
 
 using ::paceline::testing::sample_run;
 using ::paceline::testing::sample_times;
+using test::count;
 
 ReportRun sample_report(int per_repetition = 60) {
   ReportRun run{sample_run(), {}};
@@ -23,12 +25,6 @@ ReportRun sample_report(int per_repetition = 60) {
 
 std::string page_of(const std::vector<ReportRun>& runs) {
   return find_format("html").render(runs, {});
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
 }
 
 // The page without the embedded scripts.
