@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/exit_rules.h"
+#include "cli/report_source.h"
 #include "report/bottlenecks.h"
 #include "report/format_table.h"
 #include "report/junit.h"
@@ -33,13 +34,6 @@ void decide_gates(result::RunResult& run, const FinishOptions& options, const Co
     if (!options.exit.interrupted) throw;
     console.warn(e.what());
   }
-}
-
-report::ReportRun with_samples(const result::RunResult& run, const std::filesystem::path& folder) {
-  report::ReportRun out{run, {}};
-  for (const auto& c : run.cases)
-    out.samples[c.case_id] = result::read_case_samples({folder, run}, c).samples;
-  return out;
 }
 
 // Files that could not be written are reported once the table has been shown.
@@ -63,7 +57,7 @@ class WriteAttempts {
 };
 
 void write_report(const result::RunResult& run, const result::RunDirectory& directory) {
-  const auto input = with_samples(run, directory.path());
+  const auto input = report_run({directory.path(), run}, true);
   write_file_atomic(directory.path() / "report.html", report::find_format("html").render({&input, 1}, {}));
 }
 

@@ -16,9 +16,9 @@ constexpr std::array<Choice, 11> kReportFormats{{{"html"},
                                                  {"text"},
                                                  {"nccl"},
                                                  {"nccl-json"},
-                                                 {"pdf", false},
-                                                 {"png", false},
-                                                 {"svg", false}}};
+                                                 {"pdf"},
+                                                 {"png"},
+                                                 {"svg"}}};
 
 constexpr std::array<Choice, 5> kTargets{{{"all"}, {"sync_stalls"}, {"input"}, {"host"}, {"memory"}}};
 

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/chart/plots.h"
 #include "report/rounds.h"
 #include "report/subjects.h"
 
@@ -133,8 +134,8 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
   Sections all;
   const auto swept = cases_with(runs, has_sizes);
   if (form == Form::kPage && !swept.empty())
-    all.push_back(
-        {.chart = {"collectives", "Bus bandwidth by size", chart_reading(swept), "busbw_gb_per_s"}});
+    all.push_back({.chart = {"collective_bandwidth", "Bus bandwidth by size", chart_reading(swept),
+                             "busbw_gb_per_s", collective_plots(swept)}});
   for (const auto& entry : swept) {
     all.push_back(section_of(*entry.one, form));
     for (const auto& rounds : entry.one->collective.front().rounds)
@@ -143,7 +144,8 @@ Sections collective_sections(std::span<const ReportRun> runs, Form form) {
   return all;
 }
 
-Sections collective_details(const CaseResult& one) {
+Sections collective_details(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
   if (!has_sizes(one)) return {};
   return {{.title = "Ranks", .table = rank_table(one.collective.front())}};
 }

@@ -67,8 +67,8 @@ std::string check_text(const CrossCheck& check) {
                      verdict_text(check), check.notes.empty() ? "" : "; " + join(check.notes, "; "));
 }
 
-Sections cross_check_sections(const result::CaseResult& one) {
-  const auto check = checked(one);
+Sections cross_check_sections(const ReportCase& entry) {
+  const auto check = checked(*entry.one);
   if (!check.asked) return {};
   return {{.title = "Cross-check with the engine's own tool",
            .paragraphs = {check_text(check)},

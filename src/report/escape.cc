@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
@@ -21,7 +22,6 @@ std::string valid_utf8(std::string_view text) {
 using Replacement = std::pair<char, std::string_view>;
 constexpr std::array<Replacement, 5> kEntities{
     {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
-constexpr std::array<Replacement, 2> kInScripts{{{'<', "\\u003c"}, {'>', "\\u003e"}}};
 
 std::string replaced(std::string_view text, std::span<const Replacement> replacements) {
   std::string out;
@@ -52,10 +52,6 @@ std::string escape_markdown(std::string_view text) {
     out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;  // a terminal may show the document
   }
   return out;
-}
-
-std::string json_for_script(const nlohmann::json& json) {
-  return replaced(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), kInScripts);
 }
 
 std::string html_id(std::string_view prefix, std::string_view text) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Escapes text for HTML, Markdown and XML: names of models, paths and logs come from users.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -11,9 +10,6 @@ std::string escape_html(std::string_view text);  // text and quoted attributes; 
 std::string escape_markdown(
     std::string_view text);                     // one cell of a table: no pipes, no markup, no line break
 std::string escape_xml(std::string_view text);  // as HTML, without characters XML 1.0 forbids
-
-// JSON that may stand inside <script>: no "</", no "<!--", no U+2028.
-std::string json_for_script(const nlohmann::json& json);
 
 // A fragment identifier from any text: letters, digits, '-' and '_' stay, all else becomes "-xx" in hex.
 std::string html_id(std::string_view prefix, std::string_view text);

@@ -10,8 +10,9 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::array<Format, 8> kFormats{{
-    {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html},
+constexpr std::array<Format, 11> kFormats{{
+    {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html,
+     FormatKind::kPage},
     {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce",
      render_markdown},
     {"csv", "report.csv", "one row a case, every metric with its interval", render_csv},
@@ -21,6 +22,11 @@ constexpr std::array<Format, 8> kFormats{{
     {"nccl", "nccl_tests.txt", "collectives in the columns of nccl-tests, for scripts that read those",
      render_nccl},
     {"nccl-json", "nccl_tests.json", "the same in the JSON of nccl-tests", render_nccl_json},
+    {"pdf", "report.pdf", "the page on paper, printed by an installed Chromium or Chrome", render_html,
+     FormatKind::kPaper},
+    {"svg", "charts", "a folder of every chart, and benchmark_results.csv", nullptr, FormatKind::kDrawings},
+    {"png", "charts", "the same as pictures, made by rsvg-convert, Chromium or Chrome", nullptr,
+     FormatKind::kImages},
     {"text", "report.txt", "the table of the terminal", render_text},
 }};
 

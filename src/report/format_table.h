@@ -13,13 +13,18 @@ struct RenderOptions {
   std::size_t max_points = 2000;  // points drawn per case in a time series; extremes always stay
 };
 
+// What becomes of a format: text for a program or a terminal, the page beside the run, the page on paper, or
+// a folder of charts.
+enum class FormatKind { kText, kPage, kPaper, kDrawings, kImages };
+
 // One row of the table of report formats: takes one run or several side by side, returns the whole document.
 struct Format {
   std::string_view name;
   std::string_view file;  // its name in a folder
   std::string_view description;
   using Render = std::string(std::span<const ReportRun>, const RenderOptions&);
-  Render* render;
+  Render* render;  // null: its files are those of chart_files.h
+  FormatKind kind = FormatKind::kText;
 };
 
 std::span<const Format> formats();

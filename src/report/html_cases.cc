@@ -175,10 +175,10 @@ Section notes_section(const CaseResult& one) {
   return section;
 }
 
-std::string subjects_html(const CaseResult& one, Place place) {
+std::string subjects_html(const ReportCase& entry, Place place) {
   std::string out;
   for (const Subject* subject : kSubjects)
-    if (subject->place == place) out += html_of(subject->of_case(one));
+    if (subject->place == place) out += html_of(subject->of_case(entry));
   return out;
 }
 
@@ -192,11 +192,11 @@ std::string detail_html(const ReportCase& entry, const RenderOptions& options, c
       "<details class=\"case\" id=\"{}\"><summary>{}{} <span class=\"state\">{}</span></summary>\n",
       case_anchor(entry), run, escape_html(one.label), escape_html(state));
   const std::string inside =
-      html_of(notes_section(one)) + subjects_html(one, Place::kBeforeChart) +
-      html_of(samples_chart(entry, options)) + subjects_html(one, Place::kBeforeFigures) +
+      html_of(notes_section(one)) + subjects_html(entry, Place::kBeforeChart) +
+      html_of(samples_chart(entry, options)) + subjects_html(entry, Place::kBeforeFigures) +
       fmt::format("<div class=\"columns\">{}{}</div>\n", scrolling(html_of(figures_section(one))),
                   scrolling(html_of(processes_section(one)) + settings_html(one, shared))) +
-      subjects_html(one, Place::kAfterFigures) +
+      subjects_html(entry, Place::kAfterFigures) +
       html_of(Section{.title = "Last lines of its log", .log = one.log_tail});
   return out + (lazily ? "<script type=\"text/html\">" + inside + "</script>" : inside) + "</details>\n";
 }

@@ -65,12 +65,6 @@ std::pair<std::string, std::string> subjects_html(std::span<const ReportRun> run
   return {links, sections};
 }
 
-std::string charts_note() {
-  if (!plotly_script().empty()) return "";
-  return "<p class=\"warning\">This build has no charts: they need plotly.min.js at build time. Every number "
-         "stands in the tables.</p>";
-}
-
 }  // namespace
 
 std::string render_html(std::span<const ReportRun> runs, const RenderOptions& asked) {
@@ -80,10 +74,9 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
   options.max_points = points_of_case(cases, asked.max_points);
   const auto [subject_links, subject_sections] = subjects_html(runs);
   return fill(page_template(), {{"title", escape_html(page_title(runs))},
-                                {"style", std::string(page_style())},
+                                {"style", std::string(page_style()).append(page_plot_style())},
                                 {"runs", of_each(runs, run_html)},
                                 {"key_findings", key_findings_html(runs)},
-                                {"charts_note", charts_note()},
                                 {"main_charts_title", main_charts_title(runs)},
                                 {"main_charts", html_of(main_charts(runs))},
                                 {"subjects", subject_sections},
@@ -96,8 +89,6 @@ std::string render_html(std::span<const ReportRun> runs, const RenderOptions& as
                                 {"environment", of_each(runs, environment_html)},
                                 {"formulas", formulas_html()},
                                 {"reproduce", of_each(runs, reproduce_html)},
-                                {"data", json_for_script(chart_data(runs, options))},
-                                {"plotly", std::string(plotly_script())},
                                 {"script", std::string(page_script())}});
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,16 +31,11 @@ Chart samples_chart(const ReportCase& entry, const RenderOptions& options);
 
 bool is_compared(const result::CaseResult& one);  // with another case, so that both have a ratio
 
-// chart_data.cc: the JSON that page/app.js draws. Times in ms, memory in MB, rates in items per second; a
-// missing number is null.
-nlohmann::json chart_data(std::span<const ReportRun> runs, const RenderOptions& options);
-
 // resources.cc: files that were embedded at build time (resources.S)
 std::string_view page_template();
 std::string_view page_style();
 std::string_view page_plot_style();
 std::string_view page_script();
-std::string_view plotly_script();  // empty when plotly.min.js was missing: the page then only has tables
 
 // html_section.cc
 std::string case_anchor(const ReportCase& entry);  // the id of its details, different for each run

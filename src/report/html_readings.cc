@@ -7,12 +7,11 @@
 
 #include "analysis/case_query.h"
 #include "base/units.h"
+#include "report/chart/plots.h"
 #include "report/html_parts.h"
 
 namespace paceline::report {
 namespace {
-
-using Cases = std::vector<ReportCase>;
 
 // Measured cases that have a figure.
 template <typename Figure>
@@ -224,21 +223,32 @@ std::string main_charts_title(std::span<const ReportRun> runs) {
 
 Sections main_charts(std::span<const ReportRun> runs) {
   return {
-      {.chart = {"requests", "Latency of requests", requests_reading(runs), "p99_ms"}},
-      {.chart = {"stages", "Where the time of a request goes", stages_reading(runs), "queue_mean_ms"}},
-      {.chart = {"throughput", over_batch("Throughput", runs), throughput_reading(runs), "throughput_per_s"}},
-      {.chart = {"latency", over_batch(time_name(runs), runs), latency_reading(runs), "p50_ms"}}};
+      {.chart = {"requests", "Latency of requests", requests_reading(runs), "p99_ms", request_plots(runs)}},
+      {.chart = {"stages", "Where the time of a request goes", stages_reading(runs), "queue_mean_ms",
+                 stage_plots(runs)}},
+      {.chart = {"throughput_comparison", over_batch("Throughput", runs), throughput_reading(runs),
+                 "throughput_per_s", throughput_plots(runs)}},
+      {.chart = {"latency_comparison", over_batch(time_name(runs), runs), latency_reading(runs), "p50_ms",
+                 latency_plots(runs)}}};
 }
 
 Sections more_charts(std::span<const ReportRun> runs) {
-  return {{.chart = {"pareto", "Latency against throughput", pareto_reading(runs), "throughput_per_s"}},
-          {.chart = {"speedup", "Speed-up over the baseline", speedup_reading(runs), "speedup"}},
-          {.chart = {"memory", "Memory", memory_reading(runs), "memory_mb"}},
-          {.chart = {"peak", "Share of the measured peak", peak_reading(runs), "share_of_peak"}}};
+  return {{.chart = {"pareto", "Latency against throughput", pareto_reading(runs), "throughput_per_s",
+                     pareto_plots(runs)}},
+          {.chart = {"speedup", "Speed-up over the baseline", speedup_reading(runs), "speedup",
+                     speedup_plots(runs)}},
+          {.chart = {"memory", "Memory", memory_reading(runs), "memory_mb", memory_plots(runs)}},
+          {.chart = {"peak", "Share of the measured peak", peak_reading(runs), "share_of_peak",
+                     peak_plots(runs)}}};
 }
 
 Chart samples_chart(const ReportCase& entry, const RenderOptions& options) {
-  return {"samples", "", samples_reading(entry, options), "p50_ms", case_anchor(entry)};
+  return {"samples",
+          "",
+          samples_reading(entry, options),
+          "p50_ms",
+          sample_plots(entry, options.max_points),
+          entry.one->case_id};
 }
 
 }  // namespace paceline::report

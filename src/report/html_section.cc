@@ -4,11 +4,15 @@
 
 #include <algorithm>
 
+#include "report/chart/svg.h"
 #include "report/escape.h"
 #include "report/html_parts.h"
 
 namespace paceline::report {
 namespace {
+
+// Of a plot alone in its row, and of two side by side, on the widest page.
+constexpr double kWholeWidth = 1060, kHalfWidth = 530;
 
 std::string content_html(const Cell& cell) {
   std::string out = escape_html(cell.text);
@@ -104,14 +108,15 @@ std::string formula_link(std::string_view metric) {
 }
 
 std::string html_of(const Chart& chart) {
-  if (chart.reading.empty()) return {};
-  const bool of_case = !chart.of_case.empty();
+  std::string plots;
+  for (const Plot& plot : chart.plots)
+    plots += svg_of(plot, {.width = chart.plots.size() == 1 ? kWholeWidth : kHalfWidth});
+  if (chart.reading.empty() || plots.empty()) return {};
   return fmt::format(
-      "<figure{}>{}<div class=\"plots\" data-chart=\"{}\"{}></div><figcaption>{} {}</figcaption></figure>\n",
-      of_case ? "" : fmt::format(" id=\"chart-{}\"", chart.id),
-      chart.title.empty() ? "" : fmt::format("<h3>{}</h3>", chart.title), chart.id,
-      of_case ? fmt::format(" data-case=\"{}\"", chart.of_case) : "", escape_html(chart.reading),
-      formula_link(chart.metric));
+      "<figure{}>{}<div class=\"plots\" data-chart=\"{}\">{}</div><figcaption>{} {}</figcaption></figure>\n",
+      chart.of_case.empty() ? fmt::format(" id=\"chart-{}\"", chart.id) : "",
+      chart.title.empty() ? "" : fmt::format("<h3>{}</h3>", chart.title), chart.id, plots,
+      escape_html(chart.reading), formula_link(chart.metric));
 }
 
 std::string html_of(const Section& section) {

@@ -45,7 +45,8 @@ std::string sum_text(const CaseResult& one) {
                      *profile.inferences, profile.source);
 }
 
-Sections layer_sections(const CaseResult& one) {
+Sections layer_sections(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
   if (!one.layer_profile.asked) return {};
   return {{.title = "The longest layers",
            .table = layer_table(one.layer_profile.top),

@@ -82,7 +82,7 @@ std::string subject_text(const Subject& subject, std::span<const ReportRun> runs
     if (subject.case_heading.empty()) break;
     const std::string label = escape_markdown(entry.one->label), run = "run " + entry.letter;
     const bool several = !entry.letter.empty();
-    for (const Section& section : subject.of_case(*entry.one)) {
+    for (const Section& section : subject.of_case(entry)) {
       const std::string text = escape_markdown(join(section.paragraphs, " "));
       out += subject.listed ? fmt::format("- {}{}: {}\n", several ? run + ", " : "", label, text)
                             : fmt::format("### {}{}\n\n{}\n\n{}", label, several ? " (" + run + ")" : "",

@@ -75,7 +75,8 @@ std::string profile_text(const CaseResult& one) {
                      trace_text(profile));
 }
 
-Sections operator_sections(const CaseResult& one) {
+Sections operator_sections(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
   if (one.operator_profile.empty()) return {};
   Section section{.title = "Profile of a step",
                   .table = operator_table(one.operator_profile.front()),

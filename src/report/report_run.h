@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/what_if.h"
+#include "report/step_view.h"
 #include "result/run_result.h"
 #include "result/samples.h"
 
@@ -18,8 +19,9 @@ using result::RunResult;
 // drawn).
 struct ReportRun {
   RunResult result;
-  std::map<std::string, std::vector<result::Sample>> samples;
+  std::map<std::string, std::vector<result::Sample>> samples{};
   std::vector<analysis::Change> changes{};  // asked for with --what-if
+  std::map<std::string, StepView> steps{};  // of training cases, by case id
 };
 
 // A case of one of several runs; `letter` names the run in tables: A, B, … (empty for a single run).
@@ -28,6 +30,9 @@ struct ReportCase {
   const CaseResult* one = nullptr;
   std::string letter;
 };
+inline ReportCase alone(const CaseResult& one) {
+  return {nullptr, &one, {}};
+}
 std::string name_of(const ReportCase& entry);  // "resnet50 eager fp32 b1"; among several runs "A: resnet50 …"
 
 // All cases in the order of the first run that has them, so that equal ones are side by side.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/chart/plot.h"
 #include "report/report_run.h"
 
 // What a report says as values: a subject makes its sections once, and each form (terminal, Markdown, page)
@@ -71,10 +72,11 @@ struct Table {
 // A table of names and values.
 Table rows_table(const std::vector<std::pair<std::string, std::string>>& rows);
 
-// A figure that page/app.js draws, with its reading and the metric whose formula it leads to.
+// Plots with their reading and the metric whose formula it leads to.
 struct Chart {
-  std::string id, title, reading, metric;  // without a reading there is nothing to draw
-  std::string of_case{};                   // the anchor of the one case that it shows
+  std::string id, title, reading, metric;  // without a reading the page leaves it out
+  Plots plots{};
+  std::string of_case{};  // the id of the one case that it shows
 };
 
 struct Section {

@@ -22,7 +22,7 @@ struct Subject {
   Place place = Place::kBeforeFigures;
   // Nothing over all cases, or of one, where there is nothing to say.
   Sections (*of_runs)(std::span<const ReportRun>, Form) = nullptr;
-  Sections (*of_case)(const result::CaseResult&) = [](const result::CaseResult&) { return Sections(); };
+  Sections (*of_case)(const ReportCase&) = [](const ReportCase&) { return Sections(); };
 };
 
 extern const Subject kTraining, kBottlenecks, kWhatIf, kCollectives, kOperators, kCrossCheck, kLayers;

@@ -11,6 +11,7 @@
 #include "analysis/step_prediction.h"
 #include "base/units.h"
 #include "report/case_cells.h"
+#include "report/chart/plots.h"
 #include "report/subjects.h"
 #include "result/training_scaling.h"
 
@@ -94,6 +95,19 @@ Table part_table(const std::vector<ReportCase>& cases) {
   return table;
 }
 
+constexpr const char* kEfficiencyReading =
+    "The step of the fewest ranks over that of more, with the same work per rank; 1 is ideal.";
+constexpr const char* kTotalReading =
+    "From the first step to the last, pauses and untimed steps included; compare only cases of as many "
+    "steps.";
+constexpr const char* kTimelineReading =
+    "Ranks need no common clock: the bar of each begins where its exchange of gradients before has ended.";
+constexpr const char* kRankTimeReading =
+    "What a rank takes by itself: optimizer, pause, data, forward and backward. The rank with the longest "
+    "time keeps the others waiting.";
+constexpr const char* kLatenessReading =
+    "How much later than the median rank a rank was ready; a cell that holds several steps or ranks has the "
+    "largest. A dark row is a rank that is always late, a dark column a step that disturbed all.";
 constexpr const char* kBudgetReading =
     "What a mean step takes beyond the mean step of the fewest ranks: communication from when the last rank "
     "was ready, waiting for that rank, waiting for data, and computing that takes longer beside other ranks.";
@@ -116,9 +130,8 @@ Table budget_table(const std::vector<ReportCase>& cases) {
   return table;
 }
 
-std::vector<std::string> budget_reading(const std::vector<ReportCase>& cases) {
-  if (budget_table(cases).rows.empty()) return {};
-  return {kBudgetReading};
+std::string budget_reading(const std::vector<ReportCase>& cases) {
+  return budget_table(cases).rows.empty() ? "" : kBudgetReading;
 }
 
 // A sentence and rows for each case that others with more ranks are compared with.
@@ -315,21 +328,37 @@ Sections training_sections(std::span<const ReportRun> runs, Form form) {
   const auto cases = cases_with(runs, is_training);
   if (cases.empty()) return {};
   if (form == Form::kTerminal) return {{.table = short_table(cases), .notes = notes_of(cases)}};
-  return {{.chart = {"scaling", "Scaling over ranks", scaling_reading(cases), "efficiency"},
+  const auto plots = [&](Plots (*make)(const Cases&)) { return form == Form::kPage ? make(cases) : Plots{}; };
+  return {{.chart = {"scaling_curve", "Scaling over ranks", scaling_reading(cases), "efficiency",
+                     plots(scaling_plots)},
            .table = scaling_table(cases)},
-          {.chart = {"parts", "Where the time of a step goes", kPartsReading, "exposed_share"},
+          {.chart = {"scaling_efficiency", "Efficiency over ranks", kEfficiencyReading, "efficiency",
+                     plots(efficiency_plots)}},
+          {.chart = {"total_time", "Time of all steps", kTotalReading, "p50_ms", plots(total_time_plots)}},
+          {.chart = {"step_parts", "Where the time of a step goes", kPartsReading, "exposed_share",
+                     plots(part_plots)},
            .table = part_table(cases)},
-          {.title = "Loss budget", .table = budget_table(cases), .paragraphs = budget_reading(cases)},
+          {.title = "Loss budget",
+           .chart = {"loss_budget", "", budget_reading(cases), "efficiency", plots(budget_plots)},
+           .table = budget_table(cases)},
           prediction_section(cases),
-          {.chart = {"loss", "Loss over epochs", loss_reading(cases), "loss"}, .notes = notes_of(cases)}};
+          {.chart = {"loss", "Loss over epochs", loss_reading(cases), "loss", plots(loss_plots)},
+           .notes = notes_of(cases)}};
 }
 
 // Ranks, epochs and buckets of one case.
-Sections training_details(const CaseResult& one) {
+Sections training_details(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
   if (!is_training(one)) return {};
   const Training& t = one.training.front();
   return {{.paragraphs = {facts_text(t), collectives_text(t), loader_text(one), checkpoint_text(t),
                           scope_text(one)}},
+          {.chart = {"timeline", "Timeline of two steps", kTimelineReading, "straggler_index",
+                     timeline_plots(entry), one.case_id}},
+          {.chart = {"rank_times", "Own time of each rank", kRankTimeReading, "straggler_index",
+                     rank_time_plots(entry), one.case_id}},
+          {.chart = {"stragglers", "Late ranks by step", kLatenessReading, "straggler_index",
+                     straggler_plots(entry), one.case_id}},
           {.title = "Ranks", .table = rank_table(t)},
           {.title = "Epochs", .table = epoch_table(t)},
           {.title = "Buckets of gradients, from the start of a step", .table = bucket_table(t)},

@@ -68,23 +68,17 @@ std::string_view outcome_name(Outcome outcome) {
   return {};
 }
 
-// A stored id must not be used as a path.
-fs::path folder_of(const StoredRun& stored, const std::string& case_id) {
-  const fs::path own = own_folder(stored.folder, fs::path(case_id).filename().string());
-  return fs::exists(own) ? own : stored.folder;
-}
-
 // Empty where the case has no samples.
 fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
   if (c.samples.file.empty()) return {};
-  return folder_of(stored, c.case_id) / fs::path(c.samples.file).filename();
+  return folder_of_case(stored, c.case_id) / fs::path(c.samples.file).filename();
 }
 
 // The summary of a run that did not end may be seconds older than the results of its cases, never newer. A
 // result that cannot be read leaves what the summary says.
 void take_results_of_cases(StoredRun& stored) {
   for (auto& c : stored.run.cases) {
-    const fs::path file = folder_of(stored, c.case_id) / "result.json";
+    const fs::path file = folder_of_case(stored, c.case_id) / "result.json";
     if (!fs::exists(file)) continue;
     try {
       auto result = case_from_json(parse_json(read_file(file), file.string()), file.string());
@@ -189,6 +183,12 @@ StoredRun read_run(const fs::path& path) {
   return stored;
 }
 
+// A stored id must not be used as a path.
+fs::path folder_of_case(const StoredRun& stored, const std::string& case_id) {
+  const fs::path own = own_folder(stored.folder, fs::path(case_id).filename().string());
+  return fs::exists(own) ? own : stored.folder;
+}
+
 CaseSamples read_case_samples(const StoredRun& stored, const CaseResult& c) {
   const auto file = samples_file(stored, c);
   if (file.empty()) return {};
@@ -204,7 +204,7 @@ std::vector<std::string> changed_results(const StoredRun& stored) {
   std::vector<std::string> sentences;
   if (stored.run.outcome == kUnfinished) return sentences;
   for (const auto& c : stored.run.cases) {
-    const fs::path file = folder_of(stored, c.case_id) / "result.json";
+    const fs::path file = folder_of_case(stored, c.case_id) / "result.json";
     if (!fs::exists(file)) continue;
     const auto text = read_file(file);  // as this program wrote it, or reformatted since
     if (text == json_text(c.unknown) || nlohmann::json::parse(text, nullptr, false) == c.unknown) continue;

@@ -47,6 +47,9 @@ struct StoredRun {
 };
 StoredRun read_run(const std::filesystem::path& path);
 
+// Where the files of a case stand.
+std::filesystem::path folder_of_case(const StoredRun& stored, const std::string& case_id);
+
 // Samples of one case of a stored run. A case may have none; where they are missing, `lacking` says why: a
 // run directory may be passed on without the file, and a file that run_summary.json does not name is not
 // trusted.

@@ -14,6 +14,7 @@ import shutil
 import time
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 import paceline_cli as cli
 
@@ -96,6 +97,104 @@ class SideBySide(cli.CliTest):
         self.assertEqual(len(rows), 7)
 
 
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None)
+CONVERTER = shutil.which("rsvg-convert")
+
+
+class Charts(cli.CliTest):
+    """Charts as files, the page on paper. Programs are those that PATH has; most tests have none."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("run", "training_run"):
+            shutil.copytree(DATA / name, self.folder / name)
+        (self.folder / "bin").mkdir()
+        self.bare = {"PATH": str(self.folder / "bin")}
+
+    def files(self, folder):
+        return sorted(p.name for p in (self.folder / folder).iterdir())
+
+    def test_every_chart_is_a_picture_without_any_program(self):
+        result = self.run_cli("report", "-s", "run", "-f", "svg", "--output", "out/charts", env=self.bare)
+        self.assert_code(result, 0)
+        files = self.files("out/charts")
+        self.assertEqual(files[0], "benchmark_results.csv")
+        for name in ("latency_comparison.svg", "throughput_comparison.svg", "memory.svg", "speedup.svg", "pareto.svg"):
+            self.assertIn(name, files)
+        self.assertEqual(len([f for f in files if f.startswith("samples-")]), 6)
+        for name in files[1:]:
+            root = ElementTree.fromstring((self.folder / "out/charts" / name).read_bytes())
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertTrue(root.find("{http://www.w3.org/2000/svg}style").text)
+        rows = list(csv.DictReader(io.StringIO((self.folder / "out/charts/benchmark_results.csv").read_text(encoding="utf-8"))))
+        self.assertEqual(len(rows), 6)
+        for words in ("left out  scaling_efficiency, scaling_curve: no training case may be compared", "11 charts  out/charts"):
+            self.assertIn(words, result.out + result.err)
+        self.assertNotIn("scaling_efficiency.svg", files)
+
+    def test_training_has_its_own_charts(self):
+        result = self.run_cli("report", "-s", "training_run", "-f", "svg")
+        self.assert_code(result, 0)
+        files = self.files("training_run/charts")
+        case = "tiny_cnn-train-fp32-b8-r2-cpu"
+        for name in ("scaling_curve", "total_time", "step_parts", "loss", f"timeline-{case}-typical", f"timeline-{case}-worst", f"rank_times-{case}", f"stragglers-{case}"):
+            self.assertIn(f"{name}.svg", files)
+        timeline = (self.folder / "training_run/charts" / f"timeline-{case}-worst.svg").read_text(encoding="utf-8")
+        for words in ("rank 0", "rank 1", "waits for late ranks", "communication", "The longest step"):
+            self.assertIn(words, timeline)
+
+    def test_the_same_charts_twice(self):
+        for name in ("one", "two"):
+            self.assert_code(self.run_cli("report", "-s", "training_run", "-f", "svg", "-o", name), 0)
+        self.assertEqual(self.files("one"), self.files("two"))
+        for name in self.files("one"):
+            self.assertEqual((self.folder / "one" / name).read_bytes(), (self.folder / "two" / name).read_bytes())
+
+    def test_two_runs_side_by_side(self):
+        shutil.copytree(self.folder / "run", self.folder / "again")
+        self.assert_code(self.run_cli("report", "-s", "run", "-s", "again", "-f", "svg", "-o", "out"), 0)
+        samples = [f for f in self.files("out") if f.startswith("samples-")]
+        self.assertEqual((len(samples), sum("samples-A-" in f for f in samples)), (12, 6))
+
+    def test_without_programs_nothing_is_written(self):
+        for form, words in (("png", ("librsvg2-bin", "chromium", "--format svg needs neither")), ("pdf", ("Debian: chromium", "--format html and svg need none"))):
+            self.assert_error(self.run_cli("report", "-s", "run", "-f", form, "--output", "out", env=self.bare), 77, *words)
+            self.assertFalse((self.folder / "out").exists())
+
+    def test_a_program_that_fails_is_shown_with_its_words(self):
+        for name in ("chromium", "rsvg-convert"):
+            program = self.write(f"bin/{name}", "#!/bin/sh\necho 'cannot draw today' >&2\nexit 3\n")
+            program.chmod(0o755)
+        for form in ("png", "pdf"):
+            self.assert_error(self.run_cli("report", "-s", "run", "-f", form, "--output", "out", env={"PATH": f"{self.bare['PATH']}:/bin"}), 2, "exit code 3", "cannot draw today")
+            self.assertFalse((self.folder / "out").exists())
+
+    def test_a_folder_that_cannot_be_one(self):
+        self.write("taken", "a file")
+        self.assert_error(self.run_cli("report", "-s", "run", "-f", "svg", "--output", "taken"), 2, "taken")
+        self.assertEqual((self.folder / "taken").read_text(encoding="utf-8"), "a file")
+
+    def test_damaged_steps_cost_their_pictures_alone(self):
+        steps = next((self.folder / "training_run").glob("cases/*r2*/rank1.jsonl"))
+        steps.write_text(steps.read_text(encoding="utf-8")[:-300], encoding="utf-8")
+        result = self.run_cli("report", "-s", "training_run", "-f", "svg,html", "-o", "out")
+        self.assert_code(result, 0)
+        self.assertIn("timeline, rank_times: no case has stored steps of several ranks", result.out + result.err)
+        self.assertIn("the steps of its ranks cannot be drawn", (self.folder / "out/report.html").read_text(encoding="utf-8"))
+        self.assertIn("scaling_curve.svg", self.files("out"))
+
+    @unittest.skipUnless(BROWSER or CONVERTER, "no program that makes png")
+    def test_pictures(self):
+        self.assert_code(self.run_cli("report", "-s", "run", "-f", "png", "-o", "out"), 0)
+        for name in ("latency_comparison.png", "throughput_comparison.png"):
+            self.assertEqual((self.folder / "out" / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    @unittest.skipUnless(BROWSER, "no browser")
+    def test_paper(self):
+        self.assert_code(self.run_cli("report", "-s", "training_run", "-f", "pdf", "--output", "paper.pdf"), 0)
+        self.assertEqual((self.folder / "paper.pdf").read_bytes()[:5], b"%PDF-")
+
+
 class Words(cli.CliTest):
     def test_benchmark_with_a_config(self):
         plan = self.spin_plan()
@@ -126,11 +225,6 @@ class Words(cli.CliTest):
         self.assertEqual((rows[3]["average_latency_ms"], rows[3]["throughput_per_s"]), ("", ""))
         self.assertIn("segmentation fault", rows[3]["outcome"])
         self.assertEqual((rows[0]["grade"], rows[0]["repetitions"]), (case["grade"], str(len(case["repetitions"]))))
-
-    def test_formats_of_later_parts(self):
-        shutil.copytree(DATA / "run", self.folder / "run")
-        for form in ("pdf", "png", "svg"):
-            self.assert_error(self.run_cli("report", "-s", "run", "-f", form), 2, f"'{form}'", "not available", "html")
 
     def test_a_plan_of_things_that_come_later_is_skipped_with_reasons(self):
         """Accepted, not silently ignored."""

@@ -87,7 +87,7 @@ class Scaling(cli.CliTest):
 
     def check_reports(self, run):
         page = (run / "report.html").read_text(encoding="utf-8")
-        for words in ('<section id="training">', 'data-chart="scaling"', 'data-chart="parts"', "<h4>Ranks</h4>"):
+        for words in ('<section id="training">', 'data-chart="scaling_curve"', 'data-chart="step_parts"', "<h4>Ranks</h4>"):
             self.assertIn(words, page)
         markdown = self.run_cli("report", "-s", run, "-f", "markdown", "--output", "out.md")
         self.assert_code(markdown, 0)

@@ -8,13 +8,30 @@
 #include "base/file.h"
 #include "report/format_table.h"
 #include "support/sample_runs.h"
+#include "support/training_run.h"
 
-// render_sample_page FORMAT FILE [one|two|many|hostile]: writes a report of invented runs.
+// render_sample_page FORMAT FILE [one|two|many|hostile|training]: writes a report of invented runs.
 namespace {
 
 using namespace paceline;
 
+// Each rank more costs a little; the last of eight ranks is always late.
+const std::vector<paceline::testing::WorldSpec> kScaling{
+    {.ranks = 1},
+    {.ranks = 2, .ddp = true, .exposed_ms = 3},
+    {.ranks = 4, .ddp = true, .exposed_ms = 5, .data_wait_ms = 2},
+    {.ranks = 8, .ddp = true, .exposed_ms = 6, .data_wait_ms = 2, .late = 1.04}};
+
+std::vector<report::ReportRun> training_runs() {
+  report::ReportRun run{paceline::testing::training_run(kScaling)};
+  for (std::size_t at = 0; at < run.result.cases.size(); ++at)
+    run.steps[run.result.cases[at].case_id] =
+        report::step_view(paceline::testing::training_tables(kScaling[at]));
+  return {run};
+}
+
 std::vector<report::ReportRun> runs_of(const std::string& kind) {
+  if (kind == "training") return training_runs();
   report::ReportRun first{paceline::testing::sample_run(), {}};
   if (kind == "hostile")
     for (auto& one : first.result.cases) {

@@ -25,6 +25,7 @@ struct Axis {
   std::vector<std::string> categories{};   // at 0, 1, …; of a vertical axis the first is on top
   std::vector<double> ticks{};             // empty: chosen
   bool from_zero = true;                   // of a linear axis
+  bool whole = false;                      // it counts: no fractions
   double low = kMissing, high = kMissing;  // at least as wide as this
 };
 

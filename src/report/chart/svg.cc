@@ -209,22 +209,25 @@ void Drawing::draw_title() {
   put_text(8, 16, truncate(plot_.title, columns), "", "title");
 }
 
+// Labels that would overlap are left out; their line stays.
 void Drawing::draw_y_axis() {
   const bool named = !plot_.y.categories.empty();
   const double room = left_ - 12 - (plot_.y.title.empty() ? 0 : kLine);
   std::string grid;
+  double taken = -kEndless;
   for (const auto& tick : y_ticks_) {
     const double y = y_(tick.at);
     if (!named) grid += fmt::format("M{} {}H{}", px(left_), px(y), px(right_));
+    if (std::abs(y - taken) < 13) continue;
+    taken = y;
     put_text(left_ - 7, y + 4, truncate_middle(tick.text, static_cast<std::size_t>(room / kCharacter) + 1),
              "end", named ? "name" : "");
   }
   put_path("grid", grid);
 }
 
-// Labels that would overlap are left out; their line stays.
 void Drawing::draw_x_axis() {
-  const bool lines = plot_.x.categories.empty() && plot_.x.ticks.empty();
+  const bool lines = plot_.x.categories.empty() && plot_.x.ticks.empty() && !plot_.x.whole;
   const double y = top_ + height_;
   std::string grid;
   double taken = -kEndless;
@@ -402,9 +405,10 @@ std::string Drawing::text(const SvgOptions& options) {
   const double rows = legend_.empty() ? 0 : static_cast<double>(legend_.back().row) + 1;
   const double height = bottom_ + 4 + (rows > 0 ? rows * kLine + 6 : 0);
   out_ = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" width=\"{0}\" height=\"{1}\" "
+      "<svg{3} class=\"plot\" role=\"img\" width=\"{0}\" height=\"{1}\" "
       "viewBox=\"0 0 {0} {1}\" aria-label=\"{2}\">",
-      px(width_), px(height), escape_xml(plot_.description));
+      px(width_), px(height), escape_xml(plot_.description),
+      options.standalone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "");
   if (options.standalone) out_ += file_style();
   draw_title();
   draw_y_axis();

@@ -10,6 +10,7 @@
 namespace paceline::report {
 namespace {
 
+constexpr std::size_t kFewestTicks = 3;
 constexpr double kRounding = 1e-9;  // a tick that misses the end by rounding is on it
 
 int digits_after_point(double step) {
@@ -85,18 +86,17 @@ std::string binary_bytes(double bytes) {
 }
 
 std::vector<Tick> ticks_of(const Axis& axis, double low, double high, int most) {
-  const bool linear = axis.scale == Axis::Scale::kLinear;
   std::vector<double> values = axis.ticks;
-  if (values.empty())
-    values = linear                              ? linear_ticks(low, high, most)
-             : axis.scale == Axis::Scale::kLog10 ? log_ticks(low, high, most)
-                                                 : doubling_ticks(low, high, most);
+  if (axis.scale == Axis::Scale::kLog10 && values.empty()) values = log_ticks(low, high, most);
+  if (axis.scale == Axis::Scale::kDoubling && values.empty()) values = doubling_ticks(low, high, most);
+  const bool even = axis.ticks.empty() && values.size() < kFewestTicks;  // a short stretch of a logarithm too
+  if (even) values = linear_ticks(low, high, most);
+  if (axis.whole) std::erase_if(values, [](double value) { return value != std::round(value); });
   const double factor = axis.numbers == Axis::Numbers::kPercent ? 100 : 1;
   const double step = values.size() > 1 ? (values[1] - values[0]) * factor : 1;
   std::vector<Tick> ticks;
   for (const double at : values) {
     if (at < low - step * kRounding || at > high + step * kRounding) continue;
-    const bool even = linear && axis.ticks.empty();
     ticks.push_back({at, axis.numbers == Axis::Numbers::kBytes ? binary_bytes(at)
                          : even                                ? number_text(at * factor, step)
                                                                : fmt::format("{:.6g}", at * factor)});

@@ -25,7 +25,7 @@ result::CrossCheck check_of(double ratio, double low, double high, std::string v
 std::string text_of(const result::CrossCheck& check) {
   result::CaseResult one;
   one.cross_check = check;
-  return kCrossCheck.of_case(one).at(0).paragraphs.at(0);
+  return kCrossCheck.of_case(alone(one)).at(0).paragraphs.at(0);
 }
 
 // What follows the figures.

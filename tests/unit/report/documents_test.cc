@@ -36,6 +36,7 @@ std::string cell(const std::string& csv, const std::string& row, const std::stri
 
 TEST(Formats, EveryFormatRendersOneRunSeveralAndAnEmptyOne) {
   for (const Format& format : formats()) {
+    if (!format.render) continue;  // charts, a file each
     EXPECT_FALSE(render(format.name.data()).empty()) << format.name;
     EXPECT_NE(render(format.name.data(), 2).find("second"), std::string::npos) << format.name;
     const ReportRun empty;

@@ -30,13 +30,7 @@ std::string page_of(const std::vector<ReportRun>& runs) {
 // The page without the embedded scripts.
 std::string markup(const std::vector<ReportRun>& runs) {
   const std::string page = page_of(runs);
-  return page.substr(0, page.find("<script type=\"application/json\""));
-}
-
-nlohmann::json data_of(const std::string& page) {
-  const std::string open = "<script type=\"application/json\" id=\"data\">";
-  const auto from = page.find(open) + open.size();
-  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+  return page.substr(0, page.rfind("<script>"));
 }
 
 TEST(Html, NoPlaceholderIsLeftAndNothingIsFetched) {
@@ -60,7 +54,8 @@ TEST(Html, HasEverySectionAndChart) {
   for (const char* id :
        {"charts", "cases", "more-charts", "findings", "environment", "formulas", "reproduce"})
     EXPECT_EQ(count(page, std::string("<section id=\"") + id + "\""), 1U) << id;
-  for (const char* chart : {"throughput", "latency", "pareto", "speedup", "memory", "peak"})
+  for (const char* chart :
+       {"throughput_comparison", "latency_comparison", "pareto", "speedup", "memory", "peak"})
     EXPECT_EQ(count(page, std::string("data-chart=\"") + chart + "\""), 1U) << chart;
   EXPECT_EQ(count(page, "data-chart=\"samples\""), 8U);
   EXPECT_EQ(count(page, "<figcaption>"), 14U);
@@ -128,13 +123,13 @@ TEST(Html, OneBatchSizeIsOneChart) {
   auto run = sample_report();
   std::erase_if(run.result.cases, [](const auto& one) { return one.benchmark.batch_per_rank != 1; });
   const std::string page = markup({run});
-  EXPECT_EQ(count(page, "data-chart=\"latency\""), 1U);
-  EXPECT_EQ(count(page, "data-chart=\"throughput\""), 0U);
+  EXPECT_EQ(count(page, "data-chart=\"latency_comparison\""), 1U);
+  EXPECT_EQ(count(page, "data-chart=\"throughput_comparison\""), 0U);
   EXPECT_EQ(count(page, "over batch"), 0U);
   EXPECT_EQ(count(page, "A line that rises"), 0U);
   EXPECT_EQ(count(page, "<h3>Latency</h3>"), 1U);
   for (auto& one : run.result.cases) one.benchmark.scenario = "server";  // its throughput is another figure
-  EXPECT_EQ(count(markup({run}), "data-chart=\"throughput\""), 1U);
+  EXPECT_EQ(count(markup({run}), "data-chart=\"throughput_comparison\""), 1U);
   EXPECT_EQ(count(markup({sample_report()}), "<h3>Latency over batch</h3>"), 1U);
 }
 
@@ -152,25 +147,9 @@ TEST(Html, AServerShowsItsRequestsFirst) {
   const auto requests = page.find("data-chart=\"requests\""), stages = page.find("data-chart=\"stages\"");
   ASSERT_NE(stages, std::string::npos);
   EXPECT_LT(requests, stages);
-  EXPECT_LT(stages, page.find("data-chart=\"throughput\""));
+  EXPECT_LT(stages, page.find("data-chart=\"throughput_comparison\""));
   EXPECT_NE(page.find("Longest queue: 3.00 ms of resnet50 eager fp32 b1."), std::string::npos);
-  const auto data = data_of(page_of({run}));
-  EXPECT_EQ(data["cases"][0]["stages"][1]["ms"], 50.0);
-  EXPECT_TRUE(data["cases"][1]["stages"].is_null());
-  EXPECT_EQ(data["cases"][0]["series"], "eager fp32 OMP_PROC_BIND=true max batch 4");
   EXPECT_EQ(count(markup({sample_report()}), "data-chart=\"stages\""), 0U);
-}
-
-TEST(Html, LinesOfAChartAreNamedByWhatTellsThemApart) {
-  auto run = sample_report();
-  const auto before = data_of(page_of({run}));
-  for (auto& one : run.result.cases) one.benchmark.params["weights_seed"] = "5";
-  run.result.cases[0].benchmark.params["max_batch"] = "4";
-  const auto data = data_of(page_of({run}));
-  EXPECT_EQ(data["cases"][0]["series"], "eager fp32 max batch 4");
-  EXPECT_EQ(data["cases"][1]["series"], before["cases"][1]["series"]);
-  run.result.cases[0].benchmark.params["weights_seed"] = "6";
-  EXPECT_EQ(data_of(page_of({run}))["cases"][0]["series"], "eager fp32 max batch 4 weights seed 6");
 }
 
 TEST(Html, EvidenceAndEnvironmentAreFolded) {
@@ -193,11 +172,6 @@ TEST(Html, MissingIsADashAndNeverZero) {
     one.memory = {};
     one.flops = {};
   }
-  const auto data = data_of(page_of({run}));
-  for (const auto& one : data["cases"]) {
-    EXPECT_TRUE(one["memory"].is_null());
-    EXPECT_TRUE(one["peak"].is_null());
-  }
   EXPECT_EQ(markup({run}).find("data-chart=\"memory\""), std::string::npos);
 }
 
@@ -215,7 +189,8 @@ TEST(Html, WhatUsersNameIsEscapedEverywhere) {
   const std::string page = page_of({run});
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
   EXPECT_EQ(page.find("<img"), std::string::npos);
-  EXPECT_EQ(data_of(page)["cases"][0]["label"], attack);
+  EXPECT_EQ(count(page, "<script>alert"), 0U);
+  EXPECT_EQ(count(page, "<img"), 0U);
 }
 
 TEST(Html, InvalidUtf8IsReplaced) {
@@ -236,44 +211,8 @@ TEST(Html, SeveralRunsStandSideBySide) {
   EXPECT_EQ(count(page, "id=\"case-B-resnet50-eager-fp32-b1\""), 1U);
 }
 
-TEST(Html, ChartDataHoldsIntervalsInShownUnits) {
-  const auto data = data_of(page_of({sample_report()}));
-  ASSERT_EQ(data["cases"].size(), 8U);
-  const auto& first = data["cases"][0];
-  EXPECT_DOUBLE_EQ(first["p50"][0], 54.1);
-  EXPECT_DOUBLE_EQ(first["p50"][1], 53.018);
-  EXPECT_DOUBLE_EQ(first["memory"], 312);
-  EXPECT_TRUE(first["speedup"].is_null());
-  EXPECT_EQ(data["cases"][1]["speedup"]["claimed"], true);
-  EXPECT_EQ(data["unit"], "images/s");
-}
-
-TEST(Html, LongSeriesAreThinnedButKeepExtremesAndCountEverything) {
-  const auto run = sample_report(5000);
-  const auto data = data_of(page_of({run}));
-  const auto& samples = data["cases"][0]["samples"];
-  EXPECT_EQ(samples["total"], 30000);
-  const std::vector<double> drawn = samples["series"]["ms"];
-  EXPECT_LE(drawn.size(), 2000U);
-  const auto& all = run.samples.at("resnet50-eager-fp32-b1");
-  const auto by_time = [](const auto& a, const auto& b) { return a.host_ns < b.host_ns; };
-  EXPECT_NEAR(*std::max_element(drawn.begin(), drawn.end()),
-              static_cast<double>(std::max_element(all.begin(), all.end(), by_time)->host_ns) / 1e6, 1e-3);
-  EXPECT_NEAR(*std::min_element(drawn.begin(), drawn.end()),
-              static_cast<double>(std::min_element(all.begin(), all.end(), by_time)->host_ns) / 1e6, 1e-3);
-  std::int64_t counted = samples["histogram"]["beyond"];
-  for (const auto& bin : samples["histogram"]["counts"]) counted += bin.get<std::int64_t>();
-  EXPECT_EQ(counted, 30000);
-  EXPECT_NE(markup({run}).find("at most 2000 are drawn over time"), std::string::npos);
-}
-
 TEST(Html, WithoutSamplesNoDistributionIsPromised) {
   EXPECT_EQ(markup({ReportRun{sample_run(), {}}}).find("data-chart=\"samples\""), std::string::npos);
-}
-
-TEST(Html, SaysWhenChartsAreNotBuiltIn) {
-  const bool says = markup({sample_report()}).find("plotly.min.js at build time") != std::string::npos;
-  EXPECT_EQ(says, plotly_script().empty());
 }
 
 TEST(Decimate, KeepsAllWhenTheyFitAndBothExtremesOtherwise) {

@@ -38,7 +38,7 @@ result::RunResult run_with_operators() {
 
 TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
   const auto run = run_with_operators();
-  const auto text = kOperators.of_case(run.cases[0]).at(0).paragraphs.at(0);
+  const auto text = kOperators.of_case(alone(run.cases[0])).at(0).paragraphs.at(0);
   expect_words(text,
                {"2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 120 ms a step, "});
   expect_words(text, {" times the timed "});
@@ -49,7 +49,7 @@ TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
 TEST(OperatorText, NoProfileIsExplained) {
   result::CaseResult one;
   one.operator_profile.emplace_back().reason = "rank 1 was killed";
-  EXPECT_EQ(html_of(kOperators.of_case(one)),
+  EXPECT_EQ(html_of(kOperators.of_case(alone(one))),
             "<h4>Profile of a step</h4>\n<p>no profile: rank 1 was killed</p>\n");
 }
 

@@ -62,7 +62,7 @@ TEST(Subjects, HaveHeadingsAndSomethingToSay) {
     EXPECT_FALSE(subject->heading.empty());
     EXPECT_TRUE(subject->of_runs || subject->of_case);
     EXPECT_EQ(subject->of_runs != nullptr, !subject->id.empty()) << subject->heading;
-    EXPECT_TRUE(!subject->of_case || subject->of_case({}).empty()) << subject->heading;
+    EXPECT_TRUE(!subject->of_case || subject->of_case(alone({})).empty()) << subject->heading;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/chart/plots.h"
 #include "report/format_table.h"
 #include "report/html_parts.h"
 #include "report/subjects.h"
@@ -49,9 +50,7 @@ TEST(TrainingText, WhatNobodyMayClaimIsNoNumber) {
   const auto page = page_of(trained);
   expect_words(page, {"r4: what it gains over 1 rank is not claimed: fewer than six processes."});
   EXPECT_EQ(page.find("times the throughput of"), std::string::npos);
-  const auto scaling = chart_data(std::span(&trained, 1), {}).at("cases").at(2).at("training").at("scaling");
-  EXPECT_TRUE(scaling.at("efficiency").is_null());
-  EXPECT_EQ(scaling.at("doubt"), "fewer than six processes");
+  EXPECT_TRUE(efficiency_plots(side_by_side(std::span(&trained, 1))).empty());
 }
 
 TEST(TrainingText, AnAsymmetricEfficiencyHasBothEnds) {
@@ -74,8 +73,8 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
   const ReportRun trained{testing::training_run(), {}};
   const auto page = find_format("html").render(std::span(&trained, 1), {});
   for (const char* words :
-       {"<section id=\"training\">", "data-chart=\"scaling\"", "data-chart=\"parts\"", "<h4>Ranks</h4>",
-        "<h4>Epochs</h4>", "Buckets of gradients", "without buckets there would be 161",
+       {"<section id=\"training\">", "data-chart=\"scaling_curve\"", "data-chart=\"step_parts\"",
+        "<h4>Ranks</h4>", "<h4>Epochs</h4>", "Buckets of gradients", "without buckets there would be 161",
         "rank 3 is persistently late", "The loaders could deliver", "those of the last repetition"})
     expect_words(page, {words});
 }
@@ -85,17 +84,18 @@ TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   ReportRun trained{testing::training_run(), {}};
   expect_words(page_of(trained), {"data-chart=\"loss\""});
   expect_words(page_of(trained), {"resnet50 train fp32 b8 r1: 6.53 to 5.53 in 2 epochs"});
-  const auto points = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
-  EXPECT_EQ(points.size(), 2U);
-  EXPECT_EQ(points.at(1).at("epoch"), 2);
+  const auto points = [&] {
+    return loss_plots(side_by_side(std::span(&trained, 1))).at(0).lines.at(0).points;
+  };
+  ASSERT_EQ(points().size(), 2U);
+  EXPECT_EQ(points().at(1).x, 2);
   EXPECT_EQ(page_of(trained).find("held-out"), std::string::npos);
   auto& last = trained.result.cases[0].training.front().epochs.back();
   last.eval_samples = 40, last.eval_loss = 2.5, last.eval_accuracy = 0.25;
   expect_words(page_of(trained), {"in 2 epochs (held-out data: loss 2.50, 25.0 % right)"});
-  expect_words(html_of(kTraining.of_case(trained.result.cases[0])), {"held-out accuracy"});
-  const auto seen = chart_data(std::span(&trained, 1), {}).at("cases").at(0).at("training").at("epochs");
-  EXPECT_EQ(seen.at(1).at("held_out_accuracy"), 0.25);
-  EXPECT_TRUE(seen.at(0).at("held_out_loss").is_null());
+  expect_words(html_of(kTraining.of_case(alone(trained.result.cases[0]))), {"held-out accuracy"});
+  expect_words(points().at(1).hint, {"held-out data: loss 2.50, 25.0 % right"});
+  EXPECT_EQ(points().at(0).hint.find("held-out"), std::string::npos);
   for (auto& one : trained.result.cases) one.training.front().epochs.resize(1);  // one point is no course
   EXPECT_EQ(page_of(trained).find("data-chart=\"loss\""), std::string::npos);
 }
@@ -126,11 +126,9 @@ TEST(TrainingText, PartsInTheChartAddUpToTheMeanStep) {
   auto& t = run.cases[0].training.front();
   t.parts.forward_ns = *t.parts.step_ns;  // a median that does not fit beside the others
   const ReportRun trained{run, {}};
-  const auto one = chart_data(std::span(&trained, 1), {}).at("cases").at(0);
-  double sum = 0;
-  for (const auto& part : one.at("training").at("parts"))
-    if (part.is_number()) sum += part.get<double>();
-  EXPECT_NEAR(sum, *run.cases[0].stats.mean_ns * 1e-6, 0.01);
+  const auto plot = part_plots(side_by_side(std::span(&trained, 1))).at(0);
+  EXPECT_NEAR(plot.rectangles.back().x_to, *run.cases[0].stats.mean_ns * 1e-6, 0.01);
+  EXPECT_EQ(plot.legend.size(), 6U);
 }
 
 TEST(TrainingText, RestartsAndCheckpointsAreTold) {
@@ -140,21 +138,10 @@ TEST(TrainingText, RestartsAndCheckpointsAreTold) {
   t.checkpoints.written = 3;
   t.checkpoints.bytes = 204'000'000;
   t.checkpoints.write_ns = 0.8e9;
-  const auto html = html_of(kTraining.of_case(run.cases[0]));
+  const auto html = html_of(kTraining.of_case(alone(run.cases[0])));
   expect_words(html, {"<td>rank 1 was killed</td>"});
   expect_words(html, {"2 → 2"});
   expect_words(html, {"3 checkpoints written, 204 MB each, on the disk after 800 ms"});
-}
-
-TEST(TrainingText, ChartsGetPartsAndScaling) {
-  const ReportRun trained{testing::training_run(), {}};
-  const auto data = chart_data(std::span(&trained, 1), {});
-  const auto& two = data.at("cases").at(2).at("training");
-  EXPECT_EQ(two.at("world"), 2);
-  EXPECT_EQ(two.at("parts").size(), 6U);
-  EXPECT_EQ(two.at("scaling").at("base"), "resnet50-train-fp32-b8-r1");
-  EXPECT_TRUE(data.at("cases").at(0).at("training").at("scaling").is_null());
-  EXPECT_EQ(data.at("cases").at(3).at("series"), "fp32 r4");
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "cli/report_source.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "result/stored_steps.h"
+
+namespace paceline::cli {
+namespace {
+
+// A file of steps that is damaged costs the pictures of them alone.
+void add_steps(report::ReportRun& run, const result::StoredRun& stored, const result::CaseResult& one) {
+  try {
+    auto view = report::step_view(result::read_rank_steps(stored, one));
+    if (!view.empty()) run.steps[one.case_id] = std::move(view);
+  } catch (const Error& error) {
+    run.result.warnings.push_back(
+        fmt::format("{}: the steps of its ranks cannot be drawn: {}", one.label, error.what()));
+  }
+}
+
+}  // namespace
+
+report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
+  report::ReportRun run{stored.run};
+  std::map<std::string, std::int64_t> lacking;  // numbers of cases by what they lack
+  for (const auto& one : stored.run.cases) {
+    auto read = result::read_case_samples(stored, one);
+    run.samples[one.case_id] = std::move(read.samples);
+    if (!read.lacking.empty()) ++lacking[read.lacking];
+    if (pictures) add_steps(run, stored, one);
+  }
+  for (const auto& [what, cases] : lacking)
+    run.result.warnings.push_back(fmt::format("{} with {}: the table stands, single samples cannot be drawn",
+                                              plural(cases, "case"), what));
+  return run;
+}
+
+}  // namespace paceline::cli

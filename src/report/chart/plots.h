@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "report/chart/plot.h"
+#include "report/report_run.h"
+
+// The charts of a report as plots, made from results; empty where a run has nothing for them. Times are in
+// ms.
+namespace paceline::report {
+
+using Cases = std::vector<ReportCase>;
+
+// case_plots.cc
+Plots latency_plots(std::span<const ReportRun> runs);
+Plots throughput_plots(std::span<const ReportRun> runs);
+Plots pareto_plots(std::span<const ReportRun> runs);
+Plots speedup_plots(std::span<const ReportRun> runs);
+Plots memory_plots(std::span<const ReportRun> runs);
+Plots peak_plots(std::span<const ReportRun> runs);
+Plots stage_plots(std::span<const ReportRun> runs);
+
+// sample_plots.cc
+Plots request_plots(std::span<const ReportRun> runs);
+// Distribution and course over time, of at most so many points.
+Plots sample_plots(const ReportCase& entry, std::size_t max_points);
+
+// training_plots.cc
+Plots scaling_plots(const Cases& cases);     // throughput over ranks: ideal, measured, predicted
+Plots efficiency_plots(const Cases& cases);  // likewise
+Plots total_time_plots(const Cases& cases);
+Plots part_plots(const Cases& cases);    // of a step
+Plots budget_plots(const Cases& cases);  // from the ideal step to the measured one
+Plots loss_plots(const Cases& cases);
+
+// step_plots.cc: of one case whose steps are at hand
+Plots timeline_plots(const ReportCase& entry);   // of a typical step and of the longest
+Plots rank_time_plots(const ReportCase& entry);  // distribution over the steps
+Plots straggler_plots(const ReportCase& entry);  // rank by step
+
+// collective_plots.cc
+Plots collective_plots(const Cases& cases);  // bus bandwidth by size
+
+}  // namespace paceline::report

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Plots of training: throughput, efficiency and time over ranks, parts of a step, what is lost, loss.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "analysis/case_query.h"
+#include "analysis/step_prediction.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "report/case_cells.h"
+#include "report/chart/plot_parts.h"
+#include "result/training_scaling.h"
+
+namespace paceline::report {
+namespace {
+
+using analysis::Prediction;
+
+std::string doubt_about(const ReportCase& entry) {
+  const CaseResult& one = *entry.one;
+  return result::scaling_doubt(one, analysis::find_case(entry.run->result, one.scaling.front().base_case_id));
+}
+
+// Cases that differ in nothing but the number of ranks, the fewest first, and what is predicted from them.
+struct Family {
+  Cases cases;
+  std::vector<Prediction> predictions{};
+  [[nodiscard]] const CaseResult& base() const { return *cases.front().one; }
+  [[nodiscard]] const CaseResult& largest() const { return *cases.back().one; }
+};
+
+Family family_of(const ReportCase& base, const Cases& cases) {
+  Family family{{base}};
+  bool claimed = false;
+  for (const ReportCase& entry : cases) {
+    if (entry.run != base.run || entry.one->scaling.empty() ||
+        entry.one->scaling.front().base_case_id != base.one->case_id)
+      continue;
+    family.cases.push_back(entry);
+    claimed = claimed || doubt_about(entry).empty();
+  }
+  std::ranges::stable_sort(family.cases, {}, [](const ReportCase& e) { return e.one->benchmark.world_size; });
+  if (claimed && !analysis::point_of(*base.one).empty())
+    family.predictions = analysis::predict_beyond(base.run->result, base.one->case_id).predictions;
+  return family;
+}
+
+std::vector<Family> families_of(const Cases& cases, const std::string& model) {
+  std::vector<Family> families;
+  for (const ReportCase& entry : cases) {
+    if (entry.one->benchmark.model != model || !entry.one->throughput.per_s.value) continue;
+    auto family = family_of(entry, cases);
+    if (family.cases.size() > 1) families.push_back(std::move(family));
+  }
+  return families;
+}
+
+double world_of(const CaseResult& one) {
+  return static_cast<double>(one.benchmark.world_size);
+}
+
+// "resnet50 train fp32 b8 r1" is a line over ranks.
+std::string without_ranks(const std::string& label) {
+  std::vector<std::string> words = split(label, ' ');
+  std::erase_if(words, [](const std::string& word) {
+    return word.size() > 1 && word[0] == 'r' && std::ranges::all_of(word.substr(1), ::isdigit);
+  });
+  return join(words, " ");
+}
+
+// How a family is drawn: the figure of a case, of a prediction, and of as many ranks when nothing is lost.
+struct OverRanks {
+  Measured (*of)(const ReportCase& entry);
+  Measured (*predicted)(const Family& family, const Prediction& p);
+  double (*ideal)(const Family& family, double world);
+  std::string unit;
+};
+
+Point predicted_point(const OverRanks& figure, const Family& family, const Prediction& p) {
+  const Measured m = figure.predicted(family, p);
+  Point point{static_cast<double>(p.world), m.value};
+  if (!p.model_only) point.y_low = m.low, point.y_high = m.high;
+  point.hint = fmt::format("{} ranks, {}: {}", p.world, p.model_only ? "model only, no claim" : "predicted",
+                           p.model_only ? span_text({m.value}, figure.unit) : span_text(m, figure.unit));
+  return point;
+}
+
+// From the last measured point on; its interval there is that of the measurement.
+void add_predictions(Plot& plot, const OverRanks& figure, const Family& family, const std::string& colour,
+                     bool named) {
+  if (family.predictions.empty()) return;
+  const Measured m = figure.of(family.cases.back());
+  Line claimed{.points = {{.x = world_of(family.largest()), .y = m.value, .y_low = m.low, .y_high = m.high}},
+               .colour = colour,
+               .mark = Line::Mark::kHidden,
+               .band = true,
+               .name = named ? "predicted, with its range" : ""};
+  Line model{.points = {},
+             .colour = colour,
+             .stroke = Line::Stroke::kDashed,
+             .name = named ? "model only, no claim" : ""};
+  for (const Prediction& p : family.predictions)
+    (p.model_only ? model : claimed).points.push_back(predicted_point(figure, family, p));
+  if (!model.points.empty()) {
+    model.points.insert(model.points.begin(), {claimed.points.back().x, claimed.points.back().y});
+    plot.lines.push_back(model);
+  }
+  plot.lines.push_back(claimed);
+  Line marks{.points = claimed.points,
+             .colour = colour,
+             .stroke = Line::Stroke::kHidden,
+             .mark = Line::Mark::kCircle};
+  marks.points.erase(marks.points.begin());
+  if (!model.points.empty())
+    marks.points.insert(marks.points.end(), model.points.begin() + 1, model.points.end());
+  for (Point& p : marks.points) p.y_low = p.y_high = kMissing, p.hollow = true;
+  plot.lines.push_back(marks);
+}
+
+Line ideal_line(const OverRanks& figure, const Family& family, double last, bool named) {
+  Line line{.points = {}, .colour = "soft", .stroke = Line::Stroke::kDotted, .name = named ? "ideal" : ""};
+  const double first = world_of(family.base());
+  constexpr int kPieces = 24;  // it is no straight line on every axis
+  for (int at = 0; at <= kPieces; ++at) {
+    const double world = first * std::pow(last / first, static_cast<double>(at) / kPieces);
+    line.points.push_back({world, figure.ideal(family, world)});
+  }
+  return line;
+}
+
+Line family_line(const OverRanks& figure, const Family& family, std::size_t index) {
+  Line line{.points = {},
+            .colour = series_colour(index),
+            .mark = series_mark(index),
+            .name = without_ranks(name_of(family.cases.front()))};
+  for (const ReportCase& entry : family.cases) {
+    const Measured m = figure.of(entry);
+    std::string hint = name_of(entry) + "\n" + span_text(m, figure.unit);
+    if (!entry.one->scaling.empty() && !doubt_about(entry).empty())
+      hint += "\nno claim: " + doubt_about(entry);
+    line.points.push_back(
+        {.x = world_of(*entry.one), .y = m.value, .y_low = m.low, .y_high = m.high, .hint = hint});
+  }
+  return line;
+}
+
+// One plot per model, a line per family.
+Plots over_ranks(const Cases& cases, const OverRanks& figure) {
+  Plots plots;
+  for (const auto& model : models_of(cases)) {
+    const auto families = families_of(cases, model);
+    if (families.empty()) continue;
+    Plot plot{.title = model, .x = {.title = "ranks", .from_zero = false}, .y = {.title = figure.unit}};
+    std::set<double> worlds;
+    for (const Family& family : families) {
+      for (const ReportCase& entry : family.cases) worlds.insert(world_of(*entry.one));
+      for (const Prediction& p : family.predictions) worlds.insert(static_cast<double>(p.world));
+    }
+    plot.x.ticks.assign(worlds.begin(), worlds.end());
+    if (*worlds.rbegin() >= 8 * *worlds.begin()) plot.x.scale = Axis::Scale::kDoubling;
+    for (std::size_t at = 0; at < families.size(); ++at) {
+      const Family& family = families[at];
+      const double last = family.predictions.empty() ? world_of(family.largest())
+                                                     : static_cast<double>(family.predictions.back().world);
+      const Line measured_points = family_line(figure, family, at);
+      if (std::ranges::count_if(measured_points.points, [](const Point& p) { return !std::isnan(p.y); }) < 2)
+        continue;
+      plot.lines.push_back(ideal_line(figure, family, last, at == 0));
+      add_predictions(plot, figure, family, series_colour(at), at == 0);
+      plot.lines.push_back(measured_points);
+      for (const Point& p : plot.lines.back().points)
+        plot.description += fmt::format("{}{:g} ranks {}", plot.description.empty() ? "" : "; ", p.x,
+                                        span_text({p.y, p.y_low, p.y_high}, figure.unit));
+    }
+    plot.name = model;
+    if (!plot.lines.empty()) plots.push_back(std::move(plot));
+  }
+  return plots;
+}
+
+Measured rate_of(const ReportCase& entry) {
+  return measured(entry.one->throughput.per_s);
+}
+
+// As many times the throughput of the largest world measured as its ranks and its steps give.
+Measured predicted_rate(const Family& family, const Prediction& p) {
+  const double rate = rate_of(family.cases.back()).value, world = static_cast<double>(p.world);
+  const auto points = analysis::point_of(family.largest());
+  if (points.empty()) return {};
+  const double work = rate * world / world_of(family.largest()) * points.front().step_ns();
+  return {work / p.step_ns, work / p.high_ns, work / p.low_ns};
+}
+
+double ideal_rate(const Family& family, double world) {
+  return rate_of(family.cases.front()).value * world / world_of(family.base());
+}
+
+Measured efficiency_at(const ReportCase& entry) {
+  if (entry.one->scaling.empty()) return {1};
+  return doubt_about(entry).empty() ? measured(result::efficiency_of(*entry.one)) : Measured{};
+}
+
+Measured predicted_efficiency(const Family& family, const Prediction& p) {
+  const double base = analysis::point_of(family.base()).front().step_ns();
+  return {base / p.step_ns, base / p.high_ns, base / p.low_ns};
+}
+
+double ideal_efficiency(const Family&, double) {
+  return 1;
+}
+
+using Training = result::Training;
+
+struct Part {
+  const char *name, *colour;
+  result::Number result::StepShares::*share;
+  result::Number result::StepParts::*median_ns;
+};
+constexpr std::array kParts{
+    Part{"data wait", "c4", &result::StepShares::data_wait, &result::StepParts::data_wait_ns},
+    Part{"input", "c6", &result::StepShares::input, &result::StepParts::input_ns},
+    Part{"forward", "c0", &result::StepShares::forward, &result::StepParts::forward_ns},
+    Part{"backward", "c5", &result::StepShares::backward, &result::StepParts::backward_ns},
+    Part{"exposed communication", "c1", &result::StepShares::exposed, &result::StepParts::exposed_ns},
+    Part{"optimizer", "c2", &result::StepShares::optimizer, &result::StepParts::optimizer_ns},
+};
+
+// Means of the parts of a step, as shares of the mean step, so that their bar is no longer than it. Medians
+// for results of versions without shares.
+StackRow parts_of(const ReportCase& entry) {
+  const Training& t = entry.one->training.front();
+  const bool means = result::has_shares(t) && entry.one->stats.mean_ns;
+  StackRow row{name_of(entry), {}};
+  for (const Part& part : kParts)
+    row.parts.push_back(means ? number_or_missing(t.shares.*part.share, *entry.one->stats.mean_ns * kNsToMs)
+                              : number_or_missing(t.parts.*part.median_ns, kNsToMs));
+  return row;
+}
+
+std::string spaced_name(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+constexpr double kSmallLoss = 0.3;
+
+// From the ideal step over what each part adds to the measured step.
+Plot waterfall(const ReportCase& entry) {
+  const auto& scaling = entry.one->scaling.front();
+  const double step = number_or_missing(entry.one->training.front().costs.step_ns.value, kNsToMs);
+  double at = step;
+  for (const auto& part : scaling.budget) at -= number_or_missing(part.cost_ns.value, kNsToMs);
+  Plot plot{.title = name_of(entry),
+            .description = "Loss budget of " + name_of(entry),
+            .x = {.title = "ms of a mean step"}};
+  const double lost = step - at;
+  const bool cut = lost > 0 && lost < kSmallLoss * step;  // the parts would not be seen
+  if (cut)
+    plot.x.title += "; the axis does not begin at 0", plot.x.from_zero = false, plot.x.low = at - lost / 3;
+  const double begin = cut ? -kEndless : 0;
+  Line ends{.points = {}, .stroke = Line::Stroke::kHidden, .text = Line::Text::kRight};
+  const auto add = [&](const std::string& name, double from, double to, const std::string& colour,
+                       Measured ends_at, const std::string& words) {
+    const auto row = static_cast<double>(plot.y.categories.size());
+    plot.y.categories.push_back(name);
+    plot.rectangles.push_back({from, to, row - 0.32, row + 0.32, colour, name + ": " + words});
+    ends.points.push_back(
+        {.x = std::max(from, to), .y = row, .x_low = ends_at.low, .x_high = ends_at.high, .text = words});
+    plot.description += fmt::format("; {} {}", name, words);
+  };
+  add(fmt::format("ideal: as {}", plural(scaling.base_world, "rank")), begin, at, "soft", {},
+      format_significant(at) + " ms");
+  for (const auto& part : scaling.budget) {
+    const Measured cost = measured(part.cost_ns, kNsToMs);
+    const std::string share =
+        part.share ? fmt::format(", {} of the loss", format_percent(*part.share, 0)) : "";
+    add(spaced_name(part.name), at, at + cost.value, cost.value < 0 ? "c2" : "c1",
+        {cost.value, at + cost.low, at + cost.high}, fmt::format("{:+.3g} ms{}", cost.value, share));
+    at += cost.value;
+  }
+  add(plural(scaling.world, "rank"), begin, step, "accent", {}, format_significant(step) + " ms");
+  plot.lines.push_back(std::move(ends));
+  plot.name = entry.one->case_id;
+  return plot;
+}
+
+std::string right_words(const result::Number& share) {
+  return share ? fmt::format(", {} right", format_percent(*share)) : "";
+}
+
+std::string epoch_words(const ReportCase& entry, const result::EpochFigures& e) {
+  std::string words = fmt::format("{}\nepoch {}: loss {}{}", name_of(entry), e.epoch + 1,
+                                  significant_or_none(e.loss), right_words(e.accuracy));
+  if (e.eval_loss)
+    words += fmt::format("\nheld-out data: loss {}{}", format_significant(*e.eval_loss),
+                         right_words(e.eval_accuracy));
+  return words;
+}
+
+}  // namespace
+
+Plots scaling_plots(const Cases& cases) {
+  Plots plots = over_ranks(cases, {rate_of, predicted_rate, ideal_rate, throughput_head(cases)});
+  for (Plot& plot : plots)
+    if (plot.x.scale == Axis::Scale::kDoubling) plot.y.scale = Axis::Scale::kLog10;
+  return plots;
+}
+
+Plots efficiency_plots(const Cases& cases) {
+  Plots plots = over_ranks(cases, {efficiency_at, predicted_efficiency, ideal_efficiency, "efficiency"});
+  for (Plot& plot : plots) plot.y.high = 1.1;
+  return plots;
+}
+
+Plots total_time_plots(const Cases& cases) {
+  std::vector<BarRow> rows;
+  for (const ReportCase& entry : cases) {
+    const auto& total = entry.one->training.front().total_ns;
+    if (!total) continue;
+    const auto words = format_duration_ns(*total);
+    rows.push_back({name_of(entry), name_of(entry) + ": " + words, words, {*total * 1e-9}});
+  }
+  if (rows.empty()) return {};
+  return {bar_plot("", "s from the first step to the last", std::move(rows))};
+}
+
+Plots part_plots(const Cases& cases) {
+  std::vector<StackRow> rows;
+  for (const ReportCase& entry : cases) rows.push_back(parts_of(entry));
+  if (rows.empty()) return {};
+  std::vector<LegendEntry> legend;
+  for (const Part& part : kParts) legend.push_back({part.name, part.colour});
+  return {stacked_plot("ms of a step", legend, std::move(rows))};
+}
+
+Plots budget_plots(const Cases& cases) {
+  constexpr std::size_t kMostBudgets = 6;
+  Plots plots;
+  for (const ReportCase& entry : cases) {
+    const bool has = !entry.one->scaling.empty() && !entry.one->scaling.front().budget.empty();
+    if (has && doubt_about(entry).empty() && plots.size() < kMostBudgets) plots.push_back(waterfall(entry));
+  }
+  return plots;
+}
+
+Plots loss_plots(const Cases& all) {
+  Cases cases = all;
+  std::erase_if(cases, [](const ReportCase& e) { return e.one->training.front().epochs.size() < 2; });
+  if (cases.empty()) return {};
+  Plot plot{.description = "Loss over epochs",
+            .x = {.title = "epoch" + keep_first(cases), .from_zero = false, .whole = true},
+            .y = {.title = "loss", .from_zero = false}};
+  for (std::size_t at = 0; at < cases.size(); ++at) {
+    Line line{.points = {}, .colour = series_colour(at), .mark = series_mark(at), .name = name_of(cases[at])};
+    for (const auto& e : cases[at].one->training.front().epochs)
+      line.points.push_back({.x = static_cast<double>(e.epoch + 1),
+                             .y = number_or_missing(e.loss),
+                             .hint = epoch_words(cases[at], e)});
+    plot.lines.push_back(std::move(line));
+  }
+  return {plot};
+}
+
+}  // namespace paceline::report

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "report/chart/plots.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "report/chart/plot_parts.h"
+#include "report/chart/svg.h"
+#include "report/chart_files.h"
+#include "support/sample_runs.h"
+#include "support/training_run.h"
+#include "support/words.h"
+
+namespace paceline::report {
+namespace {
+
+using test::count;
+using test::expect_words;
+using testing::WorldSpec;
+
+std::vector<ReportRun> sampled(int per_repetition = 60) {
+  ReportRun run{testing::sample_run()};
+  run.samples = testing::sample_times(run.result, per_repetition);
+  return {run};
+}
+
+std::vector<ReportRun> trained(const std::vector<WorldSpec>& worlds) {
+  ReportRun run{testing::training_run(worlds)};
+  for (std::size_t at = 0; at < worlds.size(); ++at)
+    run.steps[run.result.cases[at].case_id] = step_view(testing::training_tables(worlds[at]));
+  return {run};
+}
+
+const std::vector<WorldSpec> kWorlds{{.ranks = 1},
+                                     {.ranks = 2, .ddp = true, .exposed_ms = 4},
+                                     {.ranks = 4, .ddp = true, .exposed_ms = 6, .late = 1.08}};
+
+TEST(Plots, CasesHaveTheirIntervalsInShownUnits) {
+  const auto runs = sampled();
+  const auto latency = latency_plots(runs);
+  ASSERT_FALSE(latency.empty());
+  const auto& first = latency[0].lines.at(0).points.at(0);
+  EXPECT_DOUBLE_EQ(first.y, 54.1);
+  EXPECT_DOUBLE_EQ(first.y_low, 53.018);
+  EXPECT_EQ(throughput_plots(runs)[0].y.title, "images/s");
+  EXPECT_DOUBLE_EQ(memory_plots(runs)[0].rectangles.at(0).x_to, 312);
+  const auto speedups = speedup_plots(runs);
+  EXPECT_EQ(speedups[0].y.categories.size(), speedups[0].lines[1].points.size());
+  EXPECT_FALSE(speedups[0].lines[1].points[0].hollow) << "it is claimed";
+}
+
+TEST(Plots, LinesAreNamedByWhatTellsThemApart) {
+  auto runs = sampled();
+  auto& cases = runs[0].result.cases;
+  const auto names = [&] { return series_of(side_by_side(runs)); };
+  const auto before = names();
+  for (auto& one : cases) one.benchmark.params["weights_seed"] = "5";
+  cases[0].benchmark.params["max_batch"] = "4";
+  cases[0].benchmark.params["env.OMP_PROC_BIND"] = "true";
+  EXPECT_EQ(names().at(0), "eager fp32 OMP_PROC_BIND=true max batch 4");
+  EXPECT_EQ(names().at(1), before.at(1));
+  cases[0].benchmark.params["weights_seed"] = "6";
+  EXPECT_EQ(names().at(0), "eager fp32 OMP_PROC_BIND=true max batch 4 weights seed 6");
+}
+
+TEST(Plots, WhatWasNotMeasuredIsNoPlot) {
+  auto runs = sampled();
+  for (auto& one : runs[0].result.cases) one.memory = {}, one.flops = {};
+  EXPECT_TRUE(memory_plots(runs).empty());
+  EXPECT_TRUE(peak_plots(runs).empty());
+  EXPECT_TRUE(stage_plots(runs).empty());
+  EXPECT_TRUE(request_plots(runs).empty());
+  EXPECT_TRUE(latency_plots({}).empty());
+}
+
+TEST(Plots, LongCoursesAreThinnedButKeepTheirExtremes) {
+  const auto runs = sampled(5000);
+  const auto plots = sample_plots(side_by_side(runs).at(0), 2000);
+  ASSERT_EQ(plots.size(), 2U);
+  std::vector<double> drawn;
+  for (const auto& line : {plots[1].lines[0], plots[1].lines[1]})
+    for (const Point& p : line.points) drawn.push_back(p.y);
+  EXPECT_LE(drawn.size(), 2000U);
+  const auto& all = runs[0].samples.at("resnet50-eager-fp32-b1");
+  const auto [low, high] = std::ranges::minmax_element(all, {}, &result::Sample::host_ns);
+  EXPECT_NEAR(std::ranges::min(drawn), static_cast<double>(low->host_ns) * 1e-6, 1e-9);
+  EXPECT_NEAR(std::ranges::max(drawn), static_cast<double>(high->host_ns) * 1e-6, 1e-9);
+  double counted = 0;
+  for (const auto& r : plots[0].rectangles) counted += r.y_to;
+  EXPECT_LE(counted, 30000);
+  EXPECT_LT(svg_of(plots[1]).size(), 60'000U);
+}
+
+TEST(Plots, TheScalingCurveHasWhatWasMeasuredAndPredicted) {
+  const auto runs = trained(kWorlds);
+  const auto plot = scaling_plots(side_by_side(runs)).at(0);
+  const auto named = [&](const std::string& name) {
+    return std::ranges::find(plot.lines, name, &Line::name);
+  };
+  const auto line = named("resnet50 train fp32 b8");
+  ASSERT_NE(line, plot.lines.end());
+  ASSERT_EQ(line->points.size(), 3U);
+  EXPECT_EQ(line->points[2].x, 4);
+  EXPECT_FALSE(std::isnan(line->points[2].y_low));
+  ASSERT_NE(named("ideal"), plot.lines.end());
+  const auto ideal = named("ideal")->points;
+  EXPECT_NEAR(ideal.back().y / ideal.front().y, ideal.back().x / ideal.front().x, 1e-9);
+  const auto efficiency = efficiency_plots(side_by_side(runs)).at(0);
+  EXPECT_NEAR(std::ranges::find(efficiency.lines, line->name, &Line::name)->points[1].y,
+              *runs[0].result.cases[1].scaling.front().efficiency, 1e-12);
+}
+
+// Beyond four times the largest world the model claims nothing: no band there.
+TEST(Plots, PredictionsHaveABandAndTheModelAloneHasNone) {
+  const std::vector<WorldSpec> worlds{
+      {.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 4}, {.ranks = 4, .ddp = true, .exposed_ms = 4}};
+  const auto runs = trained(worlds);
+  const auto plot = scaling_plots(side_by_side(runs)).at(0);
+  const auto claimed = std::ranges::find(plot.lines, "predicted, with its range", &Line::name);
+  const auto model = std::ranges::find(plot.lines, "model only, no claim", &Line::name);
+  ASSERT_NE(claimed, plot.lines.end());
+  ASSERT_NE(model, plot.lines.end());
+  EXPECT_TRUE(claimed->band);
+  EXPECT_EQ(claimed->points.back().x, 16);
+  EXPECT_LT(claimed->points.back().y_low, claimed->points.back().y);
+  EXPECT_EQ(model->points.back().x, 32);
+  EXPECT_TRUE(std::isnan(model->points.back().y_low));
+  EXPECT_EQ(model->stroke, Line::Stroke::kDashed);
+}
+
+TEST(Plots, TheBudgetLeadsFromTheIdealStepToTheMeasuredOne) {
+  const auto runs = trained(kWorlds);
+  const auto plots = budget_plots(side_by_side(runs));
+  ASSERT_EQ(plots.size(), 2U);
+  const auto& bars = plots[1].rectangles;
+  EXPECT_EQ(plots[1].y.categories.front(), "ideal: as 1 rank");
+  EXPECT_EQ(plots[1].y.categories.back(), "4 ranks");
+  for (std::size_t at = 1; at + 1 < bars.size(); ++at) EXPECT_NEAR(bars[at].x_from, bars[at - 1].x_to, 1e-9);
+  EXPECT_NEAR(bars[bars.size() - 2].x_to, bars.back().x_to, 1e-6);
+}
+
+TEST(Plots, ATimelineAddsUpToTheStepOfEachRank) {
+  const auto runs = trained(kWorlds);
+  const auto entry = side_by_side(runs).at(2);
+  const auto plots = timeline_plots(entry);
+  ASSERT_EQ(plots.size(), 2U);
+  EXPECT_EQ(plots[0].y.categories, (std::vector<std::string>{"rank 0", "rank 1", "rank 2", "rank 3"}));
+  const StepView& view = runs[0].steps.at(entry.one->case_id);
+  double longest = 0;
+  for (const auto& r : plots[1].rectangles) longest = std::max(longest, r.x_to);
+  EXPECT_NEAR(longest, view.worst_ns * 1e-6, 1e-6);
+  EXPECT_GE(view.worst_ns, view.typical_ns);
+  expect_words(svg_of(plots[0]), {"rank 0: waits for late ranks"});
+  EXPECT_TRUE(timeline_plots(side_by_side(runs).at(0)).empty()) << "one rank waits for nobody";
+  EXPECT_TRUE(timeline_plots(alone(*entry.one)).empty());
+}
+
+TEST(Plots, TheLateRankIsTheDarkRow) {
+  const auto runs = trained(kWorlds);
+  const auto plot = straggler_plots(side_by_side(runs).at(2)).at(0);
+  for (const auto& r : plot.rectangles) EXPECT_TRUE(r.colour != "h8" || r.y_from == 2.5) << "rank 3 is late";
+  EXPECT_TRUE(std::ranges::any_of(plot.rectangles, [](const auto& r) { return r.colour == "h8"; }));
+  expect_words(svg_of(plot), {"rank 3: most "});
+}
+
+// 1,024 ranks and 1,000 steps are pictures of the same size as few.
+TEST(Plots, ManyRanksAndStepsStaySmall) {
+  std::vector<result::RankSteps> tables;
+  for (std::int64_t rank = 0; rank < 1024; ++rank) {
+    tables.emplace_back().rank.rank = rank;
+    for (std::int64_t step = 0; step < 1000; ++step) {
+      result::StepRow row;
+      row.step = step;
+      row.forward_ns =
+          100'000'000 + (rank * 7919 + step * 104729) % 9973 * 1000 + (rank == 700 ? 50'000'000 : 0);
+      row.exposed_ns = 160'000'000 - row.forward_ns;
+      row.step_ns = 160'000'000;
+      row.start_ns = step * 160'000'000;
+      tables.back().rows.push_back(std::move(row));
+    }
+  }
+  ReportRun run{testing::training_run({{.ranks = 2, .ddp = true}})};
+  run.steps[run.result.cases[0].case_id] = step_view(tables);
+  tables.clear();
+  const auto entry = side_by_side(std::span(&run, 1)).at(0);
+  EXPECT_LT(svg_of(straggler_plots(entry).at(0)).size(), 300'000U);
+  for (const Plot& plot : timeline_plots(entry)) EXPECT_LT(svg_of(plot).size(), 60'000U);
+  const auto times = svg_of(rank_time_plots(entry).at(0));
+  EXPECT_LT(times.size(), 20'000U);
+  expect_words(times, {"rank 700: median 15"});
+  expect_words(timeline_plots(entry).at(0).x.title, {"the 32 ranks of 1024 that take longest"});
+}
+
+TEST(Plots, StepsThatDoNotFitAreRefused) {
+  auto tables = testing::training_tables({.ranks = 2, .ddp = true});
+  tables[1].rows.pop_back();
+  EXPECT_THROW(step_view(tables), Error);
+  EXPECT_TRUE(step_view({}).empty());
+}
+
+TEST(ChartFiles, AreNamedOnceAndSayWhatIsLeftOut) {
+  const auto inference = chart_files(sampled(), {});
+  std::vector<std::string> names;
+  for (const auto& file : inference.files) {
+    names.push_back(file.name);
+    EXPECT_EQ(count(file.svg, "<style>"), 1U);
+  }
+  EXPECT_TRUE(std::ranges::count(names, "memory"));
+  EXPECT_TRUE(std::ranges::count(names, "latency_comparison-resnet50"));
+  EXPECT_TRUE(std::ranges::count(names, "samples-resnet50-eager-fp32-b1-course"));
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+  EXPECT_TRUE(std::ranges::count(inference.left_out,
+                                 "scaling_efficiency, scaling_curve: no training case may be "
+                                 "compared with one of fewer ranks"));
+  const auto training = chart_files(trained(kWorlds), {});
+  EXPECT_TRUE(std::ranges::count(training.files, "scaling_efficiency", &ChartFile::name));
+  EXPECT_TRUE(std::ranges::count(training.files, "stragglers-resnet50-train-fp32-b8-r4", &ChartFile::name));
+  EXPECT_TRUE(chart_files({}, {}).files.empty());
+}
+
+TEST(ChartFiles, ARunThatOnlyFailedHasNone) {
+  auto runs = sampled();
+  for (auto& one : runs[0].result.cases) one.outcome = result::Outcome::kFailed;
+  runs[0].samples.clear();
+  const auto files = chart_files(runs, {});
+  EXPECT_TRUE(files.files.empty()) << files.files.front().name;
+}
+
+}  // namespace
+}  // namespace paceline::report
