@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs what Paceline builds with: Debian packages that are missing; LibTorch, ONNX Runtime, OpenVINO and Plotly into .deps/.
+# Installs what Paceline builds with: Debian packages that are missing; LibTorch, ONNX Runtime and OpenVINO into .deps/.
 # Written for Debian 12 (tested) and Ubuntu 22.04 and 24.04 (untested). A second run takes under a second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -224,26 +224,6 @@ set_up_torchrun() {
   fi
 }
 
-extract_plotly() {
-  python3 - "$1" <<'PY'
-import pathlib, sys, zipfile
-folder = pathlib.Path(sys.argv[1])
-wheel, = folder.glob("*.whl")
-with zipfile.ZipFile(wheel) as archive:
-    (folder / "plotly.min.js").write_bytes(archive.read("plotly/package_data/plotly.min.js"))
-wheel.unlink()
-PY
-}
-
-set_up_plotly() {
-  complete .deps/plotly "$PLOTLY_WHEEL" && return
-  say "fetching Plotly (10 MB, log: .deps/plotly.log): $PLOTLY_WHEEL"
-  rm -rf .deps/plotly.partial
-  logged plotly pip_wheels download --dest .deps/plotly.partial "$PLOTLY_WHEEL"
-  extract_plotly .deps/plotly.partial
-  put_in_place .deps/plotly "$PLOTLY_WHEEL"
-}
-
 mkdir -p .deps
 exec 9> .deps/lock
 flock 9   # two set-ups at once wait for each other
@@ -254,4 +234,3 @@ set_up_engine openvino "${OPENVINO_ROOT:-}" .deps/openvino/openvino
 set_up_check_packages
 set_up_notebook
 set_up_torchrun
-set_up_plotly

@@ -25,4 +25,3 @@ NOTEBOOK_WHEELS="asttokens==3.0.2 attrs==26.1.0 comm==0.2.3 contourpy==1.3.3 cyc
   tzdata==2026.6 wcwidth==0.9.4"
 # What torchrun imports beside PyTorch itself.
 TORCHRUN_WHEELS="typing-extensions==4.15.0 sympy==1.14.0 mpmath==1.3.0 filelock==3.20.0 jinja2==3.1.6 markupsafe==3.0.3 networkx==3.5 fsspec==2025.10.0 setuptools==80.9.0"
-PLOTLY_WHEEL="plotly==7.1.0"

@@ -18,7 +18,7 @@ import dockerfile_lab as lab
 from bundle_lab import DEPS, INFER, skip
 
 ROOTS = Path(os.environ.get("PACELINE_ROOTS", "build/bare_roots")).resolve()
-UNPACKED = ("torch", "onnxruntime", "openvino", "plotly")
+UNPACKED = ("torch", "onnxruntime", "openvino")
 CACHE = ROOTS / "ccache"  # kept beside the roots
 FROM_HOST = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PIP_INDEX_URL", "MAKEFLAGS")
 
