@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "result/result_json.h"
 
 namespace paceline::result {
@@ -14,20 +13,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Lines of the last repetition that was not interrupted.
+// Lines of the last repetition that was not interrupted, one at a time: a file may be large.
 RankSteps steps_in(const std::string& text, std::int64_t rank, const std::string& file) {
+  RankSteps table;
+  table.rank.rank = rank;
   std::int64_t last = -1;
-  Json rows = Json::array();
-  for (const auto& line : split(text, '\n')) {
-    if (line.empty()) continue;
-    Json row = parse_json(line, file);
+  for (std::size_t from = 0, to = 0; from < text.size(); from = to + 1) {
+    to = std::min(text.find('\n', from), text.size());
+    if (to == from) continue;
+    Json row = parse_json(text.substr(from, to - from), file);
     const auto repetition = row.value("repetition", std::int64_t{0});
     if (row.value("interrupted", false) || repetition < last) continue;
-    if (repetition > last) rows.clear();
+    if (repetition > last) table.rows.clear();
     last = repetition;
-    rows.push_back(std::move(row));
+    auto read = rank_steps_from_json({{"rows", Json::array({std::move(row)})}});
+    table.rows.push_back(std::move(read.rows.front()));
   }
-  return rank_steps_from_json({{"rank", {{"rank", rank}}}, {"rows", std::move(rows)}});
+  return table;
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ namespace {
 using result::Sample;
 
 constexpr std::size_t kServersDrawn = 6;
-constexpr std::size_t kMostHints = 200;  // with more points only the repetitions say what they are
+// Points that say what they are; more of them, or those of very many cases, would make the page heavy, and
+// their repetition says it.
+constexpr std::size_t kMostHints = 200, kFewestWithHints = 60;
 
 // Those behind the statistics: no warm-up, no lost requests.
 std::vector<Sample> samples_of(const ReportCase& entry) {
@@ -118,7 +120,7 @@ Plot course_plot(const ReportCase& entry, const std::vector<Sample>& samples,
   for (const std::size_t at : kept) {
     const auto process = samples[at].repetition + 1;
     Point p{static_cast<double>(at + 1), values[at]};
-    if (kept.size() <= kMostHints)
+    if (kept.size() <= kMostHints && max_points >= kFewestWithHints)
       p.hint =
           fmt::format("process {}, sample {}: {} ms", process, at + 1, format_significant(values[at], 5));
     dots[static_cast<std::size_t>(process % 2)].points.push_back(std::move(p));

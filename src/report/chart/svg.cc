@@ -16,7 +16,7 @@
 namespace paceline::report {
 namespace {
 
-constexpr double kCharacter = 6.7, kRow = 26, kLine = 20, kHeight = 260;  // at a font size of 12
+constexpr double kCharacter = 7.1, kRow = 26, kLine = 20, kHeight = 260;  // at a font size of 12
 constexpr double kMost = 0.4;  // of the width, for the names of rows
 
 // One decimal is a tenth of a point.
@@ -117,7 +117,8 @@ class Drawing {
   void draw_texts(const Line& line);
   void draw_legend();
   [[nodiscard]] bool shows(const Point& p) const;
-  void put_text(double x, double y, std::string_view text, const char* anchor, std::string_view css = {});
+  void look(const std::string& css);
+  void put_text(double x, double y, std::string_view text, const std::string& css = {});
   void put_path(const std::string& css, const std::string& d, const std::string& hint = {});
 
   const Plot& plot_;
@@ -130,6 +131,7 @@ class Drawing {
     double x_from, x_to, y;
   };
   std::vector<Box> texts_;
+  std::string look_;  // of the open group
   std::string out_;
 };
 
@@ -168,7 +170,7 @@ void Drawing::lay_out() {
   left_ = std::min(labels, kMost * width_) + 12 + (plot_.y.title.empty() ? 0 : kLine);
   right_ = width_ - room_right();
   x_ = {plot_.x.scale != Axis::Scale::kLinear, domain(plot_.x, data_range(plot_, true)), left_, right_};
-  x_ticks_ = ticks(plot_.x, x_, 64);
+  x_ticks_ = ticks(plot_.x, x_, 56);
   bottom_ = top_ + height_ + kLine + (plot_.x.title.empty() ? 0 : kLine);
   lay_out_legend();
 }
@@ -191,22 +193,31 @@ bool Drawing::shows(const Point& p) const {
   return !std::isnan(p.x) && !std::isnan(p.y) && (!x_.log || p.x > 0) && (!y_.log || p.y > 0);
 }
 
-void Drawing::put_text(double x, double y, std::string_view text, const char* anchor, std::string_view css) {
-  out_ += fmt::format("<text x=\"{}\" y=\"{}\"{}{}>{}</text>", px(x), px(y),
-                      *anchor ? fmt::format(" text-anchor=\"{}\"", anchor) : "",
+// Paths of one look that follow each other share it.
+void Drawing::look(const std::string& css) {
+  if (css == look_) return;
+  if (!look_.empty()) out_ += "</g>";
+  if (!css.empty()) out_ += fmt::format("<g class=\"{}\">", css);
+  look_ = css;
+}
+
+void Drawing::put_text(double x, double y, std::string_view text, const std::string& css) {
+  look({});
+  out_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>", px(x), px(y),
                       css.empty() ? "" : fmt::format(" class=\"{}\"", css), escape_xml(text));
 }
 
 void Drawing::put_path(const std::string& css, const std::string& d, const std::string& hint) {
   if (d.empty()) return;
-  out_ += fmt::format("<path class=\"{}\" d=\"{}\"", css, d);
+  look(css);
+  out_ += fmt::format("<path d=\"{}\"", d);
   out_ += hint.empty() ? "/>" : fmt::format("><title>{}</title></path>", escape_xml(hint));
 }
 
 void Drawing::draw_title() {
   if (plot_.title.empty()) return;
   const auto columns = static_cast<std::size_t>(width_ / kCharacter) - 2;
-  put_text(8, 16, truncate(plot_.title, columns), "", "title");
+  put_text(8, 16, truncate(plot_.title, columns), "title");
 }
 
 // Labels that would overlap are left out; their line stays.
@@ -221,7 +232,7 @@ void Drawing::draw_y_axis() {
     if (std::abs(y - taken) < 13) continue;
     taken = y;
     put_text(left_ - 7, y + 4, truncate_middle(tick.text, static_cast<std::size_t>(room / kCharacter) + 1),
-             "end", named ? "name" : "");
+             named ? "end name" : "end");
   }
   put_path("grid", grid);
 }
@@ -246,9 +257,9 @@ void Drawing::draw_axis_titles() {
   if (!plot_.x.title.empty()) put_text((left_ + right_) / 2, top_ + height_ + 35, plot_.x.title, "middle");
   if (plot_.y.title.empty()) return;
   const double y = top_ + height_ / 2;
-  out_ += fmt::format(
-      "<text x=\"14\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {0})\">{1}</text>", px(y),
-      escape_xml(plot_.y.title));
+  look({});
+  out_ += fmt::format("<text x=\"14\" y=\"{0}\" class=\"middle\" transform=\"rotate(-90 14 {0})\">{1}</text>",
+                      px(y), escape_xml(plot_.y.title));
 }
 
 // Neighbours of one colour without hints are one path.
@@ -361,7 +372,7 @@ void Drawing::draw_texts(const Line& line) {
         texts_, [&](const Box& b) { return x < b.x_to && x + width > b.x_from && std::abs(y - b.y) < 12; });
     if (covered) continue;
     texts_.push_back({x, x + width, y});
-    put_text(above ? x + width / 2 : x, y, p.text, above ? "middle" : "", "value");
+    put_text(above ? x + width / 2 : x, y, p.text, above ? "middle value" : "value");
   }
 }
 
@@ -380,7 +391,7 @@ void Drawing::draw_legend() {
                  fmt::format("M{} {}h22", px(x), px(y)));
       put_path("mark " + colour, outline(sample.mark, x + 11, y));
     }
-    put_text(x + 28, y + 4, entry.entry->name, "");
+    put_text(x + 28, y + 4, entry.entry->name);
   }
 }
 
@@ -424,6 +435,7 @@ std::string Drawing::text(const SvgOptions& options) {
   }
   for (const auto& line : plot_.lines) draw_texts(line);
   draw_legend();
+  look({});
   return out_ + "</svg>\n";
 }
 

@@ -276,8 +276,7 @@ Plot waterfall(const ReportCase& entry) {
       format_significant(at) + " ms");
   for (const auto& part : scaling.budget) {
     const Measured cost = measured(part.cost_ns, kNsToMs);
-    const std::string share =
-        part.share ? fmt::format(", {} of the loss", format_percent(*part.share, 0)) : "";
+    const std::string share = part.share ? fmt::format(" ({})", format_percent(*part.share, 0)) : "";
     add(spaced_name(part.name), at, at + cost.value, cost.value < 0 ? "c2" : "c1",
         {cost.value, at + cost.low, at + cost.high}, fmt::format("{:+.3g} ms{}", cost.value, share));
     at += cost.value;

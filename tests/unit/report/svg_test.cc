@@ -77,7 +77,8 @@ TEST(Svg, NumbersStandWhereTheAxisSays) {
   Plot plot{.x = {.low = 0, .high = 10}, .y = {.low = 0, .high = 10}, .height = 100};
   plot.rectangles = {{0, 5, 0, 10, "c0", {}}};
   // 8 above; "10" and the margin left, 16 right.
-  expect_words(svg_of(plot, {.width = 141.4}), {"<path class=\"area c0\" d=\"M25.4 108h50v-100h-50z\"/>"});
+  expect_words(svg_of(plot, {.width = 142.2}),
+               {"<g class=\"area c0\"><path d=\"M26.2 108h50v-100h-50z\"/></g>"});
 }
 
 TEST(Svg, WhatIsMissingIsNotDrawn) {
@@ -113,8 +114,8 @@ TEST(Svg, LabelsDoNotCoverEachOther) {
   }
   const auto svg = svg_of(plot, {.width = 500});
   EXPECT_LT(count(svg, ">batch "), 10U);
-  EXPECT_LT(count(svg, "class=\"value\""), 25U);
-  EXPECT_GT(count(svg, "class=\"value\""), 8U);
+  EXPECT_LT(count(svg, "class=\"middle value\""), 25U);
+  EXPECT_GT(count(svg, "class=\"middle value\""), 8U);
 }
 
 TEST(Svg, PointsWithoutHintsAreOnePath) {
