@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
 #include <array>
 #include <string_view>
 #include <unordered_map>

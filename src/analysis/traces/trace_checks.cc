@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/trace_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+
+namespace paceline::analysis::traces {
+namespace {
+
+constexpr std::size_t kNamed = 8;  // numbers that a message names
+
+template <typename... Args>
+[[noreturn]] void refuse_traces(fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(ErrorCode::kData, fmt::format(text, std::forward<Args>(args)...));
+}
+
+// "rank 3", "steps 4, 5 and 9 others"
+std::string listed(std::string_view noun, const std::vector<std::int64_t>& numbers) {
+  std::string text = fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s",
+                                 fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), kNamed)), ", "));
+  if (numbers.size() > kNamed) text += fmt::format(" and {} more", numbers.size() - kNamed);
+  return text;
+}
+
+void require_ranks(std::vector<RankTrace>& ranks) {
+  if (ranks.size() == 1 && !ranks.front().rank) ranks.front().rank = 0;
+  for (const auto& one : ranks)
+    if (!one.rank)
+      refuse_traces("{} does not say which rank it is of: it has no distributedInfo, and there is no number in "
+                    "its name; call it trace_rank0.json, and the others likewise",
+                    one.file);
+  std::ranges::stable_sort(ranks, {}, [](const RankTrace& r) { return *r.rank; });
+  for (std::size_t i = 1; i < ranks.size(); ++i)
+    if (ranks[i].rank == ranks[i - 1].rank)
+      refuse_traces("{} and {} are both of rank {}: leave one trace per rank in the folder", ranks[i - 1].file,
+                    ranks[i].file, *ranks[i].rank);
+}
+
+void require_world(std::vector<RankTrace>& ranks) {
+  const RankTrace* first = nullptr;
+  for (const auto& one : ranks) {
+    if (!one.world) continue;
+    if (first && first->world != one.world)
+      refuse_traces("{} is of a run with {} and {} of one with {}: the traces are of different runs",
+                    first->file, plural(*first->world, "rank"), one.file, plural(*one.world, "rank"));
+    if (!first) first = &one;
+  }
+  const std::int64_t world = first ? *first->world : *ranks.back().rank + 1;
+  if (*ranks.back().rank >= world)
+    refuse_traces("{} is of rank {} in a run with {}: the traces are of different runs", ranks.back().file,
+                  *ranks.back().rank, plural(world, "rank"));
+  for (auto& one : ranks) one.world = world;
+  if (ranks.size() == 1) return;
+  std::vector<std::int64_t> missing;
+  for (std::int64_t rank = 0, at = 0; rank < world; ++rank)
+    if (ranks[static_cast<std::size_t>(at)].rank == rank)
+      at = std::min<std::int64_t>(at + 1, static_cast<std::int64_t>(ranks.size()) - 1);
+    else
+      missing.push_back(rank);
+  if (!missing.empty())
+    refuse_traces("the traces of {} are missing ({} of {} are there): without them nobody can say who waits "
+                  "for whom; add them, or give the file of one rank",
+                  listed("rank", missing), ranks.size(), world);
+}
+
+std::vector<std::int64_t> numbers_of(const RankTrace& one) {
+  std::vector<std::int64_t> numbers;
+  for (const auto& step : one.steps) numbers.push_back(step.number);
+  return numbers;
+}
+
+void require_steps(const std::vector<RankTrace>& ranks) {
+  const RankTrace& longest = *std::ranges::max_element(ranks, {}, [](const auto& r) { return r.steps.size(); });
+  const auto all = numbers_of(longest);
+  for (const auto& one : ranks) {
+    const auto numbers = numbers_of(one);
+    if (const auto twice = std::ranges::adjacent_find(numbers); twice != numbers.end())
+      refuse_traces("{} has step {} more than once: it is of several runs; record one", one.file, *twice);
+    std::vector<std::int64_t> lacks, more;
+    std::ranges::set_difference(all, numbers, std::back_inserter(lacks));
+    if (lacks.size() == all.size())
+      refuse_traces("{} has steps {} to {} and {} steps {} to {}: the traces are of different runs, or of "
+                    "different steps of one",
+                    longest.file, all.front(), all.back(), one.file, numbers.front(), numbers.back());
+    if (!lacks.empty())
+      refuse_traces("rank {} lacks {}, which rank {} has ({}): record the same steps on every rank",
+                    *one.rank, listed("step", lacks), *longest.rank, one.file);
+    std::ranges::set_difference(numbers, all, std::back_inserter(more));
+    if (!more.empty())
+      refuse_traces("rank {} lacks {}, which rank {} has ({}): record the same steps on every rank",
+                    *longest.rank, listed("step", more), *one.rank, longest.file);
+  }
+}
+
+void require_communication(const std::vector<RankTrace>& ranks) {
+  if (ranks.size() == 1) return;
+  std::vector<std::int64_t> silent;
+  for (const auto& one : ranks)
+    if (one.communication == Communication::kNone) silent.push_back(*one.rank);
+  if (!silent.empty())
+    refuse_traces("{} ranks, and no communication in the trace of {}: the ranks do not train together, or the "
+                  "profiler did not see it. Record ProfilerActivity.CPU, and ProfilerActivity.CUDA for NCCL, "
+                  "and initialise torch.distributed before the profiler starts",
+                  ranks.size(), listed("rank", silent));
+}
+
+}  // namespace
+
+void require_one_run(std::vector<RankTrace>& ranks) {
+  require_ranks(ranks);
+  require_world(ranks);
+  require_steps(ranks);
+  require_communication(ranks);
+}
+
+}  // namespace paceline::analysis::traces

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/trace_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <system_error>
+
+#include "analysis/traces/trace_checks.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "result/rank_steps.h"
+#include "result/step_account.h"
+#include "stats/quantile.h"
+
+namespace paceline::analysis::traces {
+namespace {
+
+using result::Number;
+
+constexpr std::size_t kOperators = 15;
+constexpr std::int64_t kFewestSteps = 8;  // with which two ranks show that one is late
+constexpr double kMuchWaiting = 0.05, kMuchExposed = 0.10, kMuchDataWait = 0.05,
+                 kMuchIdle = 0.10;  // of a step
+
+// The tables that the rest of Paceline takes accounts from. One bucket says how much of the exposed
+// communication ends on all ranks together.
+std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
+  std::vector<result::RankSteps> tables;
+  for (const auto& one : ranks) {
+    result::RankSteps& table = tables.emplace_back();
+    table.rank.rank = *one.rank;
+    for (const auto& step : one.steps) {
+      result::StepRow row;
+      row.step = step.number;
+      row.start_ns = step.begin;
+      row.step_ns = step.length;
+      row.data_wait_ns = step.data_wait;
+      row.forward_ns = step.forward;
+      row.backward_ns = step.backward;
+      row.exposed_ns = step.exposed;
+      row.optimizer_ns = step.optimizer;
+      row.buckets.emplace_back().launch_ns = step.length - step.optimizer - step.exposed_together;
+      table.rows.push_back(row);
+    }
+  }
+  return tables;
+}
+
+template <typename Get>
+Number median_of(const RankTrace& one, Get get) {
+  std::vector<double> values;
+  for (const auto& step : one.steps) values.push_back(static_cast<double>(get(step)));
+  return stats::median(values);
+}
+
+// Whether the trace tells how long communication took.
+bool times_communication(const RankTrace& one) {
+  return one.communication == Communication::kHost || one.communication == Communication::kDevice;
+}
+
+const char* why_untimed(const RankTrace& one) {
+  return one.communication == Communication::kNone
+             ? "there is no communication in the trace"
+             : "the trace has only the host's calls for communication, not the kernels on the device";
+}
+
+Number overlap_of(const std::vector<const RankTrace*>& ranks) {
+  double all = 0, exposed = 0;
+  for (const RankTrace* one : ranks) {
+    if (!times_communication(*one)) return Number::missing(why_untimed(*one));
+    for (const auto& step : one->steps)
+      all += static_cast<double>(step.communication), exposed += static_cast<double>(step.exposed);
+  }
+  return all > 0 ? Number(1 - exposed / all) : Number::missing("the steps have no communication");
+}
+
+// Where the trace has no marks for a part, it is unknown and not zero.
+template <typename Get>
+Number median_if(bool known, const char* why, const RankTrace& one, Get get) {
+  return known ? median_of(one, get) : Number::missing(why);
+}
+
+Number idle_of(const RankTrace& one) {
+  if (!one.device) return Number::missing("the trace has no events of a device");
+  return median_of(one, [](const TraceStep& s) {
+    return s.length > 0 ? static_cast<double>(s.idle.value_or(0)) / static_cast<double>(s.length) : 0.0;
+  });
+}
+
+RankRow row_of(const RankTrace& one) {
+  const bool timed = times_communication(one);
+  const char* const untimed = why_untimed(one);
+  return {.rank = *one.rank,
+          .file = one.file,
+          .host = one.host,
+          .step_ns = median_of(one, [](const TraceStep& s) { return s.length; }),
+          .data_wait_ns = median_if(one.has_loader, "no data loader in the trace", one,
+                                    [](const TraceStep& s) { return s.data_wait; }),
+          .forward_ns = median_of(one, [](const TraceStep& s) { return s.forward; }),
+          .backward_ns = median_if(one.has_backward, "no backward pass in the trace", one,
+                                   [](const TraceStep& s) { return s.backward; }),
+          .optimizer_ns = median_if(one.has_optimizer, "no optimizer in the trace", one,
+                                    [](const TraceStep& s) { return s.optimizer; }),
+          .communication_ns =
+              median_if(timed, untimed, one, [](const TraceStep& s) { return s.communication; }),
+          .exposed_ns = median_if(timed, untimed, one, [](const TraceStep& s) { return s.exposed; }),
+          .overlap_ratio = overlap_of({&one}),
+          .idle_share = idle_of(one),
+          .last_share = Number::missing("there is one rank")};
+}
+
+double total_length(const std::vector<RankTrace>& ranks) {
+  double sum = 0;
+  for (const auto& one : ranks)
+    for (const auto& step : one.steps) sum += static_cast<double>(step.length);
+  return sum;
+}
+
+std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks) {
+  std::map<std::string, OperatorRow> all;
+  double steps = 0;
+  for (const auto& one : ranks) {
+    steps += static_cast<double>(one.steps.size());
+    for (const auto& op : one.operators) {
+      all[op.name].calls += static_cast<double>(op.calls);
+      all[op.name].self_ns += static_cast<double>(op.self_ns);
+    }
+  }
+  std::vector<OperatorRow> rows;
+  const double length = total_length(ranks);
+  for (auto& [name, row] : all)
+    rows.push_back({name, row.calls / steps, row.self_ns / steps, length > 0 ? row.self_ns / length : 0});
+  std::ranges::stable_sort(rows, std::greater{}, &OperatorRow::self_ns);
+  if (rows.size() > kOperators) rows.resize(kOperators);
+  return rows;
+}
+
+Number share_of(const result::Estimate& part, const Number& whole) {
+  if (!part.value) return part.value;
+  return whole && *whole > 0 ? Number(*part.value / *whole) : Number::missing("a step takes no time");
+}
+
+void set_last_shares(TraceStudy& study, const std::vector<result::StepAccount>& accounts) {
+  std::vector<double> last(study.ranks.size());
+  for (const auto& step : accounts) ++last[step.last];
+  for (std::size_t r = 0; r < last.size() && last.size() > 1 && !accounts.empty(); ++r)
+    study.ranks[r].last_share = last[r] / static_cast<double>(accounts.size());
+}
+
+void make_missing(result::Estimate& e, const char* why) {
+  e.value = e.ci_low = e.ci_high = Number::missing(why);
+}
+
+// Costs and shares, with what is not in the traces taken out again.
+void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
+  const auto tables = tables_of(ranks);
+  const auto accounts = result::accounts_of(result::aligned(tables));
+  auto& costs = study.costs = result::costs_of(accounts);
+  study.steps = static_cast<std::int64_t>(accounts.size());
+  study.step_ns = costs.step_ns.value;
+  const auto untimed = std::ranges::find_if_not(ranks, times_communication);
+  if (untimed != ranks.end() && study.world > 1)
+    make_missing(costs.communication_ns, why_untimed(*untimed)),
+        make_missing(costs.straggler_wait_ns, why_untimed(*untimed));
+  const Number both = share_of(costs.communication_ns, study.step_ns);
+  if (ranks.size() == 1)
+    make_missing(costs.straggler_wait_ns, "the trace of one rank does not say who is late");
+  study.straggler_wait_share = share_of(costs.straggler_wait_ns, study.step_ns);
+  study.communication_share = both;
+  study.sync_stall_share = both && study.straggler_wait_share
+                               ? Number(*both + *study.straggler_wait_share)
+                               : (ranks.size() == 1 ? both : study.straggler_wait_share);
+  if (std::ranges::none_of(ranks, &RankTrace::has_loader))
+    make_missing(costs.data_wait_ns, "no data loader in the traces");
+  study.data_wait_share = share_of(costs.data_wait_ns, study.step_ns);
+  if (untimed != ranks.end()) return;
+  std::vector<result::RankFigures> figures;
+  for (const auto& table : tables) figures.push_back(table.rank);
+  study.late = result::late_rank_of(accounts, figures);
+  set_last_shares(study, accounts);
+}
+
+void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
+  const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
+  if (ranks.size() == 1 && study.world > 1)
+    tell(fmt::format("which rank is late: this is the trace of rank {} alone, of {}; its communication "
+                     "includes waiting for the others",
+                     *ranks.front().rank, study.world));
+  if (ranks.size() > 1 && study.late.empty() && study.steps < kFewestSteps)
+    tell(fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
+                     "(torch.profiler.schedule(active={}))",
+                     plural(study.steps, "step"), kFewestSteps, kFewestSteps + 1));
+  const auto lacking = [&](bool RankTrace::*has, const char* text) {
+    if (std::ranges::none_of(ranks, has)) tell(text);
+  };
+  lacking(&RankTrace::has_loader, "waiting for input: nothing iterates over a torch DataLoader in the steps");
+  lacking(&RankTrace::has_backward, "the backward pass: there are no autograd functions; all is in forward");
+  lacking(&RankTrace::has_optimizer, "the optimizer's time: no Optimizer.step in the steps");
+  lacking(&RankTrace::device, "whether the host holds up a device: there are no events of one "
+                              "(ProfilerActivity.CUDA)");
+  const auto untimed = std::ranges::find_if_not(ranks, times_communication);
+  if (untimed != ranks.end() && study.world > 1)
+    tell(fmt::format("how long communication takes: {} (rank {})", why_untimed(*untimed), *untimed->rank));
+}
+
+std::string percent_of(double share) {
+  return format_percent(share, share < 0.1 ? 1 : 0);
+}
+
+struct LatePart {
+  std::string_view part, advice;
+};
+constexpr std::array<LatePart, 6> kLateAdvice{
+    {{"data", "give that rank's DataLoader more workers, and compare its storage with that of the others"},
+     {"forward", "compare what it computes with the others (batch shape, padding, hooks, logging on one rank), then "
+                 "its cores, clocks and neighbours"},
+     {"backward", "compare its batch shapes with the others, then its cores, clocks and neighbours"},
+     {"the optimizer", "look for work that only one rank does after the step: checkpoints, metrics, logging"},
+     {"between steps", "look for work that only one rank does between steps: checkpoints, evaluation, logging"},
+     {"host", "look for Python code between the operators of that rank: logging, .item(), garbage collection"}}};
+
+void add_late(TraceStudy& study) {
+  for (const auto& late : study.late) {
+    const auto row = std::ranges::find(kLateAdvice, late.late_in, &LatePart::part);
+    study.bottlenecks.push_back(
+        {.title = fmt::format("rank {} is late{}; the others wait for it", late.rank,
+                              late.late_in.empty() ? "" : " in " + late.late_in),
+         .evidence = fmt::format(
+             "its collectives were the shortest in {} of {} (p {}), its own part of a step takes {} longer "
+             "than that of the others{}",
+             percent_of(*late.last_share), plural(study.steps, "step"),
+             *late.chance < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *late.chance),
+             format_duration_ns(*late.late_ns),
+             late.since_step > late.first_step ? fmt::format(", since step {}", late.since_step) : ""),
+         .advice = std::string(row == kLateAdvice.end() ? "compare its machine with that of the others"
+                                                        : row->advice),
+         .cost_ns = late.cost_ns ? *late.cost_ns : 0});
+  }
+}
+
+// Something whose share of the step is above its limit.
+struct Suspect {
+  const Number& share;
+  double limit;
+  std::string title, evidence, advice;
+};
+
+std::vector<Suspect> suspects_of(const TraceStudy& study, const Number& waiting) {
+  const auto overlap = study.overlap_ratio ? fmt::format("computing hides {} of the communication",
+                                                         percent_of(*study.overlap_ratio))
+                                           : study.overlap_ratio.reason();
+  const auto among = [&](const char* rest) { return fmt::format("{}, {}", plural(study.steps, "step"), rest); };
+  return {{waiting, kMuchWaiting, "ranks wait for each other, and no single rank is to blame",
+           among("the rank that comes last changes from step to step"),
+           "look for what varies from step to step: batch shapes, the loader, neighbours on the machine"},
+          {study.communication_share, kMuchExposed, "communication is exposed: nothing is computed beside it",
+           overlap,
+           "larger batches or gradient accumulation, smaller buckets (bucket_cap_mb), a compression hook "
+           "(fp16_compress), a faster link"},
+          {study.data_wait_share, kMuchDataWait, "training waits for its input",
+           among("the time is in the DataLoader's __next__"),
+           "more num_workers, persistent_workers, pin_memory; cheaper decoding, or data that are prepared "
+           "beforehand"},
+          {study.host_bound_share, kMuchIdle, "the device idles while the host works",
+           "no kernel and no copy runs in that time",
+           "larger batches, CUDA graphs or torch.compile, fewer .item() and prints in the step"}};
+}
+
+void add_bottlenecks(TraceStudy& study) {
+  const double step = study.step_ns ? *study.step_ns : 0;
+  add_late(study);
+  Number waiting = study.straggler_wait_share;
+  if (waiting && !study.late.empty() && step > 0 && study.late.front().cost_ns)
+    waiting = *waiting - *study.late.front().cost_ns / step;
+  for (auto& suspect : suspects_of(study, waiting))
+    if (suspect.share && *suspect.share >= suspect.limit)
+      study.bottlenecks.push_back({.title = std::move(suspect.title),
+                                   .evidence = std::move(suspect.evidence),
+                                   .advice = std::move(suspect.advice),
+                                   .cost_ns = *suspect.share * step});
+  for (auto& one : study.bottlenecks) one.share = step > 0 ? one.cost_ns / step : 0;
+  std::ranges::stable_sort(study.bottlenecks, std::greater{}, &Bottleneck::cost_ns);
+}
+
+bool may_be_trace(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+// In the order of their names.
+std::vector<std::filesystem::path> candidates(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(folder, error)) return {folder};
+  if (!std::filesystem::is_directory(folder, error))
+    throw Error(ErrorCode::kUsage, fmt::format("--from {}: there is no such folder", folder.string()));
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file() && may_be_trace(entry.path())) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+TraceStudy study_of(std::vector<RankTrace> ranks) {
+  require_one_run(ranks);
+  TraceStudy study;
+  study.world = *ranks.front().world;
+  study.first_step = ranks.front().steps.front().number;
+  study.last_step = ranks.front().steps.back().number;
+  std::vector<const RankTrace*> all;
+  std::vector<double> idle;
+  for (const auto& one : ranks) {
+    all.push_back(&one);
+    study.ranks.push_back(row_of(one));
+    if (const auto& share = study.ranks.back().idle_share) idle.push_back(*share);
+  }
+  study.overlap_ratio = overlap_of(all);
+  study.host_bound_share =
+      idle.empty() ? Number::missing("the traces have no events of a device")
+                   : Number(std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size()));
+  study.operators_on_device = std::ranges::any_of(ranks, &RankTrace::device);
+  study.operators = operators_of(ranks);
+  set_costs(study, ranks);
+  add_bottlenecks(study);
+  add_untold(study, ranks);
+  return study;
+}
+
+TraceStudy read_traces(const std::filesystem::path& folder) {
+  std::vector<RankTrace> ranks;
+  for (const auto& file : candidates(folder))
+    if (const auto trace = read_trace(file)) ranks.push_back(rank_trace(*trace));
+  if (ranks.empty())
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--from {}: there is no trace in it; it takes a .json or .json.gz of PyTorch's "
+                            "profiler per rank (prof.export_chrome_trace)",
+                            folder.string()));
+  return study_of(std::move(ranks));
+}
+
+}  // namespace paceline::analysis::traces

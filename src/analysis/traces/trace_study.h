@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/traces/rank_trace.h"
+#include "result/training.h"
+
+// What the traces of a training job say, one trace per rank (methodology: traces of other programs).
+namespace paceline::analysis::traces {
+
+// Medians over the steps of one rank, in ns.
+struct RankRow {
+  std::int64_t rank = 0;
+  std::string file, host;
+  result::Number step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns;
+  result::Number communication_ns, exposed_ns;
+  result::Number overlap_ratio;  // of communication, the share that computing hides
+  result::Number idle_share;     // of the step: the device had nothing to do
+  result::Number last_share;     // of the steps in which the others waited for it
+};
+
+// Of one step and rank, on average.
+struct OperatorRow {
+  std::string name;
+  double calls = 0, self_ns = 0, share = 0;  // share: of the step
+};
+
+struct Bottleneck {
+  std::string title, evidence, advice;
+  double cost_ns = 0;  // of a step
+  double share = 0;    // of the step
+};
+
+struct TraceStudy {
+  std::int64_t world = 1;
+  std::int64_t first_step = 0, last_step = 0, steps = 0;  // steps: that are in the figures
+  std::vector<RankRow> ranks;
+  result::StepCosts costs;              // of the typical rank
+  result::Number step_ns;               // mean, as the shares have it
+  result::Number sync_stall_share;      // of the step: waiting for late ranks and exposed communication
+  result::Number straggler_wait_share, communication_share, data_wait_share;
+  result::Number overlap_ratio;         // all ranks together
+  result::Number host_bound_share;      // of the step: the device idle, mean over the ranks
+  std::vector<result::LateRank> late;   // empty: no rank is late more often than chance explains
+  bool operators_on_device = false;
+  std::vector<OperatorRow> operators;   // the fifteen with most self time
+  std::vector<Bottleneck> bottlenecks;  // the dearest first; empty: nothing stands out
+  std::vector<std::string> untold;      // what the traces cannot tell, and why
+};
+
+// Reads every trace in a folder, or one file. Throws Error(kUsage) when there is none, Error(kData) when the
+// traces are damaged, do not belong together, lack a rank, a step, or all communication.
+TraceStudy read_traces(const std::filesystem::path& folder);
+
+// Pure: the same for what has been read already.
+TraceStudy study_of(std::vector<RankTrace> ranks);
+
+std::string text_of(const TraceStudy& study);
+nlohmann::json to_json(const TraceStudy& study);
+
+}  // namespace paceline::analysis::traces
