@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
-#include <utility>
-#include <array>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/traces/intervals.h"
 #include "base/error.h"
@@ -25,12 +25,12 @@ enum class Role : std::uint8_t {
   kLoader,
   kOptimizer,
   kAutograd,
-  kReducer,          // DDP's own work on buckets
-  kForwardScope,     // a scope around all of the pass
+  kReducer,       // DDP's own work on buckets
+  kForwardScope,  // a scope around all of the pass
   kBackwardScope,
-  kTogether,         // a collective that ends on all ranks together
-  kRooted,           // communication that a rank can leave before others
-  kHandsOver,        // hands communication to another thread or the device, or waits for it
+  kTogether,   // a collective that ends on all ranks together
+  kRooted,     // communication that a rank can leave before others
+  kHandsOver,  // hands communication to another thread or the device, or waits for it
 };
 
 struct Prefix {
@@ -57,8 +57,8 @@ constexpr std::array<Prefix, 4> kOwnScopes{{{"data wait", Role::kLoader},
 constexpr std::array<std::string_view, 5> kTransports{"gloo:", "mpi:", "ucc:", "ncclDevKernel", "ncclKernel"};
 // In the words of c10d and of NCCL's kernels.
 constexpr std::array<std::string_view, 11> kTogetherWords{
-    "all_reduce",     "allreduce",     "AllReduce", "all_gather", "allgather", "AllGather",
-    "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",  "barrier"};
+    "all_reduce",     "allreduce",     "AllReduce",  "all_gather", "allgather", "AllGather",
+    "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",   "barrier"};
 
 Role own_role_of(const std::string& name) {
   if (name.starts_with(kOwnStep)) return Role::kStep;
@@ -243,7 +243,9 @@ void RankReader::read_device() {
     }
     if (communicates) add_communication(*parts, e);
     if (communicates) continue;
-    const std::size_t part = contains(parts->backward, launched) ? 1 : contains(parts->optimizer, launched) ? 2 : 0;
+    const std::size_t part = contains(parts->backward, launched)    ? 1
+                             : contains(parts->optimizer, launched) ? 2
+                                                                    : 0;
     parts->kernels.at(part).push_back({e.begin, e.end});
   }
   result_.device = !kernels.empty();
@@ -259,7 +261,8 @@ void RankReader::finish_on_host(StepParts& parts, const Intervals& exposed) cons
   step.backward = length(without(parts.backward, exposed));
   Intervals forward = parts.forward_scopes.empty() ? whole : merged(parts.forward_scopes);
   if (parts.forward_scopes.empty() && !parts.backward.empty()) forward.back().end = parts.backward.back().end;
-  for (const Intervals* other : std::initializer_list<const Intervals*>{&parts.loader, &parts.backward, &parts.optimizer, &exposed})
+  for (const Intervals* other :
+       std::initializer_list<const Intervals*>{&parts.loader, &parts.backward, &parts.optimizer, &exposed})
     forward = without(forward, *other);
   step.forward = length(forward);
 }

@@ -24,9 +24,9 @@ struct TraceStep {
   std::int64_t number = 0;
   std::int64_t begin = 0, length = 0;
   std::int64_t data_wait = 0, forward = 0, backward = 0, optimizer = 0;
-  std::int64_t communication = 0;        // union of its intervals
-  std::int64_t exposed = 0;              // of it, while the rank computed nothing
-  std::int64_t exposed_together = 0;     // of that, in collectives that end on all ranks together
+  std::int64_t communication = 0;         // union of its intervals
+  std::int64_t exposed = 0;               // of it, while the rank computed nothing
+  std::int64_t exposed_together = 0;      // of that, in collectives that end on all ranks together
   std::optional<std::int64_t> idle = {};  // the device had nothing to do
 };
 
@@ -43,8 +43,9 @@ struct RankTrace {
   bool device = false;  // it ran kernels
   bool has_loader = false, has_backward = false, has_optimizer = false;
   Communication communication = Communication::kNone;
-  std::vector<TraceStep> steps;          // by number
-  std::vector<TraceOperator> operators;  // within steps, the most self time first; kernels where there are any
+  std::vector<TraceStep> steps;  // by number
+  std::vector<TraceOperator>
+      operators;  // within steps, the most self time first; kernels where there are any
 };
 
 // Throws Error(kData) when the trace has no step markers.

@@ -23,8 +23,10 @@ template <typename... Args>
 
 // "rank 3", "steps 4, 5 and 9 others"
 std::string listed(std::string_view noun, const std::vector<std::int64_t>& numbers) {
-  std::string text = fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s",
-                                 fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), kNamed)), ", "));
+  std::string text = fmt::format(
+      "{}{} {}", noun, numbers.size() == 1 ? "" : "s",
+      fmt::join(numbers.begin(),
+                numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), kNamed)), ", "));
   if (numbers.size() > kNamed) text += fmt::format(" and {} more", numbers.size() - kNamed);
   return text;
 }
@@ -33,14 +35,15 @@ void require_ranks(std::vector<RankTrace>& ranks) {
   if (ranks.size() == 1 && !ranks.front().rank) ranks.front().rank = 0;
   for (const auto& one : ranks)
     if (!one.rank)
-      refuse_traces("{} does not say which rank it is of: it has no distributedInfo, and there is no number in "
-                    "its name; call it trace_rank0.json, and the others likewise",
-                    one.file);
+      refuse_traces(
+          "{} does not say which rank it is of: it has no distributedInfo, and there is no number in "
+          "its name; call it trace_rank0.json, and the others likewise",
+          one.file);
   std::ranges::stable_sort(ranks, {}, [](const RankTrace& r) { return *r.rank; });
   for (std::size_t i = 1; i < ranks.size(); ++i)
     if (ranks[i].rank == ranks[i - 1].rank)
-      refuse_traces("{} and {} are both of rank {}: leave one trace per rank in the folder", ranks[i - 1].file,
-                    ranks[i].file, *ranks[i].rank);
+      refuse_traces("{} and {} are both of rank {}: leave one trace per rank in the folder",
+                    ranks[i - 1].file, ranks[i].file, *ranks[i].rank);
 }
 
 void require_world(std::vector<RankTrace>& ranks) {
@@ -52,6 +55,7 @@ void require_world(std::vector<RankTrace>& ranks) {
                     first->file, plural(*first->world, "rank"), one.file, plural(*one.world, "rank"));
     if (!first) first = &one;
   }
+  if (!first && ranks.size() == 1 && ranks.front().communication != Communication::kNone) return;
   const std::int64_t world = first ? *first->world : *ranks.back().rank + 1;
   if (*ranks.back().rank >= world)
     refuse_traces("{} is of rank {} in a run with {}: the traces are of different runs", ranks.back().file,
@@ -65,9 +69,10 @@ void require_world(std::vector<RankTrace>& ranks) {
     else
       missing.push_back(rank);
   if (!missing.empty())
-    refuse_traces("the traces of {} are missing ({} of {} are there): without them nobody can say who waits "
-                  "for whom; add them, or give the file of one rank",
-                  listed("rank", missing), ranks.size(), world);
+    refuse_traces(
+        "the traces of {} are missing ({} of {} are there): without them nobody can say who waits "
+        "for whom; add them, or give the file of one rank",
+        listed("rank", missing), ranks.size(), world);
 }
 
 std::vector<std::int64_t> numbers_of(const RankTrace& one) {
@@ -77,7 +82,8 @@ std::vector<std::int64_t> numbers_of(const RankTrace& one) {
 }
 
 void require_steps(const std::vector<RankTrace>& ranks) {
-  const RankTrace& longest = *std::ranges::max_element(ranks, {}, [](const auto& r) { return r.steps.size(); });
+  const RankTrace& longest =
+      *std::ranges::max_element(ranks, {}, [](const auto& r) { return r.steps.size(); });
   const auto all = numbers_of(longest);
   for (const auto& one : ranks) {
     const auto numbers = numbers_of(one);
@@ -86,9 +92,10 @@ void require_steps(const std::vector<RankTrace>& ranks) {
     std::vector<std::int64_t> lacks, more;
     std::ranges::set_difference(all, numbers, std::back_inserter(lacks));
     if (lacks.size() == all.size())
-      refuse_traces("{} has steps {} to {} and {} steps {} to {}: the traces are of different runs, or of "
-                    "different steps of one",
-                    longest.file, all.front(), all.back(), one.file, numbers.front(), numbers.back());
+      refuse_traces(
+          "{} has steps {} to {} and {} steps {} to {}: the traces are of different runs, or of "
+          "different steps of one",
+          longest.file, all.front(), all.back(), one.file, numbers.front(), numbers.back());
     if (!lacks.empty())
       refuse_traces("rank {} lacks {}, which rank {} has ({}): record the same steps on every rank",
                     *one.rank, listed("step", lacks), *longest.rank, one.file);
@@ -105,10 +112,11 @@ void require_communication(const std::vector<RankTrace>& ranks) {
   for (const auto& one : ranks)
     if (one.communication == Communication::kNone) silent.push_back(*one.rank);
   if (!silent.empty())
-    refuse_traces("{} ranks, and no communication in the trace of {}: the ranks do not train together, or the "
-                  "profiler did not see it. Record ProfilerActivity.CPU, and ProfilerActivity.CUDA for NCCL, "
-                  "and initialise torch.distributed before the profiler starts",
-                  ranks.size(), listed("rank", silent));
+    refuse_traces(
+        "{} ranks, and no communication in the trace of {}: the ranks do not train together, or the "
+        "profiler did not see it. Record ProfilerActivity.CPU, and ProfilerActivity.CUDA for NCCL, "
+        "and initialise torch.distributed before the profiler starts",
+        ranks.size(), listed("rank", silent));
 }
 
 }  // namespace

@@ -95,23 +95,23 @@ Number idle_of(const RankTrace& one) {
 RankRow row_of(const RankTrace& one) {
   const bool timed = times_communication(one);
   const char* const untimed = why_untimed(one);
-  return {.rank = *one.rank,
-          .file = one.file,
-          .host = one.host,
-          .step_ns = median_of(one, [](const TraceStep& s) { return s.length; }),
-          .data_wait_ns = median_if(one.has_loader, "no data loader in the trace", one,
-                                    [](const TraceStep& s) { return s.data_wait; }),
-          .forward_ns = median_of(one, [](const TraceStep& s) { return s.forward; }),
-          .backward_ns = median_if(one.has_backward, "no backward pass in the trace", one,
-                                   [](const TraceStep& s) { return s.backward; }),
-          .optimizer_ns = median_if(one.has_optimizer, "no optimizer in the trace", one,
-                                    [](const TraceStep& s) { return s.optimizer; }),
-          .communication_ns =
-              median_if(timed, untimed, one, [](const TraceStep& s) { return s.communication; }),
-          .exposed_ns = median_if(timed, untimed, one, [](const TraceStep& s) { return s.exposed; }),
-          .overlap_ratio = overlap_of({&one}),
-          .idle_share = idle_of(one),
-          .last_share = Number::missing("there is one rank")};
+  return {
+      .rank = *one.rank,
+      .file = one.file,
+      .host = one.host,
+      .step_ns = median_of(one, [](const TraceStep& s) { return s.length; }),
+      .data_wait_ns = median_if(one.has_loader, "no data loader in the trace", one,
+                                [](const TraceStep& s) { return s.data_wait; }),
+      .forward_ns = median_of(one, [](const TraceStep& s) { return s.forward; }),
+      .backward_ns = median_if(one.has_backward, "no backward pass in the trace", one,
+                               [](const TraceStep& s) { return s.backward; }),
+      .optimizer_ns = median_if(one.has_optimizer, "no optimizer in the trace", one,
+                                [](const TraceStep& s) { return s.optimizer; }),
+      .communication_ns = median_if(timed, untimed, one, [](const TraceStep& s) { return s.communication; }),
+      .exposed_ns = median_if(timed, untimed, one, [](const TraceStep& s) { return s.exposed; }),
+      .overlap_ratio = overlap_of({&one}),
+      .idle_share = idle_of(one),
+      .last_share = Number::missing("there is one rank")};
 }
 
 double total_length(const std::vector<RankTrace>& ranks) {
@@ -164,7 +164,7 @@ void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   study.steps = static_cast<std::int64_t>(accounts.size());
   study.step_ns = costs.step_ns.value;
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
-  if (untimed != ranks.end() && study.world > 1)
+  if (untimed != ranks.end() && study.world != 1)
     make_missing(costs.communication_ns, why_untimed(*untimed)),
         make_missing(costs.straggler_wait_ns, why_untimed(*untimed));
   const Number both = share_of(costs.communication_ns, study.step_ns);
@@ -187,24 +187,27 @@ void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
 
 void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
-  if (ranks.size() == 1 && study.world > 1)
-    tell(fmt::format("which rank is late: this is the trace of rank {} alone, of {}; its communication "
-                     "includes waiting for the others",
-                     *ranks.front().rank, study.world));
+  if (ranks.size() == 1 && study.world != 1)
+    tell(
+        fmt::format("which rank is late: this is the trace of rank {} alone{}; its communication includes "
+                    "waiting for the others",
+                    *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
   if (ranks.size() > 1 && study.late.empty() && study.steps < kFewestSteps)
-    tell(fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
-                     "(torch.profiler.schedule(active={}))",
-                     plural(study.steps, "step"), kFewestSteps, kFewestSteps + 1));
+    tell(
+        fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
+                    "(torch.profiler.schedule(active={}))",
+                    plural(study.steps, "step"), kFewestSteps, kFewestSteps + 1));
   const auto lacking = [&](bool RankTrace::*has, const char* text) {
     if (std::ranges::none_of(ranks, has)) tell(text);
   };
   lacking(&RankTrace::has_loader, "waiting for input: nothing iterates over a torch DataLoader in the steps");
   lacking(&RankTrace::has_backward, "the backward pass: there are no autograd functions; all is in forward");
   lacking(&RankTrace::has_optimizer, "the optimizer's time: no Optimizer.step in the steps");
-  lacking(&RankTrace::device, "whether the host holds up a device: there are no events of one "
-                              "(ProfilerActivity.CUDA)");
+  lacking(&RankTrace::device,
+          "whether the host holds up a device: there are no events of one "
+          "(ProfilerActivity.CUDA)");
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
-  if (untimed != ranks.end() && study.world > 1)
+  if (untimed != ranks.end() && study.world != 1)
     tell(fmt::format("how long communication takes: {} (rank {})", why_untimed(*untimed), *untimed->rank));
 }
 
@@ -217,12 +220,15 @@ struct LatePart {
 };
 constexpr std::array<LatePart, 6> kLateAdvice{
     {{"data", "give that rank's DataLoader more workers, and compare its storage with that of the others"},
-     {"forward", "compare what it computes with the others (batch shape, padding, hooks, logging on one rank), then "
-                 "its cores, clocks and neighbours"},
+     {"forward",
+      "compare what it computes with the others (batch shape, padding, hooks, logging on one rank), then "
+      "its cores, clocks and neighbours"},
      {"backward", "compare its batch shapes with the others, then its cores, clocks and neighbours"},
      {"the optimizer", "look for work that only one rank does after the step: checkpoints, metrics, logging"},
-     {"between steps", "look for work that only one rank does between steps: checkpoints, evaluation, logging"},
-     {"host", "look for Python code between the operators of that rank: logging, .item(), garbage collection"}}};
+     {"between steps",
+      "look for work that only one rank does between steps: checkpoints, evaluation, logging"},
+     {"host",
+      "look for Python code between the operators of that rank: logging, .item(), garbage collection"}}};
 
 void add_late(TraceStudy& study) {
   for (const auto& late : study.late) {
@@ -254,11 +260,16 @@ std::vector<Suspect> suspects_of(const TraceStudy& study, const Number& waiting)
   const auto overlap = study.overlap_ratio ? fmt::format("computing hides {} of the communication",
                                                          percent_of(*study.overlap_ratio))
                                            : study.overlap_ratio.reason();
-  const auto among = [&](const char* rest) { return fmt::format("{}, {}", plural(study.steps, "step"), rest); };
+  const auto among = [&](const char* rest) {
+    return fmt::format("{}, {}", plural(study.steps, "step"), rest);
+  };
   return {{waiting, kMuchWaiting, "ranks wait for each other, and no single rank is to blame",
            among("the rank that comes last changes from step to step"),
            "look for what varies from step to step: batch shapes, the loader, neighbours on the machine"},
-          {study.communication_share, kMuchExposed, "communication is exposed: nothing is computed beside it",
+          {study.communication_share, kMuchExposed,
+           study.ranks.size() > 1
+               ? "communication is exposed: nothing is computed beside it"
+               : "communication is exposed, or waits for other ranks: nothing is computed beside it",
            overlap,
            "larger batches or gradient accumulation, smaller buckets (bucket_cap_mb), a compression hook "
            "(fp16_compress), a faster link"},
@@ -310,7 +321,7 @@ std::vector<std::filesystem::path> candidates(const std::filesystem::path& folde
 TraceStudy study_of(std::vector<RankTrace> ranks) {
   require_one_run(ranks);
   TraceStudy study;
-  study.world = *ranks.front().world;
+  study.world = ranks.front().world;
   study.first_step = ranks.front().steps.front().number;
   study.last_step = ranks.front().steps.back().number;
   std::vector<const RankTrace*> all;
@@ -322,8 +333,9 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
   }
   study.overlap_ratio = overlap_of(all);
   study.host_bound_share =
-      idle.empty() ? Number::missing("the traces have no events of a device")
-                   : Number(std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size()));
+      idle.empty()
+          ? Number::missing("the traces have no events of a device")
+          : Number(std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size()));
   study.operators_on_device = std::ranges::any_of(ranks, &RankTrace::device);
   study.operators = operators_of(ranks);
   set_costs(study, ranks);

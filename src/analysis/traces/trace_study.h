@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,16 +37,16 @@ struct Bottleneck {
 };
 
 struct TraceStudy {
-  std::int64_t world = 1;
+  std::optional<std::int64_t> world;  // ranks of the job; empty: one trace that does not say
   std::int64_t first_step = 0, last_step = 0, steps = 0;  // steps: that are in the figures
   std::vector<RankRow> ranks;
-  result::StepCosts costs;              // of the typical rank
-  result::Number step_ns;               // mean, as the shares have it
-  result::Number sync_stall_share;      // of the step: waiting for late ranks and exposed communication
+  result::StepCosts costs;          // of the typical rank
+  result::Number step_ns;           // mean, as the shares have it
+  result::Number sync_stall_share;  // of the step: waiting for late ranks and exposed communication
   result::Number straggler_wait_share, communication_share, data_wait_share;
-  result::Number overlap_ratio;         // all ranks together
-  result::Number host_bound_share;      // of the step: the device idle, mean over the ranks
-  std::vector<result::LateRank> late;   // empty: no rank is late more often than chance explains
+  result::Number overlap_ratio;        // all ranks together
+  result::Number host_bound_share;     // of the step: the device idle, mean over the ranks
+  std::vector<result::LateRank> late;  // empty: no rank is late more often than chance explains
   bool operators_on_device = false;
   std::vector<OperatorRow> operators;   // the fifteen with most self time
   std::vector<Bottleneck> bottlenecks;  // the dearest first; empty: nothing stands out

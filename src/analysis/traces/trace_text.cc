@@ -39,14 +39,16 @@ std::string margin_of(const result::Estimate& e) {
 }
 
 std::string heading(const TraceStudy& s) {
-  std::string text = fmt::format("traces of {} of {}, steps {} to {} ({} in the figures)\n",
-                                 s.ranks.size(), plural(s.world, "rank"), s.first_step, s.last_step, s.steps);
+  std::string text = fmt::format("traces of {} of {}, steps {} to {} ({} in the figures)\n", s.ranks.size(),
+                                 s.world ? plural(*s.world, "rank") : "an unknown number of ranks",
+                                 s.first_step, s.last_step, s.steps);
   if (!s.step_ns) return text + fmt::format("no figures of a mean step: {}\n", s.step_ns.reason());
   const std::string step = format_ms(*s.step_ns) + margin_of(s.costs.step_ns) + " ms";
   if (s.sync_stall_share && s.straggler_wait_share)
-    text += fmt::format("sync stalls {} of step time ({} ms of {}): straggler wait {}, exposed communication {}\n",
-                        share_text(s.sync_stall_share), format_ms(*s.sync_stall_share * *s.step_ns), step,
-                        share_text(s.straggler_wait_share), share_text(s.communication_share));
+    text += fmt::format(
+        "sync stalls {} of step time ({} ms of {}): straggler wait {}, exposed communication {}\n",
+        share_text(s.sync_stall_share), format_ms(*s.sync_stall_share * *s.step_ns), step,
+        share_text(s.straggler_wait_share), share_text(s.communication_share));
   else
     text += fmt::format("exposed communication {} of step time ({}), waiting for other ranks included\n",
                         share_text(s.communication_share), step);
@@ -55,8 +57,8 @@ std::string heading(const TraceStudy& s) {
 }
 
 std::string rank_rows(const TraceStudy& s) {
-  constexpr std::array kColumns{"rank", "step ms", "data wait", "forward", "backward", "optimizer", "comm.",
-                                "exposed", "came last"};
+  constexpr std::array kColumns{"rank",      "step ms", "data wait", "forward",  "backward",
+                                "optimizer", "comm.",   "exposed",   "came last"};
   std::string text;
   const auto add_row = [&](const auto& cells) {
     for (const auto& cell : cells) text += right(cell, 10);
@@ -115,10 +117,14 @@ Json list_of(const Rows& rows, Of of) {
 
 Json costs_json(const result::StepCosts& c) {
   Json out = Json::object();
-  for (const auto& [name, e] : {std::pair{"step_ns", &c.step_ns}, {"data_wait_ns", &c.data_wait_ns},
-                                {"forward_ns", &c.forward_ns}, {"backward_ns", &c.backward_ns},
-                                {"optimizer_ns", &c.optimizer_ns}, {"host_ns", &c.host_ns},
-                                {"pause_ns", &c.pause_ns}, {"straggler_wait_ns", &c.straggler_wait_ns},
+  for (const auto& [name, e] : {std::pair{"step_ns", &c.step_ns},
+                                {"data_wait_ns", &c.data_wait_ns},
+                                {"forward_ns", &c.forward_ns},
+                                {"backward_ns", &c.backward_ns},
+                                {"optimizer_ns", &c.optimizer_ns},
+                                {"host_ns", &c.host_ns},
+                                {"pause_ns", &c.pause_ns},
+                                {"straggler_wait_ns", &c.straggler_wait_ns},
                                 {"communication_ns", &c.communication_ns}})
     put(out, name, *e);
   return out;
@@ -126,20 +132,29 @@ Json costs_json(const result::StepCosts& c) {
 
 Json rank_json(const RankRow& r) {
   Json out{{"rank", r.rank}, {"file", r.file}, {"host", r.host}};
-  for (const auto& [name, number] :
-       {std::pair{"step_ns", &r.step_ns}, {"data_wait_ns", &r.data_wait_ns}, {"forward_ns", &r.forward_ns},
-        {"backward_ns", &r.backward_ns}, {"optimizer_ns", &r.optimizer_ns},
-        {"communication_ns", &r.communication_ns}, {"exposed_ns", &r.exposed_ns},
-        {"overlap_ratio", &r.overlap_ratio}, {"idle_share", &r.idle_share}, {"last_share", &r.last_share}})
+  for (const auto& [name, number] : {std::pair{"step_ns", &r.step_ns},
+                                     {"data_wait_ns", &r.data_wait_ns},
+                                     {"forward_ns", &r.forward_ns},
+                                     {"backward_ns", &r.backward_ns},
+                                     {"optimizer_ns", &r.optimizer_ns},
+                                     {"communication_ns", &r.communication_ns},
+                                     {"exposed_ns", &r.exposed_ns},
+                                     {"overlap_ratio", &r.overlap_ratio},
+                                     {"idle_share", &r.idle_share},
+                                     {"last_share", &r.last_share}})
     put(out, name, *number);
   return out;
 }
 
 Json late_json(const result::LateRank& late) {
-  Json out{{"rank", late.rank}, {"late_in", late.late_in}, {"first_step", late.first_step},
+  Json out{{"rank", late.rank},
+           {"late_in", late.late_in},
+           {"first_step", late.first_step},
            {"since_step", late.since_step}};
-  for (const auto& [name, number] : {std::pair{"last_share", &late.last_share}, {"chance", &late.chance},
-                                     {"late_ns", &late.late_ns}, {"cost_ns", &late.cost_ns}})
+  for (const auto& [name, number] : {std::pair{"last_share", &late.last_share},
+                                     {"chance", &late.chance},
+                                     {"late_ns", &late.late_ns},
+                                     {"cost_ns", &late.cost_ns}})
     put(out, name, *number);
   return out;
 }
@@ -147,29 +162,40 @@ Json late_json(const result::LateRank& late) {
 }  // namespace
 
 std::string text_of(const TraceStudy& study) {
-  std::string text = heading(study) + "\n" + rank_rows(study) + "\n" + operator_rows(study) + "\n" +
-                     bottleneck_rows(study);
+  std::string text =
+      heading(study) + "\n" + rank_rows(study) + "\n" + operator_rows(study) + "\n" + bottleneck_rows(study);
   for (const auto& what : study.untold) text += "not in the traces: " + what + "\n";
   return text;
 }
 
 Json to_json(const TraceStudy& s) {
-  Json out{{"world", s.world}, {"first_step", s.first_step}, {"last_step", s.last_step}, {"steps", s.steps}};
-  for (const auto& [name, number] :
-       {std::pair{"step_ns", &s.step_ns}, {"sync_stall_share", &s.sync_stall_share},
-        {"straggler_wait_share", &s.straggler_wait_share}, {"communication_share", &s.communication_share},
-        {"data_wait_share", &s.data_wait_share}, {"overlap_ratio", &s.overlap_ratio},
-        {"host_bound_share", &s.host_bound_share}})
+  Json out{{"first_step", s.first_step}, {"last_step", s.last_step}, {"steps", s.steps}};
+  for (const auto& [name, number] : {std::pair{"step_ns", &s.step_ns},
+                                     {"sync_stall_share", &s.sync_stall_share},
+                                     {"straggler_wait_share", &s.straggler_wait_share},
+                                     {"communication_share", &s.communication_share},
+                                     {"data_wait_share", &s.data_wait_share},
+                                     {"overlap_ratio", &s.overlap_ratio},
+                                     {"host_bound_share", &s.host_bound_share}})
     put(out, name, *number);
+  put(out, "world",
+      s.world ? Number(static_cast<double>(*s.world)) : Number::missing("the trace does not say"));
   out["costs"] = costs_json(s.costs);
   out["ranks"] = list_of(s.ranks, rank_json);
   out["late"] = list_of(s.late, late_json);
   out["operators_on_device"] = s.operators_on_device;
   out["operators"] = list_of(s.operators, [](const OperatorRow& op) {
-    return Json{{"name", op.name}, {"calls_per_step", op.calls}, {"self_ns_per_step", op.self_ns}, {"share", op.share}};
+    return Json{{"name", op.name},
+                {"calls_per_step", op.calls},
+                {"self_ns_per_step", op.self_ns},
+                {"share", op.share}};
   });
   out["bottlenecks"] = list_of(s.bottlenecks, [](const Bottleneck& b) {
-    return Json{{"title", b.title}, {"evidence", b.evidence}, {"advice", b.advice}, {"cost_ns", b.cost_ns}, {"share", b.share}};
+    return Json{{"title", b.title},
+                {"evidence", b.evidence},
+                {"advice", b.advice},
+                {"cost_ns", b.cost_ns},
+                {"share", b.share}};
   });
   out["untold"] = s.untold;
   return out;
