@@ -39,6 +39,30 @@ ReportSource read_source(const std::string& path, bool pictures, const Console& 
   return source;
 }
 
+// The name of the newest run below a folder; run ids sort by time. Empty: there is none.
+std::string newest_run_id(const fs::path& folder) {
+  std::string newest;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory() && fs::exists(entry.path() / "run_summary.json"))
+      newest = std::max(newest, entry.path().filename().string());
+  return newest;
+}
+
+// Where `profile` has written into the folder of another experiment's runs, both are shown side by side.
+std::vector<std::string> with_its_profile(const std::string& path) {
+  const fs::path profiles = fs::path(path) / "profile";
+  if (!fs::is_directory(profiles) || fs::exists(fs::path(path) / "run_summary.json")) return {path};
+  fs::path best;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.is_directory() && entry.path() != profiles && !newest_run_id(entry.path()).empty() &&
+        (best.empty() || newest_run_id(best) < newest_run_id(entry.path())))
+      best = entry.path();
+  const auto profile = newest_run_id(profiles);
+  if (profile.empty()) return {path};
+  if (best.empty()) return {(profiles / profile).string()};
+  return {(best / newest_run_id(best)).string(), (profiles / profile).string()};
+}
+
 // "report generate -s DIR" and "report DIR" mean the same.
 std::vector<std::string> source_paths(const config::FlagSet& flags, const config::Settings& options) {
   auto paths = options.texts("source");
@@ -48,7 +72,10 @@ std::vector<std::string> source_paths(const config::FlagSet& flags, const config
     throw Error(
         ErrorCode::kUsage,
         "no run given; usage: paceline report --source results/<experiment>/<run_id> [--format html]");
-  return paths;
+  std::vector<std::string> all;
+  for (const auto& path : paths)
+    for (auto& one : with_its_profile(path)) all.push_back(std::move(one));
+  return all;
 }
 
 std::vector<const report::Format*> formats_of(const config::Settings& options) {

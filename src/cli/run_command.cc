@@ -18,6 +18,7 @@
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
 #include "cli/plugins.h"
+#include "cli/profile_options.h"
 #include "cli/progress_view.h"
 #include "cli/run_output.h"
 #include "cli/version.h"
@@ -76,23 +77,6 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
                                                "checkpoint with --checkpoint.dir FOLDER --checkpoint.resume",
                                                folder));
   check_overrides_of_resume(flags);
-}
-
-bool is_self_test(const config::Settings& options) {
-  return options.has("self_test") && options.flag("self_test");
-}
-
-// One training per cause, and one without; delays are several times a step of the small model.
-config::PlanText self_test_plan() {
-  std::string text = "experiment_name: self_test\nallow_noisy: true\nworkloads:\n";
-  for (const char* fault : {"", "slow=40ms:rank=1", "slow_load=40ms", "slow_link=40ms", "throttle:rank=1"}) {
-    text +=
-        "  - kind: training\n    models: [tiny_cnn]\n    batch_sizes: [32]\n    gpu_counts: [2]\n    "
-        "threads: 1\n"
-        "    device: cpu\n    repetitions: 1\n    benchmark: {warmup_steps: 3, measure_steps: 60}\n";
-    if (*fault) text += fmt::format("    inject: '{}'\n", fault);
-  }
-  return {text, "--self-test"};
 }
 
 // The text of the plan: from a file, or from the run to resume; none: infer and train read flags.
@@ -213,44 +197,6 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
                 "--cross-check needs fresh processes, and --in-process has none; leave one of them out");
 }
 
-bool is_written(const config::FlagSet& flags, std::string_view name) {
-  return std::ranges::any_of(flags.settings, [&](const auto& s) { return s.name == name; });
-}
-
-// "30s", "2m", "500ms"
-double seconds_of(const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, double>, 3> kUnits{{{"ms", 1e-3}, {"s", 1}, {"m", 60}}};
-  for (const auto& [unit, seconds] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto number = parse_double(text.substr(0, text.size() - unit.size()));
-    if (number && *number > 0 && *number * seconds <= 86'400) return *number * seconds;
-    break;
-  }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--duration {}: write a time up to a day like 30s, 2m or 500ms", text));
-}
-
-// What profile adds to the options of a training: a pass under the profiler, one repetition, and how long.
-config::FlagSet with_profile(config::FlagSet flags) {
-  const auto options = config::command_settings(flags);
-  const double seconds = seconds_of(options.text("duration"));
-  const auto add = [&](const char* name, std::string value) {
-    if (is_written(flags, name)) return;
-    config::RawSetting setting;
-    setting.name = setting.written = name;
-    setting.on_command_line = true;
-    setting.values = {{std::move(value), setting.place, false}};
-    flags.settings.push_back(std::move(setting));
-  };
-  if (is_self_test(options)) return flags;
-  add("profiling.enabled", "true");
-  add("repetitions", "1");
-  const bool planned = is_written(flags, "config") || !flags.positionals.empty();
-  if (!is_written(flags, "benchmark.measure_steps") && (!planned || is_written(flags, "duration")))
-    add("benchmark.measure_seconds", fmt::format("{}", seconds));
-  return flags;
-}
-
 // Everything that is known before the first process starts.
 struct Planned {
   config::Settings options;
@@ -355,7 +301,7 @@ ExitCode execute(const Context& context, unsigned command) {
 
 }  // namespace
 
-ExitCode profile_command(const Context& context) {
+ExitCode profile_run(const Context& context) {
   return execute(context, config::kTrain | config::kProfile);
 }
 ExitCode run_command(const Context& context) {

@@ -76,7 +76,9 @@ constexpr std::array kCommandRows{
            .flags = "-s",
            .form = kList,
            .commands = kReport,
-           .help = "A run directory; repeat the flag for several runs side by side."},
+           .help = "A run directory, or the folder that a benchmark and profile both wrote into; repeat the "
+                   "flag for several "
+                   "runs side by side."},
     Option{.name = "format",
            .flags = "-f",
            .type = kChoice,
@@ -104,6 +106,11 @@ constexpr std::array kCommandRows{
            .commands = kProfile,
            .help = "Which bottlenecks are listed: waiting of ranks for each other, for data, for the host, "
                    "memory and operators, or all."},
+    Option{.name = "from",
+           .commands = kProfile,
+           .help = "Runs nothing and reads this folder of traces instead, one per rank, as PyTorch's "
+                   "profiler exports "
+                   "them."},
     Option{
         .name = "self_test",
         .type = kBoolean,

@@ -281,6 +281,7 @@ constexpr std::array kCommandKinds{
     CommandKind{kInfer, WorkloadKind::kInference, "infer",
                 [](FlagSet flags) { return with_first_look(flags); }},
     CommandKind{kTrain, WorkloadKind::kTraining, "train", with_training_model},
+    CommandKind{kTrain | kProfile, WorkloadKind::kTraining, "profile", with_training_model},
     CommandKind{kComm, WorkloadKind::kCollective, "comm", [](FlagSet flags) { return flags; }}};
 
 }  // namespace
@@ -306,7 +307,7 @@ Plan load_plan(const std::filesystem::path& path, const FlagSet& overrides, cons
 
 Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
   const auto& row = *std::find_if(kCommandKinds.begin(), kCommandKinds.end(),
-                                  [&](const auto& r) { return (r.command & flags.command) != 0; });
+                                  [&](const auto& r) { return r.command == flags.command; });
   RawPlan raw;
   raw.workloads.push_back({row.kind, {}, {}});
   const FlagSet completed = with_world_size(row.complete(flags));

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The command `profile`: of a training that it runs, or of traces that another program wrote.
+#include "analysis/traces/trace_study.h"
+#include "base/display_text.h"
+#include "cli/command_table.h"
+#include "cli/profile_options.h"
+#include "config/flags.h"
+#include "config/option_table.h"
+#include "config/plan.h"
+#include "result/result_json.h"
+
+namespace paceline::cli {
+
+ExitCode profile_command(const Context& context) {
+  const auto flags = config::parse_flags(context.arguments, config::kTrain | config::kProfile);
+  const auto options = config::command_settings(flags);
+  if (!options.has("from")) return profile_run(context);
+  if (!flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
+  const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                    options.flag("no_color"));
+  const auto study = analysis::traces::read_traces(options.text("from"));
+  if (console.json) console.result(result::json_text(analysis::traces::to_json(study)));
+  print(console.text(), for_terminal(analysis::traces::text_of(study)));
+  return ExitCode::kOk;
+}
+
+}  // namespace paceline::cli

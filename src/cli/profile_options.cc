@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "cli/profile_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace paceline::cli {
+namespace {
+
+bool is_written(const config::FlagSet& flags, std::string_view name) {
+  return std::ranges::any_of(flags.settings, [&](const auto& s) { return s.name == name; });
+}
+
+// "30s", "2m", "500ms"
+double seconds_of(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 3> kUnits{{{"ms", 1e-3}, {"s", 1}, {"m", 60}}};
+  for (const auto& [unit, seconds] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = parse_double(text.substr(0, text.size() - unit.size()));
+    if (number && *number > 0 && *number * seconds <= 86'400) return *number * seconds;
+    break;
+  }
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--duration {}: write a time up to a day like 30s, 2m or 500ms", text));
+}
+
+}  // namespace
+
+bool is_self_test(const config::Settings& options) {
+  return options.has("self_test") && options.flag("self_test");
+}
+
+// Delays are several times a step of the small model.
+config::PlanText self_test_plan() {
+  std::string text = "experiment_name: self_test\nallow_noisy: true\nworkloads:\n";
+  for (const char* fault : {"", "slow=40ms:rank=1", "slow_load=40ms", "slow_link=40ms", "throttle:rank=1"}) {
+    text +=
+        "  - kind: training\n    models: [tiny_cnn]\n    batch_sizes: [32]\n    gpu_counts: [2]\n    "
+        "threads: 1\n"
+        "    device: cpu\n    repetitions: 1\n    benchmark: {warmup_steps: 3, measure_steps: 60}\n";
+    if (*fault) text += fmt::format("    inject: '{}'\n", fault);
+  }
+  return {text, "--self-test"};
+}
+
+config::FlagSet with_profile(config::FlagSet flags) {
+  const auto options = config::command_settings(flags);
+  const double seconds = seconds_of(options.text("duration"));
+  const auto add = [&](const char* name, std::string value) {
+    if (is_written(flags, name)) return;
+    config::RawSetting setting;
+    setting.name = setting.written = name;
+    setting.on_command_line = true;
+    setting.values = {{std::move(value), setting.place, false}};
+    flags.settings.push_back(std::move(setting));
+  };
+  if (is_self_test(options)) return flags;
+  add("profiling.enabled", "true");
+  add("repetitions", "1");
+  const bool planned = is_written(flags, "config") || !flags.positionals.empty();
+  if (!is_written(flags, "benchmark.measure_steps") && (!planned || is_written(flags, "duration")))
+    add("benchmark.measure_seconds", fmt::format("{}", seconds));
+  return flags;
+}
+
+}  // namespace paceline::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What `profile` adds to the command line of a training.
+#pragma once
+#include "cli/context.h"
+#include "config/flags.h"
+#include "config/plan_text.h"
+#include "config/settings.h"
+
+namespace paceline::cli {
+
+bool is_self_test(const config::Settings& options);
+
+// The plan of --self-test: a training per cause, and one without.
+config::PlanText self_test_plan();
+
+// The flags with a pass under the profiler, one repetition, and the duration in which steps are timed, where
+// the user did not say otherwise. Error(kUsage) for a duration that is none.
+config::FlagSet with_profile(config::FlagSet flags);
+
+// Runs the training; in run_command.cc, as for the other commands that measure.
+ExitCode profile_run(const Context& context);
+
+}  // namespace paceline::cli
