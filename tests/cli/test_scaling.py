@@ -3,6 +3,7 @@
 prediction say is checked against what was put in."""
 
 import os
+import re
 
 from launch_lab import NetworkLab, TrainingTest
 from paceline_cli import main
@@ -34,10 +35,41 @@ class Limited(TrainingTest):
         return run, {case["benchmark"]["world_size"]: case for case in self.summary(run)["cases"]}
 
 
+    def assert_adds_up(self, case, base):
+        gap = case["training"][0]["costs"]["step_ns"]["value"] - base["training"][0]["costs"]["step_ns"]["value"]
+        parts = {part["name"]: part["cost_ns"]["value"] for part in case["scaling"][0]["budget"]}
+        self.assertAlmostEqual(sum(parts.values()) / gap, 1, delta=0.02, msg=parts)
+        return gap, parts
+
+
 class Sweep(Limited):
-    def test_what_eight_ranks_take_is_predicted_from_four(self):
-        run, cases = self.sweep("1,2,4,8")
-        print(self.run_cli("report", "--source", run, "--format", "markdown").out)
+    def test_eight_ranks_are_predicted_from_four(self):
+        run, cases = self.sweep("1,2,4,8", "--repetitions", 6, steps=30)
+        for ranks in (2, 4, 8):
+            self.assert_adds_up(cases[ranks], cases[1])
+        report = self.run_cli("report", "--source", run, "--format", "markdown").out
+        print(report)
+        error = re.search(r"8 ranks, predicted from fewer, are ([0-9.]+) % off", report)
+        self.assertTrue(error, "nothing is predicted: is the machine quiet?")
+        self.assertLessEqual(float(error.group(1)), 10)
+
+
+class Together(Limited):
+    """Link, late rank and loader at once."""
+
+    HOSTS = 2
+    LATE_US, DATA_US = 30_000, 20_000
+
+    def test_each_part_is_found_again(self):
+        _, clean = self.sweep("1,2", steps=60)
+        _, costly = self.sweep("1,2", steps=60, WAIT_LATE_US=self.LATE_US, WAIT_DATA_US=self.DATA_US)
+        _, link = self.assert_adds_up(clean[2], clean[1])
+        gap, parts = self.assert_adds_up(costly[2], costly[1])
+        print({name: round(ns / 1e6, 2) for name, ns in parts.items()}, "link alone", round(link["exposed_communication"] / 1e6, 2))
+        for name, truth in (("exposed_communication", link["exposed_communication"]), ("straggler_wait", self.LATE_US * 1e3),
+                            ("data_wait", self.DATA_US * 1e3)):
+            self.assertAlmostEqual(parts[name] / truth, 1, delta=0.15, msg=name)
+        self.assertLessEqual(abs(parts["unexplained"]), 0.05 * gap)
 
 
 if __name__ == "__main__":

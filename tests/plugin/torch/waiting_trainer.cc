@@ -79,6 +79,7 @@ class WaitingTrainer : public plugin::Trainer {
             plugin::RankGroup* group) override {
     torch_plugin::set_threads(1);
     spec_ = model, settings_ = settings, rank_ = group ? group->rank() : 0;
+    ranks_ = group ? group->world() : 1;
     model_ = std::make_shared<WaitingModel>(number("WAIT_LAYERS", 8), number("WAIT_LAYER_BYTES", 65536),
                                             number("WAIT_LAYER_US", 3000));
     if (group && settings.ddp.enabled)
@@ -88,7 +89,7 @@ class WaitingTrainer : public plugin::Trainer {
   std::vector<TensorSpec> batch_specs() const override {
     return {spec_.inputs.front(), {"labels", DType::kInt64, {spec_.inputs.front().shape.at(0)}}};
   }
-  void open_step() override { wait_us(data_us_); }
+  void open_step() override { wait_us(ranks_ > 1 ? data_us_ : 0); }
   std::optional<plugin::StepOutcome> step(std::span<const TensorView>, double learning_rate,
                                           plugin::StepRecorder& recorder) override {
     recorder.enter(StepPhase::kInput);
@@ -133,7 +134,7 @@ class WaitingTrainer : public plugin::Trainer {
   plugin::TrainSettings settings_;
   std::shared_ptr<WaitingModel> model_;
   std::unique_ptr<torch_plugin::DataParallel> ddp_;
-  int rank_ = 0;
+  int rank_ = 0, ranks_ = 1;
   std::int64_t data_us_ = number("WAIT_DATA_US", 0), late_us_ = number("WAIT_LATE_US", 0);
 };
 
