@@ -96,7 +96,7 @@ Table part_table(const std::vector<ReportCase>& cases) {
 }
 
 constexpr const char* kEfficiencyReading =
-    "The step of the fewest ranks over that of more, with the same work per rank; 1 is ideal.";
+    "The ideal step, from that of the fewest ranks, over the measured one; 1 is ideal.";
 constexpr const char* kTotalReading =
     "From the first step to the last, pauses and untimed steps included; compare only cases of as many "
     "steps.";

@@ -272,7 +272,7 @@ Plot waterfall(const ReportCase& entry) {
         {.x = std::max(from, to), .y = row, .x_low = ends_at.low, .x_high = ends_at.high, .text = words});
     plot.description += fmt::format("; {} {}", name, words);
   };
-  add(fmt::format("ideal: as {}", plural(scaling.base_world, "rank")), begin, at, "soft", {},
+  add(fmt::format("ideal, from {}", plural(scaling.base_world, "rank")), begin, at, "soft", {},
       format_significant(at) + " ms");
   for (const auto& part : scaling.budget) {
     const Measured cost = measured(part.cost_ns, kNsToMs);

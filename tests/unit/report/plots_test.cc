@@ -136,7 +136,7 @@ TEST(Plots, TheBudgetLeadsFromTheIdealStepToTheMeasuredOne) {
   const auto plots = budget_plots(side_by_side(runs));
   ASSERT_EQ(plots.size(), 2U);
   const auto& bars = plots[1].rectangles;
-  EXPECT_EQ(plots[1].y.categories.front(), "ideal: as 1 rank");
+  EXPECT_EQ(plots[1].y.categories.front(), "ideal, from 1 rank");
   EXPECT_EQ(plots[1].y.categories.back(), "4 ranks");
   for (std::size_t at = 1; at + 1 < bars.size(); ++at) EXPECT_NEAR(bars[at].x_from, bars[at - 1].x_to, 1e-9);
   EXPECT_NEAR(bars[bars.size() - 2].x_to, bars.back().x_to, 1e-6);
