@@ -232,21 +232,13 @@ struct OlderValue {
   std::string_view option, value, here;
 };
 constexpr std::array kValues{
-    OlderValue{"engine", "ort", "onnxruntime"},
-    OlderValue{"engine", "onnx", "onnxruntime"},
-    OlderValue{"engine", "cpu", "onnxruntime"},
-    OlderValue{"engine", "ov", "openvino"},
-    OlderValue{"engine", "trt", "tensorrt"},
-    OlderValue{"engine", "torch", "eager"},
-    OlderValue{"engine", "pytorch", "eager"},
-    OlderValue{"engine", "jit", "torchscript"},
-    OlderValue{"engine", "aoti", "aotinductor"},
-    OlderValue{"precision", "f32", "fp32"},
-    OlderValue{"precision", "f16", "fp16"},
-    OlderValue{"precision", "float32", "fp32"},
-    OlderValue{"precision", "float16", "fp16"},
-    OlderValue{"precision", "bfloat16", "bf16"},
-    OlderValue{"format", "pdf", "html, which a browser prints as PDF"},
+    OlderValue{"engine", "ort", "onnxruntime"},  OlderValue{"engine", "onnx", "onnxruntime"},
+    OlderValue{"engine", "cpu", "onnxruntime"},  OlderValue{"engine", "ov", "openvino"},
+    OlderValue{"engine", "trt", "tensorrt"},     OlderValue{"engine", "torch", "eager"},
+    OlderValue{"engine", "pytorch", "eager"},    OlderValue{"engine", "jit", "torchscript"},
+    OlderValue{"engine", "aoti", "aotinductor"}, OlderValue{"precision", "f32", "fp32"},
+    OlderValue{"precision", "f16", "fp16"},      OlderValue{"precision", "float32", "fp32"},
+    OlderValue{"precision", "float16", "fp16"},  OlderValue{"precision", "bfloat16", "bf16"},
 };
 
 struct CommandName {

@@ -36,7 +36,6 @@ class ForeignWords(cli.CliTest):
         self.expect(["plan.yaml"], "here: paceline run plan.yaml")
         self.expect(["m.onnx"], "here: paceline infer --model m.onnx")
         self.expect(["validate", "-c", "p.yaml"], "paceline run --dry-run PLAN.yaml")
-        self.expect(["report", "-s", ".", "-f", "pdf"], "format 'pdf' is not available", "a browser prints")
 
     def test_values_of_other_tools(self):
         self.expect(["infer", "--model", "tiny_cnn", "--engine", "ort"], "engine 'ort' is none of", "here it is onnxruntime")
