@@ -61,11 +61,10 @@ std::vector<std::size_t> largest_of(const std::vector<double>& values, std::size
 
 StepView step_view(const std::vector<result::RankSteps>& tables) {
   if (tables.size() < 2) return {};
-  const auto ordered = result::in_order(tables);
-  const auto accounts = result::accounts_of(result::aligned(ordered));
+  const auto accounts = result::accounts_of(result::aligned(tables));
   if (accounts.size() < 3) return {};
   StepView view;
-  for (const auto& table : ordered) view.ranks.push_back(table.rank.rank);
+  for (const auto* table : result::by_rank(tables)) view.ranks.push_back(table->rank.rank);
   std::vector<std::size_t> order(accounts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return length_of(accounts[i]); });
