@@ -193,7 +193,7 @@ void TraceBuilder::keep() {
     throw Error(ErrorCode::kData,
                 fmt::format("{} ends too early, at byte {}: the trace was cut off; copy it again, or "
                             "wait until the profiler has written all of it",
-                            name, builder.error_at));
+                            name, builder.error_at - 1));
   throw Error(ErrorCode::kData,
               fmt::format("{} is not JSON: byte {} is not expected there; --from takes the files that "
                           "export_chrome_trace writes",
