@@ -118,6 +118,10 @@ const Option* find_option(std::string_view key, unsigned kinds) {
 }
 
 const Option* find_flag(std::string_view flag, unsigned command) {
+  if ((command & kProfile) != 0)  // its own words come before those of train
+    if (const Option* own =
+            find_if([&](const Option& o) { return o.commands == kProfile && has_flag(o, flag, command); }))
+      return own;
   return find_if([&](const Option& o) { return serves(o, command) && has_flag(o, flag, command); });
 }
 
