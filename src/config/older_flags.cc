@@ -219,9 +219,6 @@ constexpr std::array kFlags{
 };
 
 constexpr std::array kOlderCommands{
-    OlderCommand{"profile",
-                 "`paceline train --profiling.enabled` (PyTorch's profiler), or `paceline infer "
-                 "--layer-profile` (times of layers)"},
     OlderCommand{"analyze", "paceline report --source DIR"},
     OlderCommand{"compare", "paceline report --source DIR --source DIR"},
     OlderCommand{"list", "paceline schema options"},

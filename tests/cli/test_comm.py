@@ -186,7 +186,7 @@ class Rounds(RoundsTest):
         self.assertRegex(out, r"Slow: the link between rank 1 \(.*\) and rank 3 \(")
 
     def test_subsets_name_a_slow_rank(self):
-        _, rounds, out = self.rounds_of("--rounds", "3", ranks=6, fault="slow:4:20")
+        _, rounds, out = self.rounds_of("--rounds", "3", ranks=6, fault="slow:4:80")  # six ranks take turns on two cores
         self.assertTrue(all(len(s["members"]) == 3 for s in rounds["subsets"]))
         self.assertEqual([(s["what"], s["ranks"]) for s in rounds["slow"]], [("rank", [4])])
         self.assertIn("slowest ranks together", out)

@@ -32,7 +32,7 @@ class ForeignWords(cli.CliTest):
         self.expect(["-nireq", "4"], "write: paceline infer -nireq 4")
 
     def test_commands_of_other_tools(self):
-        self.expect(["profile", "-g", "4"], "unknown command 'profile'", "paceline train --profiling.enabled", "paceline infer --layer-profile")
+        self.expect(["analyze", "results"], "unknown command 'analyze'", "paceline report --source DIR")
         self.expect(["plan.yaml"], "here: paceline run plan.yaml")
         self.expect(["m.onnx"], "here: paceline infer --model m.onnx")
         self.expect(["validate", "-c", "p.yaml"], "paceline run --dry-run PLAN.yaml")
