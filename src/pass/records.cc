@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "base/clock.h"
 #include "base/display_text.h"
 #include "base/error.h"
 #include "result/case_fields.h"
@@ -21,7 +22,7 @@ using Json = nlohmann::json;
 using result::Reader;
 using result::Writer;
 
-PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, notice, fault, step);
+PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, notice, fault_ns, step);
 
 PACELINE_FIELDS(PreparedFile, format, size_bytes, duration_ns, quantisation, notes);
 
@@ -271,7 +272,7 @@ Json notice_record(const std::string& words) {
 Json fault_record(const std::string& words) {
   ProgressRecord progress;
   progress.notice = words;
-  progress.fault = true;
+  progress.fault_ns = SteadyClock{}.now_ns();
   return progress_record(progress);
 }
 Json loaded_record(const std::vector<std::pair<std::string, std::string>>& versions,

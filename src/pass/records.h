@@ -83,9 +83,9 @@ struct ProgressRecord {
   std::int64_t n = 0;
   double elapsed_s = 0;
   result::Number p50_ns, ci_low_ns, ci_high_ns;
-  std::string notice{};  // not empty: a sentence for the user instead
-  bool fault = false;    // it announces a fault on purpose
-  result::Count step{};  // training: the last step that was done, counted as in rank<k>.jsonl
+  std::string notice{};       // not empty: a sentence for the user instead
+  std::int64_t fault_ns = 0;  // it announces a fault on purpose, then, on the clock of its machine
+  result::Count step{};       // training: the last step that was done, counted as in rank<k>.jsonl
 };
 
 // Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.

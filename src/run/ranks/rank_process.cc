@@ -27,7 +27,7 @@ RankProcess::RankProcess(const process::WorkerRequest& request, int socket,
                   request.record_file,
                   [this, on_progress](const pass::ProgressRecord& p) {
                     if (p.step) step_ = *p.step;
-                    if (p.fault) fault_ns_ = SteadyClock{}.now_ns();
+                    if (p.fault_ns > 0) fault_ns_ = p.fault_ns;
                     if (on_progress && (rank_ == 0 || !p.notice.empty())) on_progress(p);
                   },
                   request.spec.case_id)) {}

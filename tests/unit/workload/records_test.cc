@@ -132,8 +132,9 @@ TEST(Records, InterruptsRestartsAndFaultsTravel) {
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].cause, "rank 1 was killed");
   EXPECT_EQ(kept[0].steps_lost, result::Count(5));
-  EXPECT_TRUE(pass::apply_record(report, tagged(pass::fault_record("rank 1: fault on purpose")))->fault);
-  EXPECT_FALSE(pass::apply_record(report, tagged(pass::notice_record("all is well")))->fault);
+  EXPECT_TRUE(pass::apply_record(report, tagged(pass::fault_record("rank 1: fault on purpose")))->fault_ns >
+              0);
+  EXPECT_FALSE(pass::apply_record(report, tagged(pass::notice_record("all is well")))->fault_ns > 0);
 }
 
 TEST(Records, WhatIsNoRecordIsRefused) {
