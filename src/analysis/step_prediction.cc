@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "result/training_scaling.h"
 
 namespace paceline::analysis {
 namespace {
@@ -161,20 +162,25 @@ std::vector<ScalePoint> point_of(const result::CaseResult& one) {
 
 PredictionStudy predict_beyond(const result::RunResult& run, const std::string& base_case_id) {
   std::vector<ScalePoint> points;
+  std::string doubt;
+  const auto* base = find_case(run, base_case_id);
   for (const auto& one : run.cases) {
     const bool compared = !one.scaling.empty() && one.scaling.front().base_case_id == base_case_id;
     if (one.case_id != base_case_id && !compared) continue;
+    if (compared && doubt.empty()) doubt = result::scaling_doubt(one, base);
     for (auto& point : point_of(one)) points.push_back(std::move(point));
   }
   PredictionStudy nothing;
-  const auto* base = find_case(run, base_case_id);
   if (base != nullptr && base->benchmark.params.contains("training.scaling"))
     nothing.refused = "with strong scaling the work of a rank is another one with every number of ranks";
   else if (points.empty())
     nothing.refused = "no step was measured";
   if (!nothing.refused.empty()) return nothing;
   const std::int64_t largest = std::ranges::max(points, {}, &ScalePoint::world).world;
-  return predict_steps(std::move(points), {2 * largest, 4 * largest, 8 * largest});
+  auto study = predict_steps(std::move(points), {2 * largest, 4 * largest, 8 * largest});
+  study.doubt = doubt;
+  for (auto& p : study.predictions) p.model_only = p.model_only || !doubt.empty();
+  return study;
 }
 
 }  // namespace paceline::analysis

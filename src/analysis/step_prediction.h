@@ -48,11 +48,12 @@ struct Prediction {
   std::int64_t world = 0;
   double step_ns = 0, low_ns = 0, high_ns = 0;
   double own_ns = 0, straggler_wait_ns = 0, communication_ns = 0;  // its parts
-  bool model_only = false;  // beyond four times the largest world measured: no claim
+  bool model_only = false;  // no claim: beyond four times the largest world measured, or a doubtful case
 };
 
 struct PredictionStudy {
   std::string refused;  // why nothing is predicted; empty: it is
+  std::string doubt;    // why nothing of it is claimed; then every prediction is `model_only`
   double held_out_error =
       0;  // relative, of the largest world measured, predicted from those up to half of it
   std::int64_t held_out_world = 0;
@@ -69,7 +70,7 @@ PredictionStudy predict_steps(std::vector<ScalePoint> points, const std::vector<
 std::vector<ScalePoint> point_of(const result::CaseResult& one);
 
 // Predictions for twice, four and eight times the largest world among a case and those that are compared with
-// it.
+// it. None is claimed where what one of them gains may not be.
 PredictionStudy predict_beyond(const result::RunResult& run, const std::string& base_case_id);
 
 }  // namespace paceline::analysis

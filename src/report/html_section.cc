@@ -127,7 +127,9 @@ std::string html_of(const Section& section) {
   body += all_of({section.command, section.log}, "<pre>{}\n</pre>\n");
   for (const auto& note : section.notes)
     body += fmt::format("<p class=\"note\">{}{}</p>\n", escape_html(note), note.ends_with('.') ? "" : ".");
-  return body.empty() || section.title.empty() ? body : fmt::format("<h4>{}</h4>\n{}", section.title, body);
+  return body.empty() || section.title.empty()
+             ? body
+             : fmt::format("<h4>{}</h4>\n{}", escape_html(section.title), body);
 }
 
 std::string html_of(const Sections& sections) {

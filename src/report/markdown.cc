@@ -71,11 +71,19 @@ std::string table_text(const Table& table) {
   return out + "\n" + notes_text(table);
 }
 
+std::string titled(const Section& section) {
+  std::string out = markdown_of(section.table);
+  for (const auto& text : section.paragraphs) out += escape_markdown(text) + "\n\n";
+  return out.empty() || section.title.empty()
+             ? out
+             : fmt::format("### {}\n\n{}", escape_markdown(section.title), out);
+}
+
 std::string subject_text(const Subject& subject, std::span<const ReportRun> runs) {
   std::string out;
   if (subject.of_runs)
     for (const Section& section : subject.of_runs(runs, Form::kMarkdown)) {
-      out += markdown_of(section.table);
+      out += titled(section);
       for (const auto& note : section.notes) out += "- " + escape_markdown(note) + "\n";
     }
   for (const ReportCase& entry : side_by_side(runs)) {

@@ -142,7 +142,7 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
                      "communication ms"}};
   for (const ReportCase& entry : cases) {
     const auto scales = [&](const ReportCase& other) {
-      return other.run == entry.run && !other.one->scaling.empty() && doubt_of(other).empty() &&
+      return other.run == entry.run && !other.one->scaling.empty() &&
              other.one->scaling.front().base_case_id == entry.one->case_id;
     };
     const auto base = analysis::point_of(*entry.one);
@@ -156,8 +156,9 @@ Section prediction_section(const std::vector<ReportCase>& cases) {
     section.paragraphs.push_back(
         fmt::format("{}: {} ranks, predicted from fewer, are {} off. The range adds that error to the "
                     "intervals of what was "
-                    "measured. Computing is taken to stay as it is, and the link to be the same.",
-                    name_of(entry), study.held_out_world, format_percent(std::abs(study.held_out_error))));
+                    "measured. Computing is taken to stay as it is, and the link to be the same.{}",
+                    name_of(entry), study.held_out_world, format_percent(std::abs(study.held_out_error)),
+                    study.doubt.empty() ? "" : " Nothing of it is claimed: " + study.doubt + "."));
     for (const auto& p : study.predictions)
       table.add(name_of(entry), std::to_string(p.world) + (p.model_only ? " (model only)" : ""),
                 format_ms(p.step_ns),

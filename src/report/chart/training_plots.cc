@@ -35,16 +35,14 @@ struct Family {
 
 Family family_of(const ReportCase& base, const Cases& cases) {
   Family family{{base}};
-  bool claimed = false;
   for (const ReportCase& entry : cases) {
     if (entry.run != base.run || entry.one->scaling.empty() ||
         entry.one->scaling.front().base_case_id != base.one->case_id)
       continue;
     family.cases.push_back(entry);
-    claimed = claimed || doubt_about(entry).empty();
   }
   std::ranges::stable_sort(family.cases, {}, [](const ReportCase& e) { return e.one->benchmark.world_size; });
-  if (claimed && !analysis::point_of(*base.one).empty())
+  if (!analysis::point_of(*base.one).empty())
     family.predictions = analysis::predict_beyond(base.run->result, base.one->case_id).predictions;
   return family;
 }
@@ -109,7 +107,7 @@ void add_predictions(Plot& plot, const OverRanks& figure, const Family& family, 
     model.points.insert(model.points.begin(), {claimed.points.back().x, claimed.points.back().y});
     plot.lines.push_back(model);
   }
-  plot.lines.push_back(claimed);
+  if (claimed.points.size() > 1) plot.lines.push_back(claimed);
   Line marks{.points = claimed.points,
              .colour = colour,
              .stroke = Line::Stroke::kHidden,

@@ -131,6 +131,17 @@ TEST(Plots, PredictionsHaveABandAndTheModelAloneHasNone) {
   EXPECT_EQ(model->stroke, Line::Stroke::kDashed);
 }
 
+TEST(Plots, NothingIsClaimedOfWhatDoubtfulCasesPredict) {
+  auto runs = trained(
+      {{.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 4}, {.ranks = 4, .ddp = true, .exposed_ms = 4}});
+  runs[0].result.cases[2].grade = result::Grade::kC;
+  const auto plot = scaling_plots(side_by_side(runs)).at(0);
+  EXPECT_EQ(std::ranges::find(plot.lines, "predicted, with its range", &Line::name), plot.lines.end());
+  const auto model = std::ranges::find(plot.lines, "model only, no claim", &Line::name);
+  ASSERT_NE(model, plot.lines.end());
+  EXPECT_EQ(model->points.back().x, 32);
+}
+
 TEST(Plots, TheBudgetLeadsFromTheIdealStepToTheMeasuredOne) {
   const auto runs = trained(kWorlds);
   const auto plots = budget_plots(side_by_side(runs));
