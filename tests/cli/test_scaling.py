@@ -47,7 +47,9 @@ class Sweep(Limited):
         for ranks in (2, 4, 8):
             self.assert_adds_up(cases[ranks], cases[1])
         report = self.run_cli("report", "--source", run, "--format", "markdown").out
-        print(report)
+        answers = self.run_cli("report", "--source", run, "--format", "markdown", "--what-if", "link=2x,bucket_cap_mb=1,stragglers=none").out
+        print(report, answers[answers.index("### What if"):].split("\n\n")[1], sep="\n")
+        self.assertRegex(answers, r"r8 cpu \| link=2x")
         error = re.search(r"8 ranks, predicted from fewer, are ([0-9.]+) % off", report)
         self.assertTrue(error, "nothing is predicted")
         self.assertLessEqual(float(error.group(1)), 10)
