@@ -4,7 +4,7 @@
 
 usage: tools/compare_comm.py --python VENV/bin/python [--pairs 10] [--ranks 2] [--sizes 4,1K,64K,1M,64M] [--iterations 50] [--out FILE.md]
 
-Each pair is one fresh run of every rank on each side (ABBA): all_reduce of floats in place over gloo on the loopback, a barrier before each operation, ranks pinned alike,
+Each pair is one fresh run of every rank and size on each side (ABBA): all_reduce of floats in place over gloo on the loopback, a barrier before each operation, ranks pinned alike,
 one thread each. An operation is as long as on its slowest rank; a side's figure is the median over the operations of a size.
 """
 import json
@@ -51,9 +51,13 @@ def python_rank(options):
 
 
 def run_python(args):
-    command = [args.python, __file__, "--sizes", args.sizes, "--iterations", str(args.iterations), "--warmup", str(args.warmup)]
-    times = python_ranks(command, args.ranks, dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1"))
-    return [statistics.median(max(one) for one in zip(*size, strict=True)) for size in zip(*times, strict=True)]
+    """Fresh ranks for each size, as on the other side."""
+    medians = []
+    for text in args.sizes.split(","):
+        command = [args.python, __file__, "--sizes", text, "--iterations", str(args.iterations), "--warmup", str(args.warmup)]
+        times = python_ranks(command, args.ranks, dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1"))
+        medians.append(statistics.median(max(one) for one in zip(*(rank[0] for rank in times), strict=True)))
+    return medians
 
 
 def run_paceline(args):
