@@ -53,8 +53,11 @@ SelfTestRow judged(const CaseResult& one, const std::vector<result::Finding>& fi
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
     row.named = std::string(name->second) + (first == "straggler" ? late_words(one) : "");
   if (cause == kCauses.end()) {
-    row.named = late.empty() ? "nobody" : "a late rank" + late_words(one);
-    row.right = late.empty();
+    const bool accused = !late.empty() && std::ranges::any_of(found, [](const auto& b) {
+      return b.finding.id == "straggler";
+    });
+    row.named = accused ? "a late rank" + late_words(one) : "nobody";
+    row.right = !accused;
   } else {
     row.right = first == cause->finding &&
                 (cause->finding != "straggler" || (!late.empty() && late.front().rank == fault.rank));

@@ -14,7 +14,7 @@
 namespace paceline::result {
 namespace {
 
-constexpr double kByChance = 0.01;     // probability of being last that often
+constexpr double kByChance = 0.01;     // probability that any rank is last that often
 constexpr double kLateOwnTime = 1.02;  // own time over the median of the other ranks
 constexpr std::size_t kFewestForChange = 20;
 constexpr std::size_t kFewestBefore = 5;  // steps before a change
@@ -344,7 +344,8 @@ std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
   for (const auto& step : accounts) ++last[step.last];
   const auto at = static_cast<std::size_t>(std::max_element(last.begin(), last.end()) - last.begin());
   const auto n = static_cast<std::int64_t>(accounts.size());
-  const double chance = 1 - stats::binomial_cdf(n, 1 / static_cast<double>(ranks.size()), last[at] - 1);
+  const auto world = static_cast<double>(ranks.size());
+  const double chance = std::min(1.0, world * (1 - stats::binomial_cdf(n, 1 / world, last[at] - 1)));
   if (chance >= kByChance) return {};
   const auto own_sum = [](const RankAccount& rank) { return rank.own_sum(); };
   std::vector<double> late, own, others;
