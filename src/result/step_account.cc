@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
+#include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/order_statistics.h"
 #include "stats/quantile.h"
+#include "stats/spread.h"
 #include "stats/student_t.h"
 
 namespace paceline::result {
@@ -19,6 +22,7 @@ constexpr double kLateOwnTime = 1.02;  // own time over the median of the other 
 constexpr std::size_t kFewestForChange = 20;
 constexpr std::size_t kFewestBefore = 5;  // steps before a change
 constexpr double kWasOnTime = 0.25;       // lateness before a change, relative to after it
+constexpr double kNearlyEvery = 0.9;      // of the steps
 
 double& part(RankAccount& account, OwnPart at) {
   return account.own[static_cast<std::size_t>(at)];
@@ -258,6 +262,26 @@ std::int64_t late_since(const std::vector<double>& late, const std::vector<StepA
   return before <= kWasOnTime * after ? accounts[at].step : accounts.front().step;
 }
 
+// Probability that any rank is last as often by chance as this one. Steps that are disturbed together count
+// less: n is divided by the autocorrelation time of "was the last". Where the rank is last in nearly every
+// step after `since`, that time is the one around the levels before and after it.
+double chance_of(const std::vector<StepAccount>& accounts, std::size_t rank, std::int64_t since) {
+  std::vector<double> was_last;
+  for (const auto& step : accounts) was_last.push_back(step.last == rank ? 1 : 0);
+  const double share = stats::mean(was_last);
+  const auto cut = std::ranges::find(accounts, since, &StepAccount::step) - accounts.begin();
+  const auto before = std::span(was_last).first(cut), after = std::span(was_last).subspan(cut);
+  if (!before.empty() && stats::mean(after) >= kNearlyEvery)
+    for (const auto level : {before, after}) {
+      const double mean = stats::mean(level);
+      for (double& last : level) last -= mean;
+    }
+  const double steps = static_cast<double>(was_last.size()) / stats::tau_geyer(was_last);
+  const auto world = static_cast<double>(accounts.front().ranks.size());
+  const auto lasts = std::llround(share * steps);
+  return std::min(1.0, world * (1 - stats::binomial_cdf(std::llround(steps), 1 / world, lasts - 1)));
+}
+
 // Where the rank was late in most of the steps in which it was the last.
 OwnPart usual_part(const std::vector<StepAccount>& accounts, std::size_t rank) {
   std::array<int, kOwnParts + 1> counts{};
@@ -343,10 +367,6 @@ std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
   std::vector<std::int64_t> last(ranks.size());
   for (const auto& step : accounts) ++last[step.last];
   const auto at = static_cast<std::size_t>(std::max_element(last.begin(), last.end()) - last.begin());
-  const auto n = static_cast<std::int64_t>(accounts.size());
-  const auto world = static_cast<double>(ranks.size());
-  const double chance = std::min(1.0, world * (1 - stats::binomial_cdf(n, 1 / world, last[at] - 1)));
-  if (chance >= kByChance) return {};
   const auto own_sum = [](const RankAccount& rank) { return rank.own_sum(); };
   std::vector<double> late, own, others;
   double waited = 0;
@@ -358,17 +378,21 @@ std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
     if (step.last == at) waited += step.ranks[typical].straggler_wait;
   }
   if (stats::median(own) < kLateOwnTime * stats::median(others)) return {};
+  const std::int64_t since = late_since(late, accounts);
+  const double chance = chance_of(accounts, at, since);
+  if (chance >= kByChance) return {};
+  const auto n = static_cast<double>(accounts.size());
   const OwnPart where = usual_part(accounts, at);
   return {{.rank = ranks[at].rank,
            .late_in = where == OwnPart::kCount
                           ? std::string()
                           : std::string(kOwnPartNames.at(static_cast<std::size_t>(where))),
-           .last_share = static_cast<double>(last[at]) / static_cast<double>(n),
+           .last_share = static_cast<double>(last[at]) / n,
            .chance = chance,
            .late_ns = stats::median(late),
-           .cost_ns = waited / static_cast<double>(n),
+           .cost_ns = waited / n,
            .first_step = accounts.front().step,
-           .since_step = late_since(late, accounts)}};
+           .since_step = since}};
 }
 
 std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, double ideal,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
@@ -182,6 +183,39 @@ TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
   RecordProperty("confusion_matrix", table);
   EXPECT_GE(right, static_cast<int>(0.95 * kRuns)) << table;
   EXPECT_LE(accused, clean / 20) << table;
+}
+
+// Two ranks whose own times drift apart and together again, as under neighbours that come and go.
+std::vector<StepAccount> disturbed_steps(std::uint64_t seed, double memory) {
+  constexpr std::size_t kSteps = 60;
+  constexpr double kOwnNs = 12e6, kNoiseNs = 4e6;
+  const CounterRng random(seed, 11);
+  std::vector<StepAccount> steps(kSteps);
+  for (auto& step : steps) step.ranks.resize(2);
+  for (std::size_t r = 0; r < 2; ++r) {
+    double drift = 0;
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      drift = memory * drift + std::sqrt(1 - memory * memory) * (random.uniform(i * 2 + r) - 0.5);
+      steps[i].step = static_cast<std::int64_t>(i);
+      steps[i].ranks[r].own.front() = kOwnNs + kNoiseNs * drift;
+    }
+  }
+  for (auto& step : steps) step.last = step.ranks[1].own_sum() > step.ranks[0].own_sum() ? 1 : 0;
+  return steps;
+}
+
+// A second of steps tells a long disturbance of one rank from a late rank only so far; repetitions tell more.
+TEST(LateRank, StepsThatAreDisturbedTogetherSeldomAccuse) {
+  struct Noise {
+    double memory, most_accused;
+  };
+  for (const auto& [memory, most] : {Noise{0, 0.01}, Noise{0.5, 0.03}, Noise{0.8, 0.1}}) {
+    int accused = 0;
+    constexpr int kRuns = 1000;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed)
+      accused += late_rank_of(disturbed_steps(seed, memory), std::vector<RankFigures>(2)).empty() ? 0 : 1;
+    EXPECT_LE(accused, most * kRuns) << memory;
+  }
 }
 
 const LossPart& part_of(const std::vector<LossPart>& budget, const std::string& name) {
