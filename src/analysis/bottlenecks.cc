@@ -46,13 +46,15 @@ struct Kind {
   std::string_view finding, target;
   Estimate (*cost)(const CaseResult&);
 };
-constexpr std::array<Kind, 7> kKinds{
+constexpr std::array<Kind, 8> kKinds{
     {{"straggler", "sync_stalls", cost<&StepCosts::straggler_wait_ns>},
      {"exposed_communication", "sync_stalls", cost<&StepCosts::communication_ns>},
      {"uneven_sync", "sync_stalls", [](const CaseResult&) { return missing("a variation has no cost"); }},
      {"data_bound", "input", cost<&StepCosts::data_wait_ns>},
      {"host_bound", "host", cost<&StepCosts::host_ns>},
      {"memory_operators", "memory", [](const CaseResult& one) { return of_profile(one, memory_share(one)); }},
+     {"outside_onednn", "operators",
+      [](const CaseResult& one) { return of_profile(one, outside_onednn_share(one)); }},
      {"top_operator", "operators", [](const CaseResult& one) {
         return of_profile(one, one.operator_profile.front().top.front().share);
       }}}};

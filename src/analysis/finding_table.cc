@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 41> kRules{{
+constexpr std::array<FindingRule, 42> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -47,6 +47,8 @@ constexpr std::array<FindingRule, 41> kRules{{
     {"no_claim", "advice", "speed-ups from too few processes to be claimed", find_no_claim},
     {"objective_open", "advice", "latency objectives that the run cannot decide", find_open_objectives},
     {"skipped_cases", "advice", "cases that nothing here can run", find_skipped_cases},
+    {"outside_onednn", "advice", "10 % and more of a profiled step in convolutions outside oneDNN",
+     find_outside_onednn},
     {"recommendation", "insight", "what to choose for lowest latency, highest throughput, least memory",
      find_recommendations},
     {"precision_speedup", "insight", "a precision that is faster at the same batch", find_precision_speedup},

@@ -52,6 +52,9 @@ Findings find_ddp_cost(const RunResult& run);
 Findings find_host_bound(const RunResult& run);
 Findings find_top_operators(const RunResult& run);  // findings_profile.cc
 Findings find_memory_operators(const RunResult& run);
+Findings find_outside_onednn(const RunResult& run);
+// Share of the profiled steps in PyTorch's own loops for convolutions; missing without a profile.
+result::Number outside_onednn_share(const CaseResult& one);
 // Share of the profiled steps in operators that only move or fill memory; missing without a profile.
 result::Number memory_share(const CaseResult& one);
 

@@ -16,10 +16,16 @@ using result::OperatorProfile;
 
 constexpr double kMuchOfAStep = 0.20;
 constexpr double kMuchMemory = 0.10;
+constexpr double kMuchOutside = 0.10;
 // Operators of LibTorch that compute nothing.
 constexpr std::array<std::string_view, 12> kMovers{
     "aten::copy_", "aten::clone",    "aten::contiguous", "aten::cat",        "aten::fill_", "aten::zero_",
     "aten::to",    "aten::_to_copy", "aten::index",      "aten::empty_like", "Memcpy HtoD", "Memcpy DtoH"};
+
+// PyTorch's own loops for convolutions on a CPU, and the way through oneDNN.
+constexpr std::string_view kSlowForward = "aten::_slow_conv2d_forward";
+constexpr std::string_view kSlowBackward = "aten::_slow_conv2d_backward";
+constexpr std::string_view kOneDnnForward = "aten::mkldnn_convolution";
 
 const OperatorProfile* operator_profile_of(const CaseResult& one) {
   const auto& all = one.operator_profile;
@@ -47,7 +53,52 @@ result::Finding top_operator_of(const CaseResult& one) {
   return finding;
 }
 
+const result::OperatorRow* row_of(const OperatorProfile& profile, std::string_view name) {
+  const auto row = std::ranges::find(profile.top, name, &result::OperatorRow::name);
+  return row == profile.top.end() ? nullptr : &*row;
+}
+
+double calls_per_step(const OperatorProfile& profile, std::string_view name) {
+  const auto* row = row_of(profile, name);
+  return row ? static_cast<double>(row->calls) / static_cast<double>(*profile.steps) : 0;
+}
+
 }  // namespace
+
+result::Number outside_onednn_share(const CaseResult& one) {
+  const auto* profile = operator_profile_of(one);
+  if (profile == nullptr) return result::Number::missing("no profile");
+  double share = 0;
+  for (const auto name : {kSlowForward, kSlowBackward})
+    if (const auto* row = row_of(*profile, name)) share += row->share.value().value_or(0);
+  return share;
+}
+
+Findings find_outside_onednn(const result::RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    const auto share = outside_onednn_share(one);
+    if (!share || *share < kMuchOutside) continue;
+    const auto& profile = *operator_profile_of(one);
+    const double outside = calls_per_step(profile, kSlowForward);
+    const double all = outside + calls_per_step(profile, kOneDnnForward);
+    result::Finding finding;
+    finding.text = fmt::format(
+        "{}: {} of {} convolutions run outside oneDNN, in PyTorch's own loops: {} of a "
+        "profiled step.",
+        one.label, format_count(outside), format_count(all), format_percent(*share));
+    finding.evidence = fmt::format("calls of {} and {} per step; {} per rank", kSlowForward, kOneDnnForward,
+                                   plural(one.benchmark.threads, "thread"));
+    finding.advice =
+        one.benchmark.threads == 1
+            ? "With one thread per rank PyTorch does not ask oneDNN for them: use two threads per "
+              "rank (threads), and fewer ranks where cores are short."
+            : "Try layout: channels_last, or precision: bf16, for which PyTorch asks oneDNN.";
+    finding.case_ids = {one.case_id};
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
 
 result::Number memory_share(const CaseResult& one) {
   const auto* profile = operator_profile_of(one);

@@ -7,10 +7,12 @@
 #include <optional>
 
 #include "analysis/case_query.h"
+#include "analysis/cause_words.h"
 #include "analysis/findings.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/units.h"
+#include "result/training_limits.h"
 #include "result/training_scaling.h"
 
 // Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
@@ -18,16 +20,16 @@
 namespace paceline::analysis {
 namespace {
 
+using result::kLateRank;
+using result::kMuchWaiting;
+using result::kUnevenSync;
+using result::kWorthSync;
 using result::Training;
 
-constexpr double kLateRank = 1.05;      // straggler index
 constexpr double kMuchExposed = 0.10;   // of a step
-constexpr double kMuchWaiting = 0.05;   // of a step, for late ranks
 constexpr double kUnexplained = 0.05;   // of the gap to ideal scaling
 constexpr double kMuchDataWait = 0.05;  // of a step
 constexpr double kMuchHost = 0.05;      // of a step
-constexpr double kUnevenSync = 1.4;     // p95 / p50 of exposed communication
-constexpr double kWorthSync = 0.05;     // of a step: below that its variation does not matter
 constexpr double kPoorEfficiency = 0.90;
 constexpr double kFastLoader = 2;  // relative to what training takes
 
@@ -90,6 +92,37 @@ std::string lateness_text(const CaseResult& one, const result::RankFigures& rank
   return text;
 }
 
+// For the sentence of a finding; empty where the cause is unknown.
+std::string cause_words(const result::LateRank* late) {
+  if (late == nullptr || late->causes.empty()) return {};
+  return fmt::format("; cause: {}", words_of_cause(late->causes.front().name).words);
+}
+
+std::string late_advice(const result::LateRank* late) {
+  if (late == nullptr || late->causes.empty())
+    return "See what else runs on its cores or heats its device (paceline validate); until then leave it "
+           "out.";
+  return std::string(words_of_cause(late->causes.front().name).advice);
+}
+
+// Why the rank is late, as far as evidence goes.
+std::string cause_text(const Training& t, const result::RankFigures& rank) {
+  const auto* late = late_of(t);
+  if (late == nullptr || !rank.evidence.cpu_ns) return {};
+  if (late->causes.empty())
+    return "; cause unknown: nothing that was sampled beside the steps explains a third of it";
+  std::string text = "; cause: ";
+  for (const auto& cause : late->causes) {
+    if (&cause != &late->causes.front()) text += "; also: ";
+    text += cause.evidence;
+    if (cause.explains_ns)
+      text += fmt::format(" (explains {} of {} per step)",
+                          format_duration_ns(std::min(*cause.explains_ns, *late->late_ns)),
+                          format_duration_ns(*late->late_ns));
+  }
+  return text;
+}
+
 Finding straggler_of(const CaseResult& one) {
   const Training& t = training_of(one);
   const auto late = std::find_if(t.ranks.begin(), t.ranks.end(),
@@ -98,12 +131,11 @@ Finding straggler_of(const CaseResult& one) {
   return about(
       one,
       fmt::format("{}: the others wait for rank {}{}: a step computes {:.1f} % longer on the slowest rank "
-                  "than on the median one.",
+                  "than on the median one{}.",
                   one.label, *t.straggler_rank,
                   known ? fmt::format(" (host {}, CPUs {})", late->host, late->cpus) : std::string(),
-                  (*t.straggler_index - 1) * 100),
-      known ? lateness_text(one, *late) : std::string(),
-      "See what else runs on its cores or heats its device (paceline validate); until then leave it out.");
+                  (*t.straggler_index - 1) * 100, cause_words(late_of(t))),
+      known ? lateness_text(one, *late) + cause_text(t, *late) : std::string(), late_advice(late_of(t)));
 }
 
 // Ranks that are late in turns cost as much as one that always is.

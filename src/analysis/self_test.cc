@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analysis/bottlenecks.h"
+#include "analysis/cause_words.h"
 #include "base/fault.h"
 
 namespace paceline::analysis {
@@ -16,32 +17,44 @@ using result::CaseResult;
 
 constexpr const char* kNothing = "nothing";
 
-// What each fault is, and the bottleneck that it should make the most expensive one.
-struct Cause {
+// What each fault is, the bottleneck that it should make the most expensive one, and what should be found to
+// make the rank late: no cause for one that sleeps.
+struct Injected {
   Fault::Kind kind;
-  std::string_view words, finding;
+  std::string_view words, finding, cause{};
 };
-constexpr std::array<Cause, 4> kCauses{{{Fault::Kind::kSlow, "a slow rank", "straggler"},
-                                        {Fault::Kind::kThrottle, "a noisy neighbour of a rank", "straggler"},
-                                        {Fault::Kind::kSlowLoad, "a slow loader", "data_bound"},
-                                        {Fault::Kind::kSlowLink, "a slow link", "exposed_communication"}}};
+constexpr std::array<Injected, 4> kInjected{
+    {{Fault::Kind::kSlow, "a slow rank", "straggler"},
+     {Fault::Kind::kThrottle, "a noisy neighbour of a rank", "straggler", "foreign_process"},
+     {Fault::Kind::kSlowLoad, "a slow loader", "data_bound"},
+     {Fault::Kind::kSlowLink, "a slow link", "exposed_communication"}}};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames{
     {{"straggler", "a late rank"},
      {"data_bound", "a slow loader"},
      {"exposed_communication", "a slow link"}}};
 
-// The rank that the others wait for; empty: nobody is accused.
-std::string late_words(const CaseResult& one) {
-  const auto& late = one.training.front().late;
-  return late.empty() ? "" : fmt::format(" (rank {})", late.front().rank);
+using Late = std::vector<result::LateRank>;
+
+// The cause that explains most; empty: unknown.
+std::string_view cause_of(const Late& late) {
+  return late.empty() || late.front().causes.empty() ? ""
+                                                     : std::string_view(late.front().causes.front().name);
+}
+
+// The rank that the others wait for, and why; empty: nobody is accused.
+std::string late_words(const Late& late) {
+  if (late.empty()) return {};
+  const auto cause = cause_of(late);
+  return fmt::format(" (rank {}: {})", late.front().rank,
+                     cause.empty() ? "cause unknown" : words_of_cause(cause).words);
 }
 
 SelfTestRow judged(const CaseResult& one, const std::vector<result::Finding>& findings) {
   SelfTestRow row{.case_id = one.case_id, .injected = kNothing, .named = kNothing};
   const auto inject = one.benchmark.params.find("inject");
   const auto fault = inject == one.benchmark.params.end() ? Fault() : parse_fault(inject->second);
-  const auto* const cause = std::ranges::find(kCauses, fault.kind, &Cause::kind);
-  if (cause != kCauses.end()) row.injected = fmt::format("{} ({})", cause->words, inject->second);
+  const auto* const injected = std::ranges::find(kInjected, fault.kind, &Injected::kind);
+  if (injected != kInjected.end()) row.injected = fmt::format("{} ({})", injected->words, inject->second);
   if (one.outcome != result::Outcome::kOk || one.training.empty()) {
     row.named = fmt::format("no answer: {}", one.reason);
     return row;
@@ -49,18 +62,19 @@ SelfTestRow judged(const CaseResult& one, const std::vector<result::Finding>& fi
   const auto found = bottlenecks_of(one, findings);
   const std::string_view first = found.empty() ? "" : std::string_view(found.front().finding.id);
   const auto* const name = std::ranges::find(kNames, first, &decltype(kNames)::value_type::first);
-  const auto& late = one.training.front().late;
+  const Late& late = one.training.front().late;
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
-    row.named = std::string(name->second) + (first == "straggler" ? late_words(one) : "");
-  if (cause == kCauses.end()) {
+    row.named = std::string(name->second) + (first == "straggler" ? late_words(late) : "");
+  if (injected == kInjected.end()) {
     const bool accused = !late.empty() && std::ranges::any_of(found, [](const auto& b) {
       return b.finding.id == "straggler";
     });
-    row.named = accused ? "a late rank" + late_words(one) : "nobody";
+    row.named = accused ? "a late rank" + late_words(late) : "nobody";
     row.right = !accused;
   } else {
-    row.right = first == cause->finding &&
-                (cause->finding != "straggler" || (!late.empty() && late.front().rank == fault.rank));
+    row.right = first == injected->finding &&
+                (first != "straggler" ||
+                 (!late.empty() && late.front().rank == fault.rank && cause_of(late) == injected->cause));
   }
   return row;
 }

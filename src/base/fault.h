@@ -26,7 +26,7 @@ struct Fault {
 };
 
 // "kill:rank=1,step=50", "stop:rank=1,step=50", "slow=200ms:rank=1", "nan:rank=0,step=3", "throttle:rank=1"
-// (a spinning thread takes CPU time from the rank), "slow_save=5s:rank=1", "slow_load=20ms:rank=1" (every
+// (a process that spins takes CPU time from the rank), "slow_save=5s:rank=1", "slow_load=20ms:rank=1" (every
 // rank without a rank), "slow_link=5ms" (always every rank). Empty: none. Throws Error(kUsage) listing the
 // forms.
 Fault parse_fault(const std::string& text);

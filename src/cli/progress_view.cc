@@ -106,7 +106,8 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
   const std::scoped_lock lock(mutex_);
   const std::string left =
       pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
-  const std::string detail = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
+  std::string detail = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
+  if (!r.detail.empty()) detail += "  " + r.detail;
   draw(fmt::format("{}   {}  {}{}", headline(), r.phase, detail, left));
 }
 

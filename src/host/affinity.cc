@@ -106,6 +106,10 @@ std::vector<int> sorted_unique(std::vector<int> cpus) {
 
 }  // namespace
 
+std::vector<int> affinity_of_process(int process_id) {
+  return affinity_of(process_id);
+}
+
 std::vector<int> current_affinity() {
   return affinity_of(0);
 }

@@ -8,6 +8,9 @@ namespace paceline::host {
 // Logical CPUs that the calling thread may run on, ascending; empty when the kernel does not tell.
 std::vector<int> current_affinity();
 
+// The same of another process's main thread.
+std::vector<int> affinity_of_process(int process_id);
+
 // The CPUs that this process can keep busy at once: those of its affinity mask, one of each physical core
 // first, but no more than the cgroup's quota (rounded up). At least one.
 std::vector<int> allowed_cpus();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 
@@ -126,6 +127,19 @@ std::optional<long long> int_field_in(const SystemFiles& files, const std::strin
   return text ? find_int_field(*text, key) : std::nullopt;
 }
 
+// Of one counter in cpu.stat, by the name and unit that it has in version 2 or 1: the sum over the groups.
+Count throttling_of(const SystemFiles& files, const Cgroups& groups,
+                    const std::vector<std::pair<const char*, std::int64_t>>& names) {
+  std::optional<std::int64_t> sum;
+  std::vector<std::string> folders = groups.v1("cpu");
+  folders.insert(folders.end(), groups.v2().begin(), groups.v2().end());
+  for (const auto& folder : folders)
+    for (const auto& [name, unit] : names)
+      if (const auto count = int_field_in(files, folder + "/cpu.stat", name))
+        sum = sum.value_or(0) + *count * unit;
+  return {sum, "no cgroup with a CPU controller"};
+}
+
 }  // namespace
 
 Cgroups::Cgroups(const SystemFiles& files) {
@@ -163,14 +177,12 @@ Count cgroup_memory_limit_bytes(const SystemFiles& files, const Cgroups& groups)
 }
 
 Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& groups) {
-  std::optional<std::int64_t> sum;
-  std::vector<std::string> folders = groups.v1("cpu");
-  folders.insert(folders.end(), groups.v2().begin(), groups.v2().end());
-  for (const auto& folder : folders) {
-    if (const auto count = int_field_in(files, folder + "/cpu.stat", "nr_throttled"))
-      sum = sum.value_or(0) + *count;
-  }
-  return {sum, "no cgroup with a CPU controller"};
+  return throttling_of(files, groups, {{"nr_throttled", 1}});
+}
+
+Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups) {
+  const Count ns = throttling_of(files, groups, {{"throttled_usec", 1000}, {"throttled_time", 1}});
+  return ns ? Number(static_cast<double>(*ns)) : Number::missing(ns.reason());
 }
 
 Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/cpu_times.h"
 
+#include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,22 @@ int count_cpu_lines(std::string_view text) {
   return cpus;
 }
 
+// "cpu  user nice system idle iowait irq softirq steal guest guest_nice"; guest time is inside user and nice.
+std::optional<CpuTicks> ticks_of_line(std::string_view text, std::string_view name) {
+  const auto line = find_field(text, name);
+  if (!line) return std::nullopt;
+  const auto words = words_of(*line);
+  std::array<std::int64_t, 8> t{};
+  for (std::size_t i = 0; i < t.size() && i < words.size(); ++i) {
+    const auto value = parse_int(words[i]);
+    if (!value || *value < 0) return std::nullopt;
+    t[i] = *value;
+  }
+  if (words.size() < 4) return std::nullopt;
+  const std::int64_t busy = t[0] + t[1] + t[2] + t[5] + t[6];
+  return CpuTicks{busy, t[7], busy + t[3] + t[4] + t[7], 1};
+}
+
 struct Window {
   double busy, steal, all, own;  // ticks
 };
@@ -53,21 +70,23 @@ Number no_window(const CpuUse& before, const CpuUse& after) {
 
 }  // namespace
 
-// "cpu  user nice system idle iowait irq softirq steal guest guest_nice"; guest time is inside user and nice.
 std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files) {
   const auto text = files.read("proc/stat");
-  const auto line = text ? find_field(*text, "cpu") : std::nullopt;
-  if (!line) return std::nullopt;
-  const auto words = words_of(*line);
-  std::array<std::int64_t, 8> t{};
-  for (std::size_t i = 0; i < t.size() && i < words.size(); ++i) {
-    const auto value = parse_int(words[i]);
-    if (!value || *value < 0) return std::nullopt;
-    t[i] = *value;
+  auto ticks = text ? ticks_of_line(*text, "cpu") : std::nullopt;
+  if (ticks) ticks->cpus = std::max(1, count_cpu_lines(*text));
+  return ticks;
+}
+
+std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files, const std::vector<int>& cpus) {
+  const auto text = files.read("proc/stat");
+  if (!text || cpus.empty()) return std::nullopt;
+  CpuTicks sum;
+  for (const int cpu : cpus) {
+    const auto one = ticks_of_line(*text, fmt::format("cpu{}", cpu));
+    if (!one) return std::nullopt;
+    sum.busy += one->busy, sum.steal += one->steal, sum.all += one->all, ++sum.cpus;
   }
-  if (words.size() < 4) return std::nullopt;
-  const std::int64_t busy = t[0] + t[1] + t[2] + t[5] + t[6];
-  return CpuTicks{busy, t[7], busy + t[3] + t[4] + t[7], std::max(1, count_cpu_lines(*text))};
+  return sum;
 }
 
 std::int64_t process_cpu_ns(int process_id) {

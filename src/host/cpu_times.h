@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "host/system_files.h"
 #include "result/maybe.h"
@@ -17,6 +18,8 @@ struct CpuTicks {
   int cpus = 0;
 };
 std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files);
+// Of these CPUs alone; empty where one of them is not counted.
+std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files, const std::vector<int>& cpus);
 
 // One moment: wall clock, the machine's ticks, and CPU time of this process (all threads, also ended ones).
 struct CpuUse {

@@ -22,7 +22,8 @@ using Json = nlohmann::json;
 using result::Reader;
 using result::Writer;
 
-PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, notice, fault_ns, step);
+PACELINE_FIELDS(ProgressRecord, phase, n, elapsed_s, p50_ns, ci_low_ns, ci_high_ns, notice, fault_ns, step,
+                detail);
 
 PACELINE_FIELDS(PreparedFile, format, size_bytes, duration_ns, quantisation, notes);
 

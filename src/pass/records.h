@@ -86,6 +86,7 @@ struct ProgressRecord {
   std::string notice{};       // not empty: a sentence for the user instead
   std::int64_t fault_ns = 0;  // it announces a fault on purpose, then, on the clock of its machine
   result::Count step{};       // training: the last step that was done, counted as in rank<k>.jsonl
+  std::string detail{};       // training: throughput and the parts of the last steps, in words
 };
 
 // Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.

@@ -144,9 +144,8 @@ class Reader {
     values.clear();
     values.reserve(json.size());
     for (const auto& item : json) {
-      T value{};
-      read(item, FieldPath(&path, values.size()), value);
-      values.push_back(std::move(value));
+      T& value = values.emplace_back();
+      read(item, FieldPath(&path, values.size() - 1), value);
     }
   }
   static void read(const Json& json, const FieldPath& path, std::map<std::string, std::string>& values) {

@@ -76,10 +76,14 @@ PACELINE_FIELDS(StepParts, step_ns, data_wait_ns, input_ns, forward_ns, backward
 PACELINE_FIELDS(StepShares, data_wait, input, forward, backward, exposed, optimizer);
 PACELINE_FIELDS(StepCosts, step_ns, data_wait_ns, input_ns, forward_ns, backward_ns, optimizer_ns, host_ns,
                 pause_ns, straggler_wait_ns, communication_ns, own_sd_ns);
-PACELINE_FIELDS(LateRank, rank, late_in, last_share, chance, late_ns, cost_ns, first_step, since_step);
+PACELINE_FIELDS(LateCause, name, explains_ns, evidence);
+PACELINE_FIELDS(LateRank, rank, late_in, last_share, chance, late_ns, cost_ns, first_step, since_step,
+                causes);
 PACELINE_FIELDS(LossPart, name, cost_ns, share);
+PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, major_faults, throttled_ns,
+                steal_frac, foreign_frac, core_mhz, foreign_process);
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
-                slowest_steps);
+                slowest_steps, evidence);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,
                 step_p50_ns, eval_samples, eval_loss, eval_accuracy, eval_seconds);
 PACELINE_FIELDS(BucketFigures, bytes, launched_ns, finished_ns, transfer_ns);

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "result/late_causes.h"
 #include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
 #include "stats/order_statistics.h"
@@ -290,6 +291,24 @@ OwnPart usual_part(const std::vector<StepAccount>& accounts, std::size_t rank) {
   return static_cast<OwnPart>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
+// One rank beside the median of the others, step by step.
+struct OwnTimes {
+  std::vector<double> own, others, late, data_wait, others_data_wait;
+};
+
+OwnTimes own_times_of(const std::vector<StepAccount>& accounts, std::size_t at) {
+  OwnTimes times;
+  for (const auto& step : accounts) {
+    times.own.push_back(step.ranks[at].own_sum());
+    times.others.push_back(
+        median_of_others(step, at, [](const RankAccount& rank) { return rank.own_sum(); }));
+    times.late.push_back(times.own.back() - times.others.back());
+    times.data_wait.push_back(own<OwnPart::kDataWait>(step.ranks[at]));
+    times.others_data_wait.push_back(median_of_others(step, at, own<OwnPart::kDataWait>));
+  }
+  return times;
+}
+
 }  // namespace
 
 double RankAccount::own_sum() const {
@@ -367,20 +386,15 @@ std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
   std::vector<std::int64_t> last(ranks.size());
   for (const auto& step : accounts) ++last[step.last];
   const auto at = static_cast<std::size_t>(std::max_element(last.begin(), last.end()) - last.begin());
-  const auto own_sum = [](const RankAccount& rank) { return rank.own_sum(); };
-  std::vector<double> late, own, others;
-  double waited = 0;
-  const std::size_t typical = typical_rank(accounts);
-  for (const auto& step : accounts) {
-    others.push_back(median_of_others(step, at, own_sum));
-    own.push_back(own_sum(step.ranks[at]));
-    late.push_back(own.back() - others.back());
-    if (step.last == at) waited += step.ranks[typical].straggler_wait;
-  }
-  if (stats::median(own) < kLateOwnTime * stats::median(others)) return {};
-  const std::int64_t since = late_since(late, accounts);
+  const OwnTimes times = own_times_of(accounts, at);
+  if (stats::median(times.own) < kLateOwnTime * stats::median(times.others)) return {};
+  const std::int64_t since = late_since(times.late, accounts);
   const double chance = chance_of(accounts, at, since);
   if (chance >= kByChance) return {};
+  double waited = 0;
+  const std::size_t typical = typical_rank(accounts);
+  for (const auto& step : accounts)
+    if (step.last == at) waited += step.ranks[typical].straggler_wait;
   const auto n = static_cast<double>(accounts.size());
   const OwnPart where = usual_part(accounts, at);
   return {{.rank = ranks[at].rank,
@@ -389,10 +403,13 @@ std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
                           : std::string(kOwnPartNames.at(static_cast<std::size_t>(where))),
            .last_share = static_cast<double>(last[at]) / n,
            .chance = chance,
-           .late_ns = stats::median(late),
+           .late_ns = stats::median(times.late),
            .cost_ns = waited / n,
            .first_step = accounts.front().step,
-           .since_step = since}};
+           .since_step = since,
+           .causes = causes_of({at, stats::mean(times.own), stats::mean(times.late),
+                                stats::mean(times.data_wait), stats::mean(times.others_data_wait)},
+                               ranks)}};
 }
 
 std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, double ideal,

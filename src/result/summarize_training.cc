@@ -233,6 +233,16 @@ StepCosts costs_of_all(const std::vector<const Training*>& all) {
   return mean_costs(costs);
 }
 
+// A cause counts where every repetition has it.
+void keep_common_causes(std::vector<LateCause>& causes, const std::vector<const Training*>& all) {
+  std::erase_if(causes, [&](const LateCause& cause) {
+    return !std::ranges::all_of(all, [&](const Training* one) {
+      return !one->late.empty() && std::ranges::find(one->late.front().causes, cause.name,
+                                                     &LateCause::name) != one->late.front().causes.end();
+    });
+  });
+}
+
 }  // namespace
 
 void summarize_training(Training& training, const std::vector<RankSteps>& tables,
@@ -277,6 +287,7 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
   if (!std::all_of(all.begin(), all.end(), named))
     combined.straggler_rank = Count::missing("not the same rank in every repetition");
   if (!combined.straggler_rank) combined.late.clear();
+  for (auto& late : combined.late) keep_common_causes(late.causes, all);
   return {combined};
 }
 

@@ -6,6 +6,7 @@
 
 #include "result/estimate.h"
 #include "result/maybe.h"
+#include "result/rank_evidence.h"
 
 // The figures of a training case beside the statistics of its steps. A step's time is the largest over the
 // ranks (methodology: multi-rank aggregation).
@@ -36,6 +37,7 @@ struct RankFigures {
   Number compute_ns;  // median of the step time without its exposed communication
   Count rss_peak_bytes;
   std::int64_t slowest_steps = 0;  // how often the others waited for it: its compute time was the largest
+  RankEvidence evidence;
 };
 
 // One pass over the data.
@@ -104,6 +106,7 @@ struct LateRank {
   Number late_ns;                               // median of its own time less the median of the others
   Number cost_ns;                               // of a step: what the typical rank waits for it
   std::int64_t first_step = 0, since_step = 0;  // equal: late from the beginning
+  std::vector<LateCause> causes{};              // the largest first; empty: unknown
 };
 
 struct Training {

@@ -5,22 +5,26 @@
 
 #include <chrono>
 #include <csignal>
+#include <thread>
 
 namespace paceline::workload {
 namespace {
 
 using Kind = Fault::Kind;
 
+// Spins on the CPUs that this process may use.
+process::SpawnRequest spinning_shell() {
+  process::SpawnRequest request;
+  request.argv = {"/bin/sh", "-c", "while :; do :; done"};
+  request.log = "/dev/null";
+  return request;
+}
+
 }  // namespace
 
 FaultMaker::FaultMaker(const Fault& fault, std::int64_t rank)
     : fault_(fault),
       mine_(fault.kind != Kind::kNone && (fault.rank == rank || fault.rank == Fault::kEveryRank)) {}
-
-FaultMaker::~FaultMaker() {
-  spinning_ = false;
-  if (spinner_.joinable()) spinner_.join();
-}
 
 bool FaultMaker::strikes(std::int64_t step) const {
   return mine_ && step == fault_.step && (fault_.kind == Kind::kKill || fault_.kind == Kind::kStop);
@@ -30,12 +34,7 @@ void FaultMaker::before_step(std::int64_t step) {
   if (!mine_ || step < fault_.step) return;
   if (step == fault_.step && fault_.kind == Kind::kKill) ::kill(::getpid(), SIGKILL);
   if (step == fault_.step && fault_.kind == Kind::kStop) ::kill(::getpid(), SIGSTOP);
-  if (fault_.kind != Kind::kThrottle || spinner_.joinable()) return;
-  spinning_ = true;
-  spinner_ = std::thread([this] {
-    while (spinning_) {
-    }
-  });
+  if (fault_.kind == Kind::kThrottle && !neighbour_) neighbour_.emplace(spinning_shell());
 }
 
 void FaultMaker::inside_step(std::int64_t step) const {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <atomic>
 #include <cstdint>
-#include <thread>
+#include <optional>
 
 #include "base/fault.h"
+#include "process/spawn.h"
 
 namespace paceline::workload {
 
@@ -13,9 +13,6 @@ namespace paceline::workload {
 class FaultMaker {
  public:
   FaultMaker(const Fault& fault, std::int64_t rank);
-  ~FaultMaker();
-  FaultMaker(const FaultMaker&) = delete;
-  FaultMaker& operator=(const FaultMaker&) = delete;
   // For kill and stop: the process has no step after this one.
   [[nodiscard]] bool strikes(std::int64_t step) const;
   void before_step(std::int64_t step);
@@ -30,8 +27,7 @@ class FaultMaker {
 
   Fault fault_;
   bool mine_;
-  std::atomic<bool> spinning_{false};
-  std::thread spinner_;
+  std::optional<process::ChildProcess> neighbour_;  // of throttle
 };
 
 }  // namespace paceline::workload

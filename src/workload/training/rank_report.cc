@@ -26,12 +26,12 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
   return mine;
 }
 
-void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
-                const std::vector<result::HeldOutFigures>& held_out, bool interrupted) {
-  auto steps = steps_of(rank, std::move(rows));
-  if (rank.leads()) steps.held_out = held_out;
-  const auto mark =
-      collect_steps(rank.group(), steps, {rank.spec().repetition, interrupted}, rank.spec().table_file);
+void tell_steps(TrainingRank& rank, RankReport report) {
+  auto steps = steps_of(rank, std::move(report.rows));
+  steps.rank.evidence = std::move(report.evidence);
+  if (rank.leads()) steps.held_out = std::move(report.held_out);
+  const auto mark = collect_steps(rank.group(), steps, {rank.spec().repetition, report.interrupted},
+                                  rank.spec().table_file);
   if (mark) rank.sink().emit(pass::step_file_record(*mark));
 }
 

@@ -14,9 +14,15 @@ namespace paceline::workload {
 // Where this rank ran, what its loader could deliver, and its steps.
 result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows);
 
-// Rank 0 reports the steps of all ranks and the figures of held-out data. A collective.
-void tell_steps(TrainingRank& rank, std::vector<result::StepRow> rows,
-                const std::vector<result::HeldOutFigures>& held_out, bool interrupted);
+// What a rank has to tell at its end.
+struct RankReport {
+  std::vector<result::StepRow> rows;
+  result::RankEvidence evidence;
+  std::vector<result::HeldOutFigures> held_out;
+  bool interrupted = false;
+};
+// Rank 0 reports the steps of all ranks and its own figures of held-out data. A collective.
+void tell_steps(TrainingRank& rank, RankReport report);
 
 // What only a worker knows about a training: backend, parameters, buckets, fingerprint.
 result::Training known_here(TrainingRank& rank);

@@ -18,7 +18,10 @@
 #include "workload/training/agreed_end.h"
 #include "workload/training/checkpoint_keeper.h"
 #include "workload/training/evaluation.h"
+#include "workload/training/live_watch.h"
+#include "workload/training/live_words.h"
 #include "workload/training/passes.h"
+#include "workload/training/rank_observer.h"
 #include "workload/training/rank_report.h"
 #include "workload/training/training_rank.h"
 
@@ -41,6 +44,7 @@ class TrainingPass {
   // After a resume fewer steps may be left than can be timed. Returns true when the training is over.
   bool ends_without_measuring();
   void measure();
+  [[nodiscard]] std::int64_t timed_steps() const;
   void tell_epoch(std::int64_t elapsed_ns);
   void finish_epochs();
   void close_checkpoints();
@@ -59,6 +63,9 @@ class TrainingPass {
   std::optional<AgreedEnd> end_;
   std::optional<CheckpointKeeper> checkpoints_;
   std::optional<Evaluation> evaluation_;
+  std::optional<RankObserver> observer_;  // of the timed steps
+  std::optional<LiveWatch> watch_;
+  result::RankEvidence evidence_;
   result::StepPhase phase_ = result::StepPhase::kWarmup;
   std::vector<result::StepRow> rows_;
   double timed_ns_ = 0;  // median step time of this rank
@@ -85,6 +92,8 @@ void TrainingPass::open() {
                                    [this](std::int64_t step) { rank_.fault().while_saving(step); }});
   rank_.go_on_from(checkpoints_->open());
   evaluation_.emplace(spec_, rank_.trainer(), rank_.group(), sink_);
+  observer_.emplace(rank_.processes_of_host());
+  watch_.emplace(rank_);
 }
 
 void TrainingPass::keep_row() {
@@ -112,6 +121,8 @@ void TrainingPass::between_steps() {
     compare_parameters();
   evaluate_when_due();
   checkpoints_->save_when_due(step);
+  observer_->between_steps();
+  watch_->look(rows_);
   rank_.make_fault();
 }
 
@@ -122,9 +133,14 @@ void count_first_step(stats::WarmupConfig& warmup) {
   if (warmup.fixed_iterations == 0) warmup.mode = stats::WarmupMode::kNone;
 }
 
+constexpr std::size_t kShownSteps = 20;
+
 void TrainingPass::tell_progress(const measure::Progress& p) {
   auto record = to_progress(p);
   record.step = rank_.next_step() - 1;
+  if (rank_.leads())
+    record.detail = live_figures(std::span(rows_).last(std::min(rows_.size(), kShownSteps)),
+                                 rank_.loader().samples_per_step() * spec_.world_size, watch_->slowest());
   sink_.emit(pass::progress_record(record));
 }
 
@@ -172,6 +188,10 @@ bool TrainingPass::ends_without_measuring() {
   return true;
 }
 
+std::int64_t TrainingPass::timed_steps() const {
+  return std::ranges::count(rows_, result::StepPhase::kTimed, &result::StepRow::phase);
+}
+
 void TrainingPass::measure() {
   sink_.phase("measure");
   auto config = spec_.loop;
@@ -194,8 +214,15 @@ void TrainingPass::measure() {
   };
   const measure::LoopHooks hooks{[&](std::int64_t) { between_steps(); },
                                  [&](const measure::Progress& p) { tell_progress(p); },
-                                 [&] { snapshot(result::StepPhase::kTimed); },
-                                 [&] { snapshot(result::StepPhase::kAfter); }, &end_->flag()};
+                                 [&] {
+                                   snapshot(result::StepPhase::kTimed);
+                                   observer_->begin();
+                                 },
+                                 [&] {
+                                   snapshot(result::StepPhase::kAfter);
+                                   evidence_ = observer_->evidence(timed_steps());
+                                 },
+                                 &end_->flag()};
   rank_.make_fault();
   auto loop = measure::run_timed_loop(
       SteadyClock{}, [&] { rank_.one_step(phase_); }, config, rank_.calibration().timer, decider, hooks);
@@ -259,7 +286,7 @@ void TrainingPass::compare_parameters() {
 void TrainingPass::tell_interrupted() {
   sink_.phase("report");
   sink_.emit(pass::interrupted_record(interrupt_.load()));
-  tell_steps(rank_, std::move(rows_), evaluation_->figures(), /*interrupted=*/true);
+  tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/true});
 }
 
 void TrainingPass::report() {
@@ -269,7 +296,7 @@ void TrainingPass::report() {
   if (const auto peak = rank_.trainer().info().peak_tensor_bytes) r.memory.tensor_peak_bytes = *peak;
   r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), timed_ns_);
   const auto checkpoints = checkpoints_->figures();
-  tell_steps(rank_, std::move(rows_), evaluation_->figures(), /*interrupted=*/false);
+  tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/false});
   if (!rank_.leads()) return;
   rank_.tell_settings();  // buckets are rebuilt after the first step
   r.training = {known_here(rank_)};

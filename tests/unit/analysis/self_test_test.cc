@@ -14,7 +14,9 @@ using result::OwnPart;
 using ::testing::HasSubstr;
 using testing::SimulatedTraining;
 
-void add_case(result::RunResult& run, const SimulatedTraining& world, const std::string& inject) {
+// `disturbed`: another process takes rank 1's CPU for so long per step.
+void add_case(result::RunResult& run, const SimulatedTraining& world, const std::string& inject,
+              double disturbed_ms = 0) {
   auto& one = run.cases.emplace_back();
   one.case_id = one.label = "case " + std::to_string(run.cases.size());
   one.outcome = result::Outcome::kOk;
@@ -23,7 +25,12 @@ void add_case(result::RunResult& run, const SimulatedTraining& world, const std:
   if (!inject.empty()) one.benchmark.params["inject"] = inject;
   auto& t = one.training.emplace_back();
   t.ddp = true;
-  result::summarize_training(t, testing::simulate(world).ranks, 8);
+  auto ranks = testing::simulate(world).ranks;
+  for (auto& table : ranks) {
+    table.rank.evidence.runq_wait_ns = table.rank.rank == 1 ? disturbed_ms * 1e6 : 0;
+    table.rank.evidence.foreign_frac = table.rank.rank == 1 && disturbed_ms > 0 ? 0.5 : 0;
+  }
+  result::summarize_training(t, ranks, 8);
 }
 
 // 20 recorded timelines: four of each cause, and four clean ones.
@@ -39,7 +46,7 @@ TEST(SelfTest, TwentyTimelinesAreNamed) {
     link.alpha_ms = 20;
     add_case(run, clean, "");
     add_case(run, slow, "slow=30ms:rank=1");
-    add_case(run, neighbour, "throttle:rank=1");
+    add_case(run, neighbour, "throttle:rank=1", 55);
     add_case(run, loader, "slow_load=30ms");
     add_case(run, link, "slow_link=20ms");
   }
@@ -56,12 +63,17 @@ TEST(SelfTest, WhatIsNotNamedIsWrong) {
            "slow=30ms:rank=1");
   add_case(run, {.gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}}, "");
   add_case(run, {.gb_per_s = 10}, "slow_load=5ms");
+  SimulatedTraining late{.gb_per_s = 10, .delays = {{.rank = 1, .where = OwnPart::kHost, .ms = 30}}};
+  add_case(run, late, "throttle:rank=1");       // the rank without the cause
+  add_case(run, late, "slow=30ms:rank=1", 25);  // a cause where there is none
   run.cases[3].outcome = result::Outcome::kFailed;
   run.cases[3].reason = "it crashed";
   const auto rows = judge_self_test(run, find_all(run));
   for (const auto& row : rows) EXPECT_FALSE(row.right) << row.case_id;
   EXPECT_EQ(rows[0].named, "nothing");
-  EXPECT_EQ(rows[1].named, "a late rank (rank 2)");
+  EXPECT_EQ(rows[1].named, "a late rank (rank 2: cause unknown)");
+  EXPECT_EQ(rows[4].named, "a late rank (rank 1: cause unknown)");
+  EXPECT_EQ(rows[5].named, "a late rank (rank 1: another process on its CPUs)");
   EXPECT_THAT(rows[3].named, HasSubstr("it crashed"));
 }
 

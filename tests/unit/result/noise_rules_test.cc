@@ -63,7 +63,7 @@ struct LimitCase {
   double warn, invalid;
 };
 
-class Limits : public testing::TestWithParam<LimitCase> {};
+class Limits : public ::testing::TestWithParam<LimitCase> {};
 
 TEST_P(Limits, GradeFollowsTheTable) {
   const auto& row = GetParam();
@@ -82,7 +82,7 @@ TEST_P(Limits, GradeFollowsTheTable) {
 
 INSTANTIATE_TEST_SUITE_P(
     NoiseRules, Limits,
-    testing::Values(
+    ::testing::Values(
         LimitCase{"runq_wait_frac", [](NoiseFacts& f, double v) { f.noise.runq_wait_frac = v; }, 0.01, 0.05},
         LimitCase{"nivcsw_per_s", [](NoiseFacts& f, double v) { f.noise.nivcsw_per_s = v; }, 20, 200},
         LimitCase{"steal_frac", [](NoiseFacts& f, double v) { f.noise.steal_frac = v; }, 0.005, 0.02},

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string_view>
+
+namespace paceline::analysis {
+
+// What a reader is told about one kind of result::LateCause.
+struct CauseWords {
+  std::string_view name, words, advice;
+};
+// Throws nothing: a name of a newer version is its own words and has no advice.
+CauseWords words_of_cause(std::string_view name);
+
+}  // namespace paceline::analysis

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+#include "result/maybe.h"
+
+namespace paceline::result {
+
+// What one rank was disturbed by while it made its timed steps, sampled before and after them.
+struct RankEvidence {
+  Number runq_wait_ns;  // per step: of the thread that waited longest for a CPU
+  Number cpu_ns;        // per step: CPU time of all threads
+  Number system_ns;     // per step: of it in the kernel
+  Number minor_faults;  // per step: pages that the kernel had to map
+  Number major_faults;  // per step: pages that were read from a disk
+  Number throttled_ns;  // per step: the quota of the control group kept it from running
+  // The next three are of the CPUs that the rank may use.
+  Number steal_frac;    // stolen / (busy + stolen): what the hypervisor kept of the time there was work
+  Number foreign_frac;  // of their time: used by processes that are no ranks of this host
+  Number core_mhz;      // mean of their clocks before and after
+  std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: none was seen
+};
+
+// Why a rank is late: evidence in which it differs from the other ranks.
+struct LateCause {
+  std::string name;    // foreign_process | cpu_wait | steal | cpu_quota | clock | page_faults | disk_reads |
+                       // loader
+  Number explains_ns;  // per step, of its lateness
+  std::string evidence;  // in words
+};
+
+}  // namespace paceline::result

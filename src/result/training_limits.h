@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// From when on figures of a training are worth a word: in findings, and in warnings while it runs.
+namespace paceline::result {
+
+inline constexpr double kLateRank = 1.05;     // straggler index
+inline constexpr double kMuchWaiting = 0.05;  // of a step, for late ranks
+inline constexpr double kUnevenSync = 1.4;    // p95 / p50 of exposed communication
+inline constexpr double kWorthSync = 0.05;    // of a step: below that its variation does not matter
+
+}  // namespace paceline::result
