@@ -7,7 +7,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<CauseWords, 8> kCauses{
+constexpr std::array<CauseWords, 9> kCauses{
     {{"foreign_process", "another process on its CPUs",
       "End that process or move it to other CPUs, or give the rank CPUs of its own (pin, threads)."},
      {"cpu_wait", "too few CPUs for its threads",
@@ -20,6 +20,8 @@ constexpr std::array<CauseWords, 8> kCauses{
       "Raise the CPU limit of its container, or use as many threads as the limit has CPUs."},
      {"clock", "a slower clock",
       "Check cooling, power limits and the frequency governor of that host (paceline validate)."},
+     {"device_clock", "a slower clock of its GPU",
+      "Check the cooling and the power limit of that GPU; until then leave it out."},
      {"page_faults", "page faults",
       "See what maps memory anew in every step there: an allocator that gives memory back, or mapped files."},
      {"disk_reads", "memory that is read from a disk",

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/display_text.h"
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "config/plan_reader.h"
 
@@ -21,6 +22,17 @@ bool is_variable_name(std::string_view name) {
   const auto legal = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::all_of(name.begin(), name.end(), legal);
+}
+
+// "all", of an axis of choices, stands for every one of them, as in nccl-tests.
+RawSetting with_all_choices(const Option& option, RawSetting raw) {
+  if (!option.is_axis() || option.type != OptionType::kChoice || raw.values.size() != 1) return raw;
+  const RawValue all = raw.values.front();
+  if (lower_case(all.text) != "all") return raw;
+  raw.values.clear();
+  for (const auto& choice : option.choices)
+    if (choice.available) raw.values.push_back({std::string(choice.name), all.place, all.quoted});
+  return raw;
 }
 
 class Builder {
@@ -37,7 +49,7 @@ class Builder {
     if (raw.values.size() > 1 && !option->is_axis() && option->form != OptionForm::kList)
       return report(raw.place,
                     fmt::format("a list where {} belongs, in '{}'", expected_text(*option), raw.written));
-    set(std::string(option->name), *option, raw);
+    set(std::string(option->name), *option, with_all_choices(*option, raw));
   }
 
   Settings finish() {

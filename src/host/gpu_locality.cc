@@ -47,6 +47,11 @@ std::vector<const NvidiaGpu*> visible_gpus(const GpuPlaces& places) {
   return seen;
 }
 
+const NvidiaGpu* visible_gpu(const GpuPlaces& places, int index) {
+  const auto seen = visible_gpus(places);
+  return index < 0 || index >= std::ssize(seen) ? nullptr : seen[static_cast<std::size_t>(index)];
+}
+
 std::vector<int> cpus_near(const SystemFiles& files, const NvidiaGpu* gpu) {
   if (!gpu || !gpu->pci_bus_id) return {};
   return parse_cpu_list(
@@ -66,10 +71,13 @@ int visible_device_count(const GpuPlaces& places) {
   return static_cast<int>(visible_gpus(places).size());
 }
 
+std::string uuid_of_device(const GpuPlaces& places, int index) {
+  const auto* gpu = visible_gpu(places, index);
+  return gpu && gpu->uuid ? *gpu->uuid : std::string();
+}
+
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index) {
-  const auto seen = visible_gpus(places);
-  if (index < 0 || index >= std::ssize(seen)) return {};
-  return cpus_near(places.files, seen[static_cast<std::size_t>(index)]);
+  return cpus_near(places.files, visible_gpu(places, index));
 }
 
 std::vector<int> cpus_near_rank(const GpuPlaces& places, int local_rank) {

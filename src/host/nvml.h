@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,25 @@ inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
 // Every value is missing with the reason where the library cannot be opened or refuses.
 NvidiaDriver read_nvidia_driver(const std::string& library = kNvmlLibrary);
+
+// What a GPU runs at.
+struct GpuState {
+  result::Number sm_mhz;
+  result::Maybe<std::string> slowed_by;  // what keeps the clock down: "thermal slowdown"; empty: nothing does
+};
+
+// Keeps the library open, so that one look takes some ten microseconds.
+class GpuSensor {
+ public:
+  explicit GpuSensor(const std::string& uuid, const std::string& library = kNvmlLibrary);
+  ~GpuSensor();
+  GpuSensor(const GpuSensor&) = delete;
+  GpuSensor& operator=(const GpuSensor&) = delete;
+  [[nodiscard]] GpuState now() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace paceline::host

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "host/affinity.h"
 #include "host/cgroup.h"
 
@@ -94,7 +94,7 @@ std::string largest_process(const RankCounters& before, const RankCounters& afte
   return fmt::format("{} (pid {})", largest->name, id);
 }
 
-Number mean_of(std::span<const Number> mhz) {
+Number mean_of(const std::vector<Number>& mhz) {
   double sum = 0;
   for (const auto& one : mhz) {
     if (!one) return one;
@@ -102,6 +102,24 @@ Number mean_of(std::span<const Number> mhz) {
   }
   if (mhz.size() < kEnoughClocks) return Number::missing("too few samples of the clock");
   return sum / static_cast<double>(mhz.size());
+}
+
+Number device_mhz(const std::vector<GpuState>& samples) {
+  if (samples.empty()) return Number::missing("the rank computes on CPUs");
+  std::vector<Number> mhz;
+  for (const auto& one : samples) mhz.push_back(one.sm_mhz);
+  return mean_of(mhz);
+}
+
+// The reason that was seen most often.
+std::string slowdown_of(const std::vector<GpuState>& samples) {
+  std::map<std::string, std::size_t> seen;
+  for (const auto& one : samples)
+    if (one.slowed_by && !one.slowed_by.value()->empty()) ++seen[*one.slowed_by];
+  const auto most = std::ranges::max_element(seen, {}, [](const auto& reason) { return reason.second; });
+  if (most == seen.end()) return {};
+  return fmt::format("{} in {} of the samples", most->first,
+                     format_percent(static_cast<double>(most->second) / static_cast<double>(samples.size())));
 }
 
 }  // namespace
@@ -134,7 +152,7 @@ Number mean_mhz(const std::vector<int>& cpus, const SystemFiles& files) {
 }
 
 result::RankEvidence evidence_between(const RankCounters& before, const RankCounters& after,
-                                      std::int64_t steps, std::span<const Number> mhz) {
+                                      std::int64_t steps, const ClockSamples& clocks) {
   result::RankEvidence evidence;
   const auto n = static_cast<double>(steps);
   if (steps < 1) return evidence;
@@ -149,7 +167,9 @@ result::RankEvidence evidence_between(const RankCounters& before, const RankCoun
   evidence.throttled_ns = per_step(before.throttled_ns, after.throttled_ns, n);
   evidence.steal_frac = steal_of_work(before.cpus, after.cpus);
   evidence.foreign_frac = foreign_cpu_frac(before.cpus, after.cpus);
-  evidence.core_mhz = mean_of(mhz);
+  evidence.core_mhz = mean_of(clocks.core_mhz);
+  evidence.device_mhz = device_mhz(clocks.device);
+  evidence.device_slowdown = slowdown_of(clocks.device);
   evidence.foreign_process = largest_process(before, after);
   return evidence;
 }

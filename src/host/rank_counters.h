@@ -2,11 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "host/noise.h"
+#include "host/nvml.h"
 #include "result/rank_evidence.h"
 
 // Counts what disturbs one rank between two moments: on its threads, and on the CPUs that it may use.
@@ -37,9 +37,14 @@ RankCounters take_rank_counters(const std::vector<int>& ranks, const SystemFiles
 // Mean clock of these CPUs now.
 result::Number mean_mhz(const std::vector<int>& cpus, const SystemFiles& files = SystemFiles{});
 
-// Evidence per step of `steps` steps between two moments. `mhz`: clocks sampled meanwhile; fewer than three
-// are no evidence.
+// Clocks sampled between two moments; fewer than three are no evidence.
+struct ClockSamples {
+  std::vector<result::Number> core_mhz;
+  std::vector<GpuState> device;  // empty: the rank computes on CPUs
+};
+
+// Evidence per step of `steps` steps between two moments.
 result::RankEvidence evidence_between(const RankCounters& before, const RankCounters& after,
-                                      std::int64_t steps, std::span<const result::Number> mhz);
+                                      std::int64_t steps, const ClockSamples& clocks);
 
 }  // namespace paceline::host

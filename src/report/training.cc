@@ -247,7 +247,8 @@ Table evidence_table(const Training& t) {
     table.add(std::to_string(r.rank), ms(e.runq_wait_ns), ms(e.cpu_ns), ms(e.system_ns),
               or_none(e.minor_faults, format_count), ms(e.throttled_ns), percent_or_none(e.steal_frac),
               percent_or_none(e.foreign_frac), e.foreign_process.empty() ? kNone : e.foreign_process,
-              significant_or_none(e.core_mhz));
+              significant_or_none(e.core_mhz), significant_or_none(e.device_mhz),
+              e.device_slowdown.empty() ? kNone : e.device_slowdown);
   }
   return table;
 }

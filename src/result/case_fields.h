@@ -81,7 +81,7 @@ PACELINE_FIELDS(LateRank, rank, late_in, last_share, chance, late_ns, cost_ns, f
                 causes);
 PACELINE_FIELDS(LossPart, name, cost_ns, share);
 PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, major_faults, throttled_ns,
-                steal_frac, foreign_frac, core_mhz, foreign_process);
+                steal_frac, foreign_frac, core_mhz, device_mhz, device_slowdown, foreign_process);
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
                 slowest_steps, evidence);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,

@@ -90,12 +90,22 @@ MaybeCause stopped_by_quota(const Suspect& c) {
                   format_duration_ns(stopped->own), of_others(format_duration_ns(stopped->others)))};
 }
 
-MaybeCause slower_clock(const Suspect& c) {
-  const auto mhz = c.beside(&RankEvidence::core_mhz);
+MaybeCause slower(const Suspect& c, Number RankEvidence::*clock, const char* name, const std::string& whose) {
+  const auto mhz = c.beside(clock);
   if (!mhz || mhz->others <= 0 || mhz->own > (1 - kSlowerClock) * mhz->others) return std::nullopt;
-  return LateCause{"clock", c.late.own_ns * (1 - mhz->own / mhz->others),
-                   fmt::format("the clock of {} was {:.0f} MHz{}", cpu_words(c.ranks[c.late.rank]), mhz->own,
+  return LateCause{name, c.late.own_ns * (1 - mhz->own / mhz->others),
+                   fmt::format("the clock of {} was {:.0f} MHz{}", whose, mhz->own,
                                of_others(fmt::format("{:.0f} MHz", mhz->others)))};
+}
+
+MaybeCause slower_clock(const Suspect& c) {
+  return slower(c, &RankEvidence::core_mhz, "clock", cpu_words(c.ranks[c.late.rank]));
+}
+
+MaybeCause slower_device(const Suspect& c) {
+  auto cause = slower(c, &RankEvidence::device_mhz, "device_clock", "its GPU");
+  if (cause && !c.own().device_slowdown.empty()) cause->evidence += "; " + c.own().device_slowdown;
+  return cause;
 }
 
 MaybeCause page_faults(const Suspect& c) {
@@ -125,8 +135,8 @@ MaybeCause slow_loader(const Suspect& c) {
                                of_others(format_duration_ns(late.others_data_wait_ns)))};
 }
 
-constexpr std::array kCauseRules{waited_for_cpu, stolen,     stopped_by_quota, slower_clock,
-                                 page_faults,    disk_reads, slow_loader};
+constexpr std::array kCauseRules{waited_for_cpu, stolen,      stopped_by_quota, slower_clock,
+                                 slower_device,  page_faults, disk_reads,       slow_loader};
 
 }  // namespace
 

@@ -18,14 +18,16 @@ struct RankEvidence {
   Number steal_frac;    // stolen / (busy + stolen): what the hypervisor kept of the time there was work
   Number foreign_frac;  // of their time: used by processes that are no ranks of this host
   Number core_mhz;      // mean of their clocks before and after
+  Number device_mhz;    // mean clock of its GPU
+  std::string device_slowdown;  // what kept that clock down: "thermal slowdown in 80.0 % of the samples"
   std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: none was seen
 };
 
 // Why a rank is late: evidence in which it differs from the other ranks.
 struct LateCause {
-  std::string name;    // foreign_process | cpu_wait | steal | cpu_quota | clock | page_faults | disk_reads |
-                       // loader
-  Number explains_ns;  // per step, of its lateness
+  std::string name;      // foreign_process | cpu_wait | steal | cpu_quota | clock | device_clock |
+                         // page_faults | disk_reads | loader
+  Number explains_ns;    // per step, of its lateness
   std::string evidence;  // in words
 };
 

@@ -17,7 +17,8 @@ namespace paceline::workload {
 class LiveWatch {
  public:
   // `rank` outlives this.
-  explicit LiveWatch(TrainingRank& rank) : rank_(rank), observer_(rank.processes_of_host()) {}
+  explicit LiveWatch(TrainingRank& rank)
+      : rank_(rank), observer_(rank.processes_of_host(), rank.spec().ranks.device) {}
 
   // To be called between two steps, in the same way on every rank, with all rows so far.
   void look(const std::vector<result::StepRow>& rows);

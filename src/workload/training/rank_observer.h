@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -9,12 +11,12 @@
 
 namespace paceline::workload {
 
-// Samples what may disturb this rank, between its steps: counters at both ends of a window, and the clock of
-// its CPUs twice a second.
+// Samples what may disturb this rank, between its steps: counters at both ends of a window, and the clocks of
+// its CPUs and its GPU twice a second.
 class RankObserver {
  public:
-  // The process ids of all ranks of this host.
-  explicit RankObserver(std::vector<int> ranks_of_host) : ranks_(std::move(ranks_of_host)) {}
+  // The process ids of all ranks of this host, and the device of this rank: "cpu", "cuda:1".
+  RankObserver(std::vector<int> ranks_of_host, const std::string& device);
 
   void begin();  // a new window
   void between_steps();
@@ -24,7 +26,8 @@ class RankObserver {
  private:
   std::vector<int> ranks_;
   std::optional<host::RankCounters> first_;
-  std::vector<result::Number> mhz_;
+  host::ClockSamples clocks_;
+  std::unique_ptr<host::GpuSensor> gpu_;
   std::int64_t sampled_ns_ = 0;
   SteadyClock clock_;
 };

@@ -92,7 +92,7 @@ void TrainingPass::open() {
                                    [this](std::int64_t step) { rank_.fault().while_saving(step); }});
   rank_.go_on_from(checkpoints_->open());
   evaluation_.emplace(spec_, rank_.trainer(), rank_.group(), sink_);
-  observer_.emplace(rank_.processes_of_host());
+  observer_.emplace(rank_.processes_of_host(), spec_.ranks.device);
   watch_.emplace(rank_);
 }
 

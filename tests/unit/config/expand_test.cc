@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/collective.h"
 #include "plan_helpers.h"
 
 namespace paceline::config {
@@ -257,6 +258,14 @@ TEST(Collectives, OperationsAreCases) {
   EXPECT_EQ(sweep[0].id, "all_reduce-float-r1");
   EXPECT_EQ(sweep[0].not_available, "");
   EXPECT_EQ(sweep[0].settings.integer("max_bytes"), 1 << 20);
+}
+
+TEST(Collectives, AllOfAnAxisIsEveryChoice) {
+  const auto cases = expand(plan_of("kind: collective\ndtypes: all\nreductions: [All]\nmax_bytes: 1K\n"));
+  ASSERT_EQ(cases.size(), kCollectiveDTypes.size() * kReductions.size());
+  EXPECT_THAT(cases.front().id, testing::HasSubstr("int8"));
+  EXPECT_THAT(cases.back().id, testing::HasSubstr("bfloat16"));
+  EXPECT_THAT(mistake_of("kind: collective\ndtypes: [all, float]\n"), testing::HasSubstr("'all' is none of"));
 }
 
 std::string numbers(int from, int n) {

@@ -57,3 +57,16 @@ int nvmlDeviceGetPciInfo_v3(void* device, char* info) {
   snprintf(info + 36, 32, "00000000:%s:00.0", *(int*)device == 0 ? "1B" : "CF");
   return 0;
 }
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  *device = &gpus[strcmp(uuid, "GPU-bb") == 0];
+  return strncmp(uuid, "GPU-", 4) == 0 ? 0 : 6;
+}
+/* The second GPU is hot, and its power is capped. */
+int nvmlDeviceGetClockInfo(void* device, unsigned type, unsigned* mhz) {
+  *mhz = *(int*)device == 0 ? 1980 : 1410;
+  return type == 1 ? 0 : 2;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* bits) {
+  *bits = *(int*)device == 0 ? 0x1 : 0x24;
+  return 0;
+}

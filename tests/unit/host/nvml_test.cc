@@ -42,6 +42,19 @@ TEST(Nvml, SoIsOneThatDoesNotStart) {
   EXPECT_EQ(read_nvidia_driver("libm.so.6").version.reason(), "this driver has no nvmlInit_v2");
 }
 
+TEST(Nvml, ASensorTellsTheClockAndWhatKeepsItDown) {
+  const GpuSensor cool("GPU-aa", FAKE_NVML), hot("GPU-bb", FAKE_NVML);
+  EXPECT_EQ(*cool.now().sm_mhz, 1980);
+  EXPECT_EQ(*cool.now().slowed_by, "");
+  EXPECT_EQ(*hot.now().sm_mhz, 1410);
+  EXPECT_EQ(*hot.now().slowed_by, "thermal slowdown");
+}
+
+TEST(Nvml, ASensorOfNoGpuSaysWhy) {
+  EXPECT_EQ(GpuSensor("MIG-1", FAKE_NVML).now().sm_mhz.reason(), "nvmlDeviceGetHandleByUUID: Unknown Error");
+  EXPECT_FALSE(GpuSensor("GPU-aa", "libpaceline-no-such.so.1").now().slowed_by);
+}
+
 EnvironmentSource machine(const FakeTree& tree) {
   EnvironmentSource source;
   source.files = tree.files();

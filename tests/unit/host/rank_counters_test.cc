@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <string>
 
 #include "host/affinity.h"
@@ -33,8 +32,9 @@ TEST(RankCounters, AreTurnedIntoFiguresPerStep) {
   after.own.threads[1].wait_ns = 2'000'000'000;
   after.system_ns = 1'000'000'000, after.minor_faults = 5000, after.major_faults = 100;
   after.throttled_ns = 4e9;
-  const std::array<Number, 3> mhz{1900, 2000, 2100};
-  const auto e = evidence_between(before, after, 100, mhz);
+  const GpuState hot{1400, std::string("thermal slowdown")}, cool{1700, std::string()};
+  const ClockSamples clocks{{1900, 2000, 2100}, {hot, cool, hot, hot}};
+  const auto e = evidence_between(before, after, 100, clocks);
   EXPECT_NEAR(*e.runq_wait_ns, 20e6, 1);
   EXPECT_NEAR(*e.cpu_ns, 90e6, 1);
   EXPECT_NEAR(*e.system_ns, 10e6, 1);
@@ -44,6 +44,8 @@ TEST(RankCounters, AreTurnedIntoFiguresPerStep) {
   EXPECT_NEAR(*e.steal_frac, 300.0 / 1800, 1e-9);
   EXPECT_NEAR(*e.foreign_frac, (1500.0 - 900) / 2000, 1e-9);
   EXPECT_NEAR(*e.core_mhz, 2000, 1e-9);
+  EXPECT_NEAR(*e.device_mhz, 1475, 1e-9);
+  EXPECT_EQ(e.device_slowdown, "thermal slowdown in 75.0 % of the samples");
 }
 
 TEST(RankCounters, NameTheProcessThatUsedMostOfTheseCpus) {
@@ -59,7 +61,7 @@ TEST(RankCounters, NameTheProcessThatUsedMostOfTheseCpus) {
 TEST(RankCounters, WhatIsNotKnownIsMissing) {
   auto before = counters_at(0, 0, 0, 0), after = counters_at(0.05, 5, 0, 0);
   after.throttled_ns = Number::missing("no cgroup");
-  const std::array<Number, 2> two{2000, 2000};
+  const ClockSamples two{{2000, 2000}, {}};
   const auto e = evidence_between(before, after, 3, two);
   EXPECT_EQ(e.steal_frac.reason(), "window too short");
   EXPECT_EQ(e.throttled_ns.reason(), "no cgroup");

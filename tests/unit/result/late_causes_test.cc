@@ -23,7 +23,7 @@ std::vector<RankFigures> quiet_ranks() {
     rank.cpus = "4-5";
     auto& e = rank.evidence;
     e.runq_wait_ns = 1e6, e.cpu_ns = 100e6, e.system_ns = 2e6, e.minor_faults = 3, e.major_faults = 0;
-    e.throttled_ns = 0, e.steal_frac = 0.001, e.foreign_frac = 0.01, e.core_mhz = 2000;
+    e.throttled_ns = 0, e.steal_frac = 0.001, e.foreign_frac = 0.01, e.core_mhz = 2000, e.device_mhz = 1980;
   }
   return ranks;
 }
@@ -59,6 +59,11 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
       {"steal", [](RankEvidence& e) { e.steal_frac = 0.101; }, 12, "the hypervisor took 10.1 %"},
       {"cpu_quota", [](RankEvidence& e) { e.throttled_ns = 18e6; }, 18, "stopped it for 18.0 ms per step"},
       {"clock", [](RankEvidence& e) { e.core_mhz = 1700; }, 18, "was 1700 MHz, on the other ranks 2000 MHz"},
+      {"device_clock",
+       [](RankEvidence& e) {
+         e.device_mhz = 1485, e.device_slowdown = "thermal slowdown in 80.0 % of the samples";
+       },
+       30, "was 1485 MHz, on the other ranks 1980 MHz; thermal slowdown in 80.0 % of the samples"},
       {"page_faults", [](RankEvidence& e) { e.minor_faults = 9000, e.system_ns = 14e6; }, 12,
        "9000 page faults per step"}};
   for (const auto& one : all) {
