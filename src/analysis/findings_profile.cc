@@ -83,11 +83,14 @@ Findings find_outside_onednn(const result::RunResult& run) {
     const double outside = calls_per_step(profile, kSlowForward);
     const double all = outside + calls_per_step(profile, kOneDnnForward);
     result::Finding finding;
-    finding.text = fmt::format(
-        "{}: {} of {} convolutions run outside oneDNN, in PyTorch's own loops: {} of a "
-        "profiled step.",
-        one.label, format_count(outside), format_count(all), format_percent(*share));
-    finding.evidence = fmt::format("calls of {} and {} per step; {} per rank", kSlowForward, kOneDnnForward,
+    // Only the operators with most time are known.
+    const bool counted = outside > 0 && all > outside;
+    const auto which =
+        counted ? fmt::format("{} of {} convolutions run", format_count(outside), format_count(all))
+                : "convolutions run";
+    finding.text = fmt::format("{}: {} outside oneDNN, in PyTorch's own loops: {} of a profiled step.",
+                               one.label, which, format_percent(*share));
+    finding.evidence = fmt::format("share of {} and {}; {} per rank", kSlowForward, kSlowBackward,
                                    plural(one.benchmark.threads, "thread"));
     finding.advice =
         one.benchmark.threads == 1

@@ -110,7 +110,8 @@ std::string cause_text(const Training& t, const result::RankFigures& rank) {
   const auto* late = late_of(t);
   if (late == nullptr || !rank.evidence.cpu_ns) return {};
   if (late->causes.empty())
-    return "; cause unknown: nothing that was sampled beside the steps explains a third of it";
+    return "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it in every "
+           "repetition";
   std::string text = "; cause: ";
   for (const auto& cause : late->causes) {
     if (&cause != &late->causes.front()) text += "; also: ";

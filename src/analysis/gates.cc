@@ -231,12 +231,18 @@ std::vector<BandwidthGate> bandwidths_of(const result::CollectiveResult& c, cons
   return gates;
 }
 
+// A size is rounded to whole elements, of which every rank has as many; none is larger than 8 bytes.
+std::int64_t rounding_of(const result::CollectiveResult& c) {
+  return 8 * std::max<std::int64_t>(1, std::ssize(c.ranks));
+}
+
 GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
   const auto& least = gate.least;
   GateResult decided{gate.expression, one.case_id, "min_busbw", "cannot_say", ""};
   const auto& sizes = one.collective.front().sizes;
-  const auto size =
-      std::find_if(sizes.begin(), sizes.end(), [&](const auto& s) { return s.bytes == least.bytes; });
+  const auto size = std::find_if(sizes.begin(), sizes.end(), [&](const auto& s) {
+    return std::abs(s.bytes - least.bytes) < rounding_of(one.collective.front());
+  });
   if (size == sizes.end()) {
     decided.detail = fmt::format("{}: {} bytes are not among its sizes", one.label, least.bytes);
     return decided;

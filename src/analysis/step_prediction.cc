@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <set>
 
 #include "base/units.h"
 #include "result/training_scaling.h"
@@ -160,21 +161,32 @@ std::vector<ScalePoint> point_of(const result::CaseResult& one) {
   return {point};
 }
 
+bool is_on_hosts(const result::CaseResult& one) {
+  if (one.training.empty()) return false;
+  const auto& ranks = one.training.front().ranks;
+  return std::ranges::any_of(ranks, [&](const auto& rank) { return rank.host != ranks.front().host; });
+}
+
 PredictionStudy predict_beyond(const result::RunResult& run, const std::string& base_case_id) {
   std::vector<ScalePoint> points;
   std::string doubt;
+  std::set<bool> on_hosts;  // of the cases with several ranks
   const auto* base = find_case(run, base_case_id);
   for (const auto& one : run.cases) {
     const bool compared = !one.scaling.empty() && one.scaling.front().base_case_id == base_case_id;
     if (one.case_id != base_case_id && !compared) continue;
     if (compared && doubt.empty()) doubt = result::scaling_doubt(one, base);
     for (auto& point : point_of(one)) points.push_back(std::move(point));
+    if (one.benchmark.world_size > 1) on_hosts.insert(is_on_hosts(one));
   }
   PredictionStudy nothing;
   if (base != nullptr && base->benchmark.params.contains("training.scaling"))
     nothing.refused = "with strong scaling the work of a rank is another one with every number of ranks";
   else if (points.empty())
     nothing.refused = "no step was measured";
+  else if (on_hosts.size() > 1)
+    nothing.refused =
+        "some cases have their ranks on one host and others on several, which have another link between them";
   if (!nothing.refused.empty()) return nothing;
   const std::int64_t largest = std::ranges::max(points, {}, &ScalePoint::world).world;
   auto study = predict_steps(std::move(points), {2 * largest, 4 * largest, 8 * largest});

@@ -66,11 +66,15 @@ struct PredictionStudy {
 // and when nothing was heard of buckets.
 PredictionStudy predict_steps(std::vector<ScalePoint> points, const std::vector<std::int64_t>& worlds);
 
+// Whether the ranks of a case are on several hosts.
+bool is_on_hosts(const result::CaseResult& one);
+
 // The point of a measured training case; empty without costs of its steps.
 std::vector<ScalePoint> point_of(const result::CaseResult& one);
 
 // Predictions for twice, four and eight times the largest world among a case and those that are compared with
-// it. None is claimed where what one of them gains may not be.
+// it. None is claimed where what one of them gains may not be. Refused where some cases have their ranks on
+// one host and others on several: a link that was measured says nothing of another one.
 PredictionStudy predict_beyond(const result::RunResult& run, const std::string& base_case_id);
 
 }  // namespace paceline::analysis

@@ -177,7 +177,8 @@ const Key& key_of(const std::string& name) {
   throw Error(ErrorCode::kUsage, fmt::format("--what-if {}: unknown; use {}", name, fmt::join(forms, ", ")));
 }
 
-// The points of the case and of those that differ in ranks, batch and buckets: they have the same link.
+// The points of the case and of those that differ in ranks, batch and buckets, as far as they have the same
+// link: ranks of one host have another one than ranks of several.
 std::vector<ScalePoint> points_beside(const RunResult& run, const CaseResult& one) {
   const auto on_link = [](result::Benchmark b) {
     b.world_size = 0;
@@ -187,7 +188,8 @@ std::vector<ScalePoint> points_beside(const RunResult& run, const CaseResult& on
   const auto mine = on_link(one.benchmark);
   std::vector<ScalePoint> points;
   for (const auto& other : run.cases)
-    if (on_link(other.benchmark) == mine)
+    if (on_link(other.benchmark) == mine &&
+        (other.benchmark.world_size < 2 || is_on_hosts(other) == is_on_hosts(one)))
       for (auto& point : point_of(other)) points.push_back(std::move(point));
   return points;
 }
@@ -206,9 +208,10 @@ bool tells_link(const std::vector<ScalePoint>& points) {
 
 struct Model {
   State now;
-  double error_ns = 0;  // of the modelled communication
-  std::string no_link;  // why nothing is known about messages and bytes
-  std::string refused;  // why there is no answer at all
+  double measured_ns = 0;  // the step
+  double error_ns = 0;     // of the modelled communication
+  std::string no_link;     // why nothing is known about messages and bytes
+  std::string refused;     // why there is no answer at all
 };
 
 Model model_of(const RunResult& run, const CaseResult& one) {
@@ -230,6 +233,7 @@ Model model_of(const RunResult& run, const CaseResult& one) {
            .world = point.world,
            .batch = static_cast<double>(one.benchmark.batch_per_rank)};
   std::ranges::sort(m.now.buckets, std::ranges::greater{}, &ReadyBucket::before_last_ns);
+  m.measured_ns = point.step_ns();
   m.error_ns = std::abs(step_of(m.now) - point.step_ns());
   if (point.buckets.empty() || !tells_link(points))
     m.no_link =
@@ -256,12 +260,13 @@ Answer answer_of(const Question& question, const Model& model, const std::vector
     if (answer.refused.empty()) answer.refused = key.apply(question, change.value, then);
   }
   if (!answer.refused.empty()) return answer;
-  const double step_ns = step_of(model.now);
-  answer.step_ns = step_of(then);
-  answer.saving_ns = step_ns - answer.step_ns;
-  const double band = kErrorOfSaving * std::abs(answer.saving_ns) + kErrorOfStep * step_ns + error_ns;
+  // The model tells the difference; it is taken off the step that was measured.
+  answer.saving_ns = step_of(model.now) - step_of(then);
+  answer.step_ns = std::max(1.0, model.measured_ns - answer.saving_ns);
+  const double band =
+      kErrorOfSaving * std::abs(answer.saving_ns) + kErrorOfStep * model.measured_ns + error_ns;
   answer.low_ns = answer.saving_ns - band, answer.high_ns = answer.saving_ns + band;
-  answer.speed_up = step_ns / answer.step_ns * (then.batch / model.now.batch);
+  answer.speed_up = model.measured_ns / answer.step_ns * (then.batch / model.now.batch);
   return answer;
 }
 
@@ -317,7 +322,7 @@ std::vector<Answer> recommendations(const RunResult& run, const CaseResult& one)
   std::vector<Answer> best;
   for (const auto& remedy : kRemedies) {
     auto answer = answer_of(question, model, {{std::string(remedy.key), std::string(remedy.value)}});
-    if (!answer.refused.empty() || answer.low_ns < kLeastSaving * step_of(model.now)) continue;
+    if (!answer.refused.empty() || answer.low_ns < kLeastSaving * model.measured_ns) continue;
     answer.advice = remedy.advice;
     const auto same = std::ranges::find_if(
         best, [&](const Answer& other) { return other.change.starts_with(std::string(remedy.key) + "="); });

@@ -26,7 +26,7 @@ std::int64_t now_ns() {
 std::string interval_text(const pass::ProgressRecord& r) {
   if (!r.p50_ns) return {};
   const auto value = format_duration_ns(*r.p50_ns);
-  if (!r.ci_low_ns || !r.ci_high_ns) return "p50 " + value;
+  if (!r.ci_low_ns || !r.ci_high_ns || !r.detail.empty()) return "p50 " + value;
   return fmt::format("p50 {} ({}–{})", value, format_ms(*r.ci_low_ns), format_ms(*r.ci_high_ns));
 }
 
@@ -106,9 +106,10 @@ void ProgressView::progress(const pass::ProgressRecord& r) {
   const std::scoped_lock lock(mutex_);
   const std::string left =
       pass_.seconds_left > 0 ? fmt::format("   {} left", format_time_left(pass_.seconds_left)) : "";
-  std::string detail = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
-  if (!r.detail.empty()) detail += "  " + r.detail;
-  draw(fmt::format("{}   {}  {}{}", headline(), r.phase, detail, left));
+  const std::string figures = r.n > 0 ? fmt::format("n={} {}", r.n, interval_text(r)) : "";
+  const std::string line = fmt::format("{}   {}  {}{}", headline(), r.phase, figures, left);
+  if (r.detail.empty()) return draw(line);
+  draw(line + "   " + r.detail, console_.width);
 }
 
 void ProgressView::pass_ends(const run::PassInfo& pass, const std::string& problem) {
@@ -129,7 +130,7 @@ void ProgressView::case_ends(const result::CaseResult& result) {
       fmt::format("{} {}: {}", on_one_line(result.label), skipped ? "skipped" : "failed", result.reason));
 }
 
-void ProgressView::draw(const std::string& line) {
+void ProgressView::draw(const std::string& line, std::size_t widest) {
   under_way_ = line;
   if (!console_.terminal || console_.quiet) return;
   const std::int64_t now = now_ns();
@@ -138,7 +139,7 @@ void ProgressView::draw(const std::string& line) {
   line_open_ = true;
   const std::string shown = on_one_line(line);
   const std::string text = report::truncate(console_.ascii ? report::to_ascii(shown) : shown,
-                                            std::min<std::size_t>(console_.width, 100) - 1);
+                                            std::min<std::size_t>(console_.width, widest) - 1);
   print(console_.text(), "\r\x1b[K" + text);
 }
 

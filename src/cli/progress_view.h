@@ -30,7 +30,7 @@ class ProgressView : public run::RunObserver {
   void case_ends(const result::CaseResult& result) override;
 
  private:
-  void draw(const std::string& line);
+  void draw(const std::string& line, std::size_t widest = 100);
   void clear();
   void plain(const std::string& line);
   void say_now_and_then(const std::stop_token& stop);

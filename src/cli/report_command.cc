@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <future>
 
@@ -84,6 +85,24 @@ std::vector<const report::Format*> formats_of(const config::Settings& options) {
   return formats;
 }
 
+// --what-if asks about training on several ranks, and needs a form with room for sentences.
+void require_answers(const std::vector<report::ReportRun>& runs,
+                     const std::vector<const report::Format*>& formats) {
+  const auto trained = [](const auto& one) {
+    return !one.training.empty() && one.training.front().ddp && one.benchmark.world_size > 1;
+  };
+  if (std::ranges::none_of(runs,
+                           [&](const auto& run) { return std::ranges::any_of(run.result.cases, trained); }))
+    throw Error(ErrorCode::kUsage,
+                "--what-if: no case of this result trained on several ranks with DDP; measure one, e.g. with "
+                "paceline train --ranks 1,2,4");
+  constexpr std::array<std::string_view, 4> kForms{"text", "markdown", "html", "pdf"};
+  if (std::ranges::none_of(formats,
+                           [&](const auto* f) { return std::ranges::find(kForms, f->name) != kForms.end(); }))
+    throw Error(ErrorCode::kUsage, fmt::format("--what-if: {} has no place for answers; use --format {}",
+                                               formats.front()->name, fmt::join(kForms, ", ")));
+}
+
 }  // namespace
 
 ExitCode report_command(const Context& context) {
@@ -104,6 +123,7 @@ ExitCode report_command(const Context& context) {
     source.run.changes = changes;
     runs.push_back(std::move(source.run));
   }
+  if (!changes.empty()) require_answers(runs, formats);
   report::RenderOptions render;
   render.terminal = {console.width, console.ascii, console.colour};
   const fs::path output = options.has("output") ? options.text("output") : "";

@@ -212,6 +212,7 @@ class FlagParser {
 
   void report_unknown(const std::string& flag, bool has_value, const std::string& typed_value) {
     const std::string value = has_value ? typed_value : value_of_unknown(has_value);
+    if (agrees_with_older_flag(flag, value, flags_.command)) return;
     const auto older = older_flag_message(flag, value, flags_.command);
     if (!older.empty()) return report(flag, older);
     const auto home = command_with(flag);

@@ -193,24 +193,32 @@ constexpr std::array kFlags{
     OlderFlag{kNcclTests, "-n", "--iterations N", kComm, kTaken},
     OlderFlag{kNcclTests, "-w", "--warmup-iterations N", kComm, kTaken},
     OlderFlag{kNcclTests, "-c", "--check N", kComm, kTaken},
-    OlderFlag{kNcclTests, "-o", "`--reduction sum`; a list in place of all", kComm, kTaken},
-    OlderFlag{kNcclTests, "-d", "`--dtype float`; a list in place of all", kComm, kTaken},
+    OlderFlag{kNcclTests, "-o", "`--reduction sum`; lists, and all of them", kComm, kTaken},
+    OlderFlag{kNcclTests, "-d", "`--dtype float`; lists, and all of them", kComm, kTaken},
     OlderFlag{kNcclTests, "-r", "--root RANK", kComm, kTaken},
     OlderFlag{kNcclTests, "-g", "`--ranks N`; each is a process", kComm, kTaken},
     OlderFlag{kNcclTests, "-J", "--nccl-json FILE", kComm, kTaken},
-    OlderFlag{kNcclTests, "-t", "`--ranks N`; a rank is a process here, never a thread", kComm},
+    OlderFlag{kNcclTests, "-t", "`--ranks N`; a rank is a process here, never a thread", kComm,
+              Standing::kHint, "1"},
     OlderFlag{kNcclTests, "-I", "nothing; operations are timed one by one as well, and every one is kept",
-              kComm},
-    OlderFlag{kNcclTests, "-K", "nothing; the first operations are those of the warm-up, `-w N`", kComm},
-    OlderFlag{kNcclTests, "-a", "nothing; the time of every rank is in collective_times.csv", kComm},
-    OlderFlag{kNcclTests, "-m", "nothing; each operation is a call of its own", kComm},
+              kComm, Standing::kHint, "0,1"},
+    OlderFlag{kNcclTests, "-K", "nothing; the first operations are those of the warm-up, `-w N`", kComm,
+              Standing::kHint, "0"},
+    OlderFlag{kNcclTests, "-a", "nothing; the time of every rank is in collective_times.csv", kComm,
+              Standing::kHint, "1"},
+    OlderFlag{kNcclTests, "-m", "nothing; each operation is a call of its own", kComm, Standing::kHint, "1"},
     OlderFlag{kNcclTests, "-z",
-              "nothing; `stream` and `batch` are back to back, the others wait for each operation", kComm},
-    OlderFlag{kNcclTests, "-G", "nothing; operations are not captured in CUDA graphs yet", kComm},
-    OlderFlag{kNcclTests, "-R", "nothing; buffers are not registered with NCCL yet", kComm},
-    OlderFlag{kNcclTests, "-N", "`--repetitions N`, each with fresh processes", kComm},
-    OlderFlag{kNcclTests, "-T", "--group-timeout-s S", kComm},
-    OlderFlag{kNcclTests, "-p", "nothing; ranks always begin together", kComm},
+              "nothing; `stream` and `batch` are back to back, the others wait for each operation", kComm,
+              Standing::kHint, "0"},
+    OlderFlag{kNcclTests, "-G", "nothing; operations are not captured in CUDA graphs yet", kComm,
+              Standing::kHint, "0"},
+    OlderFlag{kNcclTests, "-R", "nothing; buffers are not registered with NCCL yet", kComm, Standing::kHint,
+              "0"},
+    OlderFlag{kNcclTests, "-N", "`--repetitions N`, each with fresh processes", kComm, Standing::kHint, "1"},
+    OlderFlag{kNcclTests, "-T", "--group-timeout-s S", kComm, kTaken},
+    OlderFlag{kNcclTests, "-M", "nothing; the memory of a rank is in the result", kComm, Standing::kHint,
+              "0"},
+    OlderFlag{kNcclTests, "-p", "nothing; ranks always begin together", kComm, Standing::kHint, "0"},
 
     OlderFlag{kBench, "--gate", "--expect 'p50_ms < 60'", kInfer | kTrain | kRun},
     OlderFlag{kBench, "-g", "--ranks N", kTrain, kTaken},
@@ -340,6 +348,13 @@ std::string older_flag_message(std::string_view flag, std::string_view value, un
   return text;
 }
 
+bool agrees_with_older_flag(std::string_view flag, std::string_view value, unsigned command) {
+  return std::ranges::any_of(rows_of(flag, command), [&](const OlderFlag* row) {
+    const auto values = split(row->agrees, ',');
+    return serves(*row, command) && !value.empty() && std::ranges::find(values, value) != values.end();
+  });
+}
+
 std::string_view older_value(std::string_view option, std::string_view value) {
   const auto row = std::find_if(kValues.begin(), kValues.end(), [&](const OlderValue& v) {
     return option.find(v.option) != std::string_view::npos && v.value == value;
@@ -378,8 +393,9 @@ std::string older_flags_markdown() {
       text += fmt::format("\n## {}\n\n| typed there | | write here |\n|---|---|---|\n", row.tool);
     tool = row.tool;
     constexpr std::array<std::string_view, 3> kStandings{"", "as typed", "differs"};
-    text += fmt::format("| `{}` | {} | {} |\n", row.flag, kStandings[static_cast<std::size_t>(row.standing)],
-                        in_table(marked(row, "", 0)));
+    const auto taken = row.agrees.empty() ? std::string(kStandings[static_cast<std::size_t>(row.standing)])
+                                          : fmt::format("{} as typed", row.agrees);
+    text += fmt::format("| `{}` | {} | {} |\n", row.flag, taken, in_table(marked(row, "", 0)));
   }
   text += "\n## Commands\n\n| typed there | write here |\n|---|---|\n";
   for (const auto& row : kOlderCommands)

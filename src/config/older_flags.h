@@ -19,8 +19,12 @@ struct OlderFlag {
   std::string_view here;
   unsigned command;  // whose options `here` is one of
   Standing standing = Standing::kHint;
+  std::string_view agrees{};  // values that ask for what is done here anyway, comma-separated: they are taken
 };
 std::span<const OlderFlag> older_flags();
+
+// Whether the flag of another tool asks for what is done here anyway.
+bool agrees_with_older_flag(std::string_view flag, std::string_view value, unsigned command);
 
 // A command of another tool.
 struct OlderCommand {

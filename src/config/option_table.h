@@ -151,6 +151,8 @@ struct Option {
 
   [[nodiscard]] bool is_axis() const { return form == OptionForm::kAxis || form == OptionForm::kAxisMap; }
   [[nodiscard]] bool is_map() const { return form == OptionForm::kMap || form == OptionForm::kAxisMap; }
+  // "all" stands for every choice.
+  [[nodiscard]] bool takes_all() const { return form == OptionForm::kAxis && type == OptionType::kChoice; }
   [[nodiscard]] bool in_plan() const { return (kinds & ~kCommandLine) != 0; }
 };
 

@@ -95,6 +95,7 @@ constexpr std::array kRankRows{
            .unit = "s",
            .range = {1, 86'400},
            .kinds = kRanked,
+           .comm_flags = "-T,--timeout",
            .idle = {Idle::kNoGroup},
            .help = "A rank that does not answer in a collective for so long has failed."}),
     aside({.name = "rdzv_timeout_s",

@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 std::string type_text(const Option& option) {
   std::string text = expected_text(option);
   if (option.form == OptionForm::kAxis) text += ", or a list (an axis)";
+  if (option.takes_all()) text += ", or all";
   if (option.form == OptionForm::kList) text += ", or a list";
   if (option.form == OptionForm::kMap) return "a map of axis names to values";
   if (option.form == OptionForm::kAxisMap) return "a map of names to values or lists (axes)";
@@ -131,6 +132,7 @@ Json option_schema(const Option& option) {
   Json schema = one;
   if (option.form == OptionForm::kAxis || option.form == OptionForm::kList)
     schema = or_list(one, !option.by_place);
+  if (option.takes_all()) schema["anyOf"].push_back({{"const", "all"}});
   if (option.is_map())
     schema = {{"type", "object"},
               {"additionalProperties", option.form == OptionForm::kAxisMap ? or_list(one, true) : one}};

@@ -26,7 +26,7 @@ bool is_variable_name(std::string_view name) {
 
 // "all", of an axis of choices, stands for every one of them, as in nccl-tests.
 RawSetting with_all_choices(const Option& option, RawSetting raw) {
-  if (!option.is_axis() || option.type != OptionType::kChoice || raw.values.size() != 1) return raw;
+  if (!option.takes_all() || raw.values.size() != 1) return raw;
   const RawValue all = raw.values.front();
   if (lower_case(all.text) != "all") return raw;
   raw.values.clear();

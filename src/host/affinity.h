@@ -8,7 +8,7 @@ namespace paceline::host {
 // Logical CPUs that the calling thread may run on, ascending; empty when the kernel does not tell.
 std::vector<int> current_affinity();
 
-// The same of another process's main thread.
+// Returns the CPUs that the main thread of another process may run on.
 std::vector<int> affinity_of_process(int process_id);
 
 // The CPUs that this process can keep busy at once: those of its affinity mask, one of each physical core

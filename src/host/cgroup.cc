@@ -127,7 +127,7 @@ std::optional<long long> int_field_in(const SystemFiles& files, const std::strin
   return text ? find_int_field(*text, key) : std::nullopt;
 }
 
-// Of one counter in cpu.stat, by the name and unit that it has in version 2 or 1: the sum over the groups.
+// Sums one counter of cpu.stat over the groups; `names` has its name and unit in versions 2 and 1.
 Count throttling_of(const SystemFiles& files, const Cgroups& groups,
                     const std::vector<std::pair<const char*, std::int64_t>>& names) {
   std::optional<std::int64_t> sum;

@@ -38,7 +38,7 @@ result::Count cgroup_memory_limit_bytes(const SystemFiles& files, const Cgroups&
 // How often a quota has stopped a group on the way up, since the groups were created.
 result::Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& groups);
 
-// For how long a quota has stopped the threads of a group on the way up, since the groups were created.
+// How long a quota has stopped a group on the way up, summed over CPUs, since the groups were created.
 result::Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups);
 
 // Kills by the out-of-memory killer in our own group since it was created.

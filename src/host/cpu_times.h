@@ -18,7 +18,7 @@ struct CpuTicks {
   int cpus = 0;
 };
 std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files);
-// Of these CPUs alone; empty where one of them is not counted.
+// Reads the ticks of these CPUs alone; returns nothing when one of them is not counted.
 std::optional<CpuTicks> read_cpu_ticks(const SystemFiles& files, const std::vector<int>& cpus);
 
 // One moment: wall clock, the machine's ticks, and CPU time of this process (all threads, also ended ones).

@@ -104,10 +104,10 @@ Number mean_of(const std::vector<Number>& mhz) {
   return sum / static_cast<double>(mhz.size());
 }
 
-Number device_mhz(const std::vector<GpuState>& samples) {
-  if (samples.empty()) return Number::missing("the rank computes on CPUs");
+Number device_mhz(const ClockSamples& clocks) {
+  if (!clocks.no_device.empty()) return Number::missing(clocks.no_device);
   std::vector<Number> mhz;
-  for (const auto& one : samples) mhz.push_back(one.sm_mhz);
+  for (const auto& one : clocks.device) mhz.push_back(one.sm_mhz);
   return mean_of(mhz);
 }
 
@@ -168,7 +168,7 @@ result::RankEvidence evidence_between(const RankCounters& before, const RankCoun
   evidence.steal_frac = steal_of_work(before.cpus, after.cpus);
   evidence.foreign_frac = foreign_cpu_frac(before.cpus, after.cpus);
   evidence.core_mhz = mean_of(clocks.core_mhz);
-  evidence.device_mhz = device_mhz(clocks.device);
+  evidence.device_mhz = device_mhz(clocks);
   evidence.device_slowdown = slowdown_of(clocks.device);
   evidence.foreign_process = largest_process(before, after);
   return evidence;

@@ -40,7 +40,8 @@ result::Number mean_mhz(const std::vector<int>& cpus, const SystemFiles& files =
 // Clocks sampled between two moments; fewer than three are no evidence.
 struct ClockSamples {
   std::vector<result::Number> core_mhz;
-  std::vector<GpuState> device;  // empty: the rank computes on CPUs
+  std::vector<GpuState> device;
+  std::string no_device{};  // why there are none of a GPU
 };
 
 // Evidence per step of `steps` steps between two moments.

@@ -96,11 +96,20 @@ Json place_json(const CollectiveFigures& f) {
 // nccl-tests has no intervals: they are keys of our own.
 Json per_iteration(const CollectiveFigures& f) {
   if (!f.n) return nullptr;
+  const auto& spread = f.sync_spread;
   return {{"iterations", *f.n},
           {"p50_us", or_null(f.sync_ns.value, kToUs)},
           {"p50_ci_low_us", or_null(f.sync_ns.ci_low, kToUs)},
           {"p50_ci_high_us", or_null(f.sync_ns.ci_high, kToUs)},
+          {"min_us", or_null(spread.min_ns, kToUs)},
+          {"max_us", or_null(spread.max_ns, kToUs)},
+          {"avg_us", or_null(spread.mean_ns, kToUs)},
+          {"stdev_us", or_null(spread.stddev_ns, kToUs)},
+          {"cv_pct", spread.stddev_ns && spread.mean_ns ? Json(100 * *spread.stddev_ns / *spread.mean_ns)
+                                                        : Json(nullptr)},
+          {"p95_us", or_null(spread.p95_ns, kToUs)},
           {"p99_us", or_null(f.sync_p99_ns, kToUs)},
+          {"skipped_iterations", 0},
           {"bus_bw_p50", or_null(f.sync_busbw_gb_per_s.value)}};
 }
 
@@ -127,8 +136,11 @@ Json config_json(const ReportCase& entry) {
   const auto& c = one.collective.front();
   Json devices = Json::array();
   for (const auto& r : c.ranks)
-    devices.push_back(
-        {{"rank", r.rank}, {"pid", r.process_id}, {"hostname", r.host}, {"device", device_of(one, r)}});
+    devices.push_back({{"rank", r.rank},
+                       {"group", 0},
+                       {"pid", r.process_id},
+                       {"hostname", r.host},
+                       {"device", device_of(one, r)}});
   Json config{{"nthreads", 1},
               {"ngpus", 1},
               {"minimum_bytes", setting(one, "min_bytes")},
@@ -140,6 +152,8 @@ Json config_json(const ReportCase& entry) {
               {"graph", 0},
               {"blocking_collectives", 0},
               {"per_iter_timing", true},
+              {"per_iter_skip", 0},
+              {"parallel_init", 0},
               {"devices", devices}};
   const bool by_bytes = one.config_effective.contains("step_bytes");
   config[by_bytes ? "step_bytes" : "step_factor"] = setting(one, by_bytes ? "step_bytes" : "step_factor");

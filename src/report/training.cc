@@ -238,16 +238,17 @@ Table rank_table(const Training& t) {
 // What disturbed each rank; without rows for results of versions that did not sample it.
 Table evidence_table(const Training& t) {
   Table table{.heads = {"rank", "waited for a CPU ms", "CPU time ms", "in the kernel ms", "page faults",
-                        "stopped by quota ms", "stolen", "others on its CPUs", "largest of them",
-                        "clock MHz"}};
+                        "stopped by quota ms", "stolen", "others on its CPUs", "clock MHz", "GPU clock MHz",
+                        "largest other process", "GPU slowed by"},
+              .numbers_to = 10};
   const auto ms = [](const Number& ns) { return or_none(ns, format_ms); };
   for (const auto& r : t.ranks) {
     const auto& e = r.evidence;
     if (!e.cpu_ns) continue;
     table.add(std::to_string(r.rank), ms(e.runq_wait_ns), ms(e.cpu_ns), ms(e.system_ns),
               or_none(e.minor_faults, format_count), ms(e.throttled_ns), percent_or_none(e.steal_frac),
-              percent_or_none(e.foreign_frac), e.foreign_process.empty() ? kNone : e.foreign_process,
-              significant_or_none(e.core_mhz), significant_or_none(e.device_mhz),
+              percent_or_none(e.foreign_frac), significant_or_none(e.core_mhz),
+              significant_or_none(e.device_mhz), e.foreign_process.empty() ? kNone : e.foreign_process,
               e.device_slowdown.empty() ? kNone : e.device_slowdown);
   }
   return table;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "report/subjects.h"
 
@@ -46,6 +47,12 @@ Section answers_section(const std::vector<ReportCase>& cases) {
   if (section.table.rows.empty()) return {};
   section.title = "What if";
   section.paragraphs = {kAnswersReading};
+  std::vector<std::string> unclaimed;
+  for (const ReportCase& entry : cases)
+    if (entry.one->grade == result::Grade::kC) unclaimed.push_back(name_of(entry));
+  if (!unclaimed.empty())
+    section.paragraphs.push_back(
+        fmt::format("Of grade C, so that nothing of it is claimed: {}.", join(unclaimed, ", ")));
   return section;
 }
 

@@ -102,8 +102,9 @@ PACELINE_FIELDS(SubsetFigures, members, ns, gb_per_s, times);
 PACELINE_FIELDS(SlowPart, what, ranks, hosts, factor, across_only);
 PACELINE_FIELDS(RoundFigures, of, bytes, rounds, attempts, wrong, slow_factor, subsets, slow, cleared,
                 no_verdict);
+PACELINE_FIELDS(OperationSpread, min_ns, max_ns, mean_ns, stddev_ns, p95_ns);
 PACELINE_FIELDS(CollectiveFigures, batch_ns, batch_algbw_gb_per_s, batch_busbw_gb_per_s, sync_ns,
-                sync_busbw_gb_per_s, sync_p99_ns, stream_ns, n, wrong, converged);
+                sync_busbw_gb_per_s, sync_p99_ns, sync_spread, stream_ns, n, wrong, converged);
 PACELINE_FIELDS(CollectiveSizeFigures, bytes, count, out_of_place, in_place, expected_busbw_gb_per_s,
                 expected_share);
 PACELINE_FIELDS(LinkFigures, from_bytes, to_bytes, alpha_ns, gb_per_s);

@@ -12,6 +12,12 @@
 
 namespace paceline::result {
 
+// Of all operations one by one.
+struct OperationSpread {
+  Number min_ns, max_ns, mean_ns, stddev_ns;
+  Number p95_ns;  // where the sample carries it
+};
+
 // One size, in place or not.
 struct CollectiveFigures {
   // As nccl-tests computes them: operations back to back, timed at once, mean over ranks.
@@ -19,6 +25,7 @@ struct CollectiveFigures {
   // Operations one by one, after a barrier each; the time of one is that of its slowest rank.
   Estimate sync_ns, sync_busbw_gb_per_s;
   Number sync_p99_ns;
+  OperationSpread sync_spread;
   Number stream_ns;  // the same over those back to back
   Count n;           // operations one by one
   Count wrong;       // elements that were not as they must be

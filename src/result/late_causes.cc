@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,12 +16,13 @@
 namespace paceline::result {
 namespace {
 
-constexpr double kExplains = 0.3;      // of the lateness
-constexpr double kForeign = 0.05;      // of the time of its CPUs, beyond the others
-constexpr double kSlowerClock = 0.03;  // relative to the others
-constexpr double kMoreFaults = 2;      // times those of the others
-constexpr double kManyFaults = 100;    // per step
-constexpr double kDiskReads = 1;       // per step
+constexpr double kExplains = 0.3;        // of the lateness
+constexpr double kForeign = 0.05;        // of the time of its CPUs, beyond the others
+constexpr double kSlowerClock = 0.03;    // relative to the others
+constexpr double kMoreFaults = 2;        // times those of the others
+constexpr double kManyFaults = 100;      // per step
+constexpr double kDiskReads = 1;         // per step
+constexpr double kSlowestReadNs = 10e6;  // a page from a disk takes no longer
 
 // One figure of the late rank beside the median of the others.
 struct Beside {
@@ -34,6 +36,10 @@ struct Suspect {
   const std::vector<RankFigures>& ranks;
 
   [[nodiscard]] const RankEvidence& own() const { return ranks[late.rank].evidence; }
+  // Times that are summed over threads keep the step waiting for a part of them.
+  [[nodiscard]] double threads() const {
+    return static_cast<double>(std::max<std::int64_t>(1, ranks[late.rank].threads));
+  }
   // None where the late rank or all others lack the figure.
   [[nodiscard]] std::optional<Beside> beside(Number RankEvidence::*figure) const {
     std::vector<double> others;
@@ -47,14 +53,14 @@ struct Suspect {
 using MaybeCause = std::optional<LateCause>;
 
 std::string of_others(const std::string& figure) {
-  return fmt::format(", on the other ranks {}", figure);
+  return fmt::format(" ({} on the other ranks)", figure);
 }
 
 std::string cpu_words(const RankFigures& rank) {
   return rank.cpus.empty() ? "its CPUs" : fmt::format("its CPUs ({})", rank.cpus);
 }
 
-// Who took the CPU is another process where more of its CPUs than of the others' was used so.
+// The cause is another process when such processes used more of its CPUs than of the CPUs of the others.
 MaybeCause waited_for_cpu(const Suspect& c) {
   const auto waited = c.beside(&RankEvidence::runq_wait_ns);
   if (!waited) return std::nullopt;
@@ -66,9 +72,10 @@ MaybeCause waited_for_cpu(const Suspect& c) {
   if (!foreign || foreign->beyond() < kForeign) return cause;
   cause.name = "foreign_process";
   const auto& process = c.own().foreign_process;
-  cause.evidence += fmt::format("; other processes used {} of {}{}{}", format_percent(foreign->own),
-                                cpu_words(c.ranks[c.late.rank]), of_others(format_percent(foreign->others)),
-                                process.empty() ? "" : "; most of it " + process);
+  cause.evidence +=
+      fmt::format("; other processes used {} of {}{}{}", format_percent(foreign->own),
+                  cpu_words(c.ranks[c.late.rank]), of_others(format_percent(foreign->others)),
+                  process.empty() ? std::string() : fmt::format("; {} used most of it", process));
   return cause;
 }
 
@@ -85,8 +92,8 @@ MaybeCause stopped_by_quota(const Suspect& c) {
   const auto stopped = c.beside(&RankEvidence::throttled_ns);
   if (!stopped) return std::nullopt;
   return LateCause{
-      "cpu_quota", stopped->beyond(),
-      fmt::format("the CPU quota of its control group stopped it for {} per step{}",
+      "cpu_quota", stopped->beyond() / c.threads(),
+      fmt::format("the CPU quota of its control group stopped its threads for {} per step{}",
                   format_duration_ns(stopped->own), of_others(format_duration_ns(stopped->others)))};
 }
 
@@ -113,7 +120,7 @@ MaybeCause page_faults(const Suspect& c) {
   if (!kernel || !faults || faults->own < kManyFaults || faults->own < kMoreFaults * faults->others)
     return std::nullopt;
   return LateCause{
-      "page_faults", kernel->beyond(),
+      "page_faults", kernel->beyond() / c.threads(),
       fmt::format("it had {:.0f} page faults per step{}, and the kernel worked {} for it{}", faults->own,
                   of_others(fmt::format("{:.0f}", faults->others)), format_duration_ns(kernel->own),
                   of_others(format_duration_ns(kernel->others)))};
@@ -123,6 +130,7 @@ MaybeCause page_faults(const Suspect& c) {
 MaybeCause disk_reads(const Suspect& c) {
   const auto reads = c.beside(&RankEvidence::major_faults);
   if (!reads || reads->beyond() < kDiskReads) return std::nullopt;
+  if (reads->beyond() * kSlowestReadNs < kExplains * c.late.late_ns) return std::nullopt;
   return LateCause{"disk_reads", Number::missing("the time of a page from the disk is not counted"),
                    fmt::format("{:.1f} pages of its memory per step came from the disk{}", reads->own,
                                of_others(fmt::format("{:.1f}", reads->others)))};

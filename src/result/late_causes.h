@@ -7,8 +7,8 @@
 
 namespace paceline::result {
 
-// How much longer than the median of the other ranks one rank took per step, and in data wait alone; means
-// over the steps during which evidence was sampled, in ns.
+// How much longer than the median of the other ranks one rank took per step, and in data wait alone: means
+// over the steps, in ns. Evidence should be of the same steps.
 struct Lateness {
   std::size_t rank = 0;  // index into the ranks
   double own_ns = 0;     // its own time
@@ -16,8 +16,9 @@ struct Lateness {
   double data_wait_ns = 0, others_data_wait_ns = 0;
 };
 
-// The causes that explain at least 30 % of the lateness each, the largest first; they overlap. Empty:
-// unknown, nothing that was sampled tells the rank from the others.
+// The causes that explain at least 30 % of the lateness each, the largest first; they overlap. The time of
+// reads from a disk is not known: they come last, where they could explain as much. Empty: the cause is
+// unknown.
 std::vector<LateCause> causes_of(const Lateness& late, const std::vector<RankFigures>& ranks);
 
 }  // namespace paceline::result

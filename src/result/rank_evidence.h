@@ -6,18 +6,20 @@
 
 namespace paceline::result {
 
-// What one rank was disturbed by while it made its timed steps, sampled before and after them.
+// What disturbed one rank during its timed steps: counters are read before and after them, clocks are sampled
+// twice a second between steps.
 struct RankEvidence {
   Number runq_wait_ns;  // per step: of the thread that waited longest for a CPU
   Number cpu_ns;        // per step: CPU time of all threads
-  Number system_ns;     // per step: of it in the kernel
+  Number system_ns;     // per step: the part of it in the kernel
   Number minor_faults;  // per step: pages that the kernel had to map
   Number major_faults;  // per step: pages that were read from a disk
-  Number throttled_ns;  // per step: the quota of the control group kept it from running
+  Number
+      throttled_ns;  // per step, summed over CPUs: the quota of the control group kept threads from running
   // The next three are of the CPUs that the rank may use.
   Number steal_frac;    // stolen / (busy + stolen): what the hypervisor kept of the time there was work
   Number foreign_frac;  // of their time: used by processes that are no ranks of this host
-  Number core_mhz;      // mean of their clocks before and after
+  Number core_mhz;      // mean of their clocks; missing below three samples
   Number device_mhz;    // mean clock of its GPU
   std::string device_slowdown;  // what kept that clock down: "thermal slowdown in 80.0 % of the samples"
   std::string foreign_process;  // the one that used most of it: "stress (pid 4711)"; empty: none was seen

@@ -13,6 +13,7 @@
 #include "stats/link_fit.h"
 #include "stats/process_level.h"
 #include "stats/quantile.h"
+#include "stats/spread.h"
 
 namespace paceline::result {
 namespace {
@@ -54,23 +55,35 @@ Same same_in(const TimesOfRepetitions& times, std::int64_t bytes, bool in_place)
   return same;
 }
 
+std::vector<double> together(const std::vector<std::vector<double>>& processes) {
+  std::vector<double> all;
+  for (const auto& one : processes) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
 Estimate median_with_interval(const std::vector<std::vector<double>>& processes, double confidence) {
   if (processes.size() >= kProcessesForInterval) {
     const auto e = stats::over_processes(stats::process_medians(processes), confidence);
     if (!e.ci) return {e.value, Number::missing(e.reason), Number::missing(e.reason), confidence, ""};
     return {e.value, e.ci->low, e.ci->high, confidence, "binomial_processes"};
   }
-  std::vector<double> all;
-  for (const auto& one : processes) all.insert(all.end(), one.begin(), one.end());
+  const auto all = together(processes);
   const auto q = stats::estimate_quantile(all, stats::kPpmP50, confidence);
   return {Number(stats::median(all)), {q.ci_low, q.reason}, {q.ci_high, q.reason}, confidence, q.ci_method};
 }
 
-Number p99_of(const std::vector<std::vector<double>>& processes, double confidence) {
-  std::vector<double> all;
-  for (const auto& one : processes) all.insert(all.end(), one.begin(), one.end());
-  const auto q = stats::estimate_quantile(all, stats::kPpmP99, confidence);
+Number claimed(const std::vector<double>& all, std::uint32_t ppm, double confidence) {
+  const auto q = stats::estimate_quantile(all, ppm, confidence);
   return {q.value, q.reason};
+}
+
+OperationSpread spread_of(const std::vector<double>& all, double confidence) {
+  const auto [min, max] = std::ranges::minmax(all);
+  return {min,
+          max,
+          stats::mean(all),
+          {stats::stddev(all), "one operation"},
+          claimed(all, stats::kPpmP95, confidence)};
 }
 
 // bytes / ns is GB/s.
@@ -130,7 +143,9 @@ class Summary {
     figures.wrong = same.front()->checked ? Count(wrong) : Count::missing("not checked");
     figures.batch_ns = batch_mean(same);
     figures.sync_ns = median_with_interval(sync, confidence_);
-    figures.sync_p99_ns = p99_of(sync, confidence_);
+    const auto all = together(sync);
+    figures.sync_p99_ns = claimed(all, stats::kPpmP99, confidence_);
+    figures.sync_spread = spread_of(all, confidence_);
     figures.stream_ns =
         stream.empty()
             ? Number::missing("operations that follow each other on a device are not timed one by one")
@@ -153,6 +168,7 @@ class Summary {
   void leave_out(CollectiveFigures& f) {
     const auto none = Number::missing("not measured in this place");
     f.batch_ns = f.batch_algbw_gb_per_s = f.batch_busbw_gb_per_s = f.sync_p99_ns = f.stream_ns = none;
+    f.sync_spread = {none, none, none, none, none};
     f.sync_ns = f.sync_busbw_gb_per_s = {none, none, none, confidence_, ""};
     f.n = f.wrong = Count::missing(none.reason());
   }

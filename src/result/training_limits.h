@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// From when on figures of a training are worth a word: in findings, and in warnings while it runs.
+// These limits decide when a finding, or a warning while a training runs, mentions a figure.
 namespace paceline::result {
 
 inline constexpr double kLateRank = 1.05;     // straggler index

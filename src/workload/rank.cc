@@ -12,17 +12,13 @@
 #include "host/process_clock.h"
 
 namespace paceline::workload {
-namespace {
 
-// "cuda:1", "cuda", "cpu"
 Device device_of(const std::string& name) {
   if (!name.starts_with("cuda")) return {};
   const auto colon = name.find(':');
   const auto index = colon == std::string::npos ? 0 : parse_int(name.substr(colon + 1)).value_or(0);
   return {DeviceKind::kCuda, static_cast<int>(index)};
 }
-
-}  // namespace
 
 void Rank::run(const Membership& membership, const std::function<void()>& work) {
   start();

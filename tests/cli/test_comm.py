@@ -28,7 +28,7 @@ class CommTest(CliTest):
 
 class Sweeps(CommTest):
     def test_habits_of_nccl_tests_work(self):
-        result = self.comm("-g", "2", "-b", "8", "-e", "8K", "-f", "8", "-w", "2", "-c", "1", "-o", "sum", "-d", "float", "-J", self.folder / "nccl.json")
+        result = self.comm("-g", "2", "-b", "8", "-e", "8K", "-f", "8", "-w", "2", "-c", "1", "-o", "sum", "-d", "float", "-I", "1", "-z", "0", "-a", "1", "-T", "60", "-J", self.folder / "nccl.json")
         self.assert_code(result, 0)
         rows = self.nccl_rows(result.out)
         self.assertEqual([int(row[0]) for row in rows], [8, 64, 512, 4096])
@@ -48,6 +48,10 @@ class Sweeps(CommTest):
         self.assertEqual(set(first["out_of_place"]), {"time", "alg_bw", "bus_bw", "nwrong"})
         self.assertAlmostEqual(first["out_of_place"]["time"], float(rows[0][5]), delta=0.006)
         for size in document["results"]:
+            spread = size["out_of_place_per_iter"]
+            self.assertLessEqual(spread["min_us"], spread["p50_us"])
+            self.assertLessEqual(spread["p50_us"], spread["max_us"])
+            self.assertAlmostEqual(spread["cv_pct"], 100 * spread["stdev_us"] / spread["avg_us"])
             for place in (size["out_of_place"], size["in_place"]):
                 self.assertAlmostEqual(place["alg_bw"] / (size["size"] / place["time"] * 1e-3), 1, places=6, msg="GB/s are bytes over ns")
                 self.assertAlmostEqual(place["bus_bw"] / place["alg_bw"], 1, places=6, msg="two ranks: 2 (n - 1) / n = 1")
@@ -253,6 +257,9 @@ class Gates(CommTest):
         self.assertIn("expect min_busbw 128:1e-07: met", met.out)
         missed = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "128:1000")
         self.assert_code(missed, 1)
+        rounded = self.comm("-g", "3", "-n", "400", "--collective", "all_gather", "-b", "1K", "-e", "1K", "--min-busbw", "1K:0.0000001")
+        self.assert_code(rounded, 0)
+        self.assertIn("at 1020 bytes", rounded.out)
         absent = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "1M:1")
         self.assert_code(absent, 3)
         self.assertIn("1048576 bytes are not among its sizes", absent.out)

@@ -3,6 +3,7 @@
 
 import csv
 import json
+import os
 import unittest
 
 import paceline_cli as cli
@@ -10,7 +11,7 @@ import paceline_cli as cli
 PLAN = """experiment_name: scaling
 models: [tiny_cnn]
 batch_sizes: [4]
-gpu_counts: [1, 2]
+gpu_counts: [1, 2, 4]
 threads: 1
 idle_wait_s: 0
 allow_noisy: true
@@ -18,7 +19,7 @@ ddp: {enabled: [auto, true]}
 benchmark: {warmup_steps: 2, measure_steps: 8}
 data: {source: synthetic, synthetic_samples: 80}
 """
-ONE, WRAPPED, TWO = (f"tiny_cnn-train-fp32-b4-{name}" for name in ("r1", "r1-ddp_true", "r2"))
+ONE, WRAPPED, TWO, FOUR = (f"tiny_cnn-train-fp32-b4-{name}" for name in ("r1", "r1-ddp_true", "r2", "r4"))
 
 
 def lines_of(path):
@@ -26,6 +27,7 @@ def lines_of(path):
 
 
 SPIN = ["--plugin", cli.SPIN]
+CPUS = len(os.sched_getaffinity(0))
 
 
 class Scaling(cli.CliTest):
@@ -40,7 +42,7 @@ class Scaling(cli.CliTest):
         """One run, looked at from every side: it takes a while."""
         run = self.scaling_run("--expect", "exposed_share@2 < 2")
         cases = {case["case_id"]: case for case in self.summary(run)["cases"]}
-        self.assertEqual(sorted(cases), sorted([ONE, WRAPPED, TWO]))
+        self.assertEqual(sorted(cases), sorted([ONE, WRAPPED, TWO, FOUR]))
         self.check_figures(cases)
         self.check_files(run)
         self.check_reports(run)
@@ -57,6 +59,12 @@ class Scaling(cli.CliTest):
         self.assertTrue(any("do not speak for GPUs" in note for note in training[TWO]["notes"]))
         self.assertEqual(cases[TWO]["scaling"][0]["base_case_id"], ONE)
         self.assertEqual((cases[ONE]["scaling"], cases[WRAPPED]["scaling"]), ([], []))
+        for ranks in (TWO, FOUR):
+            costs, base = (training[case]["costs"]["step_ns"]["value"] for case in (ranks, ONE))
+            budget = sum(part["cost_ns"]["value"] for part in cases[ranks]["scaling"][0]["budget"])
+            self.assertAlmostEqual(budget / (costs - base), 1, delta=0.02, msg="the loss budget adds up to the gap")
+        if CPUS < 4:
+            self.assertTrue(any("take turns" in note for note in training[FOUR]["notes"]), training[FOUR]["notes"])
         self.assertEqual(cases[WRAPPED]["speedup"]["baseline_case_id"], ONE)
         self.assertEqual(cases[TWO]["stats"]["n"], 8)
 

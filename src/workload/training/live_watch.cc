@@ -2,15 +2,15 @@
 #include "workload/training/live_watch.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
 #include <utility>
 
+#include "base/text.h"
 #include "result/summarize_training.h"
+#include "stats/quantile.h"
 #include "workload/training/live_words.h"
-#include "workload/training/rank_report.h"
 
 namespace paceline::workload {
 namespace {
@@ -18,42 +18,56 @@ namespace {
 using result::StepRow;
 
 constexpr double kEveryNs = 5e9, kFirstAfterNs = 2e9;
-constexpr std::size_t kFewestSteps = 10, kMostSteps = 50;
-constexpr std::size_t kMostRows = 20'000;  // of all ranks together
+constexpr std::size_t kFewestSteps = 10, kMostSteps = 500;
+constexpr std::size_t kMostRows = 4'000;  // of all ranks together
 
-std::size_t steps_in(double ns, const StepRow& last) {
-  const double steps = ns / static_cast<double>(std::max<std::int64_t>(1, last.step_ns));
-  return std::max(kFewestSteps, static_cast<std::size_t>(std::min(steps, 1e9)));
+// How many steps last about so long, by the median of the last ones.
+double steps_in(double ns, const std::vector<StepRow>& rows) {
+  std::vector<double> last;
+  for (auto row = rows.rbegin(); row != rows.rend() && last.size() < kFewestSteps; ++row)
+    last.push_back(static_cast<double>(row->step_ns));
+  const double steps = ns / std::max(1.0, stats::median(last));
+  return std::clamp(std::ceil(steps), static_cast<double>(kFewestSteps), 1e9);
+}
+
+// All that late ranks are told by: when the last gradients were ready, not each bucket.
+std::vector<StepRow> last_rows(const std::vector<StepRow>& rows, std::size_t count) {
+  std::vector<StepRow> last(rows.end() - static_cast<std::ptrdiff_t>(count), rows.end());
+  for (auto& row : last) {
+    if (row.buckets.empty()) continue;
+    const auto latest = std::ranges::max_element(row.buckets, {}, &result::BucketTimes::launch_ns);
+    row.buckets = {result::BucketTimes(*latest)};
+  }
+  return last;
 }
 
 }  // namespace
 
-void LiveWatch::look(const std::vector<StepRow>& rows) {
-  auto* group = rank_.group();
-  if (!group || group->world() < 2 || !rank_.spec().train.settings.ddp.enabled) return;
+void LiveWatch::between_steps(const std::vector<StepRow>& rows) {
+  if (!parts_.group || parts_.group->world() < 2) return;
   if (rows.empty() || rows.back().phase != result::StepPhase::kTimed) return;
-  observer_.between_steps();
   if (begun_ && rows.size() < end_) return;
   if (begun_) exchange(rows);
   open_window(rows);
 }
 
-// Rank 0 knows how long a step takes; the others wait for its answer, so that all go on together.
+// Rank 0 decides how many steps the window has. A reduction ends on no rank before all have come.
 void LiveWatch::open_window(const std::vector<StepRow>& rows) {
-  std::uint64_t steps = steps_in(begun_ ? kEveryNs : kFirstAfterNs, rows.back());
-  rank_.group()->broadcast(std::as_writable_bytes(std::span(&steps, 1)), 0);
-  begin_ = rows.size(), end_ = begin_ + steps, begun_ = true;
-  observer_.begin();
+  parts_.observer.begin();
+  std::array<double, 1> steps{};
+  if (parts_.group->rank() == 0) steps[0] = steps_in(begun_ ? kEveryNs : kFirstAfterNs, rows);
+  parts_.group->reduce_max(steps);
+  begin_ = rows.size(), end_ = begin_ + static_cast<std::size_t>(steps[0]), begun_ = true;
 }
 
 void LiveWatch::exchange(const std::vector<StepRow>& rows) {
-  const auto world = static_cast<std::size_t>(rank_.group()->world());
+  const auto world = static_cast<std::size_t>(parts_.group->world());
   const std::size_t made = rows.size() - begin_;
   const std::size_t told = std::min({made, kMostSteps, std::max(kFewestSteps, kMostRows / world)});
-  auto mine = steps_of(rank_, {rows.end() - static_cast<std::ptrdiff_t>(told), rows.end()});
-  mine.rank.evidence = observer_.evidence(static_cast<std::int64_t>(made));
-  const auto texts = rank_.group()->gather(result::rank_steps_text(mine));
-  if (rank_.leads()) judge(texts, static_cast<std::int64_t>(told));
+  auto mine = parts_.table_of(last_rows(rows, told));
+  mine.rank.evidence = parts_.observer.evidence(static_cast<std::int64_t>(made));
+  const auto texts = parts_.group->gather(result::rank_steps_text(mine));
+  if (parts_.group->rank() == 0) judge(texts, static_cast<std::int64_t>(told));
 }
 
 void LiveWatch::judge(const std::vector<std::string>& texts, std::int64_t steps) {
@@ -61,11 +75,13 @@ void LiveWatch::judge(const std::vector<std::string>& texts, std::int64_t steps)
   for (const auto& text : texts) tables.push_back(result::rank_steps_from_json(nlohmann::json::parse(text)));
   result::Training last;
   last.ddp = true;
-  result::summarize_training(last, tables, rank_.loader().samples_per_step() * rank_.spec().world_size);
+  result::summarize_training(last, tables, 1);
   slowest_ = slowest_words(last);
-  const auto warning = live_warning(last, steps);
-  const auto about = last.late.empty() ? std::nullopt : std::optional(last.late.front().rank);
-  if (!warning.empty() && warned_of_.insert(about).second) rank_.sink().emit(pass::notice_record(warning));
+  const auto sync = sync_warning(last, steps), late = late_warning(last);
+  std::vector<std::string> fresh;
+  if (!sync.empty() && !std::exchange(warned_of_sync_, true)) fresh.push_back(sync);
+  if (!late.empty() && warned_of_.insert(last.late.front().rank).second) fresh.push_back(late);
+  if (!fresh.empty()) parts_.warn(join(fresh, "; "));
 }
 
 }  // namespace paceline::workload

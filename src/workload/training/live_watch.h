@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "plugin/rank_group.h"
+#include "result/rank_steps.h"
+#include "result/training.h"
 #include "workload/training/rank_observer.h"
-#include "workload/training/training_rank.h"
 
 namespace paceline::workload {
 
+// What a watch looks at and talks to.
+struct WatchParts {
+  plugin::RankGroup* group = nullptr;                                       // null: there is nobody to watch
+  std::function<result::RankSteps(std::vector<result::StepRow>)> table_of;  // of this rank
+  std::function<void(const std::string&)> warn;                             // of rank 0
+  RankObserver observer;
+};
+
 // Looks at the last steps of all ranks while they train: every few seconds rank 0 gets them, and tells the
-// user who keeps the others waiting. Its collectives lie between steps and end on all ranks together, so that
-// they make no rank late.
+// user who keeps the others waiting. Its collectives lie between steps, and no rank leaves the last one
+// before all have come, so that they make no rank late.
 class LiveWatch {
  public:
-  // `rank` outlives this.
-  explicit LiveWatch(TrainingRank& rank)
-      : rank_(rank), observer_(rank.processes_of_host(), rank.spec().ranks.device) {}
+  explicit LiveWatch(WatchParts parts) : parts_(std::move(parts)) {}
 
   // To be called between two steps, in the same way on every rank, with all rows so far.
-  void look(const std::vector<result::StepRow>& rows);
-  // On rank 0, as of the last look.
+  void between_steps(const std::vector<result::StepRow>& rows);
+  // The slowest rank in words, on rank 0, as of the last look.
   [[nodiscard]] const std::string& slowest() const { return slowest_; }
 
  private:
@@ -30,12 +39,12 @@ class LiveWatch {
   void exchange(const std::vector<result::StepRow>& rows);
   void judge(const std::vector<std::string>& tables, std::int64_t steps);
 
-  TrainingRank& rank_;
-  RankObserver observer_;
+  WatchParts parts_;
   bool begun_ = false;
   std::size_t begin_ = 0, end_ = 0;  // of the window, in rows: the same on all ranks
   std::string slowest_;
-  std::set<std::optional<std::int64_t>> warned_of_;  // late ranks; none: synchronisation alone
+  bool warned_of_sync_ = false;
+  std::set<std::int64_t> warned_of_;  // late ranks
 };
 
 }  // namespace paceline::workload

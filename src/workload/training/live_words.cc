@@ -14,6 +14,8 @@
 namespace paceline::workload {
 namespace {
 
+constexpr std::int64_t kFewestForTail = 20;  // below it one step is the p95
+
 using result::StepRow;
 using result::Training;
 
@@ -47,13 +49,14 @@ constexpr std::array<ShownPart, 5> kShownParts{{{"data", &StepRow::data_wait_ns}
 
 }  // namespace
 
-std::string live_warning(const Training& t, std::int64_t steps) {
-  std::string text;
-  if (is_uneven(t))
-    text = fmt::format("gradient synchronisation varies by {:.0f} % (p95/p50 over {} steps)",
-                       (*t.sync_variation - 1) * 100, steps);
-  if (has_late_rank(t)) text += (text.empty() ? "" : "; ") + late_words(t.late.front());
-  return text;
+std::string sync_warning(const Training& t, std::int64_t steps) {
+  if (steps < kFewestForTail || !is_uneven(t)) return {};
+  return fmt::format("gradient synchronisation varies by {:.0f} % (p95/p50 over {} steps)",
+                     (*t.sync_variation - 1) * 100, steps);
+}
+
+std::string late_warning(const Training& t) {
+  return has_late_rank(t) ? late_words(t.late.front()) : std::string();
 }
 
 std::string slowest_words(const Training& t) {

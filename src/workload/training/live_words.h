@@ -10,9 +10,11 @@
 
 namespace paceline::workload {
 
-// A warning about the last steps of all ranks: exchanges of gradients that take very different times, and the
-// rank that the others wait for, with what is known of its cause. Empty: nothing to warn of.
-std::string live_warning(const result::Training& last_steps, std::int64_t steps);
+// Warnings about the last steps of all ranks; empty: there is nothing to warn of. Exchanges of gradients that
+// take very different times, from 20 steps on; and the rank that the others wait for, with what is known of
+// its cause.
+std::string sync_warning(const result::Training& last_steps, std::int64_t steps);
+std::string late_warning(const result::Training& last_steps);
 
 // The rank that computes longest, and by how much longer than the median one: "slowest: rank 1 (+1.8 %)".
 // Empty for a single rank.

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "host/rank_counters.h"
+#include "workload/training/clock_sampler.h"
 
 namespace paceline::workload {
 
-// Samples what may disturb this rank, between its steps: counters at both ends of a window, and the clocks of
-// its CPUs and its GPU twice a second.
+// Gathers evidence of what disturbs this rank during a window of steps.
 class RankObserver {
  public:
-  // The process ids of all ranks of this host, and the device of this rank: "cpu", "cuda:1".
-  RankObserver(std::vector<int> ranks_of_host, const std::string& device);
+  // `ranks_of_host`: the process ids of all ranks of this host. `clocks` outlives this.
+  RankObserver(std::vector<int> ranks_of_host, const ClockSampler& clocks)
+      : ranks_(std::move(ranks_of_host)), clocks_(clocks) {}
 
   void begin();  // a new window
-  void between_steps();
-  // Of the window until now, in which `steps` steps were made. Missing figures before begin().
-  [[nodiscard]] result::RankEvidence evidence(std::int64_t steps);
+  // Returns the evidence of the window until now, in which `steps` steps were made; every figure is missing
+  // before begin().
+  [[nodiscard]] result::RankEvidence evidence(std::int64_t steps) const;
 
  private:
   std::vector<int> ranks_;
+  const ClockSampler& clocks_;
   std::optional<host::RankCounters> first_;
-  host::ClockSamples clocks_;
-  std::unique_ptr<host::GpuSensor> gpu_;
-  std::int64_t sampled_ns_ = 0;
-  SteadyClock clock_;
+  std::size_t mark_ = 0;
 };
 
 }  // namespace paceline::workload

@@ -44,7 +44,9 @@ class TrainingPass {
   // After a resume fewer steps may be left than can be timed. Returns true when the training is over.
   bool ends_without_measuring();
   void measure();
-  [[nodiscard]] std::int64_t timed_steps() const;
+  void enter_phase(result::StepPhase next);
+  void timing_begins();
+  void timing_ends();
   void tell_epoch(std::int64_t elapsed_ns);
   void finish_epochs();
   void close_checkpoints();
@@ -63,7 +65,9 @@ class TrainingPass {
   std::optional<AgreedEnd> end_;
   std::optional<CheckpointKeeper> checkpoints_;
   std::optional<Evaluation> evaluation_;
+  std::optional<ClockSampler> clocks_;
   std::optional<RankObserver> observer_;  // of the timed steps
+  std::int64_t first_timed_ = 0;
   std::optional<LiveWatch> watch_;
   result::RankEvidence evidence_;
   result::StepPhase phase_ = result::StepPhase::kWarmup;
@@ -92,8 +96,13 @@ void TrainingPass::open() {
                                    [this](std::int64_t step) { rank_.fault().while_saving(step); }});
   rank_.go_on_from(checkpoints_->open());
   evaluation_.emplace(spec_, rank_.trainer(), rank_.group(), sink_);
-  observer_.emplace(rank_.processes_of_host(), spec_.ranks.device);
-  watch_.emplace(rank_);
+  clocks_.emplace(spec_.ranks.device);
+  observer_.emplace(rank_.processes_of_host(), *clocks_);
+  watch_.emplace(
+      WatchParts{spec_.train.settings.ddp.enabled ? rank_.group() : nullptr,
+                 [this](std::vector<result::StepRow> rows) { return steps_of(rank_, std::move(rows)); },
+                 [this](const std::string& words) { sink_.emit(pass::notice_record(words)); },
+                 {rank_.processes_of_host(), *clocks_}});
 }
 
 void TrainingPass::keep_row() {
@@ -121,8 +130,8 @@ void TrainingPass::between_steps() {
     compare_parameters();
   evaluate_when_due();
   checkpoints_->save_when_due(step);
-  observer_->between_steps();
-  watch_->look(rows_);
+  clocks_->between_steps();
+  watch_->between_steps(rows_);
   rank_.make_fault();
 }
 
@@ -188,8 +197,23 @@ bool TrainingPass::ends_without_measuring() {
   return true;
 }
 
-std::int64_t TrainingPass::timed_steps() const {
-  return std::ranges::count(rows_, result::StepPhase::kTimed, &result::StepRow::phase);
+void TrainingPass::enter_phase(result::StepPhase next) {
+  keep_row();
+  phase_ = next;
+  snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
+}
+
+// Counters take unlike times on the ranks, which none of them must wait for in the first timed step.
+void TrainingPass::timing_begins() {
+  enter_phase(result::StepPhase::kTimed);
+  first_timed_ = rank_.next_step();
+  observer_->begin();
+  if (rank_.group()) rank_.group()->barrier();
+}
+
+void TrainingPass::timing_ends() {
+  enter_phase(result::StepPhase::kAfter);
+  evidence_ = observer_->evidence(rank_.next_step() - first_timed_);
 }
 
 void TrainingPass::measure() {
@@ -207,22 +231,9 @@ void TrainingPass::measure() {
   std::optional<AgreedDecider> agreed;
   if (rank_.group()) agreed.emplace(alone, *rank_.group());
   measure::StopDecider& decider = agreed ? static_cast<measure::StopDecider&>(*agreed) : alone;
-  const auto snapshot = [&](result::StepPhase next) {
-    keep_row();
-    phase_ = next;
-    snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
-  };
   const measure::LoopHooks hooks{[&](std::int64_t) { between_steps(); },
                                  [&](const measure::Progress& p) { tell_progress(p); },
-                                 [&] {
-                                   snapshot(result::StepPhase::kTimed);
-                                   observer_->begin();
-                                 },
-                                 [&] {
-                                   snapshot(result::StepPhase::kAfter);
-                                   evidence_ = observer_->evidence(timed_steps());
-                                 },
-                                 &end_->flag()};
+                                 [&] { timing_begins(); }, [&] { timing_ends(); }, &end_->flag()};
   rank_.make_fault();
   auto loop = measure::run_timed_loop(
       SteadyClock{}, [&] { rank_.one_step(phase_); }, config, rank_.calibration().timer, decider, hooks);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "result/summarize_training.h"
 #include "support/simulated_training.h"
@@ -13,16 +14,21 @@ namespace {
 
 using testing::SimulatedTraining;
 
-ScalePoint measured(SimulatedTraining world, std::int64_t ranks) {
+result::CaseResult case_with(SimulatedTraining world, std::int64_t ranks) {
   world.ranks = ranks;
   world.seed = world.seed * 1000 + static_cast<std::uint64_t>(ranks);
   const auto run = testing::simulate(world);
   result::CaseResult one;
+  one.case_id = "r" + std::to_string(ranks);
   one.benchmark.world_size = ranks;
   auto& t = one.training.emplace_back();
   t.ddp = ranks > 1;
   result::summarize_training(t, run.ranks, 8);
-  return point_of(one).at(0);
+  return one;
+}
+
+ScalePoint measured(const SimulatedTraining& world, std::int64_t ranks) {
+  return point_of(case_with(world, ranks)).at(0);
 }
 
 std::vector<ScalePoint> sweep(const SimulatedTraining& world) {
@@ -56,7 +62,8 @@ TEST(StepPrediction, TheLastBucketIsNeverHidden) {
 }
 
 TEST(StepPrediction, TheBandHoldsTheTruthInNineOfTenSimulations) {
-  int inside = 0, refused = 0;
+  std::map<std::int64_t, int> inside;
+  int refused = 0;
   constexpr int kStudies = 300;
   for (int i = 0; i < kStudies; ++i) {
     const CounterRng random(static_cast<std::uint64_t>(i), 11);
@@ -67,18 +74,20 @@ TEST(StepPrediction, TheBandHoldsTheTruthInNineOfTenSimulations) {
                             .alpha_ms = 0.02 + 0.3 * random.uniform(3),
                             .gb_per_s = 0.2 + 3 * random.uniform(4),
                             .seed = static_cast<std::uint64_t>(i)};
-    const auto study = predict_steps(sweep(world), {8});
+    const auto study = predict_steps(sweep(world), {8, 16});
     if (!study.refused.empty()) {
       ++refused;
       continue;
     }
-    const auto& p = study.predictions.front();
-    const double truth = measured(world, 8).step_ns();
-    inside += p.low_ns <= truth && truth <= p.high_ns;
+    for (const auto& p : study.predictions) {
+      const double truth = measured(world, p.world).step_ns();
+      inside[p.world] += p.low_ns <= truth && truth <= p.high_ns;
+    }
   }
   RecordProperty("refused", refused);
   EXPECT_LE(refused, kStudies / 5);
-  EXPECT_GE(inside, (kStudies - refused) * 9 / 10) << refused << " refused";
+  for (const auto& [world, count] : inside)
+    EXPECT_GE(count, (kStudies - refused) * 9 / 10) << world << " ranks, " << refused << " refused";
 }
 
 TEST(StepPrediction, ALinkThatChangesWithTheNumberOfRanksIsRefused) {
@@ -88,6 +97,17 @@ TEST(StepPrediction, ALinkThatChangesWithTheNumberOfRanksIsRefused) {
   const auto study = predict_steps({measured(world, 1), measured(world, 2), measured(farther, 4)}, {8});
   EXPECT_NE(study.refused.find("predicts the step of 4 ranks"), std::string::npos) << study.refused;
   EXPECT_TRUE(study.predictions.empty());
+}
+
+TEST(StepPrediction, RanksOfOneHostSayNothingOfRanksOfSeveral) {
+  result::RunResult run;
+  for (const std::int64_t ranks : {1, 2, 4}) {
+    run.cases.push_back(case_with({.gb_per_s = 0.5}, ranks));
+    if (ranks > 1) run.cases.back().scaling.emplace_back().base_case_id = "r1";
+  }
+  EXPECT_EQ(predict_beyond(run, "r1").refused, "") << "each rank has a host of its own";
+  for (auto& rank : run.cases[1].training[0].ranks) rank.host = "node0";
+  EXPECT_NE(predict_beyond(run, "r1").refused.find("on one host and others on several"), std::string::npos);
 }
 
 TEST(StepPrediction, TooLittleIsRefusedWithTheReason) {

@@ -90,6 +90,29 @@ TEST(TrainingFindings, AnOperatorThatTakesMuchOfAStepIsNamed) {
   EXPECT_TRUE(of_kind(run, "top_operator").empty());
 }
 
+TEST(TrainingFindings, ConvolutionsOutsideOneDnnAreCountedWhereTheyAreKnown) {
+  const auto text_of = [](std::vector<result::OperatorRow> operators) {
+    auto run = training_run({{.ranks = 1}});
+    run.cases[0].benchmark.threads = 1;
+    result::ProfiledSteps steps;
+    steps.step_ns = {100e6, 100e6};
+    steps.operators = std::move(operators);
+    run.cases[0].operator_profile = {result::summarize_operators(steps, 100e6)};
+    const auto found = of_kind(run, "outside_onednn");
+    return found.empty() ? std::string() : found.front().text + " " + found.front().advice;
+  };
+  const result::OperatorRow slow{"aten::_slow_conv2d_forward", 66, 20e6, 20e6, {}};
+  const result::OperatorRow back{"aten::_slow_conv2d_backward", 66, 30e6, 30e6, {}};
+  const result::OperatorRow fast{"aten::mkldnn_convolution", 40, 10e6, 10e6, {}};
+  expect_says(text_of({slow, back, fast}), "33 of 53 convolutions run outside oneDNN");
+  expect_says(text_of({slow, back, fast}), "25.0 % of a profiled step");
+  expect_says(text_of({slow, back, fast}), "use two threads");
+  expect_says(text_of({slow, back}), ": convolutions run outside oneDNN");
+  expect_says(text_of({back, fast}), ": convolutions run outside oneDNN");
+  EXPECT_EQ(text_of({fast}), "");
+  EXPECT_EQ(text_of({{"aten::_slow_conv2d_forward", 66, 19e6, 19e6, {}}, fast}), "") << "9.5 %";
+}
+
 TEST(TrainingFindings, CommunicationAndDataAreNamedWhereTheyCost) {
   auto run = training_run();
   // The wait for the straggler is no part of it.

@@ -131,6 +131,17 @@ TEST(WhatIf, ABatchIsAnsweredFromTwo) {
   EXPECT_NEAR(answer.speed_up, 4 * step_of(small) / step_of(larger), 0.1);
 }
 
+// A table of answers must add up: what is saved is taken off the step that was measured.
+TEST(WhatIf, TheStepIsTheMeasuredOneLessTheSaving) {
+  const auto run = simulated_run({.gb_per_s = 0.2, .delays = {{.rank = 1, .ms = 9}}});
+  const double measured = *run.cases[0].training.front().costs.step_ns.value;
+  for (const auto& answer : what_if(run, run.cases[0], parse_changes("link=2x,stragglers=none"))) {
+    ASSERT_EQ(answer.refused, "");
+    EXPECT_NEAR(answer.step_ns + answer.saving_ns, measured, 1);
+    EXPECT_NEAR(answer.speed_up, measured / answer.step_ns, 1e-9);
+  }
+}
+
 TEST(WhatIf, SeveralChangesAreAnsweredTogetherToo) {
   const auto run = simulated_run({.gb_per_s = 0.2});
   const auto answers = what_if(run, run.cases[0], parse_changes("link=2x,comm_hook=bf16_compress"));

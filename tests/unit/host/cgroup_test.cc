@@ -43,7 +43,8 @@ FakeTree& v2(FakeTree& tree) {
   tree.file("sys/fs/cgroup/user.slice/app.scope/cpu.max", "max 100000\n");
   tree.file("sys/fs/cgroup/user.slice/app.scope/memory.max", "1073741824\n");
   tree.file("sys/fs/cgroup/user.slice/app.scope/memory.events", "low 0\nhigh 0\nmax 3\noom 2\noom_kill 1\n");
-  tree.file("sys/fs/cgroup/user.slice/app.scope/cpu.stat", "usage_usec 7\nnr_periods 1\nnr_throttled 6\n");
+  tree.file("sys/fs/cgroup/user.slice/app.scope/cpu.stat",
+            "usage_usec 7\nnr_periods 1\nnr_throttled 6\nthrottled_usec 9\n");
   tree.file("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
   tree.file("sys/fs/cgroup/user.slice/memory.max", "max\n");
   tree.file("sys/fs/cgroup/cpu.stat", "usage_usec 7\n");
@@ -63,6 +64,7 @@ TEST(Cgroup, HybridReadsEveryLevelUpwards) {
   EXPECT_EQ(*cgroup_cpu_quota(files, groups), 1.5);
   EXPECT_EQ(*cgroup_memory_limit_bytes(files, groups), 2147483648);
   EXPECT_EQ(*cgroup_throttled_periods(files, groups), 5);
+  EXPECT_EQ(*cgroup_throttled_ns(files, groups), 10);
   EXPECT_EQ(*cgroup_oom_kills(files, groups), 4);
 }
 
@@ -73,6 +75,7 @@ TEST(Cgroup, V2TakesTheTightestLimitOnTheWayUp) {
   EXPECT_EQ(*cgroup_cpu_quota(files, groups), 2.5);
   EXPECT_EQ(*cgroup_memory_limit_bytes(files, groups), 1073741824);
   EXPECT_EQ(*cgroup_throttled_periods(files, groups), 6);
+  EXPECT_EQ(*cgroup_throttled_ns(files, groups), 9000);
   EXPECT_EQ(*cgroup_oom_kills(files, groups), 1);
 }
 

@@ -61,11 +61,12 @@ TEST(RankCounters, NameTheProcessThatUsedMostOfTheseCpus) {
 TEST(RankCounters, WhatIsNotKnownIsMissing) {
   auto before = counters_at(0, 0, 0, 0), after = counters_at(0.05, 5, 0, 0);
   after.throttled_ns = Number::missing("no cgroup");
-  const ClockSamples two{{2000, 2000}, {}};
+  const ClockSamples two{{2000, 2000}, {}, "the rank computes on CPUs"};
   const auto e = evidence_between(before, after, 3, two);
   EXPECT_EQ(e.steal_frac.reason(), "window too short");
   EXPECT_EQ(e.throttled_ns.reason(), "no cgroup");
   EXPECT_EQ(e.core_mhz.reason(), "too few samples of the clock");
+  EXPECT_EQ(e.device_mhz.reason(), "the rank computes on CPUs");
   EXPECT_FALSE(evidence_between(before, after, 0, two).cpu_ns);
 }
 

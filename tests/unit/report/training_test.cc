@@ -79,6 +79,20 @@ TEST(TrainingText, ThePageHasRanksEpochsBucketsAndCharts) {
     expect_words(page, {words});
 }
 
+TEST(TrainingText, EveryTableHasAsManyHeadsAsCells) {
+  auto run = testing::training_run();
+  for (auto& rank : run.cases[1].training.front().ranks)
+    rank.evidence.cpu_ns = 5e6, rank.evidence.steal_frac = 0.1;
+  int evidence = 0;
+  for (const auto& one : run.cases)
+    for (const auto& section : kTraining.of_case(alone(one))) {
+      for (const auto& row : section.table.rows)
+        EXPECT_EQ(row.cells.size(), section.table.heads.size()) << section.title;
+      evidence += section.title == "What disturbed the ranks, per step" && !section.table.rows.empty();
+    }
+  EXPECT_EQ(evidence, 1);
+}
+
 // Ranks, epochs and buckets stand in the page.
 TEST(TrainingText, TheLossIsDrawnOverEpochs) {
   ReportRun trained{testing::training_run(), {}};

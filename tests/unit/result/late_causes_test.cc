@@ -55,15 +55,17 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
          e.runq_wait_ns = 16e6, e.foreign_frac = 0.4, e.foreign_process = "cc1plus (pid 7)";
        },
        15,
-       "other processes used 40.0 % of its CPUs (4-5), on the other ranks 1.0 %; most of it cc1plus (pid 7)"},
+       "other processes used 40.0 % of its CPUs (4-5) (1.0 % on the other ranks); cc1plus (pid 7) used most "
+       "of it"},
       {"steal", [](RankEvidence& e) { e.steal_frac = 0.101; }, 12, "the hypervisor took 10.1 %"},
-      {"cpu_quota", [](RankEvidence& e) { e.throttled_ns = 18e6; }, 18, "stopped it for 18.0 ms per step"},
-      {"clock", [](RankEvidence& e) { e.core_mhz = 1700; }, 18, "was 1700 MHz, on the other ranks 2000 MHz"},
+      {"cpu_quota", [](RankEvidence& e) { e.throttled_ns = 18e6; }, 18,
+       "stopped its threads for 18.0 ms per step"},
+      {"clock", [](RankEvidence& e) { e.core_mhz = 1700; }, 18, "was 1700 MHz (2000 MHz on the other ranks)"},
       {"device_clock",
        [](RankEvidence& e) {
          e.device_mhz = 1485, e.device_slowdown = "thermal slowdown in 80.0 % of the samples";
        },
-       30, "was 1485 MHz, on the other ranks 1980 MHz; thermal slowdown in 80.0 % of the samples"},
+       30, "was 1485 MHz (1980 MHz on the other ranks); thermal slowdown in 80.0 % of the samples"},
       {"page_faults", [](RankEvidence& e) { e.minor_faults = 9000, e.system_ns = 14e6; }, 12,
        "9000 page faults per step"}};
   for (const auto& one : all) {
@@ -75,7 +77,7 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
   }
 }
 
-TEST(LateCauses, WhatExplainsLessThanAThirdIsNotNamed) {
+TEST(LateCauses, WhatExplainsLessThanItsShareIsNotNamed) {
   EXPECT_TRUE(causes_with([](RankEvidence& e) { e.runq_wait_ns = 6.9e6; }).empty());
   EXPECT_EQ(causes_with([](RankEvidence& e) { e.runq_wait_ns = 7.1e6; }).size(), 1U);
   EXPECT_TRUE(causes_with([](RankEvidence& e) { e.system_ns = 14e6; }).empty())
@@ -97,6 +99,26 @@ TEST(LateCauses, TheLargestComesFirstAndADiskIsNamedWithoutATime) {
   EXPECT_EQ(causes[2].name, "disk_reads");
   EXPECT_FALSE(causes[2].explains_ns);
   EXPECT_THAT(causes[2].evidence, HasSubstr("2.5 pages"));
+}
+
+TEST(LateCauses, TimesSummedOverThreadsCountForEachOfThem) {
+  auto ranks = quiet_ranks();
+  for (auto& rank : ranks) rank.threads = 4;
+  ranks[1].evidence.throttled_ns = 20e6;
+  EXPECT_TRUE(causes_of(kLate, ranks).empty());
+  ranks[1].evidence.throttled_ns = 40e6;
+  ASSERT_EQ(causes_of(kLate, ranks).size(), 1U);
+  EXPECT_NEAR(*causes_of(kLate, ranks).front().explains_ns, 10e6, 1);
+}
+
+TEST(LateCauses, FewReadsFromADiskExplainNoLongDelay) {
+  auto late = kLate;
+  late.late_ns = 100e6;
+  const auto with = [&](double reads) {
+    return causes_with([&](RankEvidence& e) { e.major_faults = reads; }, late).size();
+  };
+  EXPECT_EQ(with(2.9), 0U);
+  EXPECT_EQ(with(3.1), 1U);
 }
 
 TEST(LateCauses, ALoaderIsNamedByItsWait) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -47,6 +48,11 @@ TEST(Collectives, FiguresOfASize) {
   EXPECT_LT(*f.sync_busbw_gb_per_s.ci_low, *f.sync_busbw_gb_per_s.ci_high);
   EXPECT_EQ(*f.n, 20);
   EXPECT_FALSE(f.sync_p99_ns) << "20 operations carry no p99";
+  EXPECT_DOUBLE_EQ(*f.sync_spread.min_ns, 1400);
+  EXPECT_DOUBLE_EQ(*f.sync_spread.max_ns, 1419);
+  EXPECT_DOUBLE_EQ(*f.sync_spread.mean_ns, 1409.5);
+  EXPECT_NEAR(*f.sync_spread.stddev_ns, std::sqrt(35.0), 1e-9);
+  EXPECT_FALSE(f.sync_spread.p95_ns) << "nor a p95";
   EXPECT_EQ(*c.wrong, 0);
   EXPECT_DOUBLE_EQ(*c.average_busbw_gb_per_s, 4.0);
 }

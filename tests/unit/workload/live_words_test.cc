@@ -22,23 +22,25 @@ result::Training last_steps(const testing::SimulatedTraining& world, double wait
 }
 
 TEST(LiveWords, NothingIsSaidOfEvenRanks) {
-  EXPECT_EQ(live_warning(last_steps({}), 50), "");
+  EXPECT_EQ(sync_warning(last_steps({}), 50), "");
+  EXPECT_EQ(late_warning(last_steps({})), "");
 }
 
 TEST(LiveWords, ALateRankIsNamedWithItsPartAndItsCause) {
   const testing::SimulatedTraining late{.delays = {{.rank = 1, .ms = 20}}};
-  const auto unknown = live_warning(last_steps(late), 50);
+  const auto unknown = late_warning(last_steps(late));
   EXPECT_THAT(unknown, HasSubstr("the others wait for rank 1, which is late in its backward part: "));
   EXPECT_THAT(unknown, Not(HasSubstr("(")));
-  EXPECT_THAT(live_warning(last_steps(late, 19), 50), HasSubstr("(a thread of it waited 19.0 ms per step"));
+  EXPECT_THAT(late_warning(last_steps(late, 19)), HasSubstr("(a thread of it waited 19.0 ms per step"));
 }
 
 TEST(LiveWords, SynchronisationThatVariesIsSaidInPerCent) {
   result::Training t;
   t.sync_variation = 1.41, t.exposed_share = 0.2;
-  EXPECT_EQ(live_warning(t, 50), "gradient synchronisation varies by 41 % (p95/p50 over 50 steps)");
+  EXPECT_EQ(sync_warning(t, 50), "gradient synchronisation varies by 41 % (p95/p50 over 50 steps)");
+  EXPECT_EQ(sync_warning(t, 19), "") << "the p95 would be one step";
   t.exposed_share = 0.01;
-  EXPECT_EQ(live_warning(t, 50), "") << "it is not worth a word";
+  EXPECT_EQ(sync_warning(t, 50), "") << "it is not worth a word";
 }
 
 TEST(LiveWords, TheSlowestRankIsSaidWithItsDistance) {

@@ -52,7 +52,9 @@ TEST(Records, ProfiledStepsTravel) {
   result::ProfiledSteps steps;
   steps.source = "a profiler";
   steps.step_ns = {5, 7};
-  steps.operators = {{"conv", 3, result::Number::missing("beside"), 4.0, {}}};
+  auto& conv = steps.operators.emplace_back();
+  conv.name = "conv", conv.calls = 3, conv.total_ns = 4.0;
+  conv.self_ns = result::Number::missing("beside");
   pass::PassReport report;
   EXPECT_FALSE(report.profiled_steps);
   pass::apply_record(report, pass::operators_record(steps));
