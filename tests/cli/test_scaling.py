@@ -56,6 +56,17 @@ class Sweep(Limited):
         self.assertLessEqual(float(error.group(1)), 10)
 
 
+class Story(Limited):
+    def test_a_loss_of_throughput_has_a_cause(self):
+        """What docs/scaling.md walks through: its output is that of this test."""
+        run, cases = self.sweep("1,2,4,8", "--repetitions", 6, steps=20)
+        for form in (("markdown",), ("markdown", "--what-if", "link=2x,bucket_cap_mb=1,stragglers=none")):
+            print(self.run_cli("report", "--source", run, "--format", *form).out)
+        costs = {ranks: case["training"][0]["costs"] for ranks, case in cases.items()}
+        grown = {part: costs[8][part]["value"] - costs[4][part]["value"] for part in ("communication_ns", "straggler_wait_ns", "data_wait_ns")}
+        self.assertEqual(max(grown, key=grown.get), "communication_ns", grown)
+
+
 class Together(Limited):
     """Link, late rank and loader at once."""
 
