@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/finding_table.h"
+#include "result/step_file.h"
 #include "result/summarize_training.h"
 #include "support/simulated_training.h"
 
@@ -14,27 +15,52 @@ using result::OwnPart;
 using ::testing::HasSubstr;
 using testing::SimulatedTraining;
 
-// `disturbed`: another process takes rank 1's CPU for so long per step.
-void add_case(result::RunResult& run, const SimulatedTraining& world, const std::string& inject,
-              double disturbed_ms = 0) {
+void add_measured(result::RunResult& run, const std::vector<result::RankSteps>& ranks,
+                  const std::string& inject) {
   auto& one = run.cases.emplace_back();
   one.case_id = one.label = "case " + std::to_string(run.cases.size());
   one.outcome = result::Outcome::kOk;
   one.benchmark.kind = "training";
-  one.benchmark.world_size = world.ranks;
+  one.benchmark.world_size = std::ssize(ranks);
   if (!inject.empty()) one.benchmark.params["inject"] = inject;
   auto& t = one.training.emplace_back();
   t.ddp = true;
+  result::summarize_training(t, ranks, 8);
+}
+
+// `disturbed_ms`: another process takes rank 1's CPU for so long per step.
+void add_case(result::RunResult& run, const SimulatedTraining& world, const std::string& inject,
+              double disturbed_ms = 0) {
   auto ranks = testing::simulate(world).ranks;
   for (auto& table : ranks) {
     table.rank.evidence.runq_wait_ns = table.rank.rank == 1 ? disturbed_ms * 1e6 : 0;
     table.rank.evidence.foreign_frac = table.rank.rank == 1 && disturbed_ms > 0 ? 0.5 : 0;
   }
-  result::summarize_training(t, ranks, 8);
+  add_measured(run, ranks, inject);
 }
 
-// 20 recorded timelines: four of each cause, and four clean ones.
-TEST(SelfTest, TwentyTimelinesAreNamed) {
+// Step files of live self-tests, one repetition each: four of each fault, and four without one.
+TEST(SelfTest, TwentyRecordedTimelinesAreNamed) {
+  const std::vector<std::pair<std::string, std::string>> faults{{"nothing", ""},
+                                                                {"slow", "slow=40ms:rank=1"},
+                                                                {"slow_load", "slow_load=40ms"},
+                                                                {"slow_link", "slow_link=40ms"},
+                                                                {"throttle", "throttle:rank=1"}};
+  result::RunResult run;
+  for (const auto& [name, inject] : faults)
+    for (int i = 0; i < 4; ++i) {
+      const auto file =
+          result::read_step_file(std::string(TIMELINES) + "/" + name + "-" + std::to_string(i) + ".bin");
+      add_measured(run, file.ranks, inject);
+    }
+  const auto rows = judge_self_test(run, find_all(run));
+  ASSERT_EQ(rows.size(), 20U);
+  for (const auto& row : rows)
+    EXPECT_TRUE(row.right) << row.case_id << ": " << row.injected << ": " << row.named;
+}
+
+// 20 simulated timelines: four of each cause, and four clean ones.
+TEST(SelfTest, TwentySimulatedTimelinesAreNamed) {
   result::RunResult run;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const SimulatedTraining clean{.ranks = 2 + static_cast<std::int64_t>(seed), .gb_per_s = 10, .seed = seed};
