@@ -306,6 +306,10 @@ std::vector<Change> parse_changes(const std::string& text) {
   return changes;
 }
 
+bool is_on_several_ranks(const CaseResult& one) {
+  return !one.training.empty() && one.training.front().ddp && one.benchmark.world_size > 1;
+}
+
 std::vector<Answer> what_if(const RunResult& run, const CaseResult& one, const std::vector<Change>& changes) {
   const Question question{run, one};
   const Model model = model_of(run, one);

@@ -26,6 +26,9 @@ struct Answer {
   std::string advice;                             // what to do for it; of recommendations only
 };
 
+// Whether questions can be asked of a case: it trained on several ranks with DDP.
+bool is_on_several_ranks(const result::CaseResult& one);
+
 // An answer for each change by itself and, with several, for all of them together.
 std::vector<Answer> what_if(const result::RunResult& run, const result::CaseResult& one,
                             const std::vector<Change>& changes);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <future>
 
@@ -88,19 +87,19 @@ std::vector<const report::Format*> formats_of(const config::Settings& options) {
 // --what-if asks about training on several ranks, and needs a form with room for sentences.
 void require_answers(const std::vector<report::ReportRun>& runs,
                      const std::vector<const report::Format*>& formats) {
-  const auto trained = [](const auto& one) {
-    return !one.training.empty() && one.training.front().ddp && one.benchmark.world_size > 1;
+  const auto trained = [](const auto& run) {
+    return std::ranges::any_of(run.result.cases, analysis::is_on_several_ranks);
   };
-  if (std::ranges::none_of(runs,
-                           [&](const auto& run) { return std::ranges::any_of(run.result.cases, trained); }))
+  if (std::ranges::none_of(runs, trained))
     throw Error(ErrorCode::kUsage,
                 "--what-if: no case of this result trained on several ranks with DDP; measure one, e.g. with "
                 "paceline train --ranks 1,2,4");
-  constexpr std::array<std::string_view, 4> kForms{"text", "markdown", "html", "pdf"};
-  if (std::ranges::none_of(formats,
-                           [&](const auto* f) { return std::ranges::find(kForms, f->name) != kForms.end(); }))
-    throw Error(ErrorCode::kUsage, fmt::format("--what-if: {} has no place for answers; use --format {}",
-                                               formats.front()->name, fmt::join(kForms, ", ")));
+  if (std::ranges::any_of(formats, [](const auto* f) { return f->answers; })) return;
+  std::vector<std::string_view> others;
+  for (const auto& format : report::formats())
+    if (format.answers) others.push_back(format.name);
+  throw Error(ErrorCode::kUsage, fmt::format("--what-if: {} has no place for answers; use --format {}",
+                                             formats.front()->name, fmt::join(others, ", ")));
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::array<Format, 11> kFormats{{
     {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html,
-     FormatKind::kPage},
+     FormatKind::kPage, true},
     {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce",
-     render_markdown},
+     render_markdown, FormatKind::kText, true},
     {"csv", "report.csv", "one row a case, every metric with its interval", render_csv},
     {"study", "benchmark_results.csv",
      "CSV of few columns: model, configuration, batch, average latency, throughput, memory", render_study},
@@ -23,11 +23,11 @@ constexpr std::array<Format, 11> kFormats{{
      render_nccl},
     {"nccl-json", "nccl_tests.json", "the same in the JSON of nccl-tests", render_nccl_json},
     {"pdf", "report.pdf", "the page on paper, printed by an installed Chromium or Chrome", render_html,
-     FormatKind::kPaper},
+     FormatKind::kPaper, true},
     {"svg", "charts", "a folder of every chart, and benchmark_results.csv", nullptr, FormatKind::kDrawings},
     {"png", "charts", "the same as pictures, made by rsvg-convert, Chromium or Chrome", nullptr,
      FormatKind::kImages},
-    {"text", "report.txt", "the table of the terminal", render_text},
+    {"text", "report.txt", "the table of the terminal", render_text, FormatKind::kText, true},
 }};
 
 }  // namespace

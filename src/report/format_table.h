@@ -25,6 +25,7 @@ struct Format {
   using Render = std::string(std::span<const ReportRun>, const RenderOptions&);
   Render* render;  // null: its files are those of chart_files.h
   FormatKind kind = FormatKind::kText;
+  bool answers = false;  // it has room for the answers to --what-if
 };
 
 std::span<const Format> formats();

@@ -18,10 +18,6 @@ constexpr const char* kAnswersReading =
 constexpr const char* kRecommendedReading =
     "Changes that save 2 % of a step or more even at the low end of their range.";
 
-bool is_on_several_ranks(const CaseResult& one) {
-  return !one.training.empty() && one.training.front().ddp && one.benchmark.world_size > 1;
-}
-
 std::string saving_text(const analysis::Answer& answer) {
   return fmt::format("{} ({}–{})", format_ms(answer.saving_ns), format_ms(answer.low_ns),
                      format_ms(answer.high_ns));
@@ -77,7 +73,7 @@ Section recommended_section(const std::vector<ReportCase>& cases) {
 }
 
 Sections what_if_sections(std::span<const ReportRun> runs, Form form) {
-  const auto cases = cases_with(runs, is_on_several_ranks);
+  const auto cases = cases_with(runs, analysis::is_on_several_ranks);
   Section answers = answers_section(cases);
   if (form == Form::kTerminal) return answers.title.empty() ? Sections{} : Sections{std::move(answers)};
   return {std::move(answers), recommended_section(cases)};

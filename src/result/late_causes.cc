@@ -57,7 +57,7 @@ std::string of_others(const std::string& figure) {
 }
 
 std::string cpu_words(const RankFigures& rank) {
-  return rank.cpus.empty() ? "its CPUs" : fmt::format("its CPUs ({})", rank.cpus);
+  return rank.cpus.empty() ? "its CPUs" : fmt::format("its CPUs {}", rank.cpus);
 }
 
 // The cause is another process when such processes used more of its CPUs than of the CPUs of the others.

@@ -55,7 +55,7 @@ TEST(LateCauses, EachIsNamedByItsEvidence) {
          e.runq_wait_ns = 16e6, e.foreign_frac = 0.4, e.foreign_process = "cc1plus (pid 7)";
        },
        15,
-       "other processes used 40.0 % of its CPUs (4-5) (1.0 % on the other ranks); cc1plus (pid 7) used most "
+       "other processes used 40.0 % of its CPUs 4-5 (1.0 % on the other ranks); cc1plus (pid 7) used most "
        "of it"},
       {"steal", [](RankEvidence& e) { e.steal_frac = 0.101; }, 12, "the hypervisor took 10.1 %"},
       {"cpu_quota", [](RankEvidence& e) { e.throttled_ns = 18e6; }, 18,
