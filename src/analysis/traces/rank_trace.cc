@@ -318,6 +318,7 @@ RankTrace RankReader::read() {
   result_.rank = trace_.rank;
   result_.world = trace_.world;
   result_.host = trace_.host;
+  result_.base_ns = trace_.base_ns;
   find_steps();
   read_host();
   read_backward();

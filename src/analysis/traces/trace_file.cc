@@ -155,6 +155,7 @@ bool TraceBuilder::string(string_t& value) {
 }
 
 bool TraceBuilder::number(double value, std::int64_t whole) {
+  if (depth_ == 1 && key_ == "baseTimeNanoseconds") trace_.base_ns = whole;
   if (depth_ == 2 && section_ == "distributedInfo") {
     if (key_ == "rank") trace_.rank = whole;
     if (key_ == "world_size") trace_.world = whole;

@@ -49,8 +49,8 @@ TEST(SelfTest, TwentyRecordedTimelinesAreNamed) {
   result::RunResult run;
   for (const auto& [name, inject] : faults)
     for (int i = 0; i < 4; ++i) {
-      const auto file =
-          result::read_step_file(std::string(TIMELINES) + "/" + name + "-" + std::to_string(i) + ".bin");
+      const auto file = result::read_step_file(std::string(TEST_DATA "/timelines") + "/" + name + "-" +
+                                               std::to_string(i) + ".bin");
       add_measured(run, file.ranks, inject);
     }
   const auto rows = judge_self_test(run, find_all(run));

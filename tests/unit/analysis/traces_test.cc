@@ -26,6 +26,7 @@ struct MadeRank {
   bool distributed_info = true, loader = true;
   std::string collective = "gloo:all_reduce";
   double clock = 1e6;  // where the clock of the process begins
+  std::string host = "node";
 };
 
 std::string event(std::string_view category, const std::string& name, int thread, double begin, double length,
@@ -59,7 +60,8 @@ std::string trace_of(const MadeRank& r) {
     text += fmt::format(R"("distributedInfo": {{"backend": "gloo", "rank": {}, "world_size": {},
                            "pg_config": [{{"pg_size": 2, "ranks": [0, 1]}}]}},)",
                         r.rank, r.world);
-  text += R"("host_name": "node", "traceEvents": [)";
+  text += fmt::format(R"("host_name": "{}", "baseTimeNanoseconds": 1790857026000000000, "traceEvents": [)",
+                      r.host);
   double at = r.clock, length = 0;
   for (int i = 0; i < r.steps; ++i, at += length) text += step_events(r, r.first + i, at, length);
   return text +
@@ -87,7 +89,7 @@ class Traces : public ::testing::Test {
 };
 
 TEST_F(Traces, ARankThatIsSlowInForwardIsNamedWithWhatItCosts) {
-  put(MadeRank{.rank = 0, .wait = 3000, .clock = 9e6});
+  put(MadeRank{.rank = 0, .wait = 3000, .clock = 9e6, .host = "another"});
   put(MadeRank{.rank = 1, .forward = 5000});
   const auto study = read();
   ASSERT_EQ(study.late.size(), 1U);
@@ -256,6 +258,29 @@ TEST_F(Traces, RefusesTracesOfDifferentRunsAndRanks) {
   expect_refused(ErrorCode::kData, {"steps 3 to 14", "steps 100 to 111", "different runs"});
   put("other.json", trace_of({.rank = 1, .steps = 10}));
   expect_refused(ErrorCode::kData, {"rank 1 lacks steps 13, 14"});
+}
+
+TEST_F(Traces, RefusesStepsThatDoNotOverlapInTime) {
+  put(MadeRank{.rank = 0});
+  put(MadeRank{.rank = 1, .clock = 9e6});
+  expect_refused(ErrorCode::kData, {"the steps in trace_rank0.json end 7.9",
+                                    " s before those in trace_rank1.json", "different runs"});
+  put(MadeRank{.rank = 1, .clock = 9e6, .host = "another"});  // its clock may be wrong by eight seconds
+  EXPECT_EQ(read().ranks.size(), 2U);
+  put(MadeRank{.rank = 1, .clock = 90e6, .host = "another"});
+  expect_refused(ErrorCode::kData, {"trace_rank1.json", "different runs"});
+}
+
+// Written by torch.profiler of PyTorch 2.15 (tests/data/traces/record.py): rank 1 of two slept 20 ms a step.
+TEST_F(Traces, RealTracesNameTheRankThatSlept) {
+  for (const std::string name : {"job_rank0.json.gz", "job_rank1.json.gz"})
+    put(name, read_file(std::filesystem::path(TEST_DATA "/traces") / name));
+  const auto study = read();
+  ASSERT_EQ(study.late.size(), 1U);
+  EXPECT_EQ(study.late[0].rank, 1);
+  EXPECT_NEAR(*study.late[0].cost_ns, 20e6, 2e6);
+  put("job_rank1.json.gz", read_file(std::filesystem::path(TEST_DATA "/traces") / "later_rank1.json.gz"));
+  expect_refused(ErrorCode::kData, {"job_rank0.json.gz end ", " before those in job_rank1.json.gz begin"});
 }
 
 TEST_F(Traces, RefusesRanksThatAreMissing) {
