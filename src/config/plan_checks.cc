@@ -11,8 +11,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "config/bandwidth_limit.h"
 #include "config/device.h"
+#include "config/message_sizes.h"
 #include "config/plan_reader.h"
 #include "config/settings_builder.h"
 #include "config/slo.h"
@@ -287,15 +289,37 @@ class Checker {
     }
   }
 
+  // What comes out of a sweep is rounded to whole elements of every rank, none larger than 8 bytes.
+  void check_bandwidth_limit(const std::string& text, const std::vector<std::int64_t>& sizes) {
+    try {
+      const auto limit = parse_bandwidth_limit(text);
+      double rounding = 8;
+      for (const double ranks : settings_.numbers("gpu_counts")) rounding = std::max(rounding, 8 * ranks);
+      const auto found = [&](std::int64_t size) {
+        return std::abs(static_cast<double>(size - limit.bytes)) < rounding;
+      };
+      if (!std::any_of(sizes.begin(), sizes.end(), found))
+        report("min_busbw",
+               fmt::format("min_busbw '{}': {} bytes are not among the {} of the sweep, from {} to {}", text,
+                           limit.bytes, plural(std::ssize(sizes), "size"), sizes.front(), sizes.back()));
+    } catch (const Error& e) {
+      report("min_busbw", e.what());
+    }
+  }
+
+  void check_message_sizes() {
+    if (settings_.integer("min_bytes") > settings_.integer("max_bytes")) return;  // told already
+    try {
+      const auto sizes = message_sizes(settings_);
+      for (const auto& limit : settings_.texts("min_busbw")) check_bandwidth_limit(limit, sizes);
+    } catch (const Error& e) {
+      report(settings_.has("step_bytes") ? "step_bytes" : "step_factor", e.what());
+    }
+  }
+
   void check_collectives() {
     if (kinds_ != kCollective) return;
-    for (const auto& limit : settings_.texts("min_busbw")) {
-      try {
-        parse_bandwidth_limit(limit);
-      } catch (const Error& e) {
-        report("min_busbw", e.what());
-      }
-    }
+    check_message_sizes();
     check_rounds();
     check_topology();
     // A stored plan holds both.

@@ -261,8 +261,7 @@ class Gates(CommTest):
         self.assert_code(rounded, 0)
         self.assertIn("at 1020 bytes", rounded.out)
         absent = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "1M:1")
-        self.assert_code(absent, 3)
-        self.assertIn("1048576 bytes are not among its sizes", absent.out)
+        self.assert_error(absent, 2, "min_busbw '1M:1': 1048576 bytes are not among the 2 sizes of the sweep, from 64 to 128")
 
     def test_the_variable_of_nccl_tests(self):
         missed = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "1000"})
@@ -328,6 +327,7 @@ class Mistakes(CommTest):
             (("--collective", "all_reduc"), ("all_reduc", "all_reduce")),
             (("--min-busbw", "64"), ("min_busbw '64'", "SIZE:GBps")),
             (("--min-busbw", "x:1"), ("min_busbw 'x:1'",)),
+            (("-b", "1", "-e", "1G", "-i", "1"), ("more than 100000 sizes", "larger")),
             (("-g", "2", "--collective", "broadcast", "-r", "2"), ("root 2", "0 to 1")),
             (("-i", "1K", "-f", "2"), ("'-i'", "'-f'", "exclude each other")),
             (("-d", "float32"), ("float32", "float")),

@@ -2,8 +2,8 @@
 #include "run/collective/collective_factory.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "config/message_sizes.h"
 #include "run/case/case_settings.h"
 #include "run/ranks/rank_settings.h"
 #include "workload/collective/collective_data.h"
@@ -51,15 +51,7 @@ pass::CollectiveSpec collective_spec(const Settings& s) {
 
 std::vector<std::int64_t> swept_sizes(const Settings& s) {
   if (s.text("collective") == row_of(Collective::kBarrier).name) return {0};
-  const auto last = s.integer("max_bytes");
-  std::vector<std::int64_t> sizes;
-  for (auto size = s.integer("min_bytes"); size <= last;) {
-    sizes.push_back(size);
-    const auto next = s.has("step_bytes") ? size + s.integer("step_bytes")
-                                          : std::llround(static_cast<double>(size) * s.number("step_factor"));
-    size = std::max<std::int64_t>(next, size + 1);
-  }
-  return sizes;
+  return config::message_sizes(s);
 }
 
 std::int64_t largest_bytes(const Case& c) {

@@ -17,7 +17,7 @@ pass::CollectiveSpec collective_spec(const config::Settings& settings);
 // rank, where the case does not say.
 pass::PassSpec collective_pass(const config::Case& c, const std::string& device, int threads);
 
-// Sizes in bytes from min_bytes to max_bytes, as nccl-tests steps through them; one of 0 for a barrier.
+// Sizes in bytes that a case sweeps; one of 0 for a barrier.
 std::vector<std::int64_t> swept_sizes(const config::Settings& settings);
 
 // Bytes that an operation of the largest size carries: what is asked for, in whole elements for every rank.

@@ -45,14 +45,12 @@ const std::map<unsigned, std::vector<std::string>> kPlans{
     {config::kSleep, {"kind: sleep\n"}}};
 
 // A value of options whose text has a form of its own.
-const std::map<std::string, std::string> kTexts{{"models", "bert-large"},
-                                                {"engines", "torchscript"},
-                                                {"accuracy.reference", "torchscript"},
-                                                {"slo", "p90=20ms"},
-                                                {"inject", "nan:rank=0,step=1"},
-                                                {"shapes", "x:1x3"},
-                                                {"device", "cuda:1"},
-                                                {"feedback", "a:b"}};
+const std::map<std::string, std::string> kTexts{
+    {"step_bytes", "1M"},       {"models", "bert-large"},
+    {"engines", "torchscript"}, {"accuracy.reference", "torchscript"},
+    {"slo", "p90=20ms"},        {"inject", "nan:rank=0,step=1"},
+    {"shapes", "x:1x3"},        {"device", "cuda:1"},
+    {"feedback", "a:b"}};
 
 // What a worker is told to work on, without how long, how exactly and where files are.
 Json work_of(const Case& c) {
