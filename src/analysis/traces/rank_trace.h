@@ -40,8 +40,8 @@ struct RankTrace {
   std::string file;  // its name
   std::optional<std::int64_t> rank, world;
   std::string host;
-  std::int64_t base_ns = 0;  // where the clock of the steps begins
-  bool device = false;       // it ran kernels
+  std::optional<std::int64_t> base_ns;  // since the epoch: where the clock of the steps begins
+  bool device = false;                  // it ran kernels
   bool has_loader = false, has_backward = false, has_optimizer = false;
   Communication communication = Communication::kNone;
   std::vector<TraceStep> steps;  // by number

@@ -17,8 +17,9 @@ namespace paceline::analysis::traces {
 namespace {
 
 constexpr std::size_t kNamed = 8;  // numbers that a message names
-// Clocks of different hosts may differ by this much without a word; NTP keeps them within a second.
-constexpr std::int64_t kClocksDiffer = 60'000'000'000;
+// Steps of one run may lie this far apart: clocks of different hosts differ (NTP keeps them within a second),
+// and hosts may have one name (localhost).
+constexpr std::int64_t kSameHost = 1'000'000'000, kOtherHost = 60'000'000'000;
 
 template <typename... Args>
 [[noreturn]] void refuse_traces(fmt::format_string<Args...> text, Args&&... args) {
@@ -116,37 +117,39 @@ struct Outermost {
   const RankTrace* first_to_end = nullptr;
   std::int64_t begin = 0, end = 0;
 
-  void add(const RankTrace& one) {
+  void add(const RankTrace& one) {  // one that has base_ns
     std::int64_t own_begin = one.steps.front().begin, own_end = 0;
     for (const auto& step : one.steps) {
       own_begin = std::min(own_begin, step.begin);
       own_end = std::max(own_end, step.begin + step.length);
     }
-    if (!last_to_begin || one.base_ns + own_begin > begin)
-      last_to_begin = &one, begin = one.base_ns + own_begin;
-    if (!first_to_end || one.base_ns + own_end < end) first_to_end = &one, end = one.base_ns + own_end;
+    own_begin += *one.base_ns;
+    own_end += *one.base_ns;
+    if (!last_to_begin || own_begin > begin) last_to_begin = &one, begin = own_begin;
+    if (!first_to_end || own_end < end) first_to_end = &one, end = own_end;
   }
 
   void require_gap_below(std::int64_t limit) const {
     if (begin - end <= limit) return;
     refuse_traces(
-        "the steps in {} end {} before those in {} begin: the traces are of different runs; leave those of "
-        "one "
-        "run in the folder",
+        "the steps in {} end {} before those in {} begin: the traces are of different runs; leave "
+        "those of one run in the folder",
         first_to_end->file, format_duration_ns(static_cast<double>(begin - end)), last_to_begin->file);
   }
 };
 
-// Ranks that train together wait for each other, so their steps lie side by side in time.
+// Ranks that train together wait for each other, so their steps lie side by side in time. A trace whose clock
+// begins anywhere cannot be judged.
 void require_one_time(const std::vector<RankTrace>& ranks) {
   std::map<std::string, Outermost> by_host;
   Outermost all;
   for (const auto& one : ranks) {
+    if (!one.base_ns) continue;
     by_host[one.host].add(one);
     all.add(one);
   }
-  for (const auto& [host, ends] : by_host) ends.require_gap_below(0);
-  all.require_gap_below(kClocksDiffer);
+  for (const auto& [host, ends] : by_host) ends.require_gap_below(kSameHost);
+  all.require_gap_below(kOtherHost);
 }
 
 void require_communication(const std::vector<RankTrace>& ranks) {

@@ -31,7 +31,8 @@ struct Trace {
   std::filesystem::path file;
   std::optional<std::int64_t> rank, world;  // rank: as the trace has it, else as in the name of the file
   std::string host;
-  std::int64_t base_ns = 0;  // since the epoch; every time counts from here
+  std::optional<std::int64_t>
+      base_ns;  // since the epoch: every time counts from here. Kineto of 2024 and later writes it
   std::vector<std::string> names;
   std::vector<TraceEvent> events;  // by begin; of equal ones the longest first
   [[nodiscard]] const std::string& name_of(const TraceEvent& e) const { return names[e.name]; }
