@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -80,13 +81,17 @@ void deliver_drawings(const Delivery& d) {
   write_charts(d, files, charts);
 }
 
+// Chromium with a profile folder leaves 87 rows of a window blank that is lower than this (seen in 156).
+constexpr int kLowestWindow = 160;
+
 // The numbers behind width=" and height=" of its first tag.
-std::string size_of(const std::string& svg) {
+std::string window_size(const std::string& svg) {
   const auto number = [&](std::string_view name) {
     const auto from = svg.find(name) + name.size();
     return static_cast<int>(std::stod(svg.substr(from)) + 0.999);
   };
-  return fmt::format("--window-size={},{}", number(" width=\""), number(" height=\""));
+  return fmt::format("--window-size={},{}", number(" width=\""),
+                     std::max(kLowestWindow, number(" height=\"")));
 }
 
 void deliver_images(const Delivery& d) {
@@ -103,7 +108,7 @@ void deliver_images(const Delivery& d) {
     fs::remove(to);
     write_file_atomic(from, chart.svg);
     run_program(converter.empty() ? browser_call(browser, scratch,
-                                                 {"--force-device-scale-factor=2", size_of(chart.svg),
+                                                 {"--force-device-scale-factor=2", window_size(chart.svg),
                                                   "--screenshot=" + to.string(), "file://" + from.string()})
                                   : std::vector<std::string>{converter.string(), "--zoom=2",
                                                              "--output=" + to.string(), from.string()},

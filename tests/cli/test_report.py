@@ -11,8 +11,10 @@ import json
 import os
 import re
 import shutil
+import struct
 import time
 import unittest
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,6 +22,32 @@ import paceline_cli as cli
 
 DATA = Path(__file__).resolve().parent / "data"
 GOLDEN = {"csv": "golden.csv", "markdown": "golden.md", "text": "golden.txt"}
+
+
+def height_of(svg):
+    return float(re.search(r' height="([\d.]+)"', svg.read_text(encoding="utf-8"))[1])
+
+
+def inked_rows(png):
+    """Numbers of the rows of a picture that are not of one colour (8 bits a channel, not interlaced)."""
+    width, height, _, colour = struct.unpack(">IIBB", png[16:26])
+    at, packed = 8, b""
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        packed += png[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += length + 12
+    each = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
+    stride, data, above, inked = width * each, zlib.decompress(packed), bytes(width * each), []
+    for y in range(height):
+        kind, row = data[y * (stride + 1)], bytearray(data[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride) if kind else ():
+            left, up, corner = (row[i - each], above[i], above[i - each]) if i >= each else (0, above[i], 0)
+            nearest = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
+        if row != row[:each] * width:
+            inked.append(y)
+        above = bytes(row)
+    return inked
 
 
 class Golden(cli.CliTest):
@@ -188,6 +216,11 @@ class Charts(cli.CliTest):
         self.assert_code(self.run_cli("report", "-s", "run", "-f", "png", "-o", "out"), 0)
         for name in ("latency_comparison.png", "throughput_comparison.png"):
             self.assertEqual((self.folder / "out" / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assert_code(self.run_cli("report", "-s", "run", "-f", "svg", "-o", "out"), 0)
+        low = min((self.folder / "out").glob("*.svg"), key=height_of)
+        self.assertLess(height_of(low), 160)
+        inked = inked_rows((low.with_suffix(".png")).read_bytes())
+        self.assertGreater(inked[-1], 2 * 0.9 * height_of(low), f"{low.stem} is cut off")  # two pixels a unit
 
     @unittest.skipUnless(BROWSER, "no browser")
     def test_paper(self):
