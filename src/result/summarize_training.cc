@@ -81,6 +81,10 @@ void count_slowest_steps(std::vector<RankFigures>& ranks, const StepsOfRanks& ti
   for (const auto& step : timed) ++ranks[step.slowest].slowest_steps;
 }
 
+const char* without_ddp(const Training& t) {
+  return t.ranks.size() > 1 ? "ranks without DDP do not communicate" : "one rank without DDP";
+}
+
 // As a share of the time of all steps: times are added up, quotients are not averaged, so the shares add up
 // to at most 1.
 Number share_of_steps(const StepsOfRanks& timed, std::size_t part) {
@@ -92,7 +96,7 @@ Number share_of_steps(const StepsOfRanks& timed, std::size_t part) {
 StepShares shares_of(const Training& t, const StepsOfRanks& timed) {
   StepShares shares;
   for (std::size_t i = 0; i < kShares.size(); ++i) shares.*kShares[i] = share_of_steps(timed, i + 1);
-  if (!t.ddp) shares.exposed = Number::missing("one rank without DDP");
+  if (!t.ddp) shares.exposed = Number::missing(without_ddp(t));
   return shares;
 }
 
@@ -114,7 +118,7 @@ Count launches_per_step(const std::vector<StepAcross>& timed) {
 }
 
 void fill_communication(Training& t, const std::vector<StepAcross>& timed, const StepsOfRanks& steps) {
-  const auto alone = Number::missing(t.ddp ? "one rank" : "one rank without DDP");
+  const auto alone = Number::missing(t.ddp ? "one rank" : without_ddp(t));
   const bool several = t.ranks.size() > 1;
   if (t.ddp && !t.collectives_per_step) t.collectives_per_step = launches_per_step(timed);
   t.overlap_ratio = t.ddp ? overlap_ratio(timed) : alone;
@@ -208,7 +212,7 @@ StepShares mean_shares(const std::vector<const Training*>& all) {
 void set_cost_shares(Training& into) {
   const auto of_step = [&](const Estimate& part) {
     const Number& step = into.costs.step_ns.value;
-    if (!into.ddp) return Number::missing("one rank without DDP");
+    if (!into.ddp) return Number::missing(without_ddp(into));
     return step && part.value && *step > 0 ? Number(*part.value / *step)
                                            : Number::missing(part.value.reason());
   };

@@ -245,6 +245,13 @@ TEST(SummarizeTraining, OneRankAloneHasNeitherCommunicationNorStraggler) {
   EXPECT_FALSE(t.straggler_rank);
 }
 
+TEST(SummarizeTraining, RanksWithoutDdpAreNotCalledOne) {
+  Training t;
+  summarize_training(t, {table(0), table(1)}, 32);
+  EXPECT_EQ(t.exposed_share.reason(), "ranks without DDP do not communicate");
+  EXPECT_EQ(t.overlap_ratio.reason(), "ranks without DDP do not communicate");
+}
+
 TEST(SummarizeTraining, ALossThatIsNoNumberIsMissing) {
   auto ranks = one_slow();
   for (auto& rank : ranks) rank.rows.back().loss.reset();
