@@ -25,7 +25,7 @@ demo: tool  ## install what is missing, build, run the quick-start plan, print w
 	@$(BUILD)/bin/paceline run $(PLAN) --allow-noisy
 
 test: build  ## the same set-up, then build and run the whole test suite
-	@ctest --preset release -j 5 $(TEST_ARGS)
+	@ctest --preset release -j 10 $(TEST_ARGS)
 
 test-slow: build  ## only the tests that take minutes
 	@ctest --preset release -j 1 -L slow

@@ -32,16 +32,19 @@ function(paceline_add_layer name)
   endif()
 endfunction()
 
-# paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable, one ctest entry per case; with
-# ONE_PROCESS one entry for all, because what they load takes longer than they do. A test takes two of the five slots of `make test`; those that
-# may take longest (TIMEOUT) are started first.
+# paceline_add_test(unit_stats SOURCES a_test.cc DEPENDS stats LABELS unit): a GoogleTest executable and its ctest entry; with PER_CASE one
+# entry per case, for suites whose cases are skipped one by one. SLOTS: the share of a core that it computes, in quarters (4 unless said):
+# `make test` has ten, for two cores. Those that may take longest (TIMEOUT) are started first.
 function(paceline_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "ONE_PROCESS" "TIMEOUT;FIXTURE" "SOURCES;DEPENDS;LIBRARIES;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 test "PER_CASE" "TIMEOUT;FIXTURE;SLOTS" "SOURCES;DEPENDS;LIBRARIES;LABELS;ENVIRONMENT")
   set(cost 0)
   if(test_TIMEOUT)
     set(cost ${test_TIMEOUT})
   else()
     set(test_TIMEOUT 120)
+  endif()
+  if(NOT test_SLOTS)
+    set(test_SLOTS 4)
   endif()
   list(TRANSFORM test_DEPENDS PREPEND paceline::)
   add_executable(${name} ${test_SOURCES})
@@ -50,12 +53,19 @@ function(paceline_add_test name)
   paceline_compile_together(${name})
   paceline_optimise_less(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  if(test_ONE_PROCESS)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} COST ${cost} PROCESSORS 2 FIXTURES_REQUIRED "${test_FIXTURE}" ENVIRONMENT "${test_ENVIRONMENT}")
-    return()
+  set(scratch ${CMAKE_BINARY_DIR}/tests/scratch/${name})  # its own, for tests that give their files fixed names
+  file(MAKE_DIRECTORY ${scratch})
+  list(APPEND test_ENVIRONMENT TMPDIR=${scratch})
+  set(properties TIMEOUT ${test_TIMEOUT} COST ${cost} PROCESSORS ${test_SLOTS})
+  if(test_FIXTURE)
+    list(APPEND properties FIXTURES_REQUIRED ${test_FIXTURE})
   endif()
-  include(GoogleTest)
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-                       PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} COST ${cost} PROCESSORS 2 FIXTURES_REQUIRED "${test_FIXTURE}" ENVIRONMENT "${test_ENVIRONMENT}")
+  if(test_PER_CASE)
+    include(GoogleTest)
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
+                         PROPERTIES ${properties} LABELS "${test_LABELS}" ENVIRONMENT "${test_ENVIRONMENT}")
+  else()
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES ${properties} LABELS "${test_LABELS}" ENVIRONMENT "${test_ENVIRONMENT}")
+  endif()
 endfunction()

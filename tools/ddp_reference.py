@@ -8,7 +8,7 @@ Needs Python with torch and numpy. Weights and batches are drawn by the formulas
 plugins/torch/models/table.cc, bit by bit, so that nothing has to be stored but the answers: the loss of every rank
 and step, the sizes of the rebuilt buckets, and of every parameter and buffer of rank 0 its norm and some values.
 tests/plugin/torch/training_reference_test.cc trains the same with Paceline's trainer and compares; strictly, value by
-value, with an OUTPUT.json of the same machine: PACELINE_DDP_REFERENCE=OUTPUT.json ctest --test-dir build/release -R DdpReference
+value, with an OUTPUT.json of the same machine: PACELINE_DDP_REFERENCE=OUTPUT.json ctest --test-dir build/release -R ddp_reference
 """
 import argparse
 import json

@@ -25,7 +25,18 @@ build_targets() {
   [ ${#names[@]} = 0 ] || quietly cmake --build "$build" -j "$(scripts/jobs.sh)" --target "${names[@]}"
 }
 
-run_tests() { quietly ctest --test-dir "$build" --no-tests=error --output-on-failure --stop-on-failure --timeout 120 -R "$1"; }
+# "SUITE [FILTER]": cases of a GoogleTest executable, or an entry of ctest.
+run_tests() {
+  local suite filter
+  read -r suite filter <<< "$1"
+  if [ -x "$build/tests/$suite" ]; then
+    quietly timeout 120 "$build/tests/$suite" --gtest_brief=1 --gtest_fail_fast --gtest_filter="${filter:-*}"
+  else
+    quietly ctest --test-dir "$build" --no-tests=error --output-on-failure --timeout 120 -R "^$suite\$"
+  fi
+}
+
+who_failed() { grep -oE -m 1 '\[  FAILED  \] [A-Za-z]+\.[A-Za-z0-9]+|[0-9]+ - .* \(Failed\)' "$log" || echo "a test that did not end well"; }
 
 fail() {
   echo "$1: $2; end of $log:"
@@ -46,33 +57,33 @@ defect() {
   elif run_tests "$tests"; then
     fail "$name" "NOT SEEN: the tests stay green"
   else
-    echo "$name: seen by$(grep -oE -m 1 '[0-9]+ - .*' "$log" | cut -d- -f2)"
+    echo "$name: seen by $(who_failed | sed -E 's/^(\[  FAILED  \]|[0-9]+ -) //')"
   fi
   git -C "$tree" checkout --quiet -- .
 }
 
 copy_of_head
 defect wrong_quantile_rank src/stats/quantile.cc \
-  's/ \* ppm \+ kPpmOne - 1\) \/ kPpmOne/ * ppm) \/ kPpmOne/' unit_stats '^unit_stats\.'
+  's/ \* ppm \+ kPpmOne - 1\) \/ kPpmOne/ * ppm) \/ kPpmOne/' unit_stats unit_stats
 defect wrong_interval_rank src/stats/order_statistics.cc \
-  's/below_u \+ 1 : 0/below_u : 0/' unit_stats '^unit_stats\.'
+  's/below_u \+ 1 : 0/below_u : 0/' unit_stats unit_stats
 defect bus_of_every_rank src/base/collective.h \
-  's/static_cast<double>\(ranks - 1\)/static_cast<double>(ranks)/' unit_result '^unit_result\.Collectives'
+  's/static_cast<double>\(ranks - 1\)/static_cast<double>(ranks)/' unit_result 'unit_result Collectives.*'
 defect fastest_rank_counts src/result/summarize_collective.cc \
-  's/longest = std::max\(longest/longest = std::min(longest/' unit_result '^unit_result\.Collectives'
+  's/longest = std::max\(longest/longest = std::min(longest/' unit_result 'unit_result Collectives.*'
 defect unweighted_fit src/stats/link_fit.cc \
-  's/= 1 \/ \(p\.seconds \* p\.seconds\)/= 1/' unit_stats '^unit_stats\.LinkFit'
+  's/= 1 \/ \(p\.seconds \* p\.seconds\)/= 1/' unit_stats 'unit_stats LinkFit.*'
 defect dropped_sample src/measure/timed_loop.h \
-  's/^    finish\(result_, /    if (!result_.samples.empty()) result_.samples.pop_back();\n&/' unit_measure '^unit_measure\.'
+  's/^    finish\(result_, /    if (!result_.samples.empty()) result_.samples.pop_back();\n&/' unit_measure unit_measure
 defect missing_interval_is_zero src/report/case_cells.cc \
-  '/if \(!estimate\.ci_low/d; s/\*estimate\.(ci_low|ci_high)/(estimate.\1 ? *estimate.\1 : 0)/g' unit_report '^unit_report\.'
+  '/if \(!estimate\.ci_low/d; s/\*estimate\.(ci_low|ci_high)/(estimate.\1 ? *estimate.\1 : 0)/g' unit_report unit_report
 defect missing_number_is_zero src/result/run_directory.cc \
-  '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result '^unit_result\.'
+  '/\{:\.9g\}/s/: std::string\(\)/: std::string("0")/' unit_result unit_result
 defect layer_violation src/stats/quantile.cc \
-  '2i #include "report/section.h"' '' '^check\.layering$'
+  '2i #include "report/section.h"' '' check.layering
 defect swallowed_crash src/process/running_worker.cc \
-  's/!clean && !failure_\)/!clean \&\& !failure_ \&\& !WIFSIGNALED(status))/' 'paceline paceline_plugin_spin' '^cli\.faults$'
-coordinated='^unit_run\.(Coordinated|Resumed|Restarts)\.'
+  's/!clean && !failure_\)/!clean \&\& !failure_ \&\& !WIFSIGNALED(status))/' 'paceline paceline_plugin_spin' cli.faults
+coordinated='unit_run Coordinated.*:Resumed.*:Restarts.*'
 defect measured_twice src/run/timed_passes.cc \
   's/std::none_of\(have\.begin\(\)/true || &/' unit_run "$coordinated"
 defect interrupt_is_a_failure src/run/timed_passes.cc \
@@ -83,7 +94,7 @@ defect restart_of_what_ends_alike src/result/reasons.cc \
   '/Reason\{"data"/,/kUsage/s/kEnds/kRestarts/' unit_run "$coordinated"
 defect last_result_not_written src/run/case/result_keeper.cc \
   '/^result::RunResult ResultKeeper::finish/,/^}/s/^  write_changed\(\);//' unit_run "$coordinated"
-launched='^unit_run\.(Launched|Following)\.'
+launched='unit_run Launched.*:Following.*'
 defect fault_again_after_restart src/run/ranks/launch.cc \
   's/train\.inject\.clear\(\), //' unit_run "$launched"
 defect end_of_others_is_an_interrupt src/run/ranks/launch.cc \
@@ -92,12 +103,12 @@ defect share_beyond_the_world src/run/ranks/launch.cc \
   's/, world - place_\.rank\)/, world)/' unit_run "$launched"
 double=plugin_tensorrt_double_11
 defect misplaced_event plugins/tensorrt/plan_slot.cc \
-  '/^  end_\.record/d; s/^  if .*!= Io::kNone\) fetch_outputs\(\);/&\n  end_.record(stream_);/' $double "^$double\."
+  '/^  end_\.record/d; s/^  if .*!= Io::kNone\) fetch_outputs\(\);/&\n  end_.record(stream_);/' $double $double
 defect missing_context plugins/tensorrt/plan_engine.cc \
-  '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double "^$double\."
+  '/auto& state = slots_\.bound\(slot\);/{n;/gpu_->use/d}' $double $double
 defect unbound_address plugins/tensorrt/plan_slot.cc \
-  '/^  bind_address\(output\.name, memory\);/d' $double "^$double\."
+  '/^  bind_address\(output\.name, memory\);/d' $double $double
 defect ignored_late_error plugins/tensorrt/gpu.cc \
-  's/check\((driver\(\)\.wait_for_stream\(stream_\)), "[^"]*"\)/(void)\1/' $double "^$double\."
+  's/check\((driver\(\)\.wait_for_stream\(stream_\)), "[^"]*"\)/(void)\1/' $double $double
 [ $unseen = 0 ] && echo "every planted defect was seen"
 exit $unseen

@@ -131,16 +131,17 @@ void describe_with_root(const char* root) {
 
 TEST(OrtLibraryDeathTest, MissingOrOfAnotherKind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "lib");
-  EXPECT_EXIT(describe_with_root(folder.path().c_str()), testing::ExitedWithCode(7),
+  const std::filesystem::path folder =
+      testing::TempDir() + "root";  // one for the processes, which run all this again
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "lib");
+  EXPECT_EXIT(describe_with_root(folder.c_str()), testing::ExitedWithCode(7),
               "holds no lib/libonnxruntime.so.1; correct or unset it");
-  std::filesystem::copy_file(PLUGIN_FILE, folder.path() / "lib/libonnxruntime.so.1");
-  EXPECT_EXIT(describe_with_root(folder.path().c_str()), testing::ExitedWithCode(7),
+  std::filesystem::copy_file(PLUGIN_FILE, folder / "lib/libonnxruntime.so.1");
+  EXPECT_EXIT(describe_with_root(folder.c_str()), testing::ExitedWithCode(7),
               "is no ONNX Runtime; run scripts/setup.sh, or set ONNXRUNTIME_ROOT");
-  std::filesystem::resize_file(folder.path() / "lib/libonnxruntime.so.1", 100);
-  EXPECT_EXIT(describe_with_root(folder.path().c_str()), testing::ExitedWithCode(7),
-              "cannot load ONNX Runtime: ");
+  std::filesystem::resize_file(folder / "lib/libonnxruntime.so.1", 100);
+  EXPECT_EXIT(describe_with_root(folder.c_str()), testing::ExitedWithCode(7), "cannot load ONNX Runtime: ");
   EXPECT_EXIT(describe_with_root(""), testing::ExitedWithCode(0), "it loaded");
 }
 

@@ -30,10 +30,16 @@ class Files : public ::testing::Test {
 };
 
 // Without HOME the cache lies below a folder that all users share.
-class CacheWithoutHome : public Files {
+class CacheWithoutHome : public ::testing::Test {
  protected:
+  // One folder for all cases: a process keeps the cache that it has made for itself.
+  static void SetUpTestSuite() {
+    folder_ = fs::temp_directory_path() / ("paceline-caches-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  static void TearDownTestSuite() { fs::remove_all(folder_); }
+
   void SetUp() override {
-    Files::SetUp();
     ::unsetenv("XDG_CACHE_HOME");
     ::unsetenv("HOME");
     ::setenv("TMPDIR", folder_.c_str(), 1);
@@ -42,12 +48,13 @@ class CacheWithoutHome : public Files {
   void TearDown() override {
     for (const auto& [name, value] : before_)
       value.empty() ? ::unsetenv(name) : ::setenv(name, value.c_str(), 1);
-    Files::TearDown();
+    fs::remove_all(shared_);
   }
   static std::string value_of(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
   }
+  inline static fs::path folder_;
   fs::path shared_;
   std::vector<std::pair<const char*, std::string>> before_{{"XDG_CACHE_HOME", value_of("XDG_CACHE_HOME")},
                                                            {"HOME", value_of("HOME")},
