@@ -8,6 +8,7 @@ find_package(Boost 1.74 REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(LIBCRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 
 # paceline_static_library(TARGET NAME HEADER LIBRARIES…): linked into the binaries, so that a bundle needs no package for it, and none of
 # the packages that the shared one needs.
@@ -17,5 +18,4 @@ function(paceline_static_library target name header)
   add_library(${target} UNKNOWN IMPORTED GLOBAL)
   set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${${name}_FILE} INTERFACE_INCLUDE_DIRECTORIES ${${name}_INCLUDE} INTERFACE_LINK_LIBRARIES "${ARGN}")
 endfunction()
-paceline_static_library(LibMd::LibMd md sha2.h)
 paceline_static_library(LibArchive::LibArchive archive archive.h ZLIB::ZLIB)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -13,15 +14,27 @@
 
 namespace paceline {
 
+namespace {
+
+void require(int success) {
+  if (success != 1) throw Error(ErrorCode::kInternal, "libcrypto cannot compute SHA-256");
+}
+
+}  // namespace
+
+Sha256::Sha256() : state_(EVP_MD_CTX_new()) {
+  require(EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr));
+}
+
 void Sha256::update(std::string_view bytes) {
-  SHA256Update(&state_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  require(EVP_DigestUpdate(state_.get(), bytes.data(), bytes.size()));
 }
 
 std::string Sha256::finish_hex() {
-  std::string hex(SHA256_DIGEST_STRING_LENGTH, '\0');
-  SHA256End(&state_, hex.data());
-  hex.pop_back();  // the terminating zero
-  return hex;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  require(EVP_DigestFinal_ex(state_.get(), digest.data(), &size));
+  return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
 }
 
 std::string sha256_hex(std::string_view bytes) {
