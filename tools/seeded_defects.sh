@@ -57,7 +57,7 @@ defect() {
   elif run_tests "$tests"; then
     fail "$name" "NOT SEEN: the tests stay green"
   else
-    echo "$name: seen by $(who_failed | sed -E 's/^(\[  FAILED  \]|[0-9]+ -) //')"
+    echo "$name: seen by $(who_failed | sed -E 's/^(\[  FAILED  \]|[0-9]+ -) | \(Failed\)$//g')"
   fi
   git -C "$tree" checkout --quiet -- .
 }
