@@ -279,6 +279,25 @@ std::vector<Suspicion> suspects(const Attempt& attempt, std::span<const int> hos
   return Judge(attempt, hosts, {least_factor, kSuspectSigmas, 0}).found();
 }
 
+std::vector<Round> with_suspects_apart(std::span<const Round> rounds, std::span<const Suspicion> suspected) {
+  const auto is_suspect = [&](const Subset& subset) {
+    return std::any_of(suspected.begin(), suspected.end(),
+                       [&](const auto& one) { return one.what == Culprit::kLink && one.ranks == subset; });
+  };
+  std::vector<Round> apart;
+  for (const auto& round : rounds) {
+    apart.emplace_back();
+    bool has_suspect = false;
+    for (const auto& subset : round) {
+      const bool suspect = is_suspect(subset);
+      if (suspect && has_suspect) apart.emplace_back();
+      has_suspect = has_suspect || suspect;
+      apart.back().push_back(subset);
+    }
+  }
+  return apart;
+}
+
 std::vector<Suspicion> confirmed(std::span<const Attempt> attempts, std::span<const int> hosts,
                                  double least_factor) {
   if (attempts.size() < 2) return {};

@@ -161,7 +161,7 @@ class Faults(CommTest):
 
 class RoundsTest(CommTest):
     def rounds_of(self, *words, fault="", ranks=4, code=0):
-        result = self.comm("-g", ranks, "-b", "64", "-e", "64", "--round-bytes", "1K", *words, env={"PACELINE_TEST_COMM": fault} if fault else None)
+        result = self.comm("-g", ranks, "-b", "64", "-e", "64", "--round-bytes", "1K", "-w", "1", *words, env={"PACELINE_TEST_COMM": fault} if fault else None)
         self.assert_code(result, code)
         case = self.summary(self.only_run())["cases"][0]
         self.assertEqual(len(case["collective"][0]["rounds"]), 1)
@@ -170,11 +170,11 @@ class RoundsTest(CommTest):
 
 class Rounds(RoundsTest):
     def test_a_slow_rank_is_named(self):
-        case, rounds, out = self.rounds_of("--rounds", "pairs", fault="slow:2:20")
+        case, rounds, out = self.rounds_of("--rounds", "pairs", fault="slow:2:120:20")
         self.assertEqual((rounds["of"], rounds["bytes"], rounds["rounds"], rounds["attempts"], rounds["wrong"]), ("pairs", 1024, 3, 3, 0))
         self.assertEqual(sorted(s["members"] for s in rounds["subsets"]), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
         for subset in rounds["subsets"]:
-            self.assertEqual(subset["ns"] > 20e6, 2 in subset["members"])
+            self.assertEqual(subset["ns"] > 120e6, 2 in subset["members"])
             self.assertAlmostEqual(subset["gb_per_s"] * subset["ns"] / 1024, 1, places=6)
         slow, = rounds["slow"]
         self.assertEqual((slow["what"], slow["ranks"]), ("rank", [2]))
@@ -184,19 +184,19 @@ class Rounds(RoundsTest):
         self.assertEqual({r["ranks"] for r in rows}, {"0 1", "0 2", "0 3", "1 2", "1 3", "2 3"})
 
     def test_a_slow_link_is_named(self):
-        _, rounds, out = self.rounds_of("--rounds", "2", ranks=5, fault="link:1:3:20")
+        _, rounds, out = self.rounds_of("--rounds", "2", ranks=5, fault="link:1:3:120:20")
         self.assertEqual(rounds["rounds"], 5, "of an odd number of ranks each pauses once")
         self.assertEqual([(s["what"], s["ranks"]) for s in rounds["slow"]], [("link", [1, 3])])
         self.assertRegex(out, r"Slow: the link between rank 1 \(.*\) and rank 3 \(")
 
     def test_subsets_name_a_slow_rank(self):
-        _, rounds, out = self.rounds_of("--rounds", "3", ranks=6, fault="slow:4:80")  # six ranks take turns on two cores
+        _, rounds, out = self.rounds_of("--rounds", "3", ranks=6, fault="slow:4:120:20")
         self.assertTrue(all(len(s["members"]) == 3 for s in rounds["subsets"]))
         self.assertEqual([(s["what"], s["ranks"]) for s in rounds["slow"]], [("rank", [4])])
         self.assertIn("slowest ranks together", out)
 
     def test_reports_have_the_matrix_and_the_verdict(self):
-        self.rounds_of("--rounds", "pairs", fault="slow:1:20")
+        self.rounds_of("--rounds", "pairs", fault="slow:1:120:20")
         for form in ("html", "markdown"):
             self.assert_code(self.run_cli("report", self.only_run(), "--format", form, "--output", self.folder / f"report.{form}"), 0)
             text = (self.folder / f"report.{form}").read_text(encoding="utf-8")

@@ -20,20 +20,21 @@ using Floats = std::vector<float>;
 
 struct Faults {
   int wrong = -1, late = -1, late_ms = 0;
-  int slow = -1, slow_peer = -1, slow_ms = 0;
+  int slow = -1, slow_peer = -1, slow_ms = 0, other_ms = 0;
 };
 
 Faults faults() {
   const char* text = std::getenv("PACELINE_TEST_COMM");
   Faults found;
   if (!text) return found;
-  int rank = 0, ms = 0;
+  int rank = 0, ms = 0, other_ms = 0;
   if (std::sscanf(text, "wrong:%d", &rank) == 1) found.wrong = rank;
   if (std::sscanf(text, "late:%d:%d", &rank, &ms) == 2) found.late = rank, found.late_ms = ms;
   int peer = 0;
-  if (std::sscanf(text, "slow:%d:%d", &rank, &ms) == 2) found.slow = rank, found.slow_ms = ms;
-  if (std::sscanf(text, "link:%d:%d:%d", &rank, &peer, &ms) == 3)
-    found.slow = rank, found.slow_peer = peer, found.slow_ms = ms;
+  if (std::sscanf(text, "slow:%d:%d:%d", &rank, &ms, &other_ms) == 3)
+    found.slow = rank, found.slow_ms = ms, found.other_ms = other_ms;
+  if (std::sscanf(text, "link:%d:%d:%d:%d", &rank, &peer, &ms, &other_ms) == 4)
+    found.slow = rank, found.slow_peer = peer, found.slow_ms = ms, found.other_ms = other_ms;
   return found;
 }
 
@@ -57,8 +58,9 @@ class SpinCommunicator : public plugin::Communicator {
       std::this_thread::sleep_for(std::chrono::milliseconds(faults_.late_ms));
     if (call_.operation == Collective::kBarrier) return group_.barrier();
     take(buffers_of_all());
-    if (call_.send_to >= 0 && call_.send_to != group_.rank() && meets(group_.rank(), call_.send_to))
-      std::this_thread::sleep_for(std::chrono::milliseconds(faults_.slow_ms));
+    if (call_.send_to >= 0 && call_.send_to != group_.rank())
+      std::this_thread::sleep_for(std::chrono::milliseconds(
+          meets(group_.rank(), call_.send_to) ? faults_.slow_ms : faults_.other_ms));
     if (group_.rank() == faults_.wrong && !receive_.empty()) receive_.front() += 1;
   }
   void finish() override {}
@@ -67,6 +69,7 @@ class SpinCommunicator : public plugin::Communicator {
  private:
   // The slow rank meets another one, or the one to which its link is slow.
   [[nodiscard]] bool meets(int one, int other) const {
+    if (faults_.slow < 0) return false;
     if (other == faults_.slow) std::swap(one, other);
     return one == faults_.slow && (faults_.slow_peer < 0 || other == faults_.slow_peer);
   }

@@ -30,6 +30,8 @@ struct Cluster {
   std::vector<int> hosts;
   double noise = 0.05;  // of the logarithm
   std::function<double(int, int)> slower = [](int, int) { return 1.0; };
+  double after_waiting =
+      1;  // how many times longer a pair takes in a round with one that takes twice its time
 
   [[nodiscard]] double pair_ns(int a, int b) const {
     const bool across = hosts[static_cast<std::size_t>(a)] != hosts[static_cast<std::size_t>(b)];
@@ -44,15 +46,22 @@ struct Cluster {
   }
   [[nodiscard]] Attempt attempt(const std::vector<Round>& rounds, const CounterRng& random) const {
     Attempt times;
-    for (const auto& round : rounds)
-      for (const auto& members : round)
-        times.push_back({members, ns(members) * std::exp(noise * random.normal(times.size()))});
+    for (const auto& round : rounds) {
+      double longest = 0;
+      for (const auto& members : round) longest = std::max(longest, ns(members));
+      for (const auto& members : round) {
+        const double own = ns(members) * (longest > 2 * ns(members) ? after_waiting : 1);
+        times.push_back({members, own * std::exp(noise * random.normal(times.size()))});
+      }
+    }
     return times;
   }
   [[nodiscard]] std::vector<Suspicion> found(const std::vector<Round>& rounds, std::uint64_t seed) const {
     std::vector<Attempt> attempts{attempt(rounds, CounterRng(seed, 0))};
-    if (suspects(attempts.front(), hosts, kFactor).empty()) return {};
-    for (std::uint64_t i = 1; i < kAttempts; ++i) attempts.push_back(attempt(rounds, CounterRng(seed, i)));
+    const auto suspected = suspects(attempts.front(), hosts, kFactor);
+    if (suspected.empty()) return {};
+    const auto apart = with_suspects_apart(rounds, suspected);
+    for (std::uint64_t i = 1; i < kAttempts; ++i) attempts.push_back(attempt(apart, CounterRng(seed, i)));
     return confirmed(attempts, hosts, kFactor);
   }
 };
@@ -178,6 +187,27 @@ TEST(Rounds, ARankThatIsSlowWithOtherHostsAloneIsToldApart) {
   const auto found = cluster.found(pair_rounds(8), 1);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].across_only);
+}
+
+// The pair that meets beside a slow link waits for it in every round, and is not slow itself.
+TEST(Rounds, APairIsNotAccusedForTheCompanyOfASlowLink) {
+  for (const int ranks : {4, 5, 8})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Cluster cluster{placed(ranks, ranks), 0.03,
+                            [](int a, int b) { return are(a, b, 1, 3) ? 20.0 : 1.0; }, 1.5};
+      const auto rounds = pair_rounds(ranks);
+      EXPECT_GT(suspects(cluster.attempt(rounds, CounterRng(seed, 0)), cluster.hosts, kFactor).size(), 1u);
+      EXPECT_EQ(words_of(cluster.found(rounds, seed)), "link 1 3") << ranks << " ranks, seed " << seed;
+    }
+}
+
+TEST(Rounds, SuspectedLinksMeetOneAfterTheOther) {
+  const std::vector<Round> rounds{{{0, 1}, {2, 3}, {4, 5}}, {{0, 2}, {1, 4}}};
+  const std::vector<Suspicion> suspected{
+      {Culprit::kLink, {0, 1}}, {Culprit::kLink, {4, 5}}, {Culprit::kLink, {0, 2}}, {Culprit::kRank, {4}}};
+  EXPECT_EQ(with_suspects_apart(rounds, suspected),
+            (std::vector<Round>{{{0, 1}, {2, 3}}, {{4, 5}}, {{0, 2}, {1, 4}}}));
+  EXPECT_EQ(with_suspects_apart(rounds, {}), rounds);
 }
 
 // Noise alone accuses nobody, however few the ranks are.
