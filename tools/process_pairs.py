@@ -5,7 +5,7 @@ import statistics
 import sys
 
 # Ranks of the interval for the median of so many ratios, level at least 95 % (docs/methodology.md).
-RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15), 30: (10, 21)}
+RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15), 30: (10, 21), 60: (22, 39), 100: (40, 61)}
 
 
 def interleave(sides, rounds, label):
