@@ -41,7 +41,7 @@ struct Suspicion {
 std::vector<Suspicion> suspects(const Attempt& attempt, std::span<const int> hosts, double least_factor);
 
 // The rounds of another attempt: the same subsets in the same order, and no two suspected links at the same
-// time. The rest of a round waits for its slowest pair, and ranks that have waited take longer to begin.
+// time. The rest of a round waits for its slowest pair, and ranks that have waited may take longer to begin.
 std::vector<Round> with_suspects_apart(std::span<const Round> rounds, std::span<const Suspicion> suspected);
 
 // Who is slow in every attempt, beyond the noise that the attempts have between them; with the least factor.
