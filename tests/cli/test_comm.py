@@ -251,25 +251,33 @@ class RoundsOfGloo(RoundsTest):
 
 
 class Gates(CommTest):
+    def decided(self, *words, **options):
+        """More operations while there is no verdict: where a machine's times drift, few of them allow no interval (3), and never a wrong verdict."""
+        for n in (400, 1600, 6400, 25600):
+            result = self.comm("-n", n, *words, **options)
+            if result.code != 3:
+                break
+        return result
+
     def test_bandwidth_by_size(self):
-        met = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "64:0.0000001,128:0.0000001")
+        met = self.decided("-g", "2", "-b", "64", "-e", "128", "--min-busbw", "64:0.0000001,128:0.0000001")
         self.assert_code(met, 0)
         self.assertIn("expect min_busbw 128:1e-07: met", met.out)
-        missed = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "128:1000")
+        missed = self.decided("-g", "2", "-b", "64", "-e", "128", "--min-busbw", "128:1000")
         self.assert_code(missed, 1)
-        rounded = self.comm("-g", "3", "-n", "400", "--collective", "all_gather", "-b", "1K", "-e", "1K", "--min-busbw", "1K:0.0000001")
+        rounded = self.decided("-g", "3", "--collective", "all_gather", "-b", "1K", "-e", "1K", "--min-busbw", "1K:0.0000001")
         self.assert_code(rounded, 0)
         self.assertIn("at 1020 bytes", rounded.out)
         absent = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--min-busbw", "1M:1")
         self.assert_error(absent, 2, "min_busbw '1M:1': 1048576 bytes are not among the 2 sizes of the sweep, from 64 to 128")
 
     def test_the_variable_of_nccl_tests(self):
-        missed = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "1000"})
+        missed = self.decided("-g", "2", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "1000"})
         self.assert_code(missed, 1)
         self.assert_error(self.comm("-g", "2", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "much"}), 2, "NCCL_TESTS_MIN_BW=much")
 
     def test_metrics(self):
-        result = self.comm("-g", "2", "-n", "400", "-b", "64", "-e", "128", "--expect", "busbw_gb_per_s > 0", "--expect", "small_latency_us < 1e9")
+        result = self.decided("-g", "2", "-b", "64", "-e", "128", "--expect", "busbw_gb_per_s > 0", "--expect", "small_latency_us < 1e9")
         self.assert_code(result, 0)
 
 
