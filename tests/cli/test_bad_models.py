@@ -71,7 +71,7 @@ class Files(cli.CliTest):
         plan = self.write("plan.yaml", "\n".join([
             "kind: inference", f"models: [{', '.join(models)}]", f"engines: [{', '.join(engines)}]", f"shapes: '{shapes}'", "threads: 1",
             "iterations: 3", "warmup_iterations: 1", "idle_wait_s: 0", "measure_peak: false", "allow_noisy: true",
-            "accuracy: {samples: 4}"]) + "\n")
+            "accuracy: {samples: 24}"]) + "\n")
         result = self.run_cli("run", plan, timeout=300, **options)
         cases = {(c["benchmark"]["engine"], c["benchmark"]["model"].rsplit("/", 1)[-1]): c for c in self.summary()["cases"]}
         return result, cases
