@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Collectives through Paceline against a loop in Python: interleaved runs, ratios of times by size with their intervals.
 
-usage: tools/compare_comm.py --python VENV/bin/python [--pairs 10] [--ranks 2] [--sizes 4,1K,64K,1M,64M] [--iterations 500] [--out FILE.md]
+usage: tools/compare_comm.py --python VENV/bin/python [--pairs 10] [--ranks 2] [--sizes 4,1K,16K,256K,1M,16M,64M] [--iterations 500] [--out FILE.md]
 
 Each pair is one fresh run of every rank and size on each side (ABBA): all_reduce of floats in place over gloo on the loopback, a barrier before each operation, ranks pinned alike,
 one thread each. An operation is as long as on its slowest rank; the figures are the p50 and the mean over the operations of a size. The goal at 4 bytes is for the p50, a latency; above,
 for the mean: gloo's loop thread polls a socket whose data nobody has asked for yet, and where it shares a CPU with its rank the operation takes up to a tick of the kernel (4 ms) longer.
-About half of the operations of 1 KiB to 1 MiB are so, and their p50 jumps between the two kinds. --iterations is the most for a size; operations of more than 3.2 MB get fewer, 50 at least.
+Where about half of the operations of a size are so, their p50 jumps between the two kinds. --iterations is the most for a size; sizes above 3.2 MB get fewer, but at least 50 where --iterations allows them.
 """
 import csv
 import json

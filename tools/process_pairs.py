@@ -9,7 +9,7 @@ RANKS = {6: (1, 6), 8: (1, 8), 10: (2, 9), 12: (3, 10), 16: (4, 13), 20: (6, 15)
 
 
 def interleave(sides, rounds, label):
-    """{name: call} -> {name: [median ns of one process a round]}. Every other round runs backwards (ABBA)."""
+    """{name: call} -> {name: [ns of one process a round]}. Every other round runs backwards (ABBA)."""
     values = {name: [] for name in sides}
     for turn in range(rounds):
         names = list(sides) if turn % 2 == 0 else list(reversed(sides))

@@ -23,7 +23,7 @@ void require(int success) {
 }  // namespace
 
 Sha256::Sha256() : state_(EVP_MD_CTX_new()) {
-  require(EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr));
+  require(state_ ? EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr) : 0);
 }
 
 void Sha256::update(std::string_view bytes) {

@@ -34,7 +34,6 @@ class RoundTimer {
     for (std::int64_t attempt = 0; attempt < kRoundAttempts; ++attempt) {
       const auto times = measure(attempt);
       all.insert(all.end(), times.begin(), times.end());
-      if (attempt > 0) continue;
       const auto suspected = stats::suspects(result::attempt_of(times), hosts_, spec_.collective.slow_factor);
       if (suspected.empty()) break;
       rounds_ = stats::with_suspects_apart(rounds_, suspected);

@@ -30,8 +30,8 @@ struct Cluster {
   std::vector<int> hosts;
   double noise = 0.05;  // of the logarithm
   std::function<double(int, int)> slower = [](int, int) { return 1.0; };
-  double after_waiting =
-      1;  // how many times longer a pair takes in a round with one that takes twice its time
+  // How many times longer a pair takes in a round with one that takes more than twice its time.
+  double after_waiting = 1;
 
   [[nodiscard]] double pair_ns(int a, int b) const {
     const bool across = hosts[static_cast<std::size_t>(a)] != hosts[static_cast<std::size_t>(b)];
@@ -189,7 +189,7 @@ TEST(Rounds, ARankThatIsSlowWithOtherHostsAloneIsToldApart) {
   EXPECT_TRUE(found[0].across_only);
 }
 
-// The pair that meets beside a slow link waits for it in every round, and is not slow itself.
+// A pair that meets in the round of a slow link waits for it, and is not slow itself.
 TEST(Rounds, APairIsNotAccusedForTheCompanyOfASlowLink) {
   for (const int ranks : {4, 5, 8})
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

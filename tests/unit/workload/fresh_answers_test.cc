@@ -23,16 +23,18 @@ namespace {
 namespace fs = std::filesystem;
 using test::says;
 
-// Copies its input. One that keeps answers works only on inputs that it has not seen.
+// Copies its input. One that keeps answers works only on inputs that it has not seen, and only on the first
+// `worked_on` of them.
 class CopyEngine : public plugin::Engine {
  public:
-  explicit CopyEngine(bool keeps_answers) : keeps_answers_(keeps_answers) {}
+  explicit CopyEngine(bool keeps_answers, std::size_t worked_on = SIZE_MAX)
+      : keeps_answers_(keeps_answers), worked_on_(worked_on) {}
   [[nodiscard]] plugin::EngineInfo info() const override { return {}; }
   void load(const plugin::ModelSpec&, const plugin::EngineSettings&) override {}
   void bind(plugin::Slot, std::span<const TensorView> inputs) override { input_ = inputs.front(); }
   void enqueue(plugin::Slot) override {
     const std::string content(static_cast<const char*>(input_.data), input_.size_bytes());
-    if (!keeps_answers_ || seen_.insert(content).second)
+    if (!keeps_answers_ || (seen_.insert(content).second && seen_.size() <= worked_on_))
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     output_ = Tensor({"y", input_.dtype, input_.shape});
     std::memcpy(output_.data(), content.data(), content.size());
@@ -43,6 +45,7 @@ class CopyEngine : public plugin::Engine {
 
  private:
   bool keeps_answers_;
+  std::size_t worked_on_;
   std::set<std::string> seen_;
   TensorView input_, view_;
   Tensor output_;
@@ -137,6 +140,14 @@ TEST_F(FreshAnswers, TwoOtherInputsAreEnoughToSeeThatAnswersAreKept) {
     EXPECT_FALSE(c.passed) << samples;
     EXPECT_TRUE(says(c.detail, "repeats answers instead of computing them")) << samples << ": " << c.detail;
   }
+}
+
+// As on a busy machine: the timed input and the first two others are slow, the third is as fast as known
+// ones.
+TEST_F(FreshAnswers, TheLastOfThreeOtherInputsCanClearAnEngine) {
+  CopyEngine engine(true, 3);
+  const auto c = verified(engine, 4, kRepeatedNs);
+  EXPECT_TRUE(c.passed) << c.detail;
 }
 
 TEST_F(FreshAnswers, AnEngineThatComputesPasses) {
