@@ -29,6 +29,7 @@ OomCounters read_oom_counters(const SystemFiles& files) {
 std::optional<std::string> oom_evidence(const OomCounters& before, const OomCounters& after) {
   const std::int64_t cgroup = rise(before.cgroup, after.cgroup);
   if (cgroup > 0) return fmt::format("oom_kill of its memory cgroup rose by {}", cgroup);
+  if (before.cgroup && after.cgroup) return std::nullopt;  // the machine's counter rose for another group
   const std::int64_t machine = rise(before.machine, after.machine);
   if (machine > 0) return fmt::format("oom_kill in /proc/vmstat rose by {}", machine);
   return std::nullopt;

@@ -16,9 +16,10 @@ struct OomCounters {
 };
 OomCounters read_oom_counters(const SystemFiles& files = SystemFiles{});
 
-// A sentence with the evidence when a counter rose; empty when none did or none is readable. Only meant for a
-// process that died of a SIGKILL that nobody here sent: a kill of another program in between cannot be told
-// apart.
+// A sentence with the evidence when a counter rose; empty when none did or none is readable. The counter of
+// our group decides where it is readable: it counts every kind of kill of the group's processes. Only meant
+// for a process that died of a SIGKILL that nobody here sent: a kill of another process of the group (or,
+// where only the machine's counter is readable, of the machine) in between cannot be told apart.
 std::optional<std::string> oom_evidence(const OomCounters& before, const OomCounters& after);
 
 }  // namespace paceline::host

@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "stats/quantile.h"
 #include "workload/inference/input_layout.h"
+#include "workload/inference/unseen_inputs.h"
 
 namespace paceline::workload {
 namespace {
@@ -149,39 +150,33 @@ SameInputs verify_same_inputs(const pass::PassSpec& spec, plugin::Engine& engine
       failed(found, "the engine did not compute when the same inputs were asked for again: " + found.detail)};
 }
 
-// Runs one batch that starts at this sample. Only a whole batch of the reference has its answers: an output
-// may depend on what else is in the batch.
-FreshRun verify_samples(const pass::PassSpec& spec, plugin::Engine& engine, std::int64_t first,
-                        bool can_poison) {
-  Inputs inputs(spec, FirstSample{first});
-  const auto views = inputs.batch(0);
-  engine.bind(0, views);
+// Runs one batch and compares its outputs where the reference has them.
+FreshRun verify_batch(const pass::PassSpec& spec, plugin::Engine& engine, const UnseenBatch& batch,
+                      bool can_poison) {
+  engine.bind(0, batch.views);
   const SteadyClock clock;
   const auto begin = clock.now_ns();
   engine.enqueue(0);
   const auto synchronized = engine.synchronize(0);
   const auto took = static_cast<double>(clock.now_ns() - begin);
   const auto outputs = readable(engine, synchronized);
-  const bool as_reference = first % spec.batch == 0;
-  FreshRun run{as_reference ? verify_outputs(spec, outputs, FirstSample{first}) : result::Correctness{},
-               took};
-  if (can_poison) poison(outputs, views);
+  FreshRun run{batch.answered ? verify_outputs(spec, outputs, *batch.answered) : result::Correctness{}, took};
+  if (can_poison) poison(outputs, batch.views);
   return run;
 }
 
-// The fastest of several batches. Each starts at another sample, from `first` downwards, so that none was
-// asked for before; the first of them is the last whole batch of the samples.
 struct FreshRound {
   result::Correctness compared;
   double fastest_ns = std::numeric_limits<double>::infinity();
   bool wrong = false;
 };
 
-FreshRound fresh_round(const pass::PassSpec& spec, plugin::Engine& engine, std::int64_t first,
-                       std::int64_t runs, bool can_poison) {
+// The fastest of the unseen batches from `begin` to before `end`.
+FreshRound fresh_round(const pass::PassSpec& spec, plugin::Engine& engine, const UnseenInputs& unseen,
+                       std::int64_t begin, std::int64_t end, bool can_poison) {
   FreshRound round;
-  for (std::int64_t i = 0; i < runs; ++i) {
-    const auto run = verify_samples(spec, engine, first - i, can_poison);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const auto run = verify_batch(spec, engine, unseen.batch(i), can_poison);
     if (!good(run.correctness))
       return {
           failed(run.correctness, "for other inputs than those that were timed: " + run.correctness.detail),
@@ -210,24 +205,25 @@ double typical_now_ns(const pass::PassSpec& spec, plugin::Engine& engine, std::s
   return stats::median(took);
 }
 
-// New inputs must be slow in two rounds, each compared with the timed inputs at the same moment; two inputs
-// are enough for one round alone.
+// New inputs must be slow in two rounds, each compared with the timed inputs at the same moment, because any
+// single moment may be disturbed. The first round asks for samples, the second for whatever is unseen.
 result::Correctness verify_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine,
                                         const TimedAnswers& timed, bool can_poison) {
-  constexpr std::int64_t kRounds = 2;
-  const std::int64_t others = spec.samples - spec.batch;
-  // One slow run proves nothing, so few inputs are run twice in a round.
-  const std::int64_t least = std::min<std::int64_t>(2, others);
-  const std::int64_t runs = std::min(std::max(others / kRounds, least), fresh_runs(timed.typical_ns));
+  constexpr std::int64_t kLeast = 2;  // one slow run proves nothing
+  const UnseenInputs unseen(spec);
+  const std::int64_t runs = fresh_runs(timed.typical_ns), samples = unseen.of_samples();
+  const std::int64_t half = std::min(runs, std::max(samples / 2, std::min(kLeast, samples)));
+  const std::array<std::int64_t, 3> bounds{0, half, unseen.available(2 * runs)};
   result::Correctness compared;
   double fastest_ns = 0, known_ns = timed.typical_ns;
-  for (std::int64_t asked = 0; asked < std::min(others, kRounds * runs); asked += runs) {
-    const auto round = fresh_round(spec, engine, others - asked, std::min(runs, others - asked), can_poison);
+  for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
+    const auto round = fresh_round(spec, engine, unseen, bounds[r], bounds[r + 1], can_poison);
     if (round.wrong) return round.compared;
-    if (asked == 0) compared = round.compared;
+    if (r == 0) compared = round.compared;
     fastest_ns = round.fastest_ns;
-    if (runs == 1 || !repeats(fastest_ns, timed.typical_ns)) return compared;
-    known_ns = std::max(known_ns, typical_now_ns(spec, engine, timed.inputs, runs));
+    const auto asked = bounds[r + 1] - bounds[r];
+    if (asked < kLeast || !repeats(fastest_ns, timed.typical_ns)) return compared;
+    known_ns = std::max(known_ns, typical_now_ns(spec, engine, timed.inputs, asked));
     if (!repeats(fastest_ns, known_ns)) return compared;
   }
   return failed(compared, fmt::format("the engine takes {} for inputs that it has not seen and {} for those "

@@ -143,6 +143,14 @@ TEST(Oom, RiseOfTheMachineCounterIsEvidenceToo) {
   EXPECT_EQ(oom_evidence(before, read_oom_counters(tree.files())), "oom_kill in /proc/vmstat rose by 2");
 }
 
+TEST(Oom, AKillInAnotherCgroupIsNoEvidence) {
+  FakeTree tree;
+  hybrid(tree).file("proc/vmstat", "oom_kill 9\n");
+  const auto before = read_oom_counters(tree.files());
+  tree.file("proc/vmstat", "oom_kill 10\n");
+  EXPECT_FALSE(oom_evidence(before, read_oom_counters(tree.files())));
+}
+
 TEST(Oom, UnreadableCountersAreNoEvidence) {
   FakeTree tree;
   const auto before = read_oom_counters(tree.files());

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 #include "base/npy.h"
 #include "support/words.h"
@@ -98,17 +99,20 @@ class FreshAnswers : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
+  template <typename T = float>
   std::string write(const std::string& name, std::int64_t samples, Shape shape) {
-    std::vector<float> values;
-    for (std::int64_t i = 0; i < 2 * samples; ++i) values.push_back(static_cast<float>(i));
-    write_npy(folder_ / name, {"x", values.data(), DType::kFloat32, std::move(shape), {}, {}});
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < 2 * samples; ++i) values.push_back(static_cast<T>(i));
+    const auto dtype = std::is_same_v<T, float> ? DType::kFloat32 : DType::kInt32;
+    write_npy(folder_ / name, {"x", values.data(), dtype, std::move(shape), {}, {}});
     return (folder_ / name).string();
   }
   // What is found where the first batch took `typical_ns` in the timed loop.
+  template <typename T = float>
   result::Correctness verified(CopyEngine& engine, std::int64_t samples, double typical_ns) {
     pass::PassSpec spec;
     spec.samples = samples;
-    spec.input_files = {write("in.npy", samples, {samples, 2})};
+    spec.input_files = {write<T>("in.npy", samples, {samples, 2})};
     spec.reference_file = write("ref.npy", samples, {samples, 1, 2});
     spec.tolerance = {1e-6, -1};
     const Inputs inputs(spec, 0, 1);
@@ -148,6 +152,20 @@ TEST_F(FreshAnswers, TheLastOfThreeOtherInputsCanClearAnEngine) {
   CopyEngine engine(true, 3);
   const auto c = verified(engine, 4, kRepeatedNs);
   EXPECT_TRUE(c.passed) << c.detail;
+}
+
+// Two samples are one round. Scaled copies of them are the second one and can clear an engine as well.
+TEST_F(FreshAnswers, ScaledCopiesOfTwoOtherInputsCanClearAnEngine) {
+  CopyEngine engine(true, 3);
+  const auto c = verified(engine, 3, kRepeatedNs);
+  EXPECT_TRUE(c.passed) << c.detail;
+}
+
+TEST_F(FreshAnswers, IntegersAreNotScaledSoThatFewOfThemAccuseNobody) {
+  for (const std::int64_t samples : {3, 4, 5, 9}) {
+    CopyEngine engine(true);
+    EXPECT_EQ(verified<std::int32_t>(engine, samples, kRepeatedNs).passed, samples < 5) << samples;
+  }
 }
 
 TEST_F(FreshAnswers, AnEngineThatComputesPasses) {
