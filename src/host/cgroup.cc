@@ -47,21 +47,24 @@ std::vector<Mount> read_mounts(const SystemFiles& files) {
   return mounts;
 }
 
-// The group's path below the mount point; "" when the group is not visible there.
-std::string below_mount(std::string_view group, std::string_view root) {
+// The group's path below the mount point; none when the group is not visible there.
+std::optional<std::string> below_mount(std::string_view group, std::string_view root) {
   if (root == "/") return std::string(group == "/" ? "" : group);
-  if (!group.starts_with(root)) return {};
+  if (!group.starts_with(root)) return std::nullopt;
   group.remove_prefix(root.size());
-  return std::string(group.starts_with('/') ? group : "");
+  if (!group.empty() && !group.starts_with('/')) return std::nullopt;
+  return std::string(group);
 }
 
-std::vector<std::string> folders_upwards(const SystemFiles& files, const Mount& mount,
-                                         std::string_view group) {
-  std::vector<std::string> folders;
-  std::string path = below_mount(group, mount.root);
+GroupFolders folders_upwards(const SystemFiles& files, const Mount& mount, std::string_view group) {
+  const auto own = below_mount(group, mount.root);
+  GroupFolders folders;
+  std::string path = own.value_or("");
   for (;;) {
     const std::string folder = mount.point + path;
-    if (path.find("..") == std::string::npos && files.exists(folder)) folders.push_back(folder);
+    const bool visible = path.find("..") == std::string::npos && files.exists(folder);
+    if (visible && path == own) folders.own_first = true;
+    if (visible) folders.upwards.push_back(folder);
     if (path.empty()) return folders;
     path.resize(path.rfind('/'));
   }
@@ -86,8 +89,8 @@ std::vector<Membership> read_memberships(const SystemFiles& files) {
 }
 
 template <typename Match>
-std::vector<std::string> hierarchy(const SystemFiles& files, const std::vector<Mount>& mounts,
-                                   const std::vector<Membership>& memberships, const Match& match) {
+GroupFolders hierarchy(const SystemFiles& files, const std::vector<Mount>& mounts,
+                       const std::vector<Membership>& memberships, const Match& match) {
   const auto mount = std::find_if(mounts.begin(), mounts.end(), match);
   const auto member = std::find_if(memberships.begin(), memberships.end(), match);
   if (mount == mounts.end() || member == memberships.end()) return {};
@@ -149,11 +152,11 @@ Cgroups::Cgroups(const SystemFiles& files) {
     const auto match = [&](const auto& one) { return !one.v2 && contains(one.controllers, name); };
     v1_.push_back({std::string(name), hierarchy(files, mounts, memberships, match)});
   }
-  v2_ = hierarchy(files, mounts, memberships, [](const auto& one) { return one.v2; });
+  v2_ = hierarchy(files, mounts, memberships, [](const auto& one) { return one.v2; }).upwards;
 }
 
-const std::vector<std::string>& Cgroups::v1(std::string_view controller) const {
-  static const std::vector<std::string> kNone;
+const GroupFolders& Cgroups::folders_of(std::string_view controller) const {
+  static const GroupFolders kNone;
   for (const auto& one : v1_) {
     if (one.controller == controller) return one.folders;
   }
@@ -187,7 +190,7 @@ Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups) {
 
 Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups) {
   std::optional<std::int64_t> kills;
-  if (!groups.v1("memory").empty()) {
+  if (groups.sees_own("memory")) {
     kills = int_field_in(files, groups.v1("memory").front() + "/memory.oom_control", "oom_kill");
   }
   if (!kills && !groups.v2().empty()) {

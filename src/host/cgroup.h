@@ -11,20 +11,32 @@
 
 namespace paceline::host {
 
+// Folders of one hierarchy, upwards. The first is of the process's own group, or of an ancestor where that is
+// not visible.
+struct GroupFolders {
+  std::vector<std::string> upwards;
+  bool own_first = false;
+};
+
 // The control-group folders of this process, own group first, up to the top that is visible here. Paths are
 // for SystemFiles. Reads version 1, version 2 and the hybrid of both; a container whose group is not mounted
 // only sees the top of the mount.
 class Cgroups {
  public:
   explicit Cgroups(const SystemFiles& files);
-  [[nodiscard]] const std::vector<std::string>& v1(std::string_view controller) const;  // cpu, cpuset, memory
+  // Controllers are cpu, cpuset, memory.
+  [[nodiscard]] const std::vector<std::string>& v1(std::string_view controller) const {
+    return folders_of(controller).upwards;
+  }
+  [[nodiscard]] bool sees_own(std::string_view controller) const { return folders_of(controller).own_first; }
   [[nodiscard]] const std::vector<std::string>& v2() const { return v2_; }
 
  private:
   struct Hierarchy {
     std::string controller;
-    std::vector<std::string> folders;
+    GroupFolders folders;
   };
+  [[nodiscard]] const GroupFolders& folders_of(std::string_view controller) const;
   std::vector<Hierarchy> v1_;
   std::vector<std::string> v2_;
 };
@@ -41,7 +53,8 @@ result::Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& 
 // How long a quota has stopped a group on the way up, summed over CPUs, since the groups were created.
 result::Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups);
 
-// Kills by the out-of-memory killer in our own group since it was created.
+// Kills by the out-of-memory killer in our own group since it was created. Version 1 counts for each group
+// alone, so that the folder of an ancestor says nothing.
 result::Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups);
 
 }  // namespace paceline::host

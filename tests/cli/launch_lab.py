@@ -63,13 +63,15 @@ def need_program(*names):
     return found
 
 
-@functools.cache  # of what it answers; a start is two seconds of CPU time
+@functools.cache  # a start is two seconds of CPU time
 def torchrun():
     """$PACELINE_TORCHRUN, torchrun of the path, or the one that set-up made; one that starts."""
     made = Path(os.environ.get("PACELINE_DEPS", "")) / "torchrun/torchrun"
     program = os.environ.get("PACELINE_TORCHRUN") or shutil.which("torchrun") or (made.exists() and str(made))
     if not program:
         skip("no torchrun: PACELINE_TORCHRUN is not set, none is in PATH, and scripts/setup.sh --checks made none")
+    if program == str(made):  # set-up keeps only one that starts
+        return program
     tried = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         skip(f"{program} does not start: {(tried.stderr or tried.stdout).strip().splitlines()[-1:]}")

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -53,11 +54,6 @@ bool good(const result::Correctness& correctness) {
 bool repeats(double took_ns, double typical_ns) {
   return typical_ns > 0 && took_ns > kRepeatsAbove * typical_ns && took_ns > typical_ns + kRepeatsAboveNs;
 }
-
-struct FreshRun {
-  result::Correctness correctness;
-  double took_ns = 0;
-};
 
 using Answers = std::vector<std::vector<std::byte>>;
 
@@ -150,81 +146,136 @@ SameInputs verify_same_inputs(const pass::PassSpec& spec, plugin::Engine& engine
       failed(found, "the engine did not compute when the same inputs were asked for again: " + found.detail)};
 }
 
-// Runs one batch and compares its outputs where the reference has them.
-FreshRun verify_batch(const pass::PassSpec& spec, plugin::Engine& engine, const UnseenBatch& batch,
-                      bool can_poison) {
-  engine.bind(0, batch.views);
-  const SteadyClock clock;
-  const auto begin = clock.now_ns();
-  engine.enqueue(0);
-  const auto synchronized = engine.synchronize(0);
-  const auto took = static_cast<double>(clock.now_ns() - begin);
-  const auto outputs = readable(engine, synchronized);
-  FreshRun run{batch.answered ? verify_outputs(spec, outputs, *batch.answered) : result::Correctness{}, took};
-  if (can_poison) poison(outputs, batch.views);
-  return run;
-}
+struct FreshRun {
+  result::Correctness correctness;
+  double took_ns = 0;
+  bool counts = true;
+};
 
 struct FreshRound {
   result::Correctness compared;
   double fastest_ns = std::numeric_limits<double>::infinity();
+  std::int64_t counted = 0;
   bool wrong = false;
 };
 
-// The fastest of the unseen batches from `begin` to before `end`.
-FreshRound fresh_round(const pass::PassSpec& spec, plugin::Engine& engine, const UnseenInputs& unseen,
-                       std::int64_t begin, std::int64_t end, bool can_poison) {
+// Asks an engine for inputs that were not timed.
+class FreshInputs {
+ public:
+  FreshInputs(const pass::PassSpec& spec, plugin::Engine& engine, bool can_poison)
+      : spec_(spec), engine_(engine), can_poison_(can_poison), unseen_(spec) {}
+  // Where rounds of at most `runs` batches end. The second one is filled up with copies.
+  [[nodiscard]] std::int64_t first_end(std::int64_t runs) const {
+    const std::int64_t samples = unseen_.of_samples();
+    return std::min(runs, std::max(samples / 2, std::min(kLeast, samples)));
+  }
+  [[nodiscard]] std::int64_t second_end(std::int64_t runs) const {
+    const std::int64_t full = first_end(runs) + runs, samples = unseen_.of_samples();
+    return samples < full && !unseen_.can_scale() ? samples : full;
+  }
+  FreshRound round(std::int64_t begin, std::int64_t end);
+  // Times the timed inputs once more, after the same pauses as new ones had, so that a slower machine or
+  // sleeping threads do not count against the engine. They are not bound again, because a cheating engine may
+  // compute at bind.
+  double typical_now_ns(std::span<const TensorView> timed, std::int64_t begin, std::int64_t end);
+  static constexpr std::int64_t kLeast = 2;  // batches of a round that accuses: one slow run proves nothing
+
+ private:
+  FreshRun ask(const UnseenBatch& batch);
+  FreshRun ask_copy(const UnseenBatch& batch);
+  [[nodiscard]] bool answered_anew(std::span<const TensorView> outputs) const;
+
+  const pass::PassSpec& spec_;
+  plugin::Engine& engine_;
+  bool can_poison_;
+  UnseenInputs unseen_;
+  Answers first_, latest_;  // to the batch that copies are made of, and to the batch before
+};
+
+// Nobody knows the right answer to a copy, but it is none that was given before.
+bool FreshInputs::answered_anew(std::span<const TensorView> outputs) const {
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (!stayed_poisoned(outputs[i]) && !same_bytes(outputs[i], first_.at(i)) &&
+        !same_bytes(outputs[i], latest_.at(i)))
+      return true;
+  return false;
+}
+
+FreshRun FreshInputs::ask(const UnseenBatch& batch) {
+  engine_.bind(0, batch.views);
+  const SteadyClock clock;
+  const auto begin = clock.now_ns();
+  engine_.enqueue(0);
+  const auto synchronized = engine_.synchronize(0);
+  const auto took = static_cast<double>(clock.now_ns() - begin);
+  const auto outputs = readable(engine_, synchronized);
+  FreshRun run{batch.answered ? verify_outputs(spec_, outputs, *batch.answered) : result::Correctness{},
+               took};
+  if (!batch.scaled.empty()) run.counts = answered_anew(outputs);
+  latest_ = copied(outputs);
+  if (first_.empty()) first_ = latest_;
+  if (can_poison_) poison(outputs, batch.views);
+  return run;
+}
+
+// An engine may refuse values that nobody gave it.
+FreshRun FreshInputs::ask_copy(const UnseenBatch& batch) {
+  try {
+    return ask(batch);
+  } catch (const Error&) {
+    return {result::Correctness{}, 0, false};
+  }
+}
+
+FreshRound FreshInputs::round(std::int64_t begin, std::int64_t end) {
   FreshRound round;
   for (std::int64_t i = begin; i < end; ++i) {
-    const auto run = verify_batch(spec, engine, unseen.batch(i), can_poison);
+    const auto batch = unseen_.batch(i);
+    const auto run = batch.scaled.empty() ? ask(batch) : ask_copy(batch);
     if (!good(run.correctness))
       return {
           failed(run.correctness, "for other inputs than those that were timed: " + run.correctness.detail),
-          0, true};
+          0, 0, true};
     if (run.correctness.checked) round.compared = run.correctness;
+    if (!run.counts) continue;
     round.fastest_ns = std::min(round.fastest_ns, run.took_ns);
+    ++round.counted;
   }
   return round;
 }
 
-// Times the timed inputs once more, after the same pause as new ones have, so that a slower machine or
-// sleeping threads do not count against the engine. They are not bound again, because a cheating engine may
-// compute at bind.
-double typical_now_ns(const pass::PassSpec& spec, plugin::Engine& engine, std::span<const TensorView> inputs,
-                      std::int64_t runs) {
-  infer(engine, inputs);
+double FreshInputs::typical_now_ns(std::span<const TensorView> timed, std::int64_t begin, std::int64_t end) {
+  infer(engine_, timed);
   const SteadyClock clock;
   std::vector<double> took;
-  for (std::int64_t i = 0; i < runs; ++i) {
-    const Inputs read_as_before(spec, FirstSample{0});
-    const auto begin = clock.now_ns();
-    engine.enqueue(0);
-    engine.synchronize(0);
-    took.push_back(static_cast<double>(clock.now_ns() - begin));
+  for (std::int64_t i = begin; i < end; ++i) {
+    const auto made_as_before = unseen_.batch(i);
+    const auto start = clock.now_ns();
+    engine_.enqueue(0);
+    engine_.synchronize(0);
+    took.push_back(static_cast<double>(clock.now_ns() - start));
   }
   return stats::median(took);
 }
 
 // New inputs must be slow in two rounds, each compared with the timed inputs at the same moment, because any
-// single moment may be disturbed. The first round asks for samples, the second for whatever is unseen.
+// single moment may be disturbed.
 result::Correctness verify_other_inputs(const pass::PassSpec& spec, plugin::Engine& engine,
                                         const TimedAnswers& timed, bool can_poison) {
-  constexpr std::int64_t kLeast = 2;  // one slow run proves nothing
-  const UnseenInputs unseen(spec);
-  const std::int64_t runs = fresh_runs(timed.typical_ns), samples = unseen.of_samples();
-  const std::int64_t half = std::min(runs, std::max(samples / 2, std::min(kLeast, samples)));
-  const std::array<std::int64_t, 3> bounds{0, half, unseen.available(2 * runs)};
+  FreshInputs fresh(spec, engine, can_poison);
+  const std::int64_t runs = fresh_runs(timed.typical_ns);
   result::Correctness compared;
   double fastest_ns = 0, known_ns = timed.typical_ns;
-  for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
-    const auto round = fresh_round(spec, engine, unseen, bounds[r], bounds[r + 1], can_poison);
+  std::int64_t begin = 0, end = fresh.first_end(runs);
+  for (const int number : {1, 2}) {
+    const auto round = fresh.round(begin, end);
     if (round.wrong) return round.compared;
-    if (r == 0) compared = round.compared;
+    if (number == 1) compared = round.compared;
     fastest_ns = round.fastest_ns;
-    const auto asked = bounds[r + 1] - bounds[r];
-    if (asked < kLeast || !repeats(fastest_ns, timed.typical_ns)) return compared;
-    known_ns = std::max(known_ns, typical_now_ns(spec, engine, timed.inputs, asked));
+    if (round.counted < FreshInputs::kLeast || !repeats(fastest_ns, timed.typical_ns)) return compared;
+    known_ns = std::max(known_ns, fresh.typical_now_ns(timed.inputs, begin, end));
     if (!repeats(fastest_ns, known_ns)) return compared;
+    begin = std::exchange(end, fresh.second_end(runs));
   }
   return failed(compared, fmt::format("the engine takes {} for inputs that it has not seen and {} for those "
                                       "that were timed: it repeats answers instead of computing them",

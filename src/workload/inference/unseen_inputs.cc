@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/half.h"
+#include "base/npy.h"
 #include "workload/inference/input_layout.h"
 
 namespace paceline::workload {
@@ -37,24 +38,27 @@ constexpr ScaleRow kScales[] = {{DType::kFloat32, scale_values<float>},
                                 {DType::kFloat64, scale_values<double>},
                                 {DType::kFloat16, scale_halves}};
 
-const ScaleRow* scale_of(const pass::PassSpec& spec, const std::vector<TensorView>& inputs, std::size_t i) {
-  if (batch_dimension_of(spec.batch_dimensions, i) == kNoBatch) return nullptr;
+const ScaleRow* scale_of(DType dtype) {
   const auto* const row = std::find_if(std::begin(kScales), std::end(kScales),
-                                       [&](const auto& each) { return each.dtype == inputs[i].dtype; });
+                                       [&](const auto& each) { return each.dtype == dtype; });
   return row == std::end(kScales) ? nullptr : row;
 }
 
 }  // namespace
 
-UnseenInputs::UnseenInputs(const pass::PassSpec& spec)
-    : spec_(spec), of_samples_(spec.samples - spec.batch), can_scale_(false) {
-  const Inputs last(spec, FirstSample{of_samples_});
-  const auto views = last.batch(0);
-  for (std::size_t i = 0; i < views.size(); ++i) can_scale_ = can_scale_ || scale_of(spec, views, i);
+bool UnseenInputs::has_batch(std::size_t input) const {
+  return batch_dimension_of(spec_.batch_dimensions, input) != kNoBatch;
 }
 
-std::int64_t UnseenInputs::available(std::int64_t wanted) const {
-  return can_scale_ ? wanted : std::min(wanted, of_samples_);
+bool UnseenInputs::can_scale() const {
+  bool any = false;
+  for (std::size_t i = 0; i < spec_.input_files.size(); ++i) {
+    if (!has_batch(i)) continue;
+    const auto stored = read_npy_spec(spec_.input_files[i]);
+    if (!scale_of(stored.dtype) || element_count(stored.shape) == 0) return false;
+    any = true;
+  }
+  return any;
 }
 
 UnseenBatch UnseenInputs::batch(std::int64_t index) const {
@@ -68,12 +72,11 @@ UnseenBatch UnseenInputs::batch(std::int64_t index) const {
   if (of_samples) return batch;
   batch.scaled.resize(batch.views.size());
   for (std::size_t i = 0; i < batch.views.size(); ++i) {
-    const auto* const row = scale_of(spec_, batch.views, i);
-    if (!row) continue;
+    if (!has_batch(i)) continue;
     auto& view = batch.views[i];
     auto& tensor = batch.scaled[i] = Tensor({view.name, view.dtype, view.shape});
     std::memcpy(tensor.data(), view.data, tensor.size_bytes());
-    row->scale(tensor, 1 - kScaleStep * static_cast<double>(index - of_samples_ + 1));
+    scale_of(view.dtype)->scale(tensor, 1 - kScaleStep * static_cast<double>(index - of_samples_ + 1));
     view.data = tensor.data();
   }
   return batch;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Inputs that an engine has not seen yet: samples, then scaled copies of some.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,25 +14,26 @@ namespace paceline::workload {
 // One batch of inputs. Views stay valid as long as the object.
 struct UnseenBatch {
   std::unique_ptr<Inputs> inputs;
-  std::vector<Tensor> scaled;
+  std::vector<Tensor> scaled;  // empty: the batch consists of samples
   std::vector<TensorView> views;
   std::optional<FirstSample> answered;  // the samples whose reference answers belong to this batch
 };
 
-// Batches of inputs that were not timed, all different: first those that consist of samples, each of which
-// begins at another one, then copies of the last whole batch whose floating-point values are scaled a little.
+// Batches of inputs that were not timed: first those that consist of samples, each of which begins at another
+// one, then copies of the last whole batch, multiplied by 1 - k/128 each.
 class UnseenInputs {
  public:
-  explicit UnseenInputs(const pass::PassSpec& spec);
-  // How many of the wanted batches there are. Integers are never changed, because they may be indices.
-  [[nodiscard]] std::int64_t available(std::int64_t wanted) const;
+  explicit UnseenInputs(const pass::PassSpec& spec) : spec_(spec), of_samples_(spec.samples - spec.batch) {}
   [[nodiscard]] std::int64_t of_samples() const { return of_samples_; }
+  // Whether copies exist: every input that has a batch is float16, float32 or float64. Integers are never
+  // changed, because they may be indices. Throws Error(kData) for files that cannot be read.
+  [[nodiscard]] bool can_scale() const;
   [[nodiscard]] UnseenBatch batch(std::int64_t index) const;
 
  private:
+  [[nodiscard]] bool has_batch(std::size_t input) const;
   const pass::PassSpec& spec_;
   std::int64_t of_samples_;
-  bool can_scale_;
 };
 
 }  // namespace paceline::workload

@@ -151,6 +151,19 @@ TEST(Oom, AKillInAnotherCgroupIsNoEvidence) {
   EXPECT_FALSE(oom_evidence(before, read_oom_counters(tree.files())));
 }
 
+// The host's tree in a container whose groups have a namespace of their own.
+TEST(Oom, ACounterOfAnAncestorLeavesTheMachinesToDecide) {
+  FakeTree tree;
+  tree.file("proc/self/mountinfo",
+            "35 31 0:32 /../.. /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n");
+  tree.file("proc/self/cgroup", "4:memory:/\n").file("proc/vmstat", "oom_kill 9\n");
+  tree.file("sys/fs/cgroup/memory/memory.oom_control", "oom_kill 0\n");
+  const auto before = read_oom_counters(tree.files());
+  EXPECT_FALSE(before.cgroup);
+  tree.file("proc/vmstat", "oom_kill 10\n");
+  EXPECT_TRUE(oom_evidence(before, read_oom_counters(tree.files())));
+}
+
 TEST(Oom, UnreadableCountersAreNoEvidence) {
   FakeTree tree;
   const auto before = read_oom_counters(tree.files());

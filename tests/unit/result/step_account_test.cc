@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 
 #include "base/error.h"
 #include "result/summarize_training.h"
@@ -145,44 +144,6 @@ TEST(LateRank, ThatWasAlwaysLateIsLateFromTheFirstStep) {
   ASSERT_EQ(late.size(), 1U);
   EXPECT_EQ(late[0].since_step, late[0].first_step);
   EXPECT_NEAR(*late[0].late_ns * 1e-6, 6, 0.6);
-}
-
-// 2,000 runs: what was put in against what was named.
-TEST(LateRank, ConfusionMatrixOfSimulatedRuns) {
-  constexpr std::array kPlaces{OwnPart::kOptimizer, OwnPart::kPause,    OwnPart::kDataWait, OwnPart::kHost,
-                               OwnPart::kForward,   OwnPart::kBackward, OwnPart::kCount};
-  std::map<std::pair<std::string, std::string>, int> matrix;
-  constexpr std::uint64_t kRuns = 2000;
-  int right = 0, accused = 0, clean = 0;
-  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    const CounterRng random(seed, 7);
-    SimulatedTraining world{.ranks = 2 + static_cast<std::int64_t>(random.below(0, 7)),
-                            .steps = 44,
-                            .jitter = 0.005 + 0.02 * random.uniform(1),
-                            .buffers_ms = random.uniform(2) < 0.5 ? 0.0 : 0.2,
-                            .sender_waits = random.uniform(7) < 0.5,
-                            .seed = seed};
-    const OwnPart where = kPlaces.at(seed % kPlaces.size());
-    const auto rank = static_cast<std::int64_t>(random.below(3, static_cast<std::uint64_t>(world.ranks)));
-    const double delay_ms = 3.5 + 16 * random.uniform(4);
-    if (where != OwnPart::kCount) world.delays = {{.rank = rank, .where = where, .ms = delay_ms}};
-    const auto late = summarized(simulate(world)).late;
-    const std::string put_in =
-        where == OwnPart::kCount ? "nothing" : std::string(kOwnPartNames.at(static_cast<std::size_t>(where)));
-    const std::string named = late.empty()                ? "nothing"
-                              : late.front().rank != rank ? "another rank"
-                                                          : late.front().late_in;
-    ++matrix[{put_in, named}];
-    right += put_in == named;
-    clean += where == OwnPart::kCount;
-    accused += where == OwnPart::kCount && !late.empty();
-  }
-  std::string table;
-  for (const auto& [cell, count] : matrix)
-    table += cell.first + " -> " + cell.second + ": " + std::to_string(count) + "\n";
-  RecordProperty("confusion_matrix", table);
-  EXPECT_GE(right, static_cast<int>(0.95 * kRuns)) << table;
-  EXPECT_LE(accused, clean / 20) << table;
 }
 
 // Two ranks whose own times drift apart and together again, as under neighbours that come and go.

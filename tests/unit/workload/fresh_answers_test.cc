@@ -164,7 +164,9 @@ TEST_F(FreshAnswers, ScaledCopiesOfTwoOtherInputsCanClearAnEngine) {
 TEST_F(FreshAnswers, IntegersAreNotScaledSoThatFewOfThemAccuseNobody) {
   for (const std::int64_t samples : {3, 4, 5, 9}) {
     CopyEngine engine(true);
-    EXPECT_EQ(verified<std::int32_t>(engine, samples, kRepeatedNs).passed, samples < 5) << samples;
+    const auto c = verified<std::int32_t>(engine, samples, kRepeatedNs);
+    EXPECT_EQ(c.passed, samples < 5) << samples;
+    EXPECT_EQ(says(c.detail, "repeats answers"), samples >= 5) << samples << ": " << c.detail;
   }
 }
 

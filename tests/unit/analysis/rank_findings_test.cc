@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/finding_table.h"
+#include "support/sample_runs.h"
+
+namespace paceline::analysis {
+namespace {
+
+using ::paceline::testing::sample_run;
+using result::Finding;
+
+TEST(RankFindings, GravestFirstAndRoomForInsights) {
+  const auto ranked = rank_findings(find_all(sample_run()));
+  ASSERT_EQ(ranked.size(), 5U);
+  EXPECT_EQ(ranked[0].id, "accuracy_failure");
+  EXPECT_EQ(ranked[1].severity, "warning");
+  EXPECT_EQ(ranked[3].id, "recommendation");
+  EXPECT_EQ(ranked[4].id, "precision_speedup");
+}
+
+TEST(RankFindings, UnusedPlacesGoToWhatThereIs) {
+  std::vector<Finding> insights(8), problems(8);
+  for (auto& finding : insights) finding.severity = "insight";
+  for (auto& finding : problems) finding.severity = "problem";
+  EXPECT_EQ(rank_findings(insights).size(), 5U);
+  EXPECT_EQ(rank_findings(problems).size(), 5U);
+  EXPECT_TRUE(rank_findings({}).empty());
+}
+
+TEST(RankFindings, OneOfAKindBeforeASecond) {
+  std::vector<Finding> all(6);
+  for (std::size_t at = 0; at < all.size(); ++at)
+    all[at] = {at < 5 ? "a" : "b", "insight", std::to_string(at), "", "", {}};
+  const auto ranked = rank_findings(all, 2);
+  ASSERT_EQ(ranked.size(), 2U);
+  EXPECT_EQ(ranked[1].id, "b");
+}
+
+}  // namespace
+}  // namespace paceline::analysis
