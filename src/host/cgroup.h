@@ -53,8 +53,9 @@ result::Count cgroup_throttled_periods(const SystemFiles& files, const Cgroups& 
 // How long a quota has stopped a group on the way up, summed over CPUs, since the groups were created.
 result::Number cgroup_throttled_ns(const SystemFiles& files, const Cgroups& groups);
 
-// Kills by the out-of-memory killer in our own group since it was created. Version 1 counts for each group
-// alone, so that the folder of an ancestor says nothing.
+// Kills by the out-of-memory killer in our own group since it was created; in version 2 those of the groups
+// below count too, so that an ancestor stands in where ours is not visible. Version 1 counts each group
+// alone: the folder of an ancestor says nothing.
 result::Count cgroup_oom_kills(const SystemFiles& files, const Cgroups& groups);
 
 }  // namespace paceline::host

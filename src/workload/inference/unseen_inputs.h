@@ -20,7 +20,7 @@ struct UnseenBatch {
 };
 
 // Batches of inputs that were not timed: first those that consist of samples, each of which begins at another
-// one, then copies of the last whole batch, multiplied by 1 - k/128 each.
+// one, then copies of the last whole batch, multiplied by 1 - k/128 each. The spec must live as long.
 class UnseenInputs {
  public:
   explicit UnseenInputs(const pass::PassSpec& spec) : spec_(spec), of_samples_(spec.samples - spec.batch) {}

@@ -14,6 +14,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "base/error.h"
 #include "base/npy.h"
 #include "support/words.h"
 #include "workload/inference/check_samples.h"
@@ -34,22 +35,52 @@ class CopyEngine : public plugin::Engine {
   void load(const plugin::ModelSpec&, const plugin::EngineSettings&) override {}
   void bind(plugin::Slot, std::span<const TensorView> inputs) override { input_ = inputs.front(); }
   void enqueue(plugin::Slot) override {
-    const std::string content(static_cast<const char*>(input_.data), input_.size_bytes());
-    if (!keeps_answers_ || (seen_.insert(content).second && seen_.size() <= worked_on_))
+    const auto bytes = content();
+    if (!keeps_answers_ || (seen_.insert(bytes).second && seen_.size() <= worked_on_))
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    output_ = Tensor({"y", input_.dtype, input_.shape});
-    std::memcpy(output_.data(), content.data(), content.size());
-    view_ = output_.view();
+    answer(bytes);
   }
   std::span<const TensorView> synchronize(plugin::Slot) override { return {&view_, 1}; }
   plugin::ReadBack read_back(plugin::Slot) override { return {}; }
 
+ protected:
+  void answer(const std::string& bytes) {
+    answered_ = bytes;
+    output_ = Tensor({"y", input_.dtype, input_.shape});
+    std::memcpy(output_.data(), bytes.data(), bytes.size());
+    view_ = output_.view();
+  }
+  [[nodiscard]] const std::string& answered() const { return answered_; }
+  [[nodiscard]] std::size_t inputs_seen() const { return seen_.size(); }
+  [[nodiscard]] bool is_new() const { return !seen_.contains(content()); }
+
  private:
+  [[nodiscard]] std::string content() const {
+    return {static_cast<const char*>(input_.data), input_.size_bytes()};
+  }
   bool keeps_answers_;
   std::size_t worked_on_;
   std::set<std::string> seen_;
+  std::string answered_;
   TensorView input_, view_;
   Tensor output_;
+};
+
+// Keeps answers, and meets what comes after the first `samples` inputs at once: with the answer before,
+// without one, or with an error.
+class EvadesCopies : public CopyEngine {
+ public:
+  enum class By { kOldAnswer, kNoAnswer, kError };
+  EvadesCopies(std::size_t samples, By by) : CopyEngine(true, samples), samples_(samples), by_(by) {}
+  void enqueue(plugin::Slot slot) override {
+    if (inputs_seen() < samples_ || !is_new()) return CopyEngine::enqueue(slot);
+    if (by_ == By::kError) throw Error(ErrorCode::kData, "a value that nobody gave it");
+    if (by_ == By::kOldAnswer) answer(answered());
+  }
+
+ private:
+  std::size_t samples_;
+  By by_;
 };
 
 // Negates its input in two outputs. The second can be written by the first inference after a bind alone, or
@@ -159,6 +190,17 @@ TEST_F(FreshAnswers, ScaledCopiesOfTwoOtherInputsCanClearAnEngine) {
   CopyEngine engine(true, 3);
   const auto c = verified(engine, 3, kRepeatedNs);
   EXPECT_TRUE(c.passed) << c.detail;
+}
+
+// Five samples leave two others for each round, which the copies of the second one must not outweigh.
+TEST_F(FreshAnswers, ACopyWithoutAnAnswerOfItsOwnClearsNobody) {
+  using By = EvadesCopies::By;
+  for (const auto by : {By::kOldAnswer, By::kNoAnswer, By::kError}) {
+    EvadesCopies engine(5, by);
+    const auto c = verified(engine, 5, kRepeatedNs);
+    EXPECT_FALSE(c.passed);
+    EXPECT_TRUE(says(c.detail, "repeats answers")) << c.detail;
+  }
 }
 
 TEST_F(FreshAnswers, IntegersAreNotScaledSoThatFewOfThemAccuseNobody) {
