@@ -191,7 +191,7 @@ class LibTorchTraining(TrainingTest):
 
     def trains(self, pid):
         """It has used more CPU time than loading takes."""
-        return cpu_seconds(pid) > 2.5
+        return cpu_seconds(pid) > 1.5
 
 
 def end_processes(process):

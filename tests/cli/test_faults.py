@@ -9,6 +9,7 @@ import time
 import unittest
 import zipfile
 import zlib
+from pathlib import Path
 
 import paceline_cli as cli
 
@@ -23,6 +24,8 @@ FAULTS = {
     "rubbish": (5, "protocol", ["no record", "%%% not a record"]),
     "throw": (5, "error", ["out of coffee"]),
 }
+# With it a worker runs the static destructors of its libraries, as if a tool wrote its results there.
+AT_EXIT = {"OMP_TOOL_LIBRARIES": "none"}
 # The engine sums four columns: of four alone the output would be the input.
 WIDE = "input:{batch}x8"
 
@@ -83,7 +86,7 @@ class Faults(cli.CliTest):
 
         def check(at, phase, *arguments):
             begin = time.monotonic()
-            result = self.run_cli("run", plan, *arguments, env={"SPIN_FAULT": "hang", "SPIN_FAULT_AT": at, "SPIN_IS_FAULT": "1"})
+            result = self.run_cli("run", plan, *arguments, env={"SPIN_FAULT": "hang", "SPIN_FAULT_AT": at, "SPIN_IS_FAULT": "1", **AT_EXIT})
             self.assert_error(result, 5, "plug-in", f"timeout_s = {1 if arguments else 2} s", f"phase '{phase}'")
             self.assertLess(time.monotonic() - begin, 60)
             self.assert_nothing_ran()
@@ -101,6 +104,15 @@ class Faults(cli.CliTest):
                     result = self.infer(env={"SPIN_FAULT": fault, "SPIN_FAULT_AT": at, "SPIN_IS_FAULT": "1"})
                     self.assert_error(result, 5, f"plug-in '{cli.SPIN}'", end, f"phase '{phase}'")
                     self.assert_nothing_ran()
+
+    def test_static_destructors_run_only_where_something_writes_at_exit(self):
+        crash = {"SPIN_FAULT": "segv", "SPIN_FAULT_AT": "exit"}
+        for tool in ("OMP_TOOL_LIBRARIES", "CUDA_INJECTION64_PATH", "LD_PRELOAD"):
+            result = self.infer("-o", tool, env={**crash, tool: "none"})
+            self.assert_error(result, 5, f"plug-in '{cli.SPIN}'", "SIGSEGV", "phase 'exit'")
+        content = Path(cli.BINARY).read_bytes()
+        if b"libasan" not in content and b"libtsan" not in content:
+            self.assert_code(self.infer(env=crash), 0)
 
     def test_a_hang_of_an_engine_is_named_with_its_phase(self):
         for at, phase in (("constructor", "load"), ("bind", "check"), ("destructor", "unload")):

@@ -142,7 +142,7 @@ class Server(Load):
     def test_a_search_for_the_capacity_keeps_to_its_cap(self):
         plan = self.spin_plan("scenario: server", "slo: p99=1us", "server: {max_requests: 60000}")
         plan.write_text("".join(line for line in plan.read_text().splitlines(True) if not line.startswith("iterations")))
-        result = self.run_cli("run", plan, env={"SPIN_US": "50"})
+        result = self.run_cli("run", plan, env={"SPIN_US": "10"})
         self.assert_code(result, 3)  # short trials confirm nothing
         capacity = self.summary()["cases"][0]["load"][0]["capacity"]
         self.assertIn("capacity search: at most 60000 requests", result.out + result.err)
@@ -160,7 +160,7 @@ class Server(Load):
 
     def test_a_capacity_is_bracketed_or_at_least_so_much(self):
         # 5 s are held at every rate that the search can try: the capacity has no upper end, and a gate on one stays open.
-        result, summary = self.search("slo: p99=5s", "server: {max_requests: 120000}", "expect: [capacity_per_s > 1e9]", us=50, codes=(3, 4))
+        result, summary = self.search("slo: p99=5s", "server: {max_requests: 120000}", "expect: [capacity_per_s > 1e9]", us=10, codes=(3, 4))
         capacity = summary["cases"][0]["load"][0]["capacity"]
         gates = {g["expression"]: g["verdict"] for g in summary["gates"]}
         self.assertEqual(gates["capacity_per_s > 1e9"], "cannot_say")
@@ -198,7 +198,7 @@ class Server(Load):
     def test_a_search_for_the_capacity_with_batches(self):
         plan = self.spin_plan("scenario: server", "slo: p99=1us", "server: {max_requests: 60000, max_batch: 8}")
         plan.write_text("".join(line for line in plan.read_text().splitlines(True) if not line.startswith("iterations")))
-        self.assert_code(self.run_cli("run", plan, env={"SPIN_US": "50"}), 3)
+        self.assert_code(self.run_cli("run", plan, env={"SPIN_US": "10"}), 3)
         load = self.summary()["cases"][0]["load"][0]
         self.assertGreater(len(load["capacity"]["trials"]), 0)
         self.assertEqual(load["max_batch"], 8)
