@@ -20,8 +20,13 @@ def interleave(sides, rounds, label):
     return values
 
 
+def order_statistics(values):
+    """(median, low, high)"""
+    ordered = sorted(values)
+    low, high = RANKS[len(ordered)]
+    return statistics.median(ordered), ordered[low - 1], ordered[high - 1]
+
+
 def ratio(ours, theirs):
     """(exp median, low, high) of ln(ours / theirs) over processes that were neighbours in time."""
-    logs = sorted(math.log(a / b) for a, b in zip(ours, theirs, strict=True))
-    low, high = RANKS[len(logs)]
-    return math.exp(statistics.median(logs)), math.exp(logs[low - 1]), math.exp(logs[high - 1])
+    return tuple(math.exp(log) for log in order_statistics([math.log(a / b) for a, b in zip(ours, theirs, strict=True)]))

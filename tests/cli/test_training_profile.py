@@ -173,14 +173,14 @@ class Faults(Profile):
         self.assertEqual([p.name for p in self.only_run().rglob("trace*")], [])
 
     def test_an_interrupted_one_is_made_when_resuming(self):
-        process, _ = self.start_and_find(500)
+        process, _ = self.start_and_find(100)
         process.send_signal(signal.SIGINT)
         self.assert_code(self.finish(process), 130)
         self.assertEqual(self.profile_of()["reason"], "interrupted")
         run = self.only_run()
         samples = (run / "samples.csv").read_bytes()
         self.assert_code(self.run_cli("train", "--resume", run), 0)
-        self.assertEqual(self.whole_profile(run)["steps"], 500)
+        self.assertEqual(self.whole_profile(run)["steps"], 100)
         self.assertEqual((run / "samples.csv").read_bytes(), samples)
 
     def test_what_is_not_there_is_said(self):

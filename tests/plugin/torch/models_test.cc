@@ -99,7 +99,8 @@ TEST_P(BuiltInModel, HasGoldenSizeAndWorkUnderBothEngines) {
   std::vector<float> expected;
   for (const std::string name : {"eager", "torchscript"}) {
     SCOPED_TRACE(name);
-    const auto engine = load({.model = golden.model, .engine = name, .batch = name == "eager" ? 2 : 1});
+    const auto engine =
+        load({.model = golden.model, .engine = name, .batch = name == "eager" ? 2 : 1, .threads = 1});
     EXPECT_EQ(setting(*engine, "parameters"), std::to_string(golden.parameters));
     bind(*engine, data);
     expect_golden_work(*engine, golden);
