@@ -5,7 +5,7 @@
 usage: tools/startup_times.py [--run-dir RUN] [--python VENV/bin/python] [--repetitions 20] [--out FILE.md]
 
 RUN is any stored run, for `paceline report`. With --python, `import torch` of that interpreter stands beside. The last line is the ratio of a
-short `paceline infer` to the same whose workers run the static destructors of their libraries (an OpenMP tool that is not there makes them).
+short `paceline infer` to the same whose workers run the static destructors of their libraries.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ from process_pairs import RANKS, order_statistics, ratio
 from rank_pairs import ROOT
 
 SHORT = "paceline infer --model tiny_cnn --iterations 3"
-DESTRUCTORS = "OMP_TOOL_LIBRARIES=none " + SHORT
+DESTRUCTORS = "PACELINE_STATIC_DESTRUCTORS=1 " + SHORT
 
 
 def commands(args, folder):
@@ -27,7 +27,7 @@ def commands(args, folder):
              "--no-measure-peak", "--allow-noisy", "-q", "--output-dir", folder]
     rows = {"paceline --version": ([args.paceline, "--version"], {}), "paceline --help": ([args.paceline, "--help"], {}),
             "paceline run --dry-run quickstart.yaml": ([args.paceline, "run", "--dry-run", str(ROOT / "examples/plans/quickstart.yaml")], {}),
-            "paceline validate": ([args.paceline, "validate"], {}), SHORT: (short, {}), DESTRUCTORS: (short, {"OMP_TOOL_LIBRARIES": "none"})}
+            "paceline validate": ([args.paceline, "validate"], {}), SHORT: (short, {}), DESTRUCTORS: (short, {"PACELINE_STATIC_DESTRUCTORS": "1"})}
     if args.run_dir:
         rows["paceline report --source RUN"] = ([args.paceline, "report", "--source", args.run_dir, "--output", "/dev/null"], {})
     if args.python:
@@ -37,7 +37,7 @@ def commands(args, folder):
 
 def milliseconds(command, more):
     begin = time.perf_counter()
-    subprocess.run(command, env={**os.environ, **more}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(command, env={**os.environ, **more}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=command[1] == "infer")
     return (time.perf_counter() - begin) * 1e3
 
 
@@ -52,8 +52,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         rows = commands(args, folder)
         times = {name: [] for name in rows}
-        for _ in range(args.repetitions):
-            for name, (command, more) in rows.items():
+        for turn in range(args.repetitions):  # every other turn runs backwards
+            for name, (command, more) in list(rows.items())[::-1 if turn % 2 else 1]:
                 times[name].append(milliseconds(command, more))
     text = "| command | median ms | 95 % interval |\n|---|---|---|\n"
     for name, values in times.items():

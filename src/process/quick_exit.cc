@@ -8,20 +8,26 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Where this program was built with a sanitizer, or for coverage.
+// They are there where this program was built with a sanitizer, for coverage or for gprof.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 [[gnu::weak]] void __asan_init();
 [[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __lsan_init();
 [[gnu::weak]] void __gcov_init(void*);
+[[gnu::weak]] void llvm_gcov_init(void*, void*);
+[[gnu::weak]] extern int __llvm_profile_runtime;
+[[gnu::weak]] void __gmon_start__();
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
 namespace paceline::process {
 namespace {
 
-// What tools come in by: the loader's variables, those of CUPTI, NVTX, Nsight Systems, VTune and OpenMP.
-constexpr std::array kInjections{"LD_PRELOAD",
+// Our own variable, then what tools come in by: the loader's variables, those of CUPTI, NVTX, Nsight Systems,
+// VTune and OpenMP.
+constexpr std::array kInjections{"PACELINE_STATIC_DESTRUCTORS",
+                                 "LD_PRELOAD",
                                  "LD_AUDIT",
                                  "CUDA_INJECTION64_PATH",
                                  "NVTX_INJECTION64_PATH",
@@ -37,8 +43,9 @@ bool is_set(const char* variable) {
 }  // namespace
 
 bool writes_at_exit() {
-  return __asan_init != nullptr || __tsan_init != nullptr || __gcov_init != nullptr ||
-         std::any_of(kInjections.begin(), kInjections.end(), is_set);
+  return __asan_init != nullptr || __tsan_init != nullptr || __lsan_init != nullptr ||
+         __gcov_init != nullptr || llvm_gcov_init != nullptr || &__llvm_profile_runtime != nullptr ||
+         __gmon_start__ != nullptr || std::any_of(kInjections.begin(), kInjections.end(), is_set);
 }
 
 void exit_without_destructors(int code) {
