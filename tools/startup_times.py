@@ -10,6 +10,7 @@ short `paceline infer` to the same whose workers run the static destructors of t
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -49,6 +50,9 @@ def main():
     parser.add_argument("--repetitions", type=int, default=20, choices=sorted(RANKS))
     parser.add_argument("--out", help="Markdown table")
     args = parser.parse_args()
+    for option, program in (("--paceline", args.paceline), ("--python", args.python)):
+        if program and not shutil.which(program):
+            parser.error(f"{option} '{program}' is no program that can be started")
     with tempfile.TemporaryDirectory() as folder:
         rows = commands(args, folder)
         times = {name: [] for name in rows}

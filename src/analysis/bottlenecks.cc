@@ -56,10 +56,17 @@ constexpr std::array<Kind, 8> kKinds{
      {"outside_onednn", "operators",
       [](const CaseResult& one) { return of_profile(one, outside_onednn_share(one)); }},
      {"top_operator", "operators", [](const CaseResult& one) {
-        return of_profile(one, one.operator_profile.front().top.front().share);
+        const auto& profile = one.operator_profile;
+        if (profile.empty() || profile.front().top.empty()) return missing("the step was not profiled");
+        return of_profile(one, profile.front().top.front().share);
       }}}};
 
 }  // namespace
+
+Estimate cost_of(std::string_view finding, const CaseResult& one) {
+  const auto* const kind = std::ranges::find(kKinds, finding, &Kind::finding);
+  return kind == kKinds.end() ? missing("the finding is no bottleneck") : kind->cost(one);
+}
 
 std::vector<Bottleneck> bottlenecks_of(const CaseResult& one, const std::vector<result::Finding>& findings,
                                        std::string_view target) {

@@ -17,8 +17,8 @@ using result::CaseResult;
 
 constexpr const char* kNothing = "nothing";
 
-// What each fault is, the bottleneck that it should make the most expensive one, and what should be found to
-// make the rank late: no cause for one that sleeps.
+// What each fault is, the bottleneck whose cost it should raise most, and what should be found to make the
+// rank late: no cause for one that sleeps.
 struct Injected {
   Fault::Kind kind;
   std::string_view words, finding, cause{};
@@ -49,7 +49,32 @@ std::string late_words(const Late& late) {
                      cause.empty() ? "cause unknown" : words_of_cause(cause).words);
 }
 
-SelfTestRow judged(const CaseResult& one, const std::vector<result::Finding>& findings) {
+bool is_clean(const CaseResult& one) {
+  return one.benchmark.params.count("inject") == 0;
+}
+
+// The same training without a fault; null: there is none with figures.
+const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one) {
+  const auto found = std::ranges::find_if(run.cases, [&](const CaseResult& other) {
+    return is_clean(other) && !other.training.empty() && other.benchmark.model == one.benchmark.model &&
+           other.benchmark.world_size == one.benchmark.world_size;
+  });
+  return found == run.cases.end() ? nullptr : &*found;
+}
+
+// The finding whose cost grew most over that of the clean case: ranks that share a CPU with the threads of
+// their backend wait for each exchange, whatever is injected. Empty: nothing was found.
+std::string_view most_grown(const std::vector<Bottleneck>& found, const CaseResult* clean) {
+  const auto growth = [&](const Bottleneck& b) {
+    const double cost = b.cost_ns.value.value().value_or(-1);
+    return clean == nullptr ? cost : cost - cost_of(b.finding.id, *clean).value.value().value_or(0);
+  };
+  const auto most = std::ranges::max_element(found, {}, growth);
+  return most == found.end() ? "" : std::string_view(most->finding.id);
+}
+
+SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
+                   const std::vector<result::Finding>& findings) {
   SelfTestRow row{.case_id = one.case_id, .injected = kNothing, .named = kNothing};
   const auto inject = one.benchmark.params.find("inject");
   const auto fault = inject == one.benchmark.params.end() ? Fault() : parse_fault(inject->second);
@@ -60,7 +85,7 @@ SelfTestRow judged(const CaseResult& one, const std::vector<result::Finding>& fi
     return row;
   }
   const auto found = bottlenecks_of(one, findings);
-  const std::string_view first = found.empty() ? "" : std::string_view(found.front().finding.id);
+  const std::string_view first = most_grown(found, clean);
   const auto* const name = std::ranges::find(kNames, first, &decltype(kNames)::value_type::first);
   const Late& late = one.training.front().late;
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
@@ -84,7 +109,8 @@ SelfTestRow judged(const CaseResult& one, const std::vector<result::Finding>& fi
 std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
                                          const std::vector<result::Finding>& findings) {
   std::vector<SelfTestRow> rows;
-  for (const auto& one : run.cases) rows.push_back(judged(one, findings));
+  for (const auto& one : run.cases)
+    rows.push_back(judged(one, is_clean(one) ? nullptr : clean_one(run, one), findings));
   return rows;
 }
 

@@ -15,8 +15,9 @@ struct SelfTestRow {
   bool right = false;
 };
 
-// A row for each case, in their order. Without a fault nobody may be accused; a case that failed is wrong.
-// `findings`: of the run.
+// A row for each case, in their order. The bottleneck whose cost is highest beyond that of the same training
+// without a fault should be the injected one. Without a fault nobody may be accused; a case that failed is
+// wrong. `findings`: of the run.
 std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
                                          const std::vector<result::Finding>& findings);
 

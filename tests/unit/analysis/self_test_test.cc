@@ -82,6 +82,20 @@ TEST(SelfTest, TwentySimulatedTimelinesAreNamed) {
     EXPECT_TRUE(row.right) << row.case_id << ": " << row.injected << ": " << row.named;
 }
 
+// A link so slow that it costs more than the fault does: what the fault adds is named.
+TEST(SelfTest, WhatTheCleanRunHasTooIsNotNamed) {
+  result::RunResult run;
+  const SimulatedTraining clean{.ranks = 2, .alpha_ms = 20, .gb_per_s = 10};
+  SimulatedTraining neighbour = clean;
+  neighbour.delays = {{.rank = 1, .where = OwnPart::kForward, .ms = 15}};
+  add_case(run, neighbour, "throttle:rank=1", 14);
+  EXPECT_EQ(judge_self_test(run, find_all(run)).front().named, "a slow link");
+  add_case(run, clean, "");
+  const auto rows = judge_self_test(run, find_all(run));
+  EXPECT_EQ(rows[0].named, "a late rank (rank 1: another process on its CPUs)");
+  EXPECT_TRUE(rows[0].right && rows[1].right);
+}
+
 TEST(SelfTest, WhatIsNotNamedIsWrong) {
   result::RunResult run;
   add_case(run, {.gb_per_s = 10}, "slow=30ms:rank=1");

@@ -110,6 +110,28 @@ TEST(StepAccount, AFixedExampleByHand) {
   EXPECT_EQ(accounts[0].late_in, OwnPart::kBackward);
 }
 
+TEST(StepAccount, BuffersThatReachARankLateMakeItNoLateRank) {
+  // Both ranks compute for 40. Rank 1 gets rank 0's buffers 6 later, and rank 0 waits for it in the exchange.
+  const auto row = [](std::int64_t step, std::int64_t buffers) {
+    StepRow r;
+    r.step = step;
+    r.start_ns = step * 60;
+    r.data_wait_ns = 4, r.input_ns = 1, r.forward_ns = 15, r.backward_ns = 20;
+    r.exposed_ns = 18, r.optimizer_ns = 2, r.step_ns = 60;
+    r.buckets = {{1, 40 + buffers, 58}};
+    return r;
+  };
+  std::vector<RankSteps> ranks(2);
+  ranks[1].rank.rank = 1;
+  for (std::int64_t s = 0; s < 3; ++s) ranks[0].rows.push_back(row(s, 0)), ranks[1].rows.push_back(row(s, 6));
+  const auto accounts = accounts_of(aligned(ranks));
+  ASSERT_EQ(accounts.size(), 2U);
+  for (const auto& rank : accounts[0].ranks) {
+    EXPECT_DOUBLE_EQ(rank.straggler_wait, 0);
+    EXPECT_DOUBLE_EQ(rank.communication, 18);
+  }
+}
+
 TEST(StepAccount, StepsAcrossAGapOrAnEpochAreLeftOut) {
   auto run = simulate({.ranks = 2, .steps = 12});
   for (auto& table : run.ranks) {
