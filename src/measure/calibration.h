@@ -19,7 +19,7 @@ struct CalibrationConfig {
   std::int64_t os_gap_ns = 10'000;  // a longer gap between two reads is time of others
 };
 
-// A tenth of each with PACELINE_CALIBRATION=short, for tests, whose processes calibrate longer than they
+// A fiftieth of each with PACELINE_CALIBRATION=short, for tests, whose processes calibrate longer than they
 // measure.
 CalibrationConfig calibration_config();
 
