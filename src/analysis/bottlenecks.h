@@ -22,7 +22,8 @@ std::vector<Bottleneck> bottlenecks_of(const result::CaseResult& one,
                                        const std::vector<result::Finding>& findings,
                                        std::string_view target = "all");
 
-// What the bottleneck that a finding names costs a step of a training case, found there or not.
+// What the bottleneck of this finding costs a step, in ns, whether or not it was found in the case, which has
+// trained.
 result::Estimate cost_of(std::string_view finding, const result::CaseResult& one);
 
 // Shares of a step that say whether ranks wait: sync stalls are exposed communication and waiting for late

@@ -9,6 +9,7 @@
 #include "analysis/bottlenecks.h"
 #include "analysis/cause_words.h"
 #include "base/fault.h"
+#include "result/training_limits.h"
 
 namespace paceline::analysis {
 namespace {
@@ -63,14 +64,14 @@ const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one)
 }
 
 // The finding whose cost grew most over that of the clean case: ranks that share a CPU with the threads of
-// their backend wait for each exchange, whatever is injected. Empty: nothing was found.
+// their backend wait for each exchange, whatever is injected. Empty: no cost grew.
 std::string_view most_grown(const std::vector<Bottleneck>& found, const CaseResult* clean) {
   const auto growth = [&](const Bottleneck& b) {
     const double cost = b.cost_ns.value.value().value_or(-1);
     return clean == nullptr ? cost : cost - cost_of(b.finding.id, *clean).value.value().value_or(0);
   };
   const auto most = std::ranges::max_element(found, {}, growth);
-  return most == found.end() ? "" : std::string_view(most->finding.id);
+  return most == found.end() || growth(*most) <= 0 ? "" : std::string_view(most->finding.id);
 }
 
 SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
@@ -91,9 +92,8 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
     row.named = std::string(name->second) + (first == "straggler" ? late_words(late) : "");
   if (injected == kInjected.end()) {
-    const bool accused = !late.empty() && std::ranges::any_of(found, [](const auto& b) {
-      return b.finding.id == "straggler";
-    });
+    const auto& index = one.training.front().straggler_index;
+    const bool accused = !late.empty() && index && *index >= result::kLateRank;
     row.named = accused ? "a late rank" + late_words(late) : "nobody";
     row.right = !accused;
   } else {

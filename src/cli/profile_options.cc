@@ -37,7 +37,7 @@ bool is_self_test(const config::Settings& options) {
   return options.has("self_test") && options.flag("self_test");
 }
 
-// Delays are more than twice a step of the small model, and its batch is so large that a neighbour costs more
+// Delays are longer than a step of the small model, and its batch is so large that a neighbour costs more
 // than an exchange does. Who is late in every repetition is no neighbour's burst.
 config::PlanText self_test_plan() {
   std::string text = "experiment_name: self_test\nallow_noisy: true\nworkloads:\n";

@@ -81,23 +81,23 @@ std::vector<double> waits_for_buffers(const std::vector<RankAccount>& ranks,
   return waits;
 }
 
-// Splits communication into waiting and transfer, and returns when each rank was ready, transfers left out.
-// After the backward pass the rank whose exchange was the shortest was ready last. Of what others waited for
-// it, the part beyond its own time and its waits is transfer: of buffers that reached it late.
-std::vector<double> add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
-  std::vector<double> tails, buffers, ready;
+// Splits communication into waiting and transfer. After the backward pass the rank whose exchange was the
+// shortest was ready last. Where it was so because its buffers came late, its communication of the whole step
+// is as long as that of the others, and they wait for no rank: the smaller difference counts.
+void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
+  std::vector<double> tails, buffers, all;
   for (const StepRow* row : step) {
     tails.push_back(static_cast<double>(tail_of(*row)));
     buffers.push_back(static_cast<double>(row->exposed_ns) - tails.back());
   }
   const auto for_buffers = waits_for_buffers(ranks, buffers);
-  for (std::size_t r = 0; r < ranks.size(); ++r) ready.push_back(ranks[r].own_sum() + for_buffers[r]);
-  const double transfer = *std::ranges::min_element(tails), last = *std::ranges::max_element(ready);
+  for (std::size_t r = 0; r < ranks.size(); ++r) all.push_back(tails[r] + buffers[r] - for_buffers[r]);
+  const double shortest = *std::ranges::min_element(tails), least = *std::ranges::min_element(all);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    ranks[r].straggler_wait = for_buffers[r] + std::min(tails[r] - transfer, last - ready[r]);
-    ranks[r].communication = tails[r] + buffers[r] - ranks[r].straggler_wait;
+    const double wait = std::min(tails[r] - shortest, all[r] - least);
+    ranks[r].straggler_wait = for_buffers[r] + wait;
+    ranks[r].communication = all[r] - wait;
   }
-  return ready;
 }
 
 // Median of a figure over all ranks but one.
@@ -147,12 +147,12 @@ StepAccount account_of(const StepAcross& before, const StepAcross& step) {
   StepAccount account;
   account.step = step.front()->step;
   account.ranks = own_times(before, step);
-  const auto ready = add_waits(account.ranks, step);
+  add_waits(account.ranks, step);
   account.transfers = transfers_of(before, step);
-  for (std::size_t r = 1; r < ready.size(); ++r)
-    if (std::pair(account.ranks[r].straggler_wait, -ready[r]) <
-        std::pair(account.ranks[account.last].straggler_wait, -ready[account.last]))
-      account.last = r;
+  const auto least = std::ranges::min_element(account.ranks, {}, [](const RankAccount& rank) {
+    return std::pair(rank.straggler_wait, rank.communication);
+  });
+  account.last = static_cast<std::size_t>(least - account.ranks.begin());
   account.late_in = late_part(account);
   return account;
 }

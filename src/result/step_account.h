@@ -25,8 +25,8 @@ struct RankAccount {
   // kPause: what passed between two steps, less the shortest such pause of all ranks, which is no part of
   // the step.
   std::array<double, kOwnParts> own{};
-  double straggler_wait = 0;  // for ranks that were not ready
-  double communication = 0;   // while nobody was waited for
+  double straggler_wait = 0;  // for ranks that were not ready, by work of their own
+  double communication = 0;   // the rest of it: transfers, and waiting for what they made late
   [[nodiscard]] double own_sum() const;
   [[nodiscard]] double sum() const { return own_sum() + straggler_wait + communication; }
 };
@@ -34,9 +34,9 @@ struct RankAccount {
 // From the end of one exchange of gradients to the end of the next, in ns.
 struct StepAccount {
   std::int64_t step = 0;
-  std::vector<RankAccount> ranks;     // in the order of the tables
-  std::vector<double> transfers;      // of each bucket, in ns; empty where an end was not heard of
-  std::size_t last = 0;               // index of the rank that waited least
+  std::vector<RankAccount> ranks;  // in the order of the tables
+  std::vector<double> transfers;   // of each bucket, in ns; empty where an end was not heard of
+  std::size_t last = 0;  // index of the rank that waited least; of equals, the one that communicated least
   OwnPart late_in = OwnPart::kCount;  // where it took longest beyond the median of the others; one rank: none
 };
 

@@ -223,9 +223,10 @@ void set_cost_shares(Training& into) {
 void fill_costs(Training& training, const std::vector<StepAcross>& steps) {
   const auto accounts = accounts_of(steps);
   training.costs = costs_of(accounts);
-  training.late = late_rank_of(accounts, training.ranks);
+  if (training.ddp) training.late = late_rank_of(accounts, training.ranks);
   training.straggler_rank = !training.late.empty()      ? Count(training.late.front().rank)
                             : training.ranks.size() < 2 ? Count::missing("one rank")
+                            : !training.ddp             ? Count::missing(without_ddp(training))
                                                         : Count::missing("no rank is persistently late");
   set_transfers(training.buckets, accounts);
   set_cost_shares(training);

@@ -193,7 +193,7 @@ class LibTorchTraining(TrainingTest):
     PLUGIN = []
 
     def trains(self, pid):
-        """Its process group, whose threads sleep until work comes, was given that of some dozens of steps; meeting the others takes some 20."""
+        """Whether the threads of its process group slept 200 times: they do so about 20 times while ranks meet, then several times a step."""
         return times_asleep(pid, "pt_gloo_runloop") > 200
 
 

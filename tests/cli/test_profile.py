@@ -146,7 +146,7 @@ class SelfTest(LibTorchTraining):
     def test_one_live_run_per_cause(self):
         """Neighbours on a shared machine may disturb a run: a cause that is not named three times in a row is a defect."""
         for _ in range(3):
-            result = self.run_cli("profile", "--self-test", "--repetitions", 1, "--steps", 20, "--idle-wait-s", 0, timeout=180)
+            result = self.run_cli("profile", "--self-test", "--repetitions", 1, "--steps", 30, "--idle-wait-s", 0, timeout=180)
             if result.code == 0:
                 break
             print(result.out, flush=True)

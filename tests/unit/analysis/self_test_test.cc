@@ -111,7 +111,7 @@ TEST(SelfTest, WhatIsNotNamedIsWrong) {
   add_case(run, {.gb_per_s = 10}, "slow=30ms:rank=1");
   add_case(run, {.gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}},
            "slow=30ms:rank=1");
-  add_case(run, {.gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}}, "");
+  add_case(run, {.ranks = 3, .gb_per_s = 10, .delays = {{.rank = 2, .where = OwnPart::kHost, .ms = 30}}}, "");
   add_case(run, {.gb_per_s = 10}, "slow_load=5ms");
   SimulatedTraining late{.gb_per_s = 10, .delays = {{.rank = 1, .where = OwnPart::kHost, .ms = 30}}};
   add_case(run, late, "throttle:rank=1");       // the rank without the cause

@@ -161,6 +161,17 @@ TEST(LateRank, IsNamedWithItsPartItsCostAndWhenItBegan) {
   EXPECT_NEAR(*late[0].cost_ns * 1e-6, 12 * 44 / 80.0, 0.8);
 }
 
+TEST(LateRank, NobodyWaitsForRanksThatExchangeNothing) {
+  Training t;
+  const SimulatedTraining late{.ranks = 2, .delays = {{.rank = 0, .where = OwnPart::kHost, .ms = 25}}};
+  summarize_training(t, simulate(late).ranks, 8);
+  EXPECT_TRUE(t.late.empty());
+  EXPECT_FALSE(t.straggler_rank);
+  t.ddp = true;
+  summarize_training(t, simulate(late).ranks, 8);
+  EXPECT_EQ(t.late.size(), 1U);
+}
+
 TEST(LateRank, ThatWasAlwaysLateIsLateFromTheFirstStep) {
   const auto late = summarized(simulate({.delays = {{.rank = 1, .where = OwnPart::kForward, .ms = 6}}})).late;
   ASSERT_EQ(late.size(), 1U);
