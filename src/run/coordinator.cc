@@ -2,12 +2,14 @@
 #include "run/coordinator.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/scratch_folder.h"
+#include "result/noise_rules.h"
+#include "result/summarize.h"
 #include "run/case/model_identity.h"
 #include "run/case/result_keeper.h"
 #include "run/case_opening.h"
-#include "run/compare_cases.h"
 #include "run/executors.h"
 #include "run/kinds.h"
 #include "run/ranks/launch.h"
@@ -16,6 +18,20 @@
 
 namespace paceline::run {
 namespace {
+
+// Compares every case that has repetitions with its baseline. `resumed_utc`: when the run was resumed, which
+// no pair of repetitions may span.
+void compare_to_baselines(std::vector<CaseRun>& cases, const std::vector<std::string>& resumed_utc) {
+  std::map<std::string, const CaseRun*> by_id;
+  for (const auto& c : cases) by_id.emplace(c.definition.id, &c);
+  for (auto& c : cases) {
+    if (!c.definition.baseline_id || c.result.repetitions.empty()) continue;
+    const auto base = by_id.find(*c.definition.baseline_id);
+    if (base == by_id.end()) continue;
+    result::compare_to_baseline(c.result, base->second->result, c.definition.settings.number("confidence"),
+                                result::smallest_difference(result::profile_of(c.result)), resumed_utc);
+  }
+}
 
 // What happens to all cases, in order; each step is somebody else's.
 class Coordinator {
