@@ -64,11 +64,12 @@ const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one)
 }
 
 // The finding whose cost grew most over that of the clean case: ranks that share a CPU with the threads of
-// their backend wait for each exchange, whatever is injected. Empty: no cost grew.
+// their backend wait for each exchange, whatever is injected. Empty: no cost is known to have grown.
 std::string_view most_grown(const std::vector<Bottleneck>& found, const CaseResult* clean) {
   const auto growth = [&](const Bottleneck& b) {
-    const double cost = b.cost_ns.value.value().value_or(-1);
-    return clean == nullptr ? cost : cost - cost_of(b.finding.id, *clean).value.value().value_or(0);
+    if (!b.cost_ns.value || clean == nullptr) return b.cost_ns.value.value().value_or(0.0);
+    const auto before = cost_of(b.finding.id, *clean).value;
+    return before ? *b.cost_ns.value - *before : 0.0;
   };
   const auto most = std::ranges::max_element(found, {}, growth);
   return most == found.end() || growth(*most) <= 0 ? "" : std::string_view(most->finding.id);

@@ -59,8 +59,8 @@ TEST(SelfTest, TwentyRecordedTimelinesAreNamed) {
     EXPECT_TRUE(row.right) << row.case_id << ": " << row.injected << ": " << row.named;
 }
 
-// Of a CPU so fast that exchanges, which wait for the scheduler, cost as much as the neighbour does. In the
-// clean run buffers often reached rank 1 four milliseconds late.
+// Recorded on a CPU so fast that exchanges, which wait for the scheduler, cost as much as the neighbour does.
+// In the clean run buffers often reached rank 1 four milliseconds late.
 TEST(SelfTest, LateBuffersAccuseNobodyAndANeighbourIsNamedBesideThem) {
   result::RunResult run;
   add_recorded(run, "nothing-4", "");
