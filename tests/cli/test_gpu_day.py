@@ -142,7 +142,7 @@ class Tools(GpuDay):
         parts = ["compare", "sanitizer", "ncu", "closed_loop", "instances"]
         done = self.day("tools", "--compute-sanitizer", sanitizer, "--ncu", ncu, "--python", self.python_with_torch())
         rows = self.assert_all_ok(done, parts, NOT_BUILT)
-        self.assertRegex(rows["compare"][3], r"^eager fp32 b2: ratio \d\.\d{3} \(\d\.\d{3}–\d\.\d{3}\)$")
+        self.assertRegex(rows["compare"][3], r"^eager fp32 b2: ratio \d+\.\d{3} \(\d+\.\d{3}–\d+\.\d{3}\)$")
         if not NOT_BUILT:
             self.assertRegex(rows["sanitizer"][3], r"^0 errors; [1-9]\d* passed")
         files = self.assert_archive("tools", done, [part for part in parts if part not in NOT_BUILT])
