@@ -142,9 +142,13 @@ Finding straggler_of(const CaseResult& one) {
 // Ranks that are late in turns cost as much as one that always is.
 Finding uneven_ranks_of(const CaseResult& one) {
   const Training& t = training_of(one);
+  const auto who = t.straggler_rank && t.straggler_index
+                       ? fmt::format("rank {} is persistently late, but its straggler index is only {:.2f}",
+                                     *t.straggler_rank, *t.straggler_index)
+                       : std::string("no rank is persistently late");
   return about(one,
-               fmt::format("{}: {} of a step waits for whichever rank is last; no rank is persistently late.",
-                           one.label, format_percent(*t.straggler_wait_share)),
+               fmt::format("{}: {} of a step waits for whichever rank is last; {}.", one.label,
+                           format_percent(*t.straggler_wait_share), who),
                t.communication_share ? fmt::format("communication itself is {} of a step",
                                                    format_percent(*t.communication_share))
                                      : "",
@@ -175,8 +179,7 @@ std::string data_advice(const CaseResult& one) {
 
 // The wait for a straggler is part of what looks like communication.
 bool names_straggler(const CaseResult& one) {
-  const Training& t = training_of(one);
-  return t.straggler_rank && t.straggler_index && *t.straggler_index >= kLateRank;
+  return result::has_straggler(training_of(one));
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWords{

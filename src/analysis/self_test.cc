@@ -93,8 +93,7 @@ SelfTestRow judged(const CaseResult& one, const CaseResult* clean,
   if (name != kNames.end() && (first != "straggler" || !late.empty()))
     row.named = std::string(name->second) + (first == "straggler" ? late_words(late) : "");
   if (injected == kInjected.end()) {
-    const auto& index = one.training.front().straggler_index;
-    const bool accused = !late.empty() && index && *index >= result::kLateRank;
+    const bool accused = result::has_straggler(one.training.front());
     row.named = accused ? "a late rank" + late_words(late) : "nobody";
     row.right = !accused;
   } else {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config/option_table.h"
 
 namespace paceline::cli {
 namespace {
@@ -29,6 +30,27 @@ double seconds_of(const std::string& text) {
   }
   throw Error(ErrorCode::kUsage,
               fmt::format("--duration {}: write a time up to a day like 30s, 2m or 500ms", text));
+}
+
+// Of the command, what --self-test cannot follow: it has a plan and a length of its own.
+constexpr std::array<std::string_view, 5> kNotForSelfTest{"config", "resume", "from", "duration", "target"};
+
+// A self-test leaves to the user how long and how exactly it measures and where results go, not what it
+// trains.
+void check_self_test(const config::FlagSet& flags) {
+  const auto refuse = [](const std::string& written) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}: --self-test trains a small model of its own in five cases; leave {} out, or "
+                            "profile without --self-test",
+                            written, written));
+  };
+  if (!flags.positionals.empty()) refuse(flags.positionals.front());
+  for (const auto& setting : flags.settings) {
+    const bool of_command = config::find_option(setting.name, config::kCommandLine | config::kPlanLevel);
+    const auto* const of_training = config::find_option(setting.name, config::kTraining);
+    const bool refused = std::ranges::find(kNotForSelfTest, setting.name) != kNotForSelfTest.end();
+    if (refused || (!of_command && of_training != nullptr && of_training->identity)) refuse(setting.written);
+  }
 }
 
 }  // namespace
@@ -53,6 +75,10 @@ config::PlanText self_test_plan() {
 
 config::FlagSet with_profile(config::FlagSet flags) {
   const auto options = config::command_settings(flags);
+  if (is_self_test(options)) {
+    check_self_test(flags);
+    return flags;
+  }
   const double seconds = seconds_of(options.text("duration"));
   const auto add = [&](const char* name, std::string value) {
     if (is_written(flags, name)) return;
@@ -62,7 +88,6 @@ config::FlagSet with_profile(config::FlagSet flags) {
     setting.values = {{std::move(value), setting.place, false}};
     flags.settings.push_back(std::move(setting));
   };
-  if (is_self_test(options)) return flags;
   add("profiling.enabled", "true");
   add("repetitions", "1");
   const bool planned = is_written(flags, "config") || !flags.positionals.empty();

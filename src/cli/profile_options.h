@@ -14,7 +14,8 @@ bool is_self_test(const config::Settings& options);
 config::PlanText self_test_plan();
 
 // The flags with a pass under the profiler, one repetition, and the duration in which steps are timed, where
-// the user did not say otherwise. Error(kUsage) for a duration that is none.
+// the user did not say otherwise. Error(kUsage) for a duration that is none, and for an option beside
+// --self-test that would change what it trains.
 config::FlagSet with_profile(config::FlagSet flags);
 
 // Runs the training; in run_command.cc, as for the other commands that measure.

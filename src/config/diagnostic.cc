@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -21,13 +22,15 @@ std::string joined(const std::vector<Diagnostic>& diagnostics) {
   return out + plural(std::ssize(diagnostics), "error") + ", nothing was run";
 }
 
-// Sorts by place: the file from top to bottom, then the command line; equal places keep their order.
+// Sorts by place: the file from top to bottom, then the command line; equal places keep their order. A
+// mistake that several workloads have in common stands there once.
 std::vector<Diagnostic> in_reading_order(const std::vector<Diagnostic>& diagnostics) {
   std::multimap<std::tuple<bool, int, int>, const Diagnostic*> sorted;
   for (const auto& one : diagnostics) sorted.emplace(std::tuple(one.line == 0, one.line, one.col), &one);
   std::vector<Diagnostic> out;
   out.reserve(sorted.size());
-  for (const auto& [place, one] : sorted) out.push_back(*one);
+  for (const auto& [place, one] : sorted)
+    if (std::ranges::find(out, *one) == out.end()) out.push_back(*one);
   return out;
 }
 

@@ -20,13 +20,15 @@ struct Diagnostic {
   int line = 0;
   int col = 0;
   std::string message;
+  bool operator==(const Diagnostic&) const = default;
   [[nodiscard]] std::string text() const;  // "mine.yaml:7:3: unknown key …" or "--batch=0: …"
 };
 
 Diagnostic diagnostic(const Place& place, std::string message);
 
-// All mistakes of a plan or a command line. what() is meant to stand behind "paceline: ": one line per
-// mistake, each after the first with its own "paceline: " in front, then their number.
+// All mistakes of a plan or a command line, each once, though several workloads may share a flag. what() is
+// meant to stand behind "paceline: ": one line per mistake, each after the first with its own "paceline: " in
+// front, then their number.
 class ConfigErrors : public Error {
  public:
   explicit ConfigErrors(const std::vector<Diagnostic>& diagnostics, ErrorCode code = ErrorCode::kConfig);

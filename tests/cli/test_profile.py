@@ -94,6 +94,16 @@ class Traces(CliTest):
         self.assert_code(result, 2)
         self.assertIn("like 30s, 2m", result.err)
 
+    def test_a_self_test_trains_what_it_judges(self):
+        for arguments in (["--model", "resnet50"], ["--batch-size", 8], ["-g", 4], ["--inject", "slow=1ms:rank=0"], ["--from", "."],
+                          ["--duration", "5s"], ["-t", "input"], ["plan.yaml"]):
+            result = self.run_cli("profile", "--self-test", *arguments)
+            self.assert_code(result, 2)
+            self.assertIn(f"paceline: {arguments[0]}: --self-test trains a small model of its own", result.err)
+        result = self.run_cli("profile", "--self-test", "--steps", 0)
+        self.assert_code(result, 2)
+        self.assertIn("1 error, nothing was run", result.err)
+
 
 class Trigger(TrainingTest):
     """With the spin trainer, which has no profiler: what matters is why there is no profile."""

@@ -25,8 +25,8 @@ bool is_uneven(const Training& t) {
 }
 
 bool has_late_rank(const Training& t) {
-  return !t.late.empty() && t.straggler_index && *t.straggler_index >= result::kLateRank &&
-         t.straggler_wait_share && *t.straggler_wait_share >= result::kMuchWaiting;
+  return result::has_straggler(t) && !t.late.empty() && t.straggler_wait_share &&
+         *t.straggler_wait_share >= result::kMuchWaiting;
 }
 
 std::string late_words(const result::LateRank& late) {

@@ -48,6 +48,13 @@ TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   expect_says(only_text(run, "straggler"), "waits for whichever rank is last; no rank is persistently late");
 }
 
+TEST(TrainingFindings, ARankThatIsLateByLittleIsNoStragglerButIsSaid) {
+  auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
+  run.cases[0].training[0].straggler_index = 1.03;
+  expect_says(only_text(run, "straggler"),
+              "rank 1 is persistently late, but its straggler index is only 1.03");
+}
+
 TEST(TrainingFindings, TimeThatNobodyExplainsIsSaidToBeUnexplained) {
   const auto run = training_run({{.ranks = 1}, {.ranks = 2, .ddp = true, .forward_ms = 60}});
   const auto poor = of_kind(run, "poor_scaling");

@@ -199,6 +199,13 @@ TEST(PlanErrors, OverridesReplaceAndAreCheckedAlike) {
             "--iters 1,8: iterations '1,8' is not a whole number (from 1 to 100000000)");
 }
 
+TEST(PlanErrors, AFlagThatSeveralWorkloadsTakeIsWrongOnce) {
+  const auto* const twice =
+      "workloads:\n  - {kind: inference, models: [resnet50]}\n  - {kind: inference, models: [vit_b_16]}\n";
+  EXPECT_EQ(mistake_of(twice, run_flags({"--batch", "0"})),
+            "--batch 0: batch '0' is out of range: from 1 to 1000000 samples");
+}
+
 TEST(PlanErrors, ModelFileNeedsShapes) {
   const TemporaryFile file("paceline_config_net.pt");
   EXPECT_EQ(mistake_of("kind: inference\nmodel: " + file.path() + "\n"),
