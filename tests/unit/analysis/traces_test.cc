@@ -23,6 +23,7 @@ struct MadeRank {
   double communication = 1000;  // until all ranks have it
   double wait = 0;              // for the others, in the same collective
   double hidden = 0;            // of the collective, beside backward
+  double buffers = 0;           // until rank 0's buffers are here
   bool distributed_info = true, loader = true;
   std::string collective = "gloo:all_reduce";
   double clock = 1e6;  // where the clock of the process begins
@@ -42,6 +43,8 @@ std::string step_events(const MadeRank& r, int number, double begin, double& len
   double at = begin + (r.loader ? r.data : 0);
   std::string text;
   if (r.loader) text += event("user_annotation", "enumerate(DataLoader)#x.__next__", 7, begin, r.data);
+  if (r.buffers > 0) text += event("user_annotation", "gloo:broadcast", 9, at, r.buffers);
+  at += r.buffers;
   text += event("cpu_op", "aten::linear", 7, at, r.forward);
   text += event("cpu_op", "aten::addmm", 7, at, r.forward / 2);
   at += r.forward;
@@ -145,6 +148,15 @@ TEST_F(Traces, ACleanRunAccusesNobody) {
   EXPECT_TRUE(study.late.empty());
   EXPECT_TRUE(study.bottlenecks.empty());
   EXPECT_NE(text_of(study).find("no bottleneck stands out"), std::string::npos);
+}
+
+TEST_F(Traces, ARankThatGotItsBuffersLateIsNotLateItself) {
+  put(MadeRank{.rank = 0, .wait = 3000, .buffers = 200});
+  put(MadeRank{.rank = 1, .buffers = 3200});
+  const auto study = read();
+  EXPECT_TRUE(study.late.empty());
+  EXPECT_NEAR(*study.straggler_wait_share, 0, 1e-9);
+  EXPECT_NEAR(*study.communication_share, 4.2 / 11.0, 1e-6);
 }
 
 TEST_F(Traces, FewStepsNameNobodyAndSayHowManyAreNeeded) {
