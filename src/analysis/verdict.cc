@@ -27,10 +27,21 @@ std::string grades_text(const RunResult& run) {
   return join(parts, ", ");
 }
 
+bool has_fault(const CaseResult& one) {
+  return one.benchmark.params.contains("inject");
+}
+
+// Cases with a fault do not speak for the machine, unless the run has no others.
+bool leaves_faults_out(const RunResult& run) {
+  return std::ranges::any_of(run.cases, has_fault) && !std::ranges::all_of(run.cases, has_fault);
+}
+
 // The case with the highest throughput per model, in plan order.
 std::vector<const CaseResult*> fastest_by_model(const RunResult& run) {
+  const bool no_faults = leaves_faults_out(run);
   std::vector<const CaseResult*> best;
   for (const CaseResult& one : run.cases) {
+    if (no_faults && has_fault(one)) continue;
     if (!is_ok(one) || one.grade == result::Grade::kC || !one.throughput.per_s.value) continue;
     if (one.benchmark.scenario == "server") continue;  // its throughput is the offered rate
     const auto same = std::find_if(best.begin(), best.end(),
@@ -66,7 +77,9 @@ std::string verdict_sentence(const RunResult& run) {
   std::vector<std::string> parts;
   for (const CaseResult* one : fastest_by_model(run))
     if (parts.size() < kModelsNamed) parts.push_back(best_text(*one));
-  if (parts.empty()) parts.push_back("No case gave a valid number");
+  if (parts.empty())
+    parts.push_back(leaves_faults_out(run) ? "No case without a fault gave a valid number"
+                                           : "No case gave a valid number");
   parts.push_back(counts_text(run));
   const std::string unfinished = unfinished_text(run);
   return (unfinished.empty() ? "" : unfinished + ". ") + join(parts, "; ") + ".";

@@ -227,8 +227,8 @@ constexpr std::array kParts{
     Part{"optimizer", "c2", &result::StepShares::optimizer, &result::StepParts::optimizer_ns},
 };
 
-// Means of the parts of a step, as shares of the mean step, so that their bar is no longer than it. Medians
-// for results of versions without shares.
+// Means of the parts of a step and the rest of it, so that their bar is as long as the mean step. Medians
+// without a rest for results of versions without shares.
 StackRow parts_of(const ReportCase& entry) {
   const Training& t = entry.one->training.front();
   const bool means = result::has_shares(t) && entry.one->stats.mean_ns;
@@ -236,6 +236,10 @@ StackRow parts_of(const ReportCase& entry) {
   for (const Part& part : kParts)
     row.parts.push_back(means ? number_or_missing(t.shares.*part.share, *entry.one->stats.mean_ns * kNsToMs)
                               : number_or_missing(t.parts.*part.median_ns, kNsToMs));
+  double rest = means ? *entry.one->stats.mean_ns * kNsToMs : kMissing;
+  for (const double part : row.parts)
+    if (!std::isnan(part)) rest -= part;
+  row.parts.push_back(std::isnan(rest) ? kMissing : std::max(0.0, rest));
   return row;
 }
 
@@ -331,6 +335,7 @@ Plots part_plots(const Cases& cases) {
   if (rows.empty()) return {};
   std::vector<LegendEntry> legend;
   for (const Part& part : kParts) legend.push_back({part.name, part.colour});
+  legend.push_back({"other", "pale"});
   return {stacked_plot("ms of a step", legend, std::move(rows))};
 }
 

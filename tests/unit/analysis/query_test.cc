@@ -225,6 +225,12 @@ TEST(Verdict, OneSentenceWithTheBestAndTheCounts) {
             "vit_b_16 does 6.67 images/s "
             "with fp32 torchscript at batch 1 (1.05x its baseline, 1.02–1.08); 8 of 10 cases measured (7 of "
             "grade A, 1 of grade B).");
+  RunResult faulty = sample_run();
+  for (auto& one : faulty.cases)
+    if (one.benchmark.model == "vit_b_16") one.benchmark.params["inject"] = "slow=1ms:rank=0";
+  EXPECT_EQ(verdict_sentence(faulty).find("vit_b_16"), std::string::npos);
+  std::erase_if(faulty.cases, [](const auto& one) { return one.benchmark.model != "vit_b_16"; });
+  EXPECT_NE(verdict_sentence(faulty).find("vit_b_16 does"), std::string::npos) << "there is no other case";
   EXPECT_EQ(verdict_sentence({}), "No case gave a valid number; 0 of 0 cases measured.");
 }
 
