@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/case_query.h"
 #include "base/units.h"
 #include "result/training_scaling.h"
 
