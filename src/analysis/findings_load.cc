@@ -87,11 +87,11 @@ Findings objectives(const RunResult& run, std::string_view verdict, std::string_
     const auto& load = one.load.front();
     const auto& slo = load.slo.front();
     if (slo.verdict != verdict) continue;
+    const auto& rate = slo.offered_per_s ? slo.offered_per_s : load.offered_per_s;  // older results lack it
     Finding finding;
-    finding.text =
-        fmt::format("{} {} p{:g} ≤ {} at {} requests/s: {}.", one.label, words, slo.p * 100,
-                    format_duration_ns(slo.bound_ns),
-                    load.offered_per_s ? format_rate(*load.offered_per_s) : "an unknown rate", slo.detail);
+    finding.text = fmt::format("{} {} p{:g} ≤ {} at {} requests/s: {}.", one.label, words, slo.p * 100,
+                               format_duration_ns(slo.bound_ns),
+                               rate ? format_rate(*rate) : "an unknown rate", slo.detail);
     finding.evidence = fmt::format("one-sided binomial test at {:g} % in each process", slo.confidence * 100);
     finding.case_ids = {one.case_id};
     found.push_back(std::move(finding));

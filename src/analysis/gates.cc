@@ -240,10 +240,9 @@ GateResult decide_bandwidth(const BandwidthGate& gate, const CaseResult& one) {
   const auto& least = gate.least;
   GateResult decided{gate.expression, one.case_id, "min_busbw", "cannot_say", ""};
   const auto& sizes = one.collective.front().sizes;
-  const auto size = std::find_if(sizes.begin(), sizes.end(), [&](const auto& s) {
-    return std::abs(s.bytes - least.bytes) < rounding_of(one.collective.front());
-  });
-  if (size == sizes.end()) {
+  const auto distance = [&](const auto& s) { return std::abs(s.bytes - least.bytes); };
+  const auto size = std::ranges::min_element(sizes, {}, distance);
+  if (distance(*size) >= rounding_of(one.collective.front())) {
     decided.detail = fmt::format("{}: {} bytes are not among its sizes", one.label, least.bytes);
     return decided;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/error.h"
@@ -20,6 +22,25 @@
 namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kSuffixes{
+    {{"onnx", ".onnx"}, {"torchscript", ".pt"}}};
+
+// The name of the file decides where no format is written; a file that is named as one of another format
+// could not be read again.
+void settle_format(const config::FlagSet& flags, config::Settings& options) {
+  const auto suffix = fs::path(options.text("output")).extension().string();
+  const auto* const named = std::ranges::find(kSuffixes, suffix, &decltype(kSuffixes)::value_type::second);
+  if (named == kSuffixes.end() || named->first == options.text("file_format")) return;
+  const auto typed = std::ranges::find(flags.settings, "file_format", &config::RawSetting::name);
+  if (typed != flags.settings.end())
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("{} {} and --output {}: a file that ends in {} is taken for {}; change one of them",
+                    typed->written, options.text("file_format"), options.text("output"), suffix,
+                    named->first));
+  options.set("file_format", std::string(named->first));
+}
 
 pass::ExportTo target(const config::Settings& options) {
   pass::ExportTo to;
@@ -85,7 +106,9 @@ ExitCode export_command(const Context& context) {
                                        options.flag("no_color"));
   const InterruptGuard guard;
   (void)required(options, "model", "--model resnet50");
+  (void)required(options, "output", "--output resnet50.onnx");
   settle_model(options);
+  settle_format(flags, options);
   const auto to = target(options);
   const auto [model, written] = write(options, to, console);
   const auto inputs = inputs_text(model, to.settings.dynamic_batch);

@@ -155,6 +155,12 @@ config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet
   return flags;
 }
 
+void refuse_rank_options(const config::FlagSet& flags) {
+  for (const auto* name : {"nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"})
+    if (const auto* word = find_setting(flags, name))
+      refuse(fmt::format("{}: no workload of this plan runs on ranks; leave it out", word->written));
+}
+
 bool any_by_ranks(const std::vector<config::Case>& cases) {
   return std::any_of(cases.begin(), cases.end(), runs_by_ranks);
 }

@@ -20,6 +20,9 @@ std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
 // Without a number of ranks the command line means all that were launched.
 config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet flags);
 
+// Error(kUsage) for options that say where ranks run, where a plan has none.
+void refuse_rank_options(const config::FlagSet& flags);
+
 bool any_by_ranks(const std::vector<config::Case>& cases);
 
 // Opens the store, calls the roll, and calls `work` with the launch in its setup. The reason why ranks of

@@ -36,7 +36,7 @@ ExitCode checked_output(ExitCode code) {
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!lost || reader_left()) return code;
   cli::print(stderr, "paceline: cannot write to standard output; is the disk full?\n");
-  return code == ExitCode::kOk ? ExitCode::kUsage : code;
+  return code == ExitCode::kInterrupted ? code : ExitCode::kUsage;
 }
 
 // Indents further lines, such as the end of a log: only our own lines begin with "paceline: ".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The commands `run`, `infer`, `train` and `comm`.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
 #include "cli/progress_view.h"
+#include "cli/resumed_run.h"
 #include "cli/run_output.h"
 #include "cli/version.h"
 #include "config/option_table.h"
@@ -33,6 +35,7 @@
 #include "run/coordinator.h"
 #include "run/executors.h"
 #include "run/follower.h"
+#include "run/inference/inference_kind.h"
 #include "run/ranks/launch.h"
 #include "run/training/train_here.h"
 
@@ -41,43 +44,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kAskAbove = 1000;  // cases
-
-// What --resume may change; with anything else, repetitions would not have been measured alike.
-constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeout_s", "idle_wait_s",
-                                                           "measure_peak", "checkpoint.resume"};
-
-// The folder of a run holds where it is and what it measures.
-constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
-
-void check_overrides_of_resume(const config::FlagSet& flags) {
-  constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
-  for (const auto& setting : flags.settings) {
-    if (std::find(kSaidByTheFolder.begin(), kSaidByTheFolder.end(), setting.name) != kSaidByTheFolder.end())
-      throw Error(
-          ErrorCode::kUsage,
-          fmt::format("{}: --resume takes the plan of the folder and writes into the folder; leave {} out",
-                      setting.place.file, setting.written));
-    const bool allowed =
-        config::find_option(setting.name, kOfRun) ||
-        std::find(kResumeMayChange.begin(), kResumeMayChange.end(), setting.name) != kResumeMayChange.end();
-    if (!allowed)
-      throw Error(ErrorCode::kUsage, fmt::format("{}: --resume finishes a run as it was planned and may "
-                                                 "change only {}; start a new run for this",
-                                                 setting.written, fmt::join(kResumeMayChange, ", ")));
-  }
-}
-
-void check_resumable(const config::FlagSet& flags, const config::Settings& options, const fs::path& stored) {
-  const auto& folder = options.text("resume");
-  if (!fs::exists(folder))
-    throw Error(ErrorCode::kUsage, fmt::format("--resume: there is no folder '{}'", folder));
-  if (!fs::exists(stored))
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no run to resume: it has no plan.yaml; give a run "
-                                               "directory, e.g. results/quickstart/<run_id>, or go on from a "
-                                               "checkpoint with --checkpoint.dir FOLDER --checkpoint.resume",
-                                               folder));
-  check_overrides_of_resume(flags);
-}
 
 // The text of the plan: from a file, or from the run to resume; none: infer and train read flags.
 std::optional<config::PlanText> plan_text(const config::FlagSet& flags, const config::Settings& options) {
@@ -199,6 +165,7 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
 
 // Everything that is known before the first process starts.
 struct Planned {
+  config::FlagSet flags;
   config::Settings options;
   DescribedPlugins plugins;
   config::Plan plan;
@@ -211,7 +178,7 @@ struct Planned {
 Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
   const auto text = plan_text(flags, options);
   const auto timeout_s = early_timeout_s(flags, text);
-  Planned p{options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}, {}};
+  Planned p{flags, options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}, {}};
   p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
@@ -235,19 +202,37 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
           {}};
 }
 
-// The run to resume; from its records alone where it has no summary.
-result::StoredRun previous_run(const result::RunDirectory& directory) {
-  if (fs::exists(directory.summary_path())) return result::read_run(directory.path());
-  return {directory.path(), {}};
+// A file that cannot be written is found before anything is measured.
+void prepare_output_files(const config::FlagSet& flags) {
+  for (const auto& setting : flags.settings) {
+    if (setting.name != "junit" && setting.name != "nccl_json") continue;
+    const fs::path file = fs::absolute(setting.values.front().text);
+    std::error_code error;
+    if (fs::is_directory(file, error))
+      throw Error(ErrorCode::kUsage, fmt::format("{} '{}' is a folder; name a file", setting.written,
+                                                 setting.values.front().text));
+    try {
+      make_directories(file.parent_path());
+    } catch (const Error& e) {
+      throw Error(ErrorCode::kUsage, fmt::format("{}: {}", setting.written, e.what()));
+    }
+    if (::access(file.parent_path().c_str(), W_OK) != 0)
+      throw Error(ErrorCode::kUsage, fmt::format("{} '{}': its folder is not writable; name another",
+                                                 setting.written, setting.values.front().text));
+  }
 }
 
 // Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console) {
+  prepare_output_files(p.flags);
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
-  if (p.options.has("resume")) setup.previous = previous_run(directory);
-  if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   ProgressView view(console);
+  if (p.options.has("resume")) {
+    setup.previous = previous_run(directory, view);
+    check_same_plan(setup.previous.run, p.cases, directory.path(), p.flags);
+  }
+  if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   run::ProcessExecutor processes(setup.in_process);
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag(), processes);
   return finish_run(
@@ -271,6 +256,7 @@ ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
 
 ExitCode show_plan(const Planned& p, const Console& console) {
   ProgressView view(console);
+  run::tell_inference_remarks(p.plan, p.cases, view);
   run::tell_training_remarks(p.plan, p.cases, engine_directory(p.plugins), 1, view);
   if (console.json)
     console.result(result::json_text(dry_run_json(p.plan.experiment_name, p.cases)));
@@ -290,6 +276,7 @@ ExitCode execute(const Context& context, unsigned command) {
   auto place =
       (command & (config::kTrain | config::kComm)) != 0 ? launch_place(flags, options) : std::nullopt;
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
+  if (command == config::kRun && !any_by_ranks(planned.cases)) refuse_rank_options(flags);
   if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
   if (command == config::kRun && any_by_ranks(planned.cases)) place = launch_place(flags, options);
   if (!place) return write_run(planned, setup_of(planned, context), console);

@@ -89,7 +89,7 @@ struct NamePart {
   Shown shown = Shown::kAlways;
 };
 
-// Why an option of training changes nothing; training_effects.cc knows when, and says it in this order.
+// Why an option changes nothing; idle_options.cc knows when, and says it in this order.
 enum class Idle {
   kNever,
   kAdamw,
@@ -113,7 +113,10 @@ enum class Idle {
   kFixedSteps,
   kFixedLength,
   kNotProfiled,
-  kNoSuchRank
+  kNoSuchRank,
+  kNotOnnxRuntime,
+  kNotOpenVino,
+  kNotInt8
 };
 
 // Another option that must be set, with an example of it, where this one has `value`, or any but its default.

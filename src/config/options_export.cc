@@ -28,7 +28,7 @@ constexpr std::array kExportRows{
            .fallback = "onnx",
            .choices = kExportFormats,
            .commands = kExport,
-           .help = "What to write."},
+           .help = "What to write. Without it, a file that ends in .pt becomes TorchScript."},
     Option{.name = "opset",
            .type = kInteger,
            .fallback = "17",

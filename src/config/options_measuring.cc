@@ -95,6 +95,7 @@ constexpr std::array kMeasuringRows{
            .unit = "s",
            .range = {0.001, 86'400},
            .kinds = kInference | kSleep,
+           .idle = {Idle::kFixedLength},
            .help = "Measures at most so long; a missed target is reported as not converged."}),
     aside({.name = "stop.t_max_s",
            .type = kNumber,

@@ -289,16 +289,10 @@ class Checker {
     }
   }
 
-  // What comes out of a sweep is rounded to whole elements of every rank, none larger than 8 bytes.
   void check_bandwidth_limit(const std::string& text, const std::vector<std::int64_t>& sizes) {
     try {
       const auto limit = parse_bandwidth_limit(text);
-      double rounding = 8;
-      for (const double ranks : settings_.numbers("gpu_counts")) rounding = std::max(rounding, 8 * ranks);
-      const auto found = [&](std::int64_t size) {
-        return std::abs(static_cast<double>(size - limit.bytes)) < rounding;
-      };
-      if (!std::any_of(sizes.begin(), sizes.end(), found))
+      if (std::ranges::find(sizes, limit.bytes) == sizes.end())
         report("min_busbw",
                fmt::format("min_busbw '{}': {} bytes are not among the {} of the sweep, from {} to {}", text,
                            limit.bytes, plural(std::ssize(sizes), "size"), sizes.front(), sizes.back()));

@@ -59,10 +59,7 @@ class InputSettler {
     if (settings_.has("shapes")) shapes = parse_input_shapes(settings_.text("shapes"));
     auto declared = declared_inputs(model, shapes);
     if (!all_declared(shapes, declared)) declared.clear();
-    if (shapes.empty() && declared.empty())
-      return needs_shapes(model, model.ends_with(".onnx") && names_.extra && names_.extra->declared_inputs
-                                     ? " (none were found in it: is it an ONNX file?)"
-                                     : "");
+    if (shapes.empty() && declared.empty()) return needs_shapes(model);
     return settle_shapes(shapes, declared, batches(), first_output_shape(model, declared));
   } catch (const Error& error) {
     auto reason = fmt::format("model '{}': {}", model, error.what());
@@ -92,9 +89,15 @@ class InputSettler {
     });
   }
 
-  std::nullopt_t needs_shapes(const std::string& model, const std::string& reason) {
-    report("models", fmt::format("model '{}' needs shapes for its inputs{}, e.g. shapes: 'input:1x3x224x224'",
-                                 model, reason));
+  std::nullopt_t needs_shapes(const std::string& model) {
+    const bool was_read = model.ends_with(".onnx") && names_.extra && names_.extra->declared_inputs;
+    report("models", was_read
+                         ? fmt::format("model '{}': no inputs were found in it; it is damaged, cut short "
+                                       "or no ONNX file, or it takes none; export or copy it again",
+                                       model)
+                         : fmt::format("model '{}' needs shapes for its inputs, e.g. shapes: "
+                                       "'input:1x3x224x224'",
+                                       model));
     return std::nullopt;
   }
 

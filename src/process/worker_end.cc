@@ -26,6 +26,10 @@ constexpr SignalWords kSignals[] = {{SIGSEGV, "a segmentation fault (SIGSEGV)"},
                                     {SIGFPE, "an arithmetic fault (SIGFPE)"},
                                     {SIGILL, "an illegal instruction (SIGILL): built for another CPU?"}};
 
+// Signals that no program raises by a fault of its own.
+constexpr SignalWords kFromOutside[] = {
+    {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}, {SIGQUIT, "SIGQUIT"}};
+
 // The dynamic loader's, of a library that does not fit.
 constexpr std::string_view kNoRoom[] = {"failed to map segment", "Cannot allocate memory"};
 
@@ -41,12 +45,12 @@ Verdict explain_end(const pass::PassReport& report, int status, const std::optio
   const auto phase = fmt::format("while in phase '{}'", report.phase);
   if (!report.error_code.empty()) return {report.error_code, report.error};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && oom)
-    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use a smaller batch or "
-                               "raise the memory limit",
+    return {"oom", fmt::format("killed by the kernel's out-of-memory killer {} ({}); use smaller batches "
+                               "or messages, or raise the memory limit",
                                phase, *oom)};
-  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM))
-    return {"killed", fmt::format("killed from outside ({}) {}",
-                                  WTERMSIG(status) == SIGKILL ? "SIGKILL" : "SIGTERM", phase)};
+  const auto* const outside = std::ranges::find(kFromOutside, WTERMSIG(status), &SignalWords::signal);
+  if (WIFSIGNALED(status) && outside != std::end(kFromOutside))
+    return {"killed", fmt::format("killed from outside ({}) {}", outside->words, phase)};
   if (WIFSIGNALED(status))
     return {"crash", fmt::format("the worker died of {} {}{}", signal_words(WTERMSIG(status)), phase,
                                  address_limit_words())};

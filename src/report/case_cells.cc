@@ -127,8 +127,10 @@ std::string batching_text(const CaseResult& one) {
 // "54.1 ±0.9" or "54.1 (53.0–58.9)", all with the same number of decimals.
 std::string around(const std::string& text, double value, double low, double high) {
   const int decimals = decimals_of(text);
-  if (about_symmetric(value - low, value, high - value))
-    return text + " ±" + half_width_text(std::max(value - low, high - value), decimals);
+  const double half = std::max(value - low, high - value);
+  const bool beyond_zero = low >= 0 && value < half;  // times and rates have no negative end
+  if (!beyond_zero && about_symmetric(value - low, value, high - value))
+    return text + " ±" + half_width_text(half, decimals);
   return fmt::format("{} ({:.{}f}–{:.{}f})", text, low, decimals, high, decimals);
 }
 

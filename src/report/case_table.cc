@@ -60,7 +60,19 @@ Cell figure_cell(const CaseResult& one, std::string_view metric, std::string tex
   return cell;
 }
 
-std::vector<Cell> figure_cells(const ReportCase& entry, Form form, bool kept) {
+// Which columns a table has, and what they show.
+struct Columns {
+  Form form;
+  bool kept;         // top-1 agreement
+  bool mixed_items;  // cases count different things, so each rate has its own unit
+};
+
+std::string rate_text(const CaseResult& one, bool with_unit) {
+  const auto text = or_none(one.throughput.per_s.value, format_rate);
+  return with_unit && one.throughput.per_s.value ? fmt::format("{} {}/s", text, one.throughput.item) : text;
+}
+
+std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) {
   const CaseResult& one = *entry.one;
   std::vector<Cell> cells;
   const auto add = [&](std::string_view metric, std::string text, std::string_view what = "",
@@ -73,24 +85,24 @@ std::vector<Cell> figure_cells(const ReportCase& entry, Form form, bool kept) {
   const auto& share = one.flops.share_of_measured_peak;
   add("p50_ms", is_offline(one) ? "" : with_interval(one.headline.p50_ns, 1e-6));
   add("p99_ms", p99 && !is_offline(one) ? format_significant(*p99) : "", "no p99", p99_reason(one));
-  add("throughput_per_s", or_none(one.throughput.per_s.value, format_rate));
+  add("throughput_per_s", rate_text(one, columns.mixed_items));
   add("speedup", speedup_text(entry.run->result, one), "no claim", analysis::no_claim_reason(one));
-  if (kept)
+  if (columns.kept)
     add("top1_agreement", judged_by_answers(one) ? percent_or_none(one.correctness.top1_agreement) : "");
   add("memory_mb", memory ? format_bytes(static_cast<double>(*memory)) : "");
-  if (form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
+  if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
   add("foreign_cpu_frac", percent_or_none(one.noise.foreign_cpu_frac));
-  cells.push_back(grade_cell(one, form));
+  cells.push_back(grade_cell(one, columns.form));
   return cells;
 }
 
-Row case_row(const ReportCase& entry, Form form, bool kept) {
+Row case_row(const ReportCase& entry, const Columns& columns) {
   Row row{.cells = {linked(entry.one->label, case_anchor(entry))},
           .instead = outcome_text(*entry.one),
           .tone = tone_of(*entry.one)};
   if (!entry.letter.empty()) row.cells.emplace_back(entry.letter);
   if (!row.instead.empty()) return row;
-  const auto figures = figure_cells(entry, form, kept);
+  const auto figures = figure_cells(entry, columns);
   row.cells.insert(row.cells.end(), figures.begin(), figures.end());
   return row;
 }
@@ -100,31 +112,35 @@ Row case_row(const ReportCase& entry, Form form, bool kept) {
 Table case_table(std::span<const ReportRun> runs, Form form) {
   const auto cases = side_by_side(runs);
   const bool kept = std::ranges::any_of(cases, [](const auto& e) { return judged_by_answers(*e.one); });
+  const bool mixed = counted_items(cases).size() > 1;
   Table table{.heads = {"case"}, .labels = 36, .last_stays = true, .row_heads = true, .sortable = true};
   auto& heads = table.heads;
   if (runs.size() > 1) heads.emplace_back("run");
   table.numbers_from = heads.size();
   table.columns_kept = heads.size() + 1;  // with the p50
   heads.insert(heads.end(),
-               {"p50 ms", "p99 ms", throughput_head(side_by_side(runs.first(1))), "vs baseline"});
+               {"p50 ms", "p99 ms", mixed ? "throughput" : throughput_head(cases), "vs baseline"});
   if (kept) heads.emplace_back("top-1 kept");
   heads.emplace_back("memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
-  for (const ReportCase& entry : cases) table.rows.push_back(case_row(entry, form, kept));
+  for (const ReportCase& entry : cases) table.rows.push_back(case_row(entry, {form, kept, mixed}));
   return table;
 }
 
+std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
+  std::set<std::string> items;
+  for (const ReportCase& entry : cases)
+    if (analysis::is_ok(*entry.one) && !entry.one->throughput.item.empty())
+      items.insert(entry.one->throughput.item);
+  return items;
+}
+
 std::string throughput_head(const std::vector<ReportCase>& cases) {
-  std::string item;
-  for (const ReportCase& entry : cases) {
-    if (!analysis::is_ok(*entry.one)) continue;
-    if (!item.empty() && item != entry.one->throughput.item) return "items/s";
-    item = entry.one->throughput.item;
-  }
-  return (item.empty() ? "items" : item) + "/s";
+  const auto items = counted_items(cases);
+  return (items.size() == 1 ? *items.begin() : "items") + "/s";
 }
 
 }  // namespace paceline::report

@@ -42,7 +42,7 @@ void add_rows(const Json& value, const std::string& path, Rows& rows) {
 std::string gpus_text(const Json& gpus) {
   std::map<std::string, int> counts;
   for (const Json& gpu : gpus)
-    if (const auto name = gpu.value("name", Json()); name.is_string()) ++counts[name.get<std::string>()];
+    if (gpu.is_object() && gpu.value("name", Json()).is_string()) ++counts[gpu.at("name").get<std::string>()];
   std::vector<std::string> words;
   for (const auto& [name, count] : counts)
     words.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));

@@ -27,7 +27,7 @@ std::vector<Cell> operator_cells(const OperatorRow& row, double steps) {
           ms(row.total_ns, steps), percent_or_none(row.share)};
 }
 
-// The parts of a whole step: the operators with most time, the others, and time in no operator.
+// The parts of the mean step: the operators with most time, the others, and time in no operator.
 Table operator_table(const OperatorProfile& profile) {
   Table table{.heads = {"operator", "calls a step", "self ms", "total ms", "share"}, .most = {52}};
   if (!profile.steps) return table;
@@ -48,7 +48,7 @@ std::string parts_text(const OperatorProfile& profile) {
     if (part.total_ns)
       parts.push_back(fmt::format("{} {}", part.name,
                                   format_duration_ns(*part.total_ns / static_cast<double>(*profile.steps))));
-  return parts.empty() ? "" : fmt::format(" A step's parts: {}.", join(parts, ", "));
+  return parts.empty() ? "" : fmt::format(" Its parts, on average: {}.", join(parts, ", "));
 }
 
 std::string trace_text(const OperatorProfile& profile) {
@@ -64,12 +64,12 @@ std::string ratio_text(const CaseResult& one) {
                      format_duration_ns(*one.headline.p50_ns.value));
 }
 
-// "3 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 24.1 ms a step, 1.31 times the timed
-// 18.4 ms. …", or why there is no profile.
+// "3 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: the median step took 24.1 ms, 1.31
+// times the timed 18.4 ms. …", or why there is no profile.
 std::string profile_text(const CaseResult& one) {
   const auto& profile = one.operator_profile.front();
   if (!profile.steps) return "no profile: " + profile.reason;
-  return fmt::format("{} of rank 0 under {}, after {} others: {} a step{}.{}{}",
+  return fmt::format("{} of rank 0 under {}, after {} others: the median step took {}{}.{}{}",
                      plural(*profile.steps, "step"), profile.source, *profile.untimed_steps,
                      format_duration_ns(*profile.step_ns), ratio_text(one), parts_text(profile),
                      trace_text(profile));

@@ -54,7 +54,7 @@ PACELINE_FIELDS(Noise, runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, f
                 cgroup_throttled, drift_frac, drift_z, tau_x, processes_z, multimodal, modes, warnings);
 PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns);
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
-PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, verdict, detail);
+PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);
 PACELINE_FIELDS(CapacityTrial, rate_per_s, requests, over, long_run, issued_late, verdict);
 template <class A>
 void fields(A& a, Capacity& t) {

@@ -28,8 +28,9 @@ struct SloResult {
   std::int64_t over = 0;     // requests above the bound or never complete
   std::int64_t n_eff = 0;    // number of independent requests that they are worth
   std::int64_t over_eff = 0;
-  std::string verdict;  // met | missed | cannot_say
-  std::string detail;   // in words, with what would decide a cannot_say
+  Number offered_per_s;  // by the schedule of the process whose verdict this is
+  std::string verdict;   // met | missed | cannot_say
+  std::string detail;    // in words, with what would decide a cannot_say
 };
 
 // One run of a capacity search.
@@ -71,9 +72,9 @@ struct Load {
   std::string batching;                // dynamic, or padded and why; empty: one request at a time
   std::vector<BatchSize> batch_sizes;  // ascending, after the warm-up part
   Number mean_batch = Number::missing("no batching");  // requests per inference
-  Number offered_per_s;                                // by the schedule
+  Number offered_per_s;  // by the schedules: requests of all processes over their time
   Number completed_per_s;
-  Number utilization;  // offered_per_s / saturation_per_s
+  Number utilization;  // offered_per_s / saturation_per_s of the process where it is highest
   std::int64_t offered = 0, completed = 0, timed_out = 0, unfinished = 0,
                failed = 0;           // after the warm-up part
   std::int64_t warmup_requests = 0;  // the first of the schedule: in the samples, but in no statistic

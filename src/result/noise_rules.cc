@@ -8,11 +8,11 @@
 #include <iterator>
 
 #include "base/units.h"
+#include "stats/noise.h"
 
 namespace paceline::result {
 namespace {
 
-constexpr double kDriftZ = 2.58;       // Mann-Kendall, 99 % two-sided
 constexpr double kDependenceTau = 5;   // integrated autocorrelation time, in samples
 constexpr double kSamplesPerTau = 50;  // the median's length guard
 constexpr NoiseLimits kAnyWarns{0.0, std::nullopt};
@@ -31,7 +31,7 @@ Number throttled(const NoiseFacts& f) {
 Number drift(const NoiseFacts& f) {
   if (f.queue) return Number::missing("not_applicable");  // the slope of the backlog is judged instead
   if (!f.noise.drift_frac || !f.noise.drift_z) return Number::missing(f.noise.drift_frac.reason());
-  return std::abs(*f.noise.drift_z) > kDriftZ ? std::abs(*f.noise.drift_frac) : 0.0;
+  return std::abs(*f.noise.drift_z) > stats::kDriftZ ? std::abs(*f.noise.drift_frac) : 0.0;
 }
 
 Number tau(const NoiseFacts& f) {

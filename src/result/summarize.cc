@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "result/pairing.h"
 #include "result/summarize_load.h"
@@ -85,11 +86,6 @@ std::vector<std::vector<double>> series_of(const std::vector<std::vector<Sample>
   return out;
 }
 
-// Six processes are enough for order statistics at 95 %; a higher confidence falls back to the mean of logs.
-const char* process_method(const stats::ProcessEstimate& e) {
-  return e.ci_method == "t_on_logs" ? "t_log_processes" : "binomial_processes";
-}
-
 // With six or more processes the interval is over their medians, otherwise inside the samples.
 void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<double>>& latencies,
                    const std::vector<std::vector<double>>& durations, double confidence) {
@@ -102,7 +98,7 @@ void fill_headline(Headline& h, const Stats& s, const std::vector<std::vector<do
     const auto e = stats::over_processes(medians, confidence);
     h.scope = kBetweenProcess;
     h.p50_ns.value = e.value;
-    h.p50_ns.ci_method = process_method(e);
+    h.p50_ns.ci_method = e.ci_method;
     set_interval(h.p50_ns, e.ci, e.reason);
     return;
   }
@@ -143,7 +139,7 @@ void fill_throughput(Throughput& t, const std::vector<std::vector<double>>& proc
     for (const auto& x : processes) per_item.push_back(stats::mean(x) / options.items_per_iteration);
     const auto e = stats::over_processes(per_item, options.confidence);
     t.per_s.value = 1e9 / e.value;
-    t.per_s.ci_method = process_method(e);
+    t.per_s.ci_method = e.ci_method;
     const auto inverse =
         e.ci ? std::optional(stats::Interval{1e9 / e.ci->high, 1e9 / e.ci->low}) : std::nullopt;
     set_interval(t.per_s, inverse, e.reason);
@@ -214,21 +210,28 @@ void fill_process_noise(Noise& n, const std::vector<std::vector<double>>& proces
   n.processes_z = z ? Number(*z) : Number::missing(stats::kInsufficientSamples);
 }
 
+// A drift that is certain before one that is not; of those the larger one, of these the one nearer to
+// certain.
+bool is_worse(const stats::Drift& a, const stats::Drift& b) {
+  const auto certain = [](const stats::Drift& d) { return std::abs(d.z) > stats::kDriftZ; };
+  if (certain(a) != certain(b)) return certain(a);
+  return certain(a) ? std::abs(a.total_frac) > std::abs(b.total_frac) : std::abs(a.z) > std::abs(b.z);
+}
+
 // Drift and modes are judged inside processes: medians of processes differ for other reasons.
 void fill_series_noise(Noise& n, const std::vector<std::vector<double>>& processes,
                        const std::vector<double>& all, double resolution) {
   n.drift_frac = Number::missing(stats::kInsufficientSamples);
   n.drift_z = Number::missing(stats::kInsufficientSamples);
   n.tau_x = Number::missing(stats::kInsufficientSamples);
+  std::optional<stats::Drift> worst;
   for (const auto& x : processes) {
     const double tau = stats::tau_geyer(x);
     if (!n.tau_x || tau > *n.tau_x) n.tau_x = tau;
     const auto d = stats::drift(x);
-    if (d && (!n.drift_z || std::abs(d->z) > std::abs(*n.drift_z))) {
-      n.drift_z = d->z;
-      n.drift_frac = d->total_frac;
-    }
+    if (d && (!worst || is_worse(*d, *worst))) worst = d;
   }
+  if (worst) n.drift_z = worst->z, n.drift_frac = worst->total_frac;
   if (const auto m = stats::multimodality(all, resolution); m && m->flagged) {
     n.multimodal = true;
     for (const auto& mode : m->modes) n.modes.push_back({mode.median, mode.share});

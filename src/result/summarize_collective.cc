@@ -65,7 +65,7 @@ Estimate median_with_interval(const std::vector<std::vector<double>>& processes,
   if (processes.size() >= kProcessesForInterval) {
     const auto e = stats::over_processes(stats::process_medians(processes), confidence);
     if (!e.ci) return {e.value, Number::missing(e.reason), Number::missing(e.reason), confidence, ""};
-    return {e.value, e.ci->low, e.ci->high, confidence, "binomial_processes"};
+    return {e.value, e.ci->low, e.ci->high, confidence, e.ci_method};
   }
   const auto all = together(processes);
   const auto q = stats::estimate_quantile(all, stats::kPpmP50, confidence);

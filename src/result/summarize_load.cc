@@ -75,7 +75,15 @@ void fill_issue_delay(Load& load, const std::vector<const Sample*>& samples) {
                                 : Number(stats::nearest_rank(stats::sorted_copy(delays), stats::kPpmP99));
 }
 
-void fill_rates(Load& load, const Times& t) {
+// How fast the number of requests that wait or are served grows, as a share of the arrival rate. One that
+// timed out, or whose instance died, waits no longer.
+double backlog_slope_frac(std::vector<const Sample*> samples, double rate) {
+  std::erase_if(samples, [](const Sample* s) { return (s->flags & (kSampleTimedOut | kSampleFailed)) != 0; });
+  const Times t = times_of(samples);
+  return stats::backlog_slope(t.starts, t.ends) / rate;
+}
+
+void fill_rates(Load& load, const std::vector<const Sample*>& samples, const Times& t) {
   if (load.offered_per_s && load.saturation_per_s)
     load.utilization = *load.offered_per_s / *load.saturation_per_s;
   const auto needed =
@@ -85,7 +93,7 @@ void fill_rates(Load& load, const Times& t) {
   if (t.starts.size() < 2 || t.starts.back() <= t.starts.front()) return;
   const double length = t.starts.back() - t.starts.front();
   const double rate = static_cast<double>(t.starts.size() - 1) / length;
-  load.backlog_slope_frac = stats::backlog_slope(t.starts, t.ends) / rate;
+  load.backlog_slope_frac = backlog_slope_frac(samples, rate);
   double last = t.starts.back();
   for (const double end : t.ends)
     if (std::isfinite(end)) last = std::max(last, end);
@@ -198,6 +206,7 @@ std::string verdict_name(stats::SloVerdict verdict) {
 
 // A claim needs a valid run of the required length; for an overloaded server a miss needs neither.
 void judge_slo(Load& load, SloResult& slo, const std::vector<double>& latencies) {
+  slo.offered_per_s = load.offered_per_s;
   if (latencies.empty()) return;
   const auto n = static_cast<std::int64_t>(latencies.size());
   const auto ppm = static_cast<std::uint32_t>(std::llround(slo.p * 1e6));
@@ -270,12 +279,26 @@ void add_worst(Load& into, const Load& from) {
       into.invalid.push_back(words);
 }
 
-// Every process must pass; one that misses decides.
+// Every process must pass; one that misses decides. Of equal verdicts that at the lowest rate stands.
 void add_slo(Load& into, const Load& from) {
   constexpr std::array<std::string_view, 3> kOrder{"met", "cannot_say", "missed"};
-  const auto rank = [&](const SloResult& s) { return std::find(kOrder.begin(), kOrder.end(), s.verdict); };
+  const auto weight = [&](const SloResult& s) {
+    const auto place = std::find(kOrder.begin(), kOrder.end(), s.verdict) - kOrder.begin();
+    return std::pair(place, -s.offered_per_s.value().value_or(0));
+  };
   if (into.slo.empty() || from.slo.empty()) return;
-  if (rank(from.slo.front()) > rank(into.slo.front())) into.slo = from.slo;
+  if (weight(from.slo.front()) > weight(into.slo.front())) into.slo = from.slo;
+}
+
+// Requests of all schedules over the time that they take.
+Number offered_rate(const std::vector<Repetition>& repetitions) {
+  double requests = 0, seconds = 0;
+  for (const auto& r : repetitions) {
+    if (r.load.empty() || !r.load.front().offered_per_s) continue;
+    const auto offered = static_cast<double>(r.load.front().offered);
+    requests += offered, seconds += offered / *r.load.front().offered_per_s;
+  }
+  return seconds > 0 ? Number(requests / seconds) : Number::missing("no request was counted");
 }
 
 std::string too_short(const Load& load, std::uint32_t ppm) {
@@ -316,7 +339,7 @@ void summarize_load(Load& load, const std::string& scenario, const std::vector<S
     return;
   }
   load.in_flight = Number::missing("not a closed loop");
-  fill_rates(load, t);
+  fill_rates(load, mine, t);
   fill_issue_delay(load, mine);
   load.stages = stages_of(samples);
   fill_batches(load, samples);
@@ -353,6 +376,7 @@ std::vector<Load> combined_load(const std::vector<Repetition>& repetitions,
     add_slo(all.front(), r.load.front());
   }
   if (all.empty() || all.front().arrival.empty()) return all;
+  if (const auto rate = offered_rate(repetitions)) all.front().offered_per_s = rate;
   all.front().stages = stages_of(samples);
   fill_batches(all.front(), samples);
   return all;

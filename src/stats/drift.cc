@@ -11,7 +11,6 @@ namespace paceline::stats {
 namespace {
 
 constexpr std::size_t kBlocks = 20;
-constexpr double kCriticalZ = 2.58;
 
 std::vector<double> block_medians(std::span<const double> x) {
   std::vector<double> medians;
@@ -60,7 +59,7 @@ std::optional<Drift> drift(std::span<const double> x) {
   result.z = mann_kendall_z(medians);
   result.total_frac = theil_sen_slope(medians) * static_cast<double>(kBlocks) / centre;
   const double size = std::abs(result.total_frac);
-  result.flagged = std::abs(result.z) > kCriticalZ && size >= kDriftWarnFrac;
+  result.flagged = std::abs(result.z) > kDriftZ && size >= kDriftWarnFrac;
   result.invalid = result.flagged && size >= kDriftInvalidFrac;
   return result;
 }

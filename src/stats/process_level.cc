@@ -19,7 +19,7 @@ void add_order_statistics(ProcessEstimate& estimate, std::span<const double> sor
   const Ranks ranks = quantile_ranks(estimate.processes, 0.5, tail(estimate.confidence));
   estimate.ci =
       Interval{sorted[static_cast<std::size_t>(ranks.l - 1)], sorted[static_cast<std::size_t>(ranks.u - 1)]};
-  estimate.ci_method = "order_statistics";
+  estimate.ci_method = "binomial_processes";
   estimate.actual_coverage = rank_coverage(estimate.processes, 0.5, ranks);
 }
 
@@ -30,7 +30,7 @@ void add_t_on_logs(ProcessEstimate& estimate, std::span<const double> values) {
   const double centre = mean(logs);
   const double half = student_t(n - 1, estimate.confidence) * *stddev(logs) / std::sqrt(n);
   estimate.ci = Interval{std::exp(centre - half), std::exp(centre + half)};
-  estimate.ci_method = "t_on_logs";
+  estimate.ci_method = "t_log_processes";
 }
 
 double relative_spread(std::span<const double> x) {

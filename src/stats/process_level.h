@@ -15,8 +15,10 @@ namespace paceline::stats {
 struct ProcessEstimate {
   std::int64_t processes = 0;
   double value = 0;            // median over processes
-  std::optional<Interval> ci;  // R >= 6: order statistics; 2 <= R < 6: Student's t on logs; else none
-  std::string ci_method;       // "order_statistics", "t_on_logs" or "" without an interval
+  std::optional<Interval> ci;  // order statistics from the R on that the confidence needs (6 at 95 %, 8 at
+                               // 99 %); 2 <= R below that: Student's t on logs; else none
+  std::string
+      ci_method;  // binomial_processes (order statistics) | t_log_processes; empty without an interval
   double confidence = 0.95;
   std::optional<double> actual_coverage;  // exact, for order statistics
   std::string reason;                     // why ci is missing

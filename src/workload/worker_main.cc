@@ -54,8 +54,9 @@ int run_and_report(const pass::PassSpec& spec, pass::RecordSink& sink, const std
     else
       sink.emit(pass::failed_record(std::string(result::reason_code_of(e.code())), e.what()));
   } catch (const std::bad_alloc&) {
-    sink.emit(pass::failed_record("oom", "out of memory: an allocation was refused; use a smaller batch" +
-                                             process::address_limit_words()));
+    sink.emit(pass::failed_record(
+        "oom", "out of memory: an allocation was refused; use smaller batches or messages" +
+                   process::address_limit_words()));
   } catch (const std::exception& e) {
     sink.emit(pass::failed_record("error", plain_reason(e)));
   }

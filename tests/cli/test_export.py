@@ -44,6 +44,13 @@ class Export(cli.CliTest):
                             "--iterations", 3, "--threads", 1, *cli.QUICK)
         self.assertEqual(done.code, 0, done)
 
+    def test_the_name_of_the_file_says_its_format(self):
+        done = self.export("--model", "tiny_cnn", "--out", "tiny.pt", "--json")
+        self.assertEqual(done.code, 0, done)
+        self.assertEqual(json.loads(done.out)["format"], "torchscript")
+        self.assert_error(self.export("--model", "tiny_cnn", "--out", "tiny.onnx", "--file-format", "torchscript"), 2,
+                          "--file-format torchscript and --output tiny.onnx", "taken for onnx")
+
     def test_mistakes(self):
         self.write("mine.onnx", "")
         cases = (

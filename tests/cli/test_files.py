@@ -24,12 +24,13 @@ class Output(cli.CliTest):
         self.write("file", "")
         self.assert_error(self.run_cli("report", "-s", "out", "-f", "csv", "--output", "file/x.csv"), 2, "file/x.csv")
 
-    def test_junit_that_cannot_be_written_loses_no_result(self):
+    def test_files_that_cannot_be_written_are_found_before_anything_is_measured(self):
         self.write("file", "")
-        result = self.infer("--junit", "file/junit.xml")
-        self.assert_code(result, 2)
-        self.assertIn("file/junit.xml", result.err)
-        self.assertEqual(self.summary()["cases"][0]["outcome"], "ok")
+        self.assert_error(self.infer("--junit", "file/junit.xml"), 2, "--junit", "file")
+        self.assert_error(self.infer("--junit", "."), 2, "--junit '.' is a folder")
+        self.assertFalse((self.folder / "results").exists())
+        self.assert_code(self.infer("--junit", "new/junit.xml"), 0)
+        self.assertTrue((self.folder / "new/junit.xml").exists())
 
     def test_standard_output_on_a_full_disk(self):
         self.assert_code(self.infer("-o", "out", "-q"), 0)
@@ -37,6 +38,9 @@ class Output(cli.CliTest):
             for arguments in (["--version"], ["schema"], ["report", "-s", "out", "-f", "csv"]):
                 result = self.finish(self.start(*arguments, stdout=full))
                 self.assert_error(result, 2, "standard output", "full")
+            gated = self.finish(self.start("infer", "--plugin", cli.SPIN, "--engine", "spin", "--model", "x.spin", "--shapes", "input:{batch}x4",
+                                           "--iterations", 200, "--expect", "p50_ms < 0.000001", *cli.QUICK, stdout=full))
+            self.assert_code(gated, 2)
 
     def test_full_disk(self):
         """On a tiny tmpfs the run ends with a message; what was stored before is readable."""
@@ -168,9 +172,33 @@ class Damaged(cli.CliTest):
         stored = json.loads(result.out)
         self.assertEqual((stored["later"], stored["cases"][0]["newer"]), ("kept", {"a": 1}))
 
-    def test_resume_of_a_damaged_summary_says_so(self):
+    def test_resume_writes_a_damaged_summary_anew(self):
+        before = json.loads(self.file.read_text(encoding="utf-8"))["cases"][0]["stats"]
         self.file.write_text("{", encoding="utf-8")
-        self.assert_error(self.run_cli("run", "--resume", self.run_dir), 2, "run_summary.json")
+        resumed = self.run_cli("run", "--resume", self.run_dir, "--allow-noisy")
+        self.assert_code(resumed, 0)
+        self.assertIn("run_summary.json' is cut off or damaged: it is put aside", resumed.err)
+        self.assertEqual((self.run_dir / "run_summary.json.1").read_text(encoding="utf-8"), "{")
+        self.assertEqual(json.loads(self.file.read_text(encoding="utf-8"))["cases"][0]["stats"], before)
+
+    def test_resume_refuses_a_plan_that_was_changed(self):
+        """Else cases would be lost from the summary, or figures would stand beside settings that are not theirs."""
+        plan = self.run_dir / "plan.yaml"
+        text, summary = plan.read_text(encoding="utf-8"), self.file.read_bytes()
+        for old, new, words in (("\n    iterations: 5\n", "\n    iterations: 50\n", ("iterations is 50 in it, and was 5 when",)),
+                                ("\n    repetitions: 1\n", "\n    repetitions: 2\n", ("repetitions is 2 in it, and was 1 when",)),
+                                ("batch_sizes: [", "batch_sizes: [7, ", ()), ("precisions: [fp32]", "precisions: [bf16]", ("of the run is not in it",))):
+            self.assertEqual(text.count(old), 1, text)
+            plan.write_text(text.replace(old, new), encoding="utf-8")
+            result = self.run_cli("run", "--resume", self.run_dir, "--dry-run" if not words else "--quiet")
+            if not words:
+                self.assert_code(result, 0)  # more cases are no loss
+                continue
+            self.assert_error(result, 2, "plan.yaml' was changed since the run began", *words, "paceline run ")
+            self.assertEqual(self.file.read_bytes(), summary)
+        plan.write_text(text, encoding="utf-8")
+        self.assert_code(self.run_cli("run", "--resume", self.run_dir, "--repetitions", 2, "--allow-noisy"), 0)
+        self.assert_code(self.run_cli("run", "--resume", self.run_dir, "--allow-noisy"), 0)
 
     def test_samples_that_were_changed_are_not_drawn(self):
         samples = self.run_dir / "samples.csv"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/device.h"
+#include "config/idle_options.h"
 #include "host/affinity.h"
 #include "host/gpu_locality.h"
 #include "run/case/quiet.h"
@@ -80,6 +81,9 @@ class InferenceInRun : public KindInRun {
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
     choose_pinning(c);
+  }
+  void tell_remarks() override {
+    tell_inference_remarks(tools_.setup.plan, tools_.setup.cases, tools_.observer);
   }
   void prepare(CaseRun& c) override;
   void restore_check(CaseRun& c, const pass::PassReport& report) override {
@@ -179,6 +183,12 @@ void InferenceInRun::profile(CaseRun& c) {
 
 std::unique_ptr<KindInRun> make_inference(const KindTools& tools) {
   return std::make_unique<InferenceInRun>(tools);
+}
+
+void tell_inference_remarks(const config::Plan& plan, const std::vector<config::Case>& cases,
+                            RunObserver& observer) {
+  for (const auto& words : config::without_effect(plan, cases, config::WorkloadKind::kInference, "cpu"))
+    observer.warning("no effect here: " + words);
 }
 
 }  // namespace paceline::run

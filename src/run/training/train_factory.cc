@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "config/training_effects.h"
+#include "config/idle_options.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
 #include "host/system_files.h"

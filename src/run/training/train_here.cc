@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/training/train_here.h"
 
-#include "config/training_effects.h"
+#include "config/idle_options.h"
 #include "host/affinity.h"
 #include "host/memory.h"
 #include "run/ranks/launch.h"
@@ -44,7 +44,7 @@ void tell_training_remarks(const config::Plan& plan, const std::vector<config::C
                            const EngineDirectory& engines, int hosts, RunObserver& observer) {
   const auto device =
       home_here(engines, plugin::Role::kTrainer, "cuda", "cuda").file.empty() ? "cpu" : "cuda";
-  for (const auto& words : config::without_effect(plan, cases, device))
+  for (const auto& words : config::without_effect(plan, cases, config::WorkloadKind::kTraining, device))
     observer.warning("no effect here: " + words);
   for (const auto& c : cases) {
     if (c.kind != config::WorkloadKind::kTraining || !c.not_available.empty()) continue;

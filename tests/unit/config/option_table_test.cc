@@ -99,7 +99,8 @@ TEST(OptionTable, FactsOfARowNameOptionsOfItsKinds) {
     if (!option.scenario.empty()) named.emplace_back("scenario");
     for (const auto name : named)
       EXPECT_TRUE(name.empty() || find_option(name, option.kinds & kAnyKind)) << option.name << " " << name;
-    EXPECT_TRUE(option.idle.front() == Idle::kNever || (option.kinds & kTraining)) << option.name;
+    EXPECT_TRUE(option.idle.front() == Idle::kNever || (option.kinds & (kInference | kTraining)))
+        << option.name;
   });
 }
 

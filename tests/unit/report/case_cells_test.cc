@@ -32,6 +32,8 @@ TEST(CaseCells, OneHalfWidthStandsOnlyForAboutSymmetricIntervals) {
   EXPECT_EQ(shown(54.1, 53.2, 55.4), "54.1 ±1.3");
   EXPECT_EQ(shown(54.1, 53.8, 56.0), "54.1 (53.8–56.0)");
   EXPECT_EQ(shown(54.1, 54.05, 54.3), "54.1 ±0.2");  // too little to see
+  EXPECT_EQ(shown(3580, 259, 8181), "3580 (259–8181)") << "there are no negative times";
+  EXPECT_EQ(shown(1.0, -2.0, 4.0), "1.00 ±3.00");
 }
 
 TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {

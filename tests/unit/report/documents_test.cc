@@ -139,6 +139,7 @@ TEST(EnvironmentRows, TheMachinesLineHasItsGpusAndTheirDriver) {
           R"({"driver_version": "580.65.06", "gpus": [{"name": "H200"}, {"name": "H200"}, {"name": "T4"}]})"),
       "EPYC · 2 x H200, T4 · NVIDIA driver 580.65.06");
   EXPECT_EQ(line(R"({"driver_version": null, "driver_version_reason": "no GPU", "gpus": []})"), "EPYC");
+  EXPECT_EQ(line(R"({"driver_version": null, "gpus": [1, {"name": 2}]})"), "EPYC") << "written by others";
 }
 
 }  // namespace

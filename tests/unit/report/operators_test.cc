@@ -39,10 +39,11 @@ result::RunResult run_with_operators() {
 TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
   const auto run = run_with_operators();
   const auto text = kOperators.of_case(alone(run.cases[0])).at(0).paragraphs.at(0);
-  expect_words(text,
-               {"2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: 120 ms a step, "});
+  expect_words(
+      text,
+      {"2 steps of rank 0 under PyTorch's profiler (Kineto), after 3 others: the median step took 120 ms, "});
   expect_words(text, {" times the timed "});
-  expect_words(text, {"A step's parts: forward 40.0 ms, backward 80.0 ms."});
+  expect_words(text, {"Its parts, on average: forward 40.0 ms, backward 80.0 ms."});
   expect_words(text, {"trace_rank0.json (1.50 MB) opens in ui.perfetto.dev."});
 }
 

@@ -203,6 +203,36 @@ TEST(Capacity, OfSeveralProcessesHoldsInAllOfThem) {
   EXPECT_FALSE(combined_load(repetitions, {}).front().capacity.missed_per_s);
 }
 
+TEST(Server, OfferedIsTheRateOfAllProcesses) {
+  std::vector<Repetition> repetitions(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Load load = facts(0.3);
+    load.offered = 100;
+    load.offered_per_s = i == 0 ? 300.0 : 100.0;
+    auto& slo = load.slo.emplace_back();
+    slo.offered_per_s = load.offered_per_s, slo.verdict = "met";
+    repetitions[i].load = {load};
+  }
+  const auto both = combined_load(repetitions, {}).front();
+  EXPECT_DOUBLE_EQ(*both.offered_per_s, 150) << "200 requests in 4/3 s";
+  EXPECT_DOUBLE_EQ(*both.slo.front().offered_per_s, 100) << "it holds in both at the lower rate only";
+  repetitions[0].load.front().slo.front().verdict = "missed";
+  EXPECT_DOUBLE_EQ(*combined_load(repetitions, {}).front().slo.front().offered_per_s, 300);
+}
+
+TEST(Server, RequestsThatTimedOutAreNoBacklog) {
+  std::vector<Sample> samples = queue(0.3, 4000);
+  for (std::size_t i = 0; i < samples.size(); i += 5)
+    samples[i].flags = kSampleTimedOut, samples[i].host_ns = 0;
+  Load load = facts(0.3);
+  summarize_load(load, "server", samples);
+  EXPECT_LT(*load.backlog_slope_frac, 0.01);
+  EXPECT_EQ(load.invalid.size(), 1U) << "only that they were lost";
+  for (std::size_t i = 0; i < samples.size(); i += 5) samples[i].flags = kSampleUnfinished;
+  summarize_load(load, "server", samples);
+  EXPECT_NEAR(*load.backlog_slope_frac, 0.2, 0.02);
+}
+
 TEST(Slo, IsMetMissedOrCannotBeTold) {
   const auto samples = queue(0.3, 20'000);  // p99 is 6.6 ms
   const auto verdict = [&](double bound) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "base/random.h"
@@ -65,6 +66,23 @@ TEST(Summarize, SixProcessesGiveAnIntervalOverTheirMedians) {
   EXPECT_EQ(*s.result.headline.p50_ns.ci_low, low);  // ranks 1 and 6 of 6
   EXPECT_EQ(*s.result.headline.p50_ns.ci_high, high);
   EXPECT_GT(*s.result.headline.between_spread, 0.01);
+}
+
+// A small drift without noise is more certain than a large one with noise, and less harmful.
+TEST(Summarize, OfCertainDriftsTheLargestCounts) {
+  constexpr int kSamples = 200;
+  auto s = make_case("a", {1.0, 1.0}, kSamples);
+  const std::array<double, 2> drifts{0.008, 0.03}, noise{0.0, 0.01};
+  const CounterRng rng(5, 1);
+  for (auto& sample : s.samples) {
+    const auto r = static_cast<std::size_t>(sample.repetition);
+    const double trend = drifts.at(r) * static_cast<double>(sample.index) / kSamples;
+    sample.host_ns =
+        std::llround(10e6 * (1 + trend + noise.at(r) * rng.normal(static_cast<std::uint64_t>(sample.index))));
+  }
+  summarize(s.result, s.samples, {});
+  EXPECT_GT(*s.result.noise.drift_frac, 0.02);
+  EXPECT_GT(*s.result.noise.drift_z, 2.58);
 }
 
 TEST(Summarize, TheDevicesClockHasAMedianOfItsOwn) {

@@ -37,6 +37,12 @@ TEST(LacksRoom, IsToldFromALibraryThatIsMissing) {
       process::lacks_room("libtorch_cpu.so: cannot open shared object file: No such file or directory"));
 }
 
+TEST(ExplainEnd, TellsSignalsFromOutsideFromFaults) {
+  const auto code = [](int signal) { return process::explain_end({}, signal, std::nullopt).code; };
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) EXPECT_EQ(code(signal), "killed") << signal;
+  for (const int signal : {SIGSEGV, SIGABRT, SIGFPE}) EXPECT_EQ(code(signal), "crash") << signal;
+}
+
 // A library that gets no memory may abort, and the limit is why.
 TEST(ExplainEnd, NamesALimitOnTheAddressSpace) {
   rlimit before{};

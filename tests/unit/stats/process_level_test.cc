@@ -16,7 +16,7 @@ TEST(ProcessLevel, SixProcessesGiveTheExactInterval) {
   EXPECT_EQ(e.processes, 6);
   EXPECT_EQ(e.value, 12.5);
   EXPECT_EQ(*e.ci, (Interval{10, 15}));
-  EXPECT_EQ(e.ci_method, "order_statistics");
+  EXPECT_EQ(e.ci_method, "binomial_processes");
   EXPECT_NEAR(*e.actual_coverage, 31.0 / 32, 1e-12);
   EXPECT_TRUE(e.reason.empty());
 }
@@ -28,7 +28,7 @@ TEST(ProcessLevel, TenProcessesDropTheExtremes) {
 
 TEST(ProcessLevel, FewProcessesUseStudentOnLogs) {
   const auto e = over_processes(std::vector<double>{10, 20});
-  EXPECT_EQ(e.ci_method, "t_on_logs");
+  EXPECT_EQ(e.ci_method, "t_log_processes");
   EXPECT_EQ(e.value, 15);
   const double half = 12.7062047 * std::log(2.0) / 2;
   EXPECT_NEAR(std::log(e.ci->high / e.ci->low), 2 * half, 1e-4);
@@ -38,7 +38,7 @@ TEST(ProcessLevel, FewProcessesUseStudentOnLogs) {
 
 TEST(ProcessLevel, HigherConfidenceNeedsMoreProcesses) {
   const std::vector<double> six{12, 10, 11, 15, 13, 14};
-  EXPECT_EQ(over_processes(six, .99).ci_method, "t_on_logs");
+  EXPECT_EQ(over_processes(six, .99).ci_method, "t_log_processes");
 }
 
 TEST(ProcessLevel, OneProcessHasNoInterval) {

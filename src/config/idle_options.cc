@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/training_effects.h"
+#include "config/idle_options.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,8 @@ bool on_cpu(const Where& w) {
   return w.is("device", "cpu") || (w.is("device", "auto") && w.auto_device == "cpu");
 }
 bool fixed_steps(const Where& w) {
-  return w.item.settings.has("benchmark.measure_steps");
+  return w.item.settings.has(w.item.kind == WorkloadKind::kTraining ? "benchmark.measure_steps"
+                                                                    : "iterations");
 }
 
 // When the options whose rows name it change nothing, and the words for it.
@@ -80,7 +81,7 @@ constexpr std::array kIdleRows{
             "one rank meets nobody"},
     IdleRow{Idle::kNoCheckpoints, [](const Where& w) { return !w.item.settings.has("checkpoint.dir"); },
             "no checkpoint.dir"},
-    IdleRow{Idle::kFixedSteps, fixed_steps, "the number of steps is fixed"},
+    IdleRow{Idle::kFixedSteps, fixed_steps, "how many are timed is fixed"},
     IdleRow{Idle::kFixedLength,
             [](const Where& w) { return fixed_steps(w) || w.item.settings.has("benchmark.measure_seconds"); },
             "how long is measured is fixed"},
@@ -92,8 +93,13 @@ constexpr std::array kIdleRows{
               return s.has("inject") && parse_fault(s.text("inject")).rank >= s.integer("ranks");
             },
             "the case has no such rank"},
+    IdleRow{Idle::kNotOnnxRuntime, [](const Where& w) { return !w.is("engine", "onnxruntime"); },
+            "for engine onnxruntime"},
+    IdleRow{Idle::kNotOpenVino, [](const Where& w) { return !w.is("engine", "openvino"); },
+            "for engine openvino"},
+    IdleRow{Idle::kNotInt8, [](const Where& w) { return !w.is("precision", "int8"); }, "for precision int8"},
 };
-static_assert(kIdleRows.size() == static_cast<std::size_t>(Idle::kNoSuchRank));  // a row each
+static_assert(kIdleRows.size() == static_cast<std::size_t>(Idle::kNotInt8));  // a row each
 
 // An option that was asked for, and why it changes nothing.
 struct IdleOption {
@@ -108,7 +114,7 @@ std::vector<IdleOption> idle_options(const Case& item, std::string_view auto_dev
                        [&](const IdleOption& i) { return i.option == option.name; });
   };
   for (const IdleRow& row : kIdleRows)
-    for (const Option* option : options_of(kTraining)) {
+    for (const Option* option : options_of(kind_bit(item.kind))) {
       const bool named = std::find(option->idle.begin(), option->idle.end(), row.idle) != option->idle.end();
       const bool asked_for = named && !is_default(*option, item.settings.list(singular(*option)));
       if (asked_for && !told(*option) && row.holds({item, auto_device}))
@@ -138,13 +144,12 @@ void keep_common(std::vector<IdleOption>& all, const std::vector<IdleOption>& mo
   });
 }
 
-// Options without effect in all training cases of a workload that can run.
+// Options without effect in all cases of a workload that can run.
 std::vector<IdleOption> idle_in_all(std::size_t workload, std::span<const Case> cases,
                                     std::string_view auto_device) {
   std::optional<std::vector<IdleOption>> common;
   for (const Case& item : cases) {
-    if (item.workload != workload || item.kind != WorkloadKind::kTraining || !item.not_available.empty())
-      continue;
+    if (item.workload != workload || !item.not_available.empty()) continue;
     auto idle = idle_options(item, auto_device);
     if (common)
       keep_common(*common, idle);
@@ -158,7 +163,7 @@ std::vector<IdleOption> idle_in_all(std::size_t workload, std::span<const Case> 
 bool lengths_are_idle(const Workload& workload) {
   const auto models =
       workload.settings.has("models") ? workload.settings.texts("models") : std::vector<std::string>{};
-  return workload.kind == WorkloadKind::kTraining && workload.settings.has("sequence_lengths") &&
+  return workload.settings.has("sequence_lengths") &&
          std::all_of(models.begin(), models.end(), [](const std::string& name) {
            const Model* model = find_model(name);
            return model && model->default_sequence_length == 0;
@@ -171,10 +176,11 @@ std::string without_effect(const Case& item, std::string_view auto_device) {
   return words_of(idle_options(item, auto_device));
 }
 
-std::vector<std::string> without_effect(const Plan& plan, std::span<const Case> cases,
+std::vector<std::string> without_effect(const Plan& plan, std::span<const Case> cases, WorkloadKind kind,
                                         std::string_view auto_device) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < plan.workloads.size(); ++i) {
+    if (plan.workloads[i].kind != kind) continue;
     auto idle = idle_in_all(i, cases, auto_device);
     if (lengths_are_idle(plan.workloads[i]))
       idle.push_back({"sequence_lengths", "the model takes no tokens"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/training_effects.h"
+#include "config/idle_options.h"
 
 #include <gmock/gmock.h>
 
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 std::vector<std::string> said_of_plan(const std::string& lines, std::string_view device = "cpu") {
   const Plan plan = plan_of("kind: training\n" + lines);
-  return without_effect(plan, expand(plan), device);
+  return without_effect(plan, expand(plan), WorkloadKind::kTraining, device);
 }
 
 // Of one case of tiny_cnn.
@@ -24,9 +24,9 @@ std::string said(const std::string& lines, std::string_view device = "cpu") {
 TEST(TrainingEffects, DefaultsAreNoRequests) {
   EXPECT_EQ(said(""), "");
   const Plan plan = plan_of("kind: training\nmodel: gpt2\n");
-  EXPECT_THAT(without_effect(plan, expand(plan), "cpu"), ElementsAre());
+  EXPECT_THAT(without_effect(plan, expand(plan), WorkloadKind::kTraining, "cpu"), ElementsAre());
   const Plan written = plan_of(effective_yaml(plan));
-  EXPECT_THAT(without_effect(written, expand(written), "cpu"), ElementsAre());
+  EXPECT_THAT(without_effect(written, expand(written), WorkloadKind::kTraining, "cpu"), ElementsAre());
 }
 
 struct Idle {
@@ -108,6 +108,29 @@ TEST(TrainingEffects, APlanNamesWhatNoneOfItsCasesUses) {
 TEST(TrainingEffects, CasesThatCannotRunAreLeftOut) {
   EXPECT_THAT(said_of_plan("model: tiny_cnn\nbackend: nccl\ndevice: cpu\nddp: {bucket_cap_mb: 5}\n"),
               ElementsAre());
+}
+
+std::vector<std::string> said_of_inference(const std::string& lines) {
+  const Plan plan = plan_of("kind: inference\nmodel: tiny_cnn\n" + lines);
+  return without_effect(plan, expand(plan), WorkloadKind::kInference, "cpu");
+}
+
+TEST(InferenceEffects, OptionsOfOtherEnginesPrecisionsAndModelsAreSaid) {
+  EXPECT_THAT(said_of_inference("iterations: 5"), ElementsAre());
+  EXPECT_THAT(said_of_inference("onnxruntime.arena: false\nengines: [eager, onnxruntime]"), ElementsAre());
+  EXPECT_THAT(
+      said_of_inference("onnxruntime.arena: false\nopenvino.num_streams: 4\nengines: [eager]"),
+      ElementsAre("onnxruntime.arena (for engine onnxruntime); openvino.num_streams (for engine openvino)"));
+  EXPECT_THAT(said_of_inference("quantisation.method: entropy\nint8_sensitivity: true"),
+              ElementsAre("quantisation.method, int8_sensitivity (for precision int8)"));
+  EXPECT_THAT(
+      said_of_inference("quantisation.method: entropy\nprecisions: [fp32, int8]\nengines: [onnxruntime]"),
+      ElementsAre());
+  EXPECT_THAT(said_of_inference("sequence_length: 5"),
+              ElementsAre("sequence_lengths (the model takes no tokens)"));
+  EXPECT_THAT(said_of_inference("iterations: 5\nstop: {n_min: 7, t_max_s: 3}"),
+              ElementsAre("stop.n_min, stop.t_max_s (how long is measured is fixed)"));
+  EXPECT_THAT(said_of_inference("stop: {n_min: 7, t_max_s: 3}"), ElementsAre());
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What `--resume` asks of the folder of a run, and what it takes from there.
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "config/flags.h"
+#include "config/plan.h"
+#include "config/settings.h"
+#include "result/run_directory.h"
+#include "run/case/observer.h"
+
+namespace paceline::cli {
+
+// Throws Error(kUsage) for a folder without `stored_plan`, and for flags that would change what is measured.
+void check_resumable(const config::FlagSet& flags, const config::Settings& options,
+                     const std::filesystem::path& stored_plan);
+
+// The stored plan must be that of the run: else cases would be lost, or figures would stand beside settings
+// that they were not measured with. Throws Error(kConfig) where a case is missing or has another setting.
+void check_same_plan(const result::RunResult& before, const std::vector<config::Case>& cases,
+                     const std::filesystem::path& folder, const config::FlagSet& flags);
+
+// The run to resume; from its records alone where it has no summary, or a damaged one, which is put aside.
+result::StoredRun previous_run(const result::RunDirectory& directory, run::RunObserver& observer);
+
+}  // namespace paceline::cli
