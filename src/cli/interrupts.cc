@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <string_view>
 
 #include "base/exit_code.h"
 
@@ -15,7 +16,11 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int) {
   // Workers have asked the kernel to be killed when this process dies.
-  if (interrupted.exchange(true)) ::_exit(static_cast<int>(ExitCode::kInterrupted));
+  if (!interrupted.exchange(true)) return;
+  constexpr std::string_view kWords =
+      "\npaceline: interrupted twice: what was finished is kept, and paceline run --resume DIR goes on\n";
+  (void)!::write(STDERR_FILENO, kWords.data(), kWords.size());
+  ::_exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
 // A closing terminal may send two signals, its own and its shell's, so the second one does not count.

@@ -103,7 +103,13 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
   result::RunResult planned;
   if (!gates.empty())
     for (const auto& c : cases) planned.cases.push_back(run::new_case_result(c, ""));
-  analysis::decide_gates(gates, planned);
+  std::vector<config::Diagnostic> mistakes;
+  for (const auto& gate : gates) try {
+      analysis::decide_gates({gate}, planned);
+    } catch (const Error& e) {
+      mistakes.push_back(config::diagnostic({}, e.what()));
+    }
+  if (!mistakes.empty()) throw config::ConfigErrors(mistakes);
   return gates;
 }
 

@@ -76,7 +76,8 @@ class Checker {
   // The name of an option as it is written where the mistake is.
   [[nodiscard]] std::string as_written(std::string_view mistake, std::string_view name) const {
     if (place_of(mistake).line != 0) return std::string(name);
-    std::string flag = fmt::format("--{}", name);
+    const Option* const row = find_option(name, kinds_);
+    std::string flag = fmt::format("--{}", row ? singular(*row) : name);
     std::replace(flag.begin(), flag.end(), '_', '-');
     return flag;
   }

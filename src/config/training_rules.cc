@@ -13,6 +13,7 @@
 #include "base/data_source.h"
 #include "base/fault.h"
 #include "base/text.h"
+#include "config/option_table.h"
 #include "config/vocabulary.h"
 
 namespace paceline::config {
@@ -162,7 +163,8 @@ void check_fault(const Settings& s, std::vector<Mistake>& out) try {
 std::string addition_text(const Place& place, const Addition& addition) {
   if (addition.option.empty()) return "";
   if (place.line != 0) return fmt::format("; add {}: {}", addition.option, addition.value);
-  std::string flag(addition.option), value(addition.value);
+  const Option* const row = find_option(addition.option, kAnyKind);
+  std::string flag(row ? singular(*row) : addition.option), value(addition.value);
   if (flag.find('.') == std::string::npos) std::replace(flag.begin(), flag.end(), '_', '-');
   std::erase_if(value, [](char c) { return c == '[' || c == ']' || c == ' '; });
   return fmt::format("; add --{} {}", flag, value);

@@ -102,6 +102,8 @@ class Gates(Stored):
                             ("p50_ms@resnet < 3", ["no case matches 'resnet'"]), ("< 3", ["METRIC"]), ("p50_ms@ < 3", ["METRIC"])):
             self.assert_error(self.infer("--expect", gate, "-o", "out"), 2, gate, *words)
             self.assert_nothing_ran("out")
+        both = self.infer("--expect", "p50 < 3", "--expect", "p50_ms", "-o", "out")
+        self.assert_error(both, 2, "gate 'p50 < 3'", "paceline: gate 'p50_ms'", lines=2)
 
     def test_junit(self):
         self.assert_code(self.gates("p50_ms@b1 < 1.5", "p50_ms@b2 < 1.5", arguments=["--junit", "j.xml"]), 1)

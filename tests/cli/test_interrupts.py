@@ -83,11 +83,12 @@ class Interrupts(cli.CliTest):
         self.assertTrue(cli.wait_until(lambda: len(cli.session_members(process.pid)) > 1 and list(self.folder.glob("out/*/*/log.txt"))))
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
+        time.sleep(0.003)  # signals that come at once are one
         process.send_signal(signal.SIGINT)
         result = self.finish(process, timeout=30)
         self.assert_code(result, 130)
         self.assertLess(time.monotonic() - begin, 15)
+        self.assertIn("interrupted twice", result.err)
         self.assert_group_empty(process)
 
     def test_a_hanging_worker_does_not_hold_up_ctrl_c(self):
