@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "cli/plugins.h"
 #include "config/flags.h"
 #include "config/option_table.h"
+#include "config/vocabulary.h"
 #include "result/case_fields.h"
 #include "run/inference/model_files.h"
 
@@ -23,23 +23,29 @@ namespace paceline::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kSuffixes{
-    {{"onnx", ".onnx"}, {"torchscript", ".pt"}}};
+// What readers take a file of this name for; empty: for nothing of its own.
+std::string format_by_name(const std::string& file) {
+  const auto* type = config::find_file_type(file);
+  if (type == nullptr) return {};
+  for (const auto& [format, reader] : {std::pair{"onnx", "onnxruntime"}, {"torchscript", "torchscript"}})
+    if (std::ranges::find(type->readers, reader) != type->readers.end()) return format;
+  return fmt::format("a file of engine {}", type->engine);
+}
 
-// The name of the file decides where no format is written; a file that is named as one of another format
+// The name of the file decides where no format is written. A file that is named as one of another format
 // could not be read again.
 void settle_format(const config::FlagSet& flags, config::Settings& options) {
-  const auto suffix = fs::path(options.text("output")).extension().string();
-  const auto* const named = std::ranges::find(kSuffixes, suffix, &decltype(kSuffixes)::value_type::second);
-  if (named == kSuffixes.end() || named->first == options.text("file_format")) return;
-  const auto typed = std::ranges::find(flags.settings, "file_format", &config::RawSetting::name);
-  if (typed != flags.settings.end())
-    throw Error(
-        ErrorCode::kUsage,
-        fmt::format("{} {} and --output {}: a file that ends in {} is taken for {}; change one of them",
-                    typed->written, options.text("file_format"), options.text("output"), suffix,
-                    named->first));
-  options.set("file_format", std::string(named->first));
+  const auto named = format_by_name(options.text("output"));
+  if (named.empty() || named == options.text("file_format")) return;
+  const auto written = [&](std::string_view name) {
+    const auto typed = std::ranges::find(flags.settings, name, &config::RawSetting::name);
+    return typed == flags.settings.end() ? std::string() : typed->written;
+  };
+  if (!written("file_format").empty() || named != "torchscript")
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} {}: by its name it is taken for {}, and {} is written; name another file",
+                            written("output"), options.text("output"), named, options.text("file_format")));
+  options.set("file_format", named);
 }
 
 pass::ExportTo target(const config::Settings& options) {
@@ -67,7 +73,8 @@ bool changes_precision(const config::Settings& options) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("export writes fp32, fp16 and int8; {} is for build", precision));
   if (options.text("file_format") != "onnx")
-    throw Error(ErrorCode::kUsage, fmt::format("--precision {} is for --format onnx", precision));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--precision {} is written as ONNX; name a file that ends in .onnx", precision));
   return true;
 }
 

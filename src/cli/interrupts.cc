@@ -18,7 +18,7 @@ void on_signal(int) {
   // Workers have asked the kernel to be killed when this process dies.
   if (!interrupted.exchange(true)) return;
   constexpr std::string_view kWords =
-      "\npaceline: interrupted twice: what was finished is kept, and paceline run --resume DIR goes on\n";
+      "\npaceline: interrupted twice, so it ends at once; a run keeps what was finished (run --resume DIR)\n";
   (void)!::write(STDERR_FILENO, kWords.data(), kWords.size());
   ::_exit(static_cast<int>(ExitCode::kInterrupted));
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/option_table.h"
+#include "config/plan_reader.h"
 
 namespace paceline::cli {
 namespace {
@@ -33,7 +34,9 @@ double seconds_of(const std::string& text) {
 }
 
 // Of the command, what --self-test cannot follow: it has a plan and a length of its own.
-constexpr std::array<std::string_view, 5> kNotForSelfTest{"config", "resume", "from", "duration", "target"};
+constexpr std::array<std::string_view, 10> kNotForSelfTest{
+    "config",         "resume", "from",      "duration",      "target",
+    "nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"};
 
 // A self-test leaves to the user how long and how exactly it measures and where results go, not what it
 // trains.
@@ -46,8 +49,8 @@ void check_self_test(const config::FlagSet& flags) {
   };
   if (!flags.positionals.empty()) refuse(flags.positionals.front());
   for (const auto& setting : flags.settings) {
-    const bool of_command = config::find_option(setting.name, config::kCommandLine | config::kPlanLevel);
-    const auto* const of_training = config::find_option(setting.name, config::kTraining);
+    const bool of_command = config::row_of(setting.name, config::kCommandLine | config::kPlanLevel);
+    const auto* const of_training = config::row_of(setting.name, config::kTraining);
     const bool refused = std::ranges::find(kNotForSelfTest, setting.name) != kNotForSelfTest.end();
     if (refused || (!of_command && of_training != nullptr && of_training->identity)) refuse(setting.written);
   }

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "config/option_table.h"
+#include "config/value.h"
+#include "config/vocabulary.h"
 #include "process/kept_records.h"
 #include "run/case/case_identity.h"
 
@@ -24,6 +26,8 @@ constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeo
 
 // The folder of a run holds where it is and what it measures.
 constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
+
+constexpr const char* kSummary = "run_summary.json";
 
 void check_overrides_of_resume(const config::FlagSet& flags) {
   constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
@@ -43,24 +47,52 @@ void check_overrides_of_resume(const config::FlagSet& flags) {
   }
 }
 
-// The number of repetitions only by a flag: a plan that was cut short would leave some out.
-bool may_change(const config::FlagSet& flags, const std::string& option) {
-  return std::ranges::find(kResumeMayChange, option) != kResumeMayChange.end() &&
-         (option != "repetitions" ||
-          std::ranges::any_of(flags.settings, [](const auto& s) { return s.name == "repetitions"; }));
+// Whether an option may have this value now. Fewer repetitions only by a flag: a plan that was cut short
+// would leave some out.
+bool may_be(const nlohmann::json& now, const std::string& option, const nlohmann::json& before,
+            const config::FlagSet& flags) {
+  if (now == before) return true;
+  if (std::ranges::find(kResumeMayChange, option) == kResumeMayChange.end()) return false;
+  return option != "repetitions" || (now.is_number() && now >= before) ||
+         std::ranges::find(flags.settings, option, &config::RawSetting::name) != flags.settings.end();
+}
+
+// A value that another version has added, or nobody has chosen.
+bool is_default(const config::Case& c, const std::string& name) {
+  const auto* option = config::find_option(name, config::kind_bit(c.kind));
+  return option != nullptr && config::is_default(*option, c.settings.list(name));
+}
+
+// The settings and the environment of a case, by name.
+nlohmann::json settings_of(const result::CaseResult& one) {
+  auto settings = one.config_effective;
+  for (const auto& [name, value] : one.benchmark.params)
+    if (name.starts_with("env.")) settings[name] = value;
+  // Those of a file follow from the file, which is compared by its content.
+  if (config::find_model(one.benchmark.model) == nullptr) settings.erase("shapes");
+  return settings;
 }
 
 // How a case of the folder's plan differs from what was measured, in words; empty: it does not.
-std::string changed_setting(const result::CaseResult& before, const result::CaseResult& planned,
+std::string changed_setting(const result::CaseResult& measured, const config::Case& planned,
                             const config::FlagSet& flags) {
-  for (const auto& [name, value] : before.config_effective.items()) {
-    const auto now = planned.config_effective.find(name);
-    if (may_change(flags, name) || (now != planned.config_effective.end() && *now == value)) continue;
-    return fmt::format("{} is {} in it, and was {} when {} was measured", name,
-                       now == planned.config_effective.end() ? "unset" : now->dump(), value.dump(),
-                       before.label);
+  const auto before = settings_of(measured),
+             now = settings_of(run::new_case_result(planned, measured.run_id));
+  const auto text = [](const nlohmann::json& value) { return value.is_null() ? "unset" : value.dump(); };
+  auto names = before;
+  names.update(now);
+  for (const auto& [name, _] : names.items()) {
+    const auto was = before.value(name, nlohmann::json()), is = now.value(name, nlohmann::json());
+    if (may_be(is, name, was, flags) || (was.is_null() && is_default(planned, name))) continue;
+    return fmt::format("{} is {} in it, and was {} when {} was measured", name, text(is), text(was),
+                       measured.label);
   }
   return {};
+}
+
+// The summary is whole, so that it can be read.
+bool has_summary(const fs::path& summary) {
+  return fs::exists(summary) && nlohmann::json::accept(read_file(summary));
 }
 
 }  // namespace
@@ -77,25 +109,29 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
   check_overrides_of_resume(flags);
 }
 
-void check_same_plan(const result::RunResult& before, const std::vector<config::Case>& cases,
-                     const fs::path& folder, const config::FlagSet& flags) {
+void check_same_plan(const fs::path& folder, const std::vector<config::Case>& cases,
+                     const config::FlagSet& flags) {
+  if (!has_summary(folder / kSummary)) return;
+  const auto before = result::read_run(folder).run;
   for (const auto& one : before.cases) {
+    if (one.repetitions.empty()) continue;
     const auto found = std::ranges::find(cases, one.case_id, &config::Case::id);
     const std::string change = found == cases.end()
                                    ? fmt::format("case {} of the run is not in it", one.case_id)
-                                   : changed_setting(one, run::new_case_result(*found, before.run_id), flags);
+                                   : changed_setting(one, *found, flags);
     if (change.empty()) continue;
+    const auto plan = (folder / "plan.yaml").string();
     throw Error(ErrorCode::kConfig,
                 fmt::format("'{}' was changed since the run began: {}; put it back as it was, or measure the "
                             "changed plan into a folder of its own: paceline run {}",
-                            (folder / "plan.yaml").string(), change, (folder / "plan.yaml").string()));
+                            plan, change, plan));
   }
 }
 
 result::StoredRun previous_run(const result::RunDirectory& directory, run::RunObserver& observer) {
   const auto& summary = directory.summary_path();
+  if (has_summary(summary)) return result::read_run(directory.path());
   if (!fs::exists(summary)) return {directory.path(), {}};
-  if (nlohmann::json::accept(read_file(summary))) return result::read_run(directory.path());
   observer.warning(
       fmt::format("'{}' is cut off or damaged: it is put aside, and written anew from the records "
                   "of the passes",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The commands `run`, `infer`, `train` and `comm`.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -208,36 +207,12 @@ run::RunSetup setup_of(const Planned& p, const Context& context) {
           {}};
 }
 
-// A file that cannot be written is found before anything is measured.
-void prepare_output_files(const config::FlagSet& flags) {
-  for (const auto& setting : flags.settings) {
-    if (setting.name != "junit" && setting.name != "nccl_json") continue;
-    const fs::path file = fs::absolute(setting.values.front().text);
-    std::error_code error;
-    if (fs::is_directory(file, error))
-      throw Error(ErrorCode::kUsage, fmt::format("{} '{}' is a folder; name a file", setting.written,
-                                                 setting.values.front().text));
-    try {
-      make_directories(file.parent_path());
-    } catch (const Error& e) {
-      throw Error(ErrorCode::kUsage, fmt::format("{}: {}", setting.written, e.what()));
-    }
-    if (::access(file.parent_path().c_str(), W_OK) != 0)
-      throw Error(ErrorCode::kUsage, fmt::format("{} '{}': its folder is not writable; name another",
-                                                 setting.written, setting.values.front().text));
-  }
-}
-
 // Runs in the process that writes the run: the only one, or the leader of a launch.
 ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console) {
-  prepare_output_files(p.flags);
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
   ProgressView view(console);
-  if (p.options.has("resume")) {
-    setup.previous = previous_run(directory, view);
-    check_same_plan(setup.previous.run, p.cases, directory.path(), p.flags);
-  }
+  if (p.options.has("resume")) setup.previous = previous_run(directory, view);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   run::ProcessExecutor processes(setup.in_process);
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag(), processes);
@@ -281,9 +256,14 @@ ExitCode execute(const Context& context, unsigned command) {
   // Ranks without a number of ranks takes all that were launched.
   auto place =
       (command & (config::kTrain | config::kComm)) != 0 ? launch_place(flags, options) : std::nullopt;
+  if (place && is_self_test(options))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--self-test starts its two ranks itself; run it without {}", place->launcher));
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
   if (command == config::kRun && !any_by_ranks(planned.cases)) refuse_rank_options(flags);
+  if (options.has("resume")) check_same_plan(options.text("resume"), planned.cases, flags);
   if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
+  check_output_files(flags);
   if (command == config::kRun && any_by_ranks(planned.cases)) place = launch_place(flags, options);
   if (!place) return write_run(planned, setup_of(planned, context), console);
   console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines

@@ -2,8 +2,10 @@
 #include "cli/run_output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "analysis/bottlenecks.h"
@@ -20,6 +22,7 @@
 #include "result/result_json.h"
 
 namespace paceline::cli {
+namespace fs = std::filesystem;
 namespace {
 
 // A gate on a case that Ctrl-C left unmeasured must not cost the report.
@@ -91,6 +94,18 @@ ExitCode tell_self_test(const result::RunResult& run, const Console& console) {
   return std::ranges::all_of(rows, &analysis::SelfTestRow::right) ? ExitCode::kOk : ExitCode::kGateFailed;
 }
 
+// What keeps a file from being written, in words; empty: nothing. Devices and links are left to the writing.
+std::string obstacle_to(const std::string& name) {
+  const fs::path file = fs::absolute(name);
+  std::error_code error;
+  if (fs::is_directory(file, error)) return "it is a folder; name a file";
+  if (const auto found = fs::symlink_status(file, error); fs::exists(found) && !fs::is_regular_file(found))
+    return {};
+  fs::create_directories(file.parent_path(), error);
+  if (error) return fmt::format("its folder cannot be made ({}); name another", error.message());
+  return ::access(file.parent_path().c_str(), W_OK) == 0 ? "" : "its folder is not writable; name another";
+}
+
 }  // namespace
 
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
@@ -132,6 +147,15 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
   if (options.self_test) return worse(code, tell_self_test(run, console));
   if (!options.bottlenecks.empty()) check_communication(run);
   return code;
+}
+
+void check_output_files(const config::FlagSet& flags) {
+  for (const auto& setting : flags.settings) {
+    if (setting.name != "junit" && setting.name != "nccl_json") continue;
+    const auto& name = setting.values.front().text;
+    if (const auto why = obstacle_to(name); !why.empty())
+      throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", setting.written, name, why));
+  }
 }
 
 }  // namespace paceline::cli

@@ -152,7 +152,8 @@ FlagSet with_world_size(FlagSet flags) {
                         [&](const RawSetting& s) { return s.name == name; });
   };
   const auto here = find("nproc_per_node"), nodes = find("nnodes");
-  if (here == flags.settings.end() || find("gpu_counts") != flags.settings.end()) return flags;
+  const bool resumes = find("resume") != flags.settings.end();  // the worlds are in the stored plan
+  if (resumes || here == flags.settings.end() || find("gpu_counts") != flags.settings.end()) return flags;
   const auto ranks = parse_int(here->values.front().text);
   const auto hosts = nodes == flags.settings.end() ? 1 : parse_int(nodes->values.front().text);
   if (!ranks || !hosts) return flags;

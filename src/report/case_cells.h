@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <set>
 #include <span>
 #include <string>
 
@@ -12,8 +11,6 @@ namespace paceline::report {
 // The table of cases, with the columns that a form has room for.
 Table case_table(std::span<const ReportRun> runs, Form form);
 
-// What the measured cases count: images, GB, …
-std::set<std::string> counted_items(const std::vector<ReportCase>& cases);
 // "images/s" when all cases count the same item, else "items/s".
 std::string throughput_head(const std::vector<ReportCase>& cases);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analysis/case_query.h"
 #include "base/text.h"
@@ -107,6 +108,15 @@ Row case_row(const ReportCase& entry, const Columns& columns) {
   return row;
 }
 
+// What the measured cases count: images, GB, …
+std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
+  std::set<std::string> items;
+  for (const ReportCase& entry : cases)
+    if (analysis::is_ok(*entry.one) && !entry.one->throughput.item.empty())
+      items.insert(entry.one->throughput.item);
+  return items;
+}
+
 }  // namespace
 
 Table case_table(std::span<const ReportRun> runs, Form form) {
@@ -128,14 +138,6 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases) table.rows.push_back(case_row(entry, {form, kept, mixed}));
   return table;
-}
-
-std::set<std::string> counted_items(const std::vector<ReportCase>& cases) {
-  std::set<std::string> items;
-  for (const ReportCase& entry : cases)
-    if (analysis::is_ok(*entry.one) && !entry.one->throughput.item.empty())
-      items.insert(entry.one->throughput.item);
-  return items;
 }
 
 std::string throughput_head(const std::vector<ReportCase>& cases) {

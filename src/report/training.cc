@@ -25,8 +25,7 @@ constexpr const char* kNoClaim = "no claim";
 constexpr const char* kPartsReading =
     "Means over the timed steps and ranks; exposed communication is what the backward pass did not hide, "
     "waiting for slower ranks included. The other time of the mean step is the host's between the parts, and "
-    "what "
-    "the slowest rank took longer than the others.";
+    "what the slowest rank took longer than the others.";
 
 // Why the scaling may not be claimed; empty where it may, and for a case without one of fewer ranks.
 std::string doubt_of(const ReportCase& entry) {

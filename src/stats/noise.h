@@ -11,9 +11,9 @@ namespace paceline::stats {
 inline constexpr double kDriftWarnFrac = 0.01;
 inline constexpr double kDriftInvalidFrac = 0.05;
 
-// Trend over the window: Mann-Kendall on 20 block medians, Theil-Sen for its size.
 inline constexpr double kDriftZ = 2.58;  // 99 % two-sided
 
+// Trend over the window: Mann-Kendall on 20 block medians, Theil-Sen for its size.
 struct Drift {
   double z = 0;           // Mann-Kendall, tie-corrected
   double total_frac = 0;  // change over the whole window relative to the median; negative: getting faster

@@ -211,6 +211,11 @@ class Reading(cli.CliTest):
         for name, words in (("pipe.onnx", "it is a device or a pipe"), ("zero.onnx", "it is a device or a pipe"), ("lfs.onnx", "or no ONNX file")):
             self.assert_error(self.run_cli("infer", "--model", name, timeout=30), 2, name, words)
 
+    def test_hosts_without_ranks(self):
+        plan = self.spin_plan()
+        for option, value in (("--nnodes", 2), ("--interface", "lo"), ("--rdzv-endpoint", "a:1")):
+            self.assert_error(self.run_cli("run", plan, option, value), 2, f"{option}: no workload of this plan runs on ranks")
+
     def test_options_of_images_need_images(self):
         for option, value in (("--mean", "127.5"), ("--scale", "127.5"), ("--reverse-channels", "true")):
             with self.subTest(option=option):

@@ -48,8 +48,10 @@ class Export(cli.CliTest):
         done = self.export("--model", "tiny_cnn", "--out", "tiny.pt", "--json")
         self.assertEqual(done.code, 0, done)
         self.assertEqual(json.loads(done.out)["format"], "torchscript")
-        self.assert_error(self.export("--model", "tiny_cnn", "--out", "tiny.onnx", "--file-format", "torchscript"), 2,
-                          "--file-format torchscript and --output tiny.onnx", "taken for onnx")
+        for arguments, words in ((["--out", "tiny.onnx", "--file-format", "torchscript"], "--out tiny.onnx: by its name it is taken for onnx, and torchscript"),
+                                 (["--out", "tiny.blob"], "taken for a file of engine openvino, and onnx is written"),
+                                 (["--out", "tiny.pth", "--precision", "int8"], "--precision int8 is written as ONNX")):
+            self.assert_error(self.export("--model", "tiny_cnn", *arguments), 2, words)
 
     def test_mistakes(self):
         self.write("mine.onnx", "")

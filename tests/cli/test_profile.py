@@ -95,7 +95,7 @@ class Traces(CliTest):
         self.assertIn("like 30s, 2m", result.err)
 
     def test_a_self_test_trains_what_it_judges(self):
-        for arguments in (["--model", "resnet50"], ["--batch-size", 8], ["-g", 4], ["--inject", "slow=1ms:rank=0"], ["--from", "."],
+        for arguments in (["--model", "resnet50"], ["--batch-size", 8], ["-g", 4], ["--inject", "slow=1ms:rank=0"], ["--env.A", "b"], ["--nproc-per-node", 4], ["--from", "."],
                           ["--duration", "5s"], ["-t", "input"], ["plan.yaml"]):
             result = self.run_cli("profile", "--self-test", *arguments)
             self.assert_code(result, 2)

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,9 +50,11 @@ class SpinCommunicator : public plugin::Communicator {
     receive_.assign(static_cast<std::size_t>(call.receive_count), 0);
   }
   void write(std::span<const std::byte> data) override {
-    std::memcpy(send_.data(), data.data(), data.size());
+    std::ranges::copy(data, std::as_writable_bytes(std::span(send_)).begin());
   }
-  void read(std::span<std::byte> data) override { std::memcpy(data.data(), receive_.data(), data.size()); }
+  void read(std::span<std::byte> data) override {
+    std::ranges::copy_n(std::as_bytes(std::span(receive_)).begin(), std::ssize(data), data.begin());
+  }
   void start() override {
     if (group_.rank() == faults_.late)
       std::this_thread::sleep_for(std::chrono::milliseconds(faults_.late_ms));
