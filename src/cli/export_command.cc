@@ -73,8 +73,10 @@ bool changes_precision(const config::Settings& options) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("export writes fp32, fp16 and int8; {} is for build", precision));
   if (options.text("file_format") != "onnx")
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--precision {} is written as ONNX; name a file that ends in .onnx", precision));
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--precision {} is for format onnx, and not for {}; name a file that ends in .onnx",
+                    precision, options.text("file_format")));
   return true;
 }
 

@@ -50,7 +50,7 @@ class Export(cli.CliTest):
         self.assertEqual(json.loads(done.out)["format"], "torchscript")
         for arguments, words in ((["--out", "tiny.onnx", "--file-format", "torchscript"], "--out tiny.onnx: by its name it is taken for onnx, and torchscript"),
                                  (["--out", "tiny.blob"], "taken for a file of engine openvino, and onnx is written"),
-                                 (["--out", "tiny.pth", "--precision", "int8"], "--precision int8 is written as ONNX")):
+                                 (["--out", "tiny.pth", "--precision", "int8"], "--precision int8 is for format onnx, and not for torchscript")):
             self.assert_error(self.export("--model", "tiny_cnn", *arguments), 2, words)
 
     def test_mistakes(self):

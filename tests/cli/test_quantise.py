@@ -162,7 +162,7 @@ class Quantise(cli.CliTest):
         self.assertIn("quantised already", twice.err)
         script = self.export("t.pt", *INT8, "--format", "torchscript")
         self.assert_code(script, 2)
-        self.assertIn("--precision int8 is for --format onnx", script.err)
+        self.assertIn("--precision int8 is for format onnx, and not for torchscript", script.err)
         eager = self.tiny(*INT8, engine="eager")
         self.assert_code(eager, 77)
 
