@@ -53,6 +53,10 @@ bool is_ok(const CaseResult& one) {
   return one.outcome == result::Outcome::kOk;
 }
 
+bool has_fault(const CaseResult& one) {
+  return one.benchmark.params.contains("inject");
+}
+
 const CaseResult* find_case(const RunResult& run, std::string_view case_id) {
   const auto found = std::find_if(run.cases.begin(), run.cases.end(),
                                   [&](const auto& one) { return one.case_id == case_id; });

@@ -20,6 +20,7 @@ using result::RunResult;
 inline constexpr std::string_view kOwnPrecision = "auto";
 
 bool is_ok(const CaseResult& one);
+bool has_fault(const CaseResult& one);  // one was injected on purpose
 const CaseResult* find_case(const RunResult& run, std::string_view case_id);
 
 // True when "faster" or "slower" may be said: at least six process pairs, and an interval that excludes 1.

@@ -143,7 +143,7 @@ Finding straggler_of(const CaseResult& one) {
 Finding uneven_ranks_of(const CaseResult& one) {
   const Training& t = training_of(one);
   const auto who = t.straggler_rank && t.straggler_index
-                       ? fmt::format("rank {} is persistently late, but its straggler index is only {:.2f}",
+                       ? fmt::format("rank {} is persistently late, but its straggler index is only {:.3f}",
                                      *t.straggler_rank, *t.straggler_index)
                        : std::string("no rank is persistently late");
   return about(one,

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analysis/bottlenecks.h"
+#include "analysis/case_query.h"
 #include "analysis/cause_words.h"
 #include "base/fault.h"
 #include "result/training_limits.h"
@@ -50,14 +51,10 @@ std::string late_words(const Late& late) {
                      cause.empty() ? "cause unknown" : words_of_cause(cause).words);
 }
 
-bool is_clean(const CaseResult& one) {
-  return one.benchmark.params.count("inject") == 0;
-}
-
 // The same training without a fault; null: there is none with figures.
 const CaseResult* clean_one(const result::RunResult& run, const CaseResult& one) {
   const auto found = std::ranges::find_if(run.cases, [&](const CaseResult& other) {
-    return is_clean(other) && !other.training.empty() && other.benchmark.model == one.benchmark.model &&
+    return !has_fault(other) && !other.training.empty() && other.benchmark.model == one.benchmark.model &&
            other.benchmark.world_size == one.benchmark.world_size;
   });
   return found == run.cases.end() ? nullptr : &*found;
@@ -110,7 +107,7 @@ std::vector<SelfTestRow> judge_self_test(const result::RunResult& run,
                                          const std::vector<result::Finding>& findings) {
   std::vector<SelfTestRow> rows;
   for (const auto& one : run.cases)
-    rows.push_back(judged(one, is_clean(one) ? nullptr : clean_one(run, one), findings));
+    rows.push_back(judged(one, has_fault(one) ? clean_one(run, one) : nullptr, findings));
   return rows;
 }
 

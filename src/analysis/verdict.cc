@@ -27,10 +27,6 @@ std::string grades_text(const RunResult& run) {
   return join(parts, ", ");
 }
 
-bool has_fault(const CaseResult& one) {
-  return one.benchmark.params.contains("inject");
-}
-
 // Cases with a fault do not speak for the machine, unless the run has no others.
 bool leaves_faults_out(const RunResult& run) {
   return std::ranges::any_of(run.cases, has_fault) && !std::ranges::all_of(run.cases, has_fault);

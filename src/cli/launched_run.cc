@@ -156,7 +156,7 @@ config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet
 }
 
 void refuse_rank_options(const config::FlagSet& flags) {
-  for (const auto* name : {"nnodes", "node_rank", "rdzv_endpoint", "interface"})
+  for (const auto* name : {"nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"})
     if (const auto* word = find_setting(flags, name))
       refuse(fmt::format("{}: no workload of this plan runs on ranks; leave it out", word->written));
 }

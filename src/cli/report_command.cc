@@ -43,7 +43,7 @@ ReportSource read_source(const std::string& path, bool pictures, const Console& 
 std::string newest_run_id(const fs::path& folder) {
   std::string newest;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory() && fs::exists(entry.path() / "run_summary.json"))
+    if (entry.is_directory() && fs::exists(entry.path() / result::kSummaryFile))
       newest = std::max(newest, entry.path().filename().string());
   return newest;
 }
@@ -51,7 +51,7 @@ std::string newest_run_id(const fs::path& folder) {
 // Where `profile` has written into the folder of another experiment's runs, both are shown side by side.
 std::vector<std::string> with_its_profile(const std::string& path) {
   const fs::path profiles = fs::path(path) / "profile";
-  if (!fs::is_directory(profiles) || fs::exists(fs::path(path) / "run_summary.json")) return {path};
+  if (!fs::is_directory(profiles) || fs::exists(fs::path(path) / result::kSummaryFile)) return {path};
   fs::path best;
   for (const auto& entry : fs::directory_iterator(path))
     if (entry.is_directory() && entry.path() != profiles && !newest_run_id(entry.path()).empty() &&

@@ -27,8 +27,6 @@ constexpr std::array<std::string_view, 5> kResumeMayChange{"repetitions", "timeo
 // The folder of a run holds where it is and what it measures.
 constexpr std::array<std::string_view, 3> kSaidByTheFolder{"config", "output_dir", "experiment_name"};
 
-constexpr const char* kSummary = "run_summary.json";
-
 void check_overrides_of_resume(const config::FlagSet& flags) {
   constexpr unsigned kOfRun = config::kCommandLine | config::kPlanLevel;
   for (const auto& setting : flags.settings) {
@@ -109,18 +107,21 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
   check_overrides_of_resume(flags);
 }
 
-void check_same_plan(const fs::path& folder, const std::vector<config::Case>& cases,
+result::StoredRun previous_run(const fs::path& folder) {
+  if (!has_summary(folder / result::kSummaryFile)) return {folder, {}};
+  return result::read_run(folder);
+}
+
+void check_same_plan(const result::StoredRun& before, const std::vector<config::Case>& cases,
                      const config::FlagSet& flags) {
-  if (!has_summary(folder / kSummary)) return;
-  const auto before = result::read_run(folder).run;
-  for (const auto& one : before.cases) {
+  for (const auto& one : before.run.cases) {
     if (one.repetitions.empty()) continue;
     const auto found = std::ranges::find(cases, one.case_id, &config::Case::id);
     const std::string change = found == cases.end()
                                    ? fmt::format("case {} of the run is not in it", one.case_id)
                                    : changed_setting(one, *found, flags);
     if (change.empty()) continue;
-    const auto plan = (folder / "plan.yaml").string();
+    const auto plan = (before.folder / "plan.yaml").string();
     throw Error(ErrorCode::kConfig,
                 fmt::format("'{}' was changed since the run began: {}; put it back as it was, or measure the "
                             "changed plan into a folder of its own: paceline run {}",
@@ -128,16 +129,14 @@ void check_same_plan(const fs::path& folder, const std::vector<config::Case>& ca
   }
 }
 
-result::StoredRun previous_run(const result::RunDirectory& directory, run::RunObserver& observer) {
-  const auto& summary = directory.summary_path();
-  if (has_summary(summary)) return result::read_run(directory.path());
-  if (!fs::exists(summary)) return {directory.path(), {}};
+void set_damaged_summary_aside(const fs::path& folder, run::RunObserver& observer) {
+  const auto summary = folder / result::kSummaryFile;
+  if (!fs::exists(summary) || has_summary(summary)) return;
   observer.warning(
       fmt::format("'{}' is cut off or damaged: it is put aside, and written anew from the records "
                   "of the passes",
                   summary.string()));
   process::set_file_aside(summary);
-  return {directory.path(), {}};
 }
 
 }  // namespace paceline::cli

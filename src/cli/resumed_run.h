@@ -16,13 +16,16 @@ namespace paceline::cli {
 void check_resumable(const config::FlagSet& flags, const config::Settings& options,
                      const std::filesystem::path& stored_plan);
 
+// The run to resume. Without cases where it has no summary, or a damaged one: then only its records tell.
+result::StoredRun previous_run(const std::filesystem::path& folder);
+
 // The plan in the folder must be that of the run: else cases would be lost, or figures would stand beside
 // settings that they were not measured with. Throws Error(kConfig) where a measured case is missing or has
-// another setting. Without a readable summary nothing is compared.
-void check_same_plan(const std::filesystem::path& folder, const std::vector<config::Case>& cases,
+// another setting.
+void check_same_plan(const result::StoredRun& before, const std::vector<config::Case>& cases,
                      const config::FlagSet& flags);
 
-// The run to resume; from its records alone where it has no summary, or a damaged one, which is put aside.
-result::StoredRun previous_run(const result::RunDirectory& directory, run::RunObserver& observer);
+// So that writing the summary anew loses nothing.
+void set_damaged_summary_aside(const std::filesystem::path& folder, run::RunObserver& observer);
 
 }  // namespace paceline::cli

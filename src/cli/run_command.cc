@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -103,11 +102,13 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
   if (!gates.empty())
     for (const auto& c : cases) planned.cases.push_back(run::new_case_result(c, ""));
   std::vector<config::Diagnostic> mistakes;
-  for (const auto& gate : gates) try {
+  for (const auto& gate : gates) {
+    try {
       analysis::decide_gates({gate}, planned);
     } catch (const Error& e) {
       mistakes.push_back(config::diagnostic({}, e.what()));
     }
+  }
   if (!mistakes.empty()) throw config::ConfigErrors(mistakes);
   return gates;
 }
@@ -170,7 +171,6 @@ void check_in_process(const config::Plan& plan, const std::vector<config::Case>&
 
 // Everything that is known before the first process starts.
 struct Planned {
-  config::FlagSet flags;
   config::Settings options;
   DescribedPlugins plugins;
   config::Plan plan;
@@ -178,12 +178,13 @@ struct Planned {
   std::vector<std::string> gates;
   std::string nccl_min;
   std::set<std::string> only;
+  result::StoredRun previous{};  // to resume; without a folder: none
 };
 
 Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
   const auto text = plan_text(flags, options);
   const auto timeout_s = early_timeout_s(flags, text);
-  Planned p{flags, options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}, {}};
+  Planned p{options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}, {}};
   p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
@@ -191,6 +192,8 @@ Planned plan_run(const config::FlagSet& flags, const config::Settings& options) 
   p.nccl_min = nccl_tests_minimum(p.cases);
   check_in_process(p.plan, p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));
+  if (options.has("resume")) p.previous = previous_run(options.text("resume"));
+  check_same_plan(p.previous, p.cases, flags);
   return p;
 }
 
@@ -212,7 +215,9 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
   ProgressView view(console);
-  if (p.options.has("resume")) setup.previous = previous_run(directory, view);
+  setup.previous = p.previous;
+  if (p.options.has("resume") && p.previous.run.cases.empty())
+    set_damaged_summary_aside(directory.path(), view);
   if (setup.launch) setup.launch->name_run(directory.path().filename().string());
   run::ProcessExecutor processes(setup.in_process);
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag(), processes);
@@ -261,10 +266,9 @@ ExitCode execute(const Context& context, unsigned command) {
                 fmt::format("--self-test starts its two ranks itself; run it without {}", place->launcher));
   const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
   if (command == config::kRun && !any_by_ranks(planned.cases)) refuse_rank_options(flags);
-  if (options.has("resume")) check_same_plan(options.text("resume"), planned.cases, flags);
   if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
-  check_output_files(flags);
   if (command == config::kRun && any_by_ranks(planned.cases)) place = launch_place(flags, options);
+  if (!place || place->leads()) check_output_files(flags);
   if (!place) return write_run(planned, setup_of(planned, context), console);
   console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines
   return run_launched(*place, setup_of(planned, context), [&](const run::RunSetup& setup) {

@@ -81,7 +81,7 @@ constexpr std::array kIdleRows{
             "one rank meets nobody"},
     IdleRow{Idle::kNoCheckpoints, [](const Where& w) { return !w.item.settings.has("checkpoint.dir"); },
             "no checkpoint.dir"},
-    IdleRow{Idle::kFixedSteps, fixed_steps, "how many are timed is fixed"},
+    IdleRow{Idle::kFixedSteps, fixed_steps, "a fixed number is timed"},
     IdleRow{Idle::kFixedLength,
             [](const Where& w) { return fixed_steps(w) || w.item.settings.has("benchmark.measure_seconds"); },
             "how long is measured is fixed"},

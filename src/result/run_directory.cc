@@ -55,7 +55,7 @@ fs::path newest_run(const fs::path& folder) {
   for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
        it != end; it.increment(error)) {
     if (it.depth() > 2) it.disable_recursion_pending();
-    if (it->path().filename() == "run_summary.json" &&
+    if (it->path().filename() == kSummaryFile &&
         (best.empty() || best.parent_path().filename() < it->path().parent_path().filename()))
       best = it->path();
   }
@@ -159,8 +159,7 @@ std::string summary_csv(const RunResult& run) {
 
 StoredRun read_run(const fs::path& path) {
   fs::path file = path;
-  if (fs::is_directory(path))
-    file = fs::exists(path / "run_summary.json") ? path / "run_summary.json" : newest_run(path);
+  if (fs::is_directory(path)) file = fs::exists(path / kSummaryFile) ? path / kSummaryFile : newest_run(path);
   if (file.empty() || !fs::exists(file))
     throw Error(
         ErrorCode::kData,

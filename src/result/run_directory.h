@@ -11,6 +11,8 @@
 // The layout of a run on disk: docs/results.md. Every file is replaced atomically.
 namespace paceline::result {
 
+inline constexpr const char* kSummaryFile = "run_summary.json";  // of a run, in its folder
+
 // UTC time and four random hex digits: 20261121T014500Z-7f3a; sorts by time, never reused.
 std::string new_run_id();
 
@@ -24,7 +26,7 @@ class RunDirectory {
   [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   // The folder of a case, created on demand. One that exists below cases/ is used in any case.
   [[nodiscard]] std::filesystem::path case_dir(const std::string& case_id) const;
-  [[nodiscard]] std::filesystem::path summary_path() const { return folder_ / "run_summary.json"; }
+  [[nodiscard]] std::filesystem::path summary_path() const { return folder_ / kSummaryFile; }
 
   // Writes result.json and samples.csv; the result names the latter with its digest.
   SamplesFile write_case(const CaseResult& result, const std::vector<Sample>& samples) const;

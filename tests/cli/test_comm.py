@@ -270,6 +270,9 @@ class Gates(CommTest):
         rounded = self.decided("-g", "3", "--collective", "all_gather", "-b", "1K", "-e", "1K", "--min-busbw", "1K:0.0000001")
         self.assert_code(rounded, 0)
         self.assertIn("at 1020 bytes", rounded.out)
+        nearest = self.decided("-g", "2", "-b", "8", "-e", "16", "--min-busbw", "16:0.0000001")
+        self.assert_code(nearest, 0)
+        self.assertIn("at 16 bytes", nearest.out)
         for size, ranks in (("16", "2"), ("32", "8")):
             near = self.comm("-g", ranks, "-b", "8", "-e", "8", "--min-busbw", f"{size}:1")
             self.assert_error(near, 2, f"min_busbw '{size}:1': {size} bytes are not among the 1 size of the sweep")

@@ -215,6 +215,8 @@ class Reading(cli.CliTest):
         plan = self.spin_plan()
         for option, value in (("--nnodes", 2), ("--interface", "lo"), ("--rdzv-endpoint", "a:1")):
             self.assert_error(self.run_cli("run", plan, option, value), 2, f"{option}: no workload of this plan runs on ranks")
+        self.assert_code(self.run_cli("run", plan, "--output-dir", "out"), 0)
+        self.assert_error(self.run_cli("run", "--resume", self.only_run("out"), "--nproc-per-node", 2), 2, "--nproc-per-node: no workload")
 
     def test_options_of_images_need_images(self):
         for option, value in (("--mean", "127.5"), ("--scale", "127.5"), ("--reverse-channels", "true")):

@@ -103,6 +103,9 @@ class Traces(CliTest):
         result = self.run_cli("profile", "--self-test", "--steps", 0)
         self.assert_code(result, 2)
         self.assertIn("1 error, nothing was run", result.err)
+        launched = self.run_cli("profile", "--self-test", env={"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"})
+        self.assert_code(launched, 2)
+        self.assertIn("--self-test starts its two ranks itself; run it without ", launched.err)
 
 
 class Trigger(TrainingTest):

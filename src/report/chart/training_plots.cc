@@ -335,7 +335,9 @@ Plots part_plots(const Cases& cases) {
   if (rows.empty()) return {};
   std::vector<LegendEntry> legend;
   for (const Part& part : kParts) legend.push_back({part.name, part.colour});
-  legend.push_back({"other", "pale"});
+  const bool rests =
+      std::ranges::any_of(rows, [](const StackRow& row) { return !std::isnan(row.parts.back()); });
+  if (rests) legend.push_back({"other", "pale"});
   return {stacked_plot("ms of a step", legend, std::move(rows))};
 }
 

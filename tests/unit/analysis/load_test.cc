@@ -120,6 +120,13 @@ RunResult with_objective(const std::string& verdict) {
   return run;
 }
 
+TEST(Objectives, AVerdictNamesTheRateThatItStandsAt) {
+  auto run = with_objective("met");
+  EXPECT_NE(find_met_objectives(run).front().text.find("at 12.5 requests/s"), std::string::npos);
+  run.cases[0].load[0].slo[0].offered_per_s = 9.5;  // of one process of several
+  EXPECT_NE(find_met_objectives(run).front().text.find("at 9.50 requests/s"), std::string::npos);
+}
+
 TEST(Objectives, EachVerdictIsOneFindingAndOneGate) {
   EXPECT_EQ(find_met_objectives(with_objective("met")).size(), 1U);
   EXPECT_EQ(find_missed_objectives(with_objective("missed")).size(), 1U);

@@ -52,7 +52,7 @@ TEST(TrainingFindings, ARankThatIsLateByLittleIsNoStragglerButIsSaid) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
   run.cases[0].training[0].straggler_index = 1.03;
   expect_says(only_text(run, "straggler"),
-              "rank 1 is persistently late, but its straggler index is only 1.03");
+              "rank 1 is persistently late, but its straggler index is only 1.030");
 }
 
 TEST(TrainingFindings, TimeThatNobodyExplainsIsSaidToBeUnexplained) {

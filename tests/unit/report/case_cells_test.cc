@@ -53,6 +53,18 @@ TEST(CaseCells, WhatNobodyMayClaimIsNoNumber) {
   EXPECT_EQ(speedup().note, "no claim: fewer than six pairs of processes");
 }
 
+TEST(CaseCells, RatesOfDifferentThingsHaveAUnitEach) {
+  ReportRun run{testing::sample_run(), {}};
+  const auto rate = [&](const char* head) {
+    const auto table = case_table(std::span(&run, 1), Form::kMarkdown);
+    EXPECT_EQ(table.heads.at(3), head);
+    return table.rows.at(1).cells.at(3).text;
+  };
+  const auto alike = rate("images/s");
+  run.result.cases[1].throughput.item = "GB";
+  EXPECT_EQ(rate("throughput"), alike + " GB/s");
+}
+
 TEST(CaseCells, AMissingValueIsNoText) {
   EXPECT_EQ(with_interval(result::Estimate{}, 1e-6), "");
 }

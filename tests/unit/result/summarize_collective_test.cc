@@ -91,6 +91,9 @@ TEST(Collectives, ProcessesCarryTheIntervalOnceThereAreSix) {
   EXPECT_DOUBLE_EQ(*p50.ci_low, 1409.5);  // the lowest and the highest median of six
   EXPECT_DOUBLE_EQ(*p50.ci_high, 1909.5);
   EXPECT_EQ(*c.sizes[0].out_of_place.n, 120);
+  EXPECT_EQ(p50.ci_method, "binomial_processes");
+  summarize_collective(c, times, 0.99);
+  EXPECT_EQ(c.sizes[0].out_of_place.sync_ns.ci_method, "t_log_processes") << "order statistics need eight";
 }
 
 TEST(Collectives, TheLinkIsFittedToTheSizes) {
