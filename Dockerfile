@@ -2,6 +2,7 @@
 # docker build -t paceline .                       the tool with its engines for CPUs
 # docker build -t paceline:cuda --target cuda .    on CUDA and TensorRT; was never built or run, for want of a GPU
 # docker run --rm -v "$PWD:/work" paceline infer --model resnet50        docker run --gpus all --shm-size 8g … paceline:cuda …
+# docker run --rm -it paceline /bin/bash           a shell in the image
 # docs/containers.md says what a container changes in measurements.
 ARG CPU_BASE=debian:12-slim
 ARG CUDA_BASE=nvcr.io/nvidia/tensorrt:25.08-py3
@@ -17,7 +18,7 @@ ENV VIRTUAL_ENV=/opt/torch CUDA_HOME=/usr/local/cuda
 RUN make --no-print-directory install PREFIX=/usr/local
 RUN paceline --version
 WORKDIR /work
-ENTRYPOINT ["paceline"]
+ENTRYPOINT ["/opt/paceline/scripts/container.sh"]
 CMD ["--help"]
 
 FROM ${CPU_BASE} AS cpu
@@ -28,5 +29,5 @@ COPY . .
 RUN make --no-print-directory install PREFIX=/usr/local
 RUN paceline --version
 WORKDIR /work
-ENTRYPOINT ["paceline"]
+ENTRYPOINT ["/opt/paceline/scripts/container.sh"]
 CMD ["--help"]

@@ -4,7 +4,9 @@
 import fnmatch
 import re
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import dockerfile_lab as lab
 
@@ -45,11 +47,50 @@ class Dockerfile(unittest.TestCase):
         for folder in (".deps", "build"):
             self.assertIn(folder, ignored)
 
+    def called(self, *words):
+        """What the image of the last stage does with these words: its entry point, with a stand-in for the tool."""
+        entry, = self.stages["cpu"].last_list("ENTRYPOINT")
+        with tempfile.TemporaryDirectory() as folder:
+            tool = Path(folder, "paceline")
+            tool.write_text('#!/bin/sh\necho "paceline $*"\n')
+            tool.chmod(0o755)
+            return subprocess.run([lab.ROOT / Path(entry).relative_to("/opt/paceline"), *words], capture_output=True, text=True, check=True,
+                                  env={"PATH": f"{folder}:/usr/bin:/bin"}).stdout
+
+    def test_words_are_for_the_tool_and_programs_are_programs(self):
+        self.assertEqual(self.called(), "paceline \n")
+        self.assertEqual(self.called("comm", "-b", "8"), "paceline comm -b 8\n")
+        self.assertEqual(self.called("--help"), "paceline --help\n")
+        self.assertEqual(self.called("paceline", "validate"), "paceline validate\n")
+        self.assertEqual(self.called("/bin/sh", "-c", "echo a shell"), "a shell\n")
+        self.assertEqual(self.called("bash", "-c", "echo $0 two words", "one"), "one two words\n")
+
     def test_the_entry_point_is_what_is_installed(self):
         for stage in self.stages.values():
-            self.assertEqual((stage.last_list("ENTRYPOINT"), stage.last_list("CMD")), (["paceline"], ["--help"]))
+            self.assertEqual((stage.last_list("ENTRYPOINT"), stage.last_list("CMD")), (["/opt/paceline/scripts/container.sh"], ["--help"]))
+            self.assertIn(". .", stage.all("COPY"))
             self.assertTrue(any("PREFIX=/usr/local" in run for run in stage.all("RUN")), "installed where PATH looks")
             self.assertIn("paceline --version", stage.all("RUN"))
+
+
+class Manifests(unittest.TestCase):
+    """Pods ask for a GPU and for the shared memory that NCCL wants."""
+
+    def test_gpus_and_shared_memory(self):
+        files = sorted((lab.ROOT / "scripts/kubernetes").glob("*.yaml"))
+        self.assertEqual(len(files), 2)
+        for file in files:
+            text = file.read_text()
+            for words in (r"limits: \{.*nvidia\.com/gpu: 1\}", r"- \{name: shm, mountPath: /dev/shm\}", r"- \{name: shm, emptyDir: \{medium: Memory, sizeLimit: 8Gi\}\}",
+                          r"image: \S+:cuda\n"):
+                self.assertEqual(len(re.findall(words, text)), 1, f"{file.name}: {words}")
+            memory = int(re.search(r"limits: .*memory: (\d+)Gi", text)[1])
+            self.assertGreater(memory, 8, "shared memory counts as memory of the pod")
+            try:
+                import yaml
+            except ImportError:
+                continue
+            self.assertIn(yaml.safe_load(text)["kind"], ("JobSet", "PyTorchJob"))
 
 
 if __name__ == "__main__":
