@@ -12,4 +12,9 @@ double student_t(double degrees_of_freedom, double confidence) {
   return boost::math::quantile(boost::math::complement(t, tail(confidence)));
 }
 
+double student_t_above(double degrees_of_freedom, double t) {
+  const boost::math::students_t_distribution<double> distribution(degrees_of_freedom);
+  return boost::math::cdf(boost::math::complement(distribution, t));
+}
+
 }  // namespace paceline::stats

@@ -107,6 +107,8 @@ TEST(BatchMeans, StudentT) {
   EXPECT_NEAR(student_t(19, .95), 2.093024, 1e-5);
   EXPECT_NEAR(student_t(9, .95), 2.262157, 1e-5);
   EXPECT_NEAR(student_t(1, .95), 12.7062, 1e-3);
+  EXPECT_NEAR(student_t_above(19, 2.093024), 0.025, 1e-6);
+  EXPECT_NEAR(student_t_above(9, -2.262157), 0.975, 1e-6);
 }
 
 TEST(BatchMeans, HalvesTheBatchesOfADependentSeries) {
