@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 42> kRules{{
+constexpr std::array<FindingRule, 43> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -31,6 +31,8 @@ constexpr std::array<FindingRule, 42> kRules{{
      find_above_peak},
     {"straggler", "warning", "a rank that the others wait for in most steps", find_stragglers},
     {"poor_scaling", "warning", "ranks that reach less than 90 % of ideal", find_poor_scaling},
+    {"overdrawn_budget", "warning", "parts of the loss that explain more than 105 % of it",
+     find_overdrawn_budgets},
     {"exposed_communication", "warning", "10 % and more of a step that waits for communication",
      find_exposed_communication},
     {"data_bound", "warning", "5 % and more of a training step that waits for data", find_data_bound},

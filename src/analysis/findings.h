@@ -40,12 +40,13 @@ Findings find_missed_objectives(const RunResult& run);
 Findings find_open_objectives(const RunResult& run);
 
 // Training over ranks (findings_training.cc)
-Findings find_stragglers(const RunResult& run);
+Findings find_stragglers(const RunResult& run);  // findings_stragglers.cc
 Findings find_exposed_communication(const RunResult& run);
 Findings find_data_bound(const RunResult& run);
-Findings find_uneven_sync(const RunResult& run);
+Findings find_uneven_sync(const RunResult& run);  // findings_stragglers.cc
 Findings find_missed_faults(const RunResult& run);
 Findings find_poor_scaling(const RunResult& run);
+Findings find_overdrawn_budgets(const RunResult& run);
 Findings find_superlinear(const RunResult& run);
 Findings find_good_scaling(const RunResult& run);
 Findings find_ddp_cost(const RunResult& run);

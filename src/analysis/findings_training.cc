@@ -7,12 +7,11 @@
 #include <optional>
 
 #include "analysis/case_query.h"
-#include "analysis/cause_words.h"
 #include "analysis/findings.h"
+#include "analysis/trained_cases.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/units.h"
-#include "result/training_limits.h"
 #include "result/training_scaling.h"
 
 // Findings about training over ranks: who waits for whom, for data, for the network, and what more ranks gain
@@ -20,10 +19,6 @@
 namespace paceline::analysis {
 namespace {
 
-using result::kLateRank;
-using result::kMuchWaiting;
-using result::kUnevenSync;
-using result::kWorthSync;
 using result::Training;
 
 constexpr double kMuchExposed = 0.10;   // of a step
@@ -32,128 +27,6 @@ constexpr double kMuchDataWait = 0.05;  // of a step
 constexpr double kMuchHost = 0.05;      // of a step
 constexpr double kPoorEfficiency = 0.90;
 constexpr double kFastLoader = 2;  // relative to what training takes
-
-std::vector<const CaseResult*> trained(const RunResult& run) {
-  std::vector<const CaseResult*> cases;
-  for (const CaseResult& one : run.cases)
-    if (is_ok(one) && !one.training.empty()) cases.push_back(&one);
-  return cases;
-}
-
-const Training& training_of(const CaseResult& one) {
-  return one.training.front();
-}
-
-Finding about(const CaseResult& one, std::string text, std::string evidence, std::string advice) {
-  Finding finding;
-  finding.text = std::move(text);
-  finding.evidence = std::move(evidence);
-  finding.advice = std::move(advice);
-  finding.case_ids = {one.case_id};
-  return finding;
-}
-
-// Cases whose figure is at least the limit, the largest first.
-std::vector<const CaseResult*> above(const RunResult& run, result::Number Training::*figure, double limit) {
-  auto cases = trained(run);
-  std::erase_if(cases, [&](const CaseResult* one) {
-    const auto& value = training_of(*one).*figure;
-    return !value || *value < limit;
-  });
-  std::stable_sort(cases.begin(), cases.end(), [&](const CaseResult* a, const CaseResult* b) {
-    return *(training_of(*a).*figure) > *(training_of(*b).*figure);
-  });
-  return cases;
-}
-
-// Empty for results of versions that did not tell a late rank from communication.
-const result::LateRank* late_of(const Training& t) {
-  return t.late.empty() ? nullptr : &t.late.front();
-}
-
-bool waits_for_ranks(const Training& t) {
-  return t.straggler_wait_share && *t.straggler_wait_share >= kMuchWaiting;
-}
-
-// How often, since when, and at what cost a rank is late.
-std::string lateness_text(const CaseResult& one, const result::RankFigures& rank) {
-  const Training& t = training_of(one);
-  const auto* late = late_of(t);
-  if (late == nullptr)
-    return fmt::format("it was the last in {} of {} timed steps of a process", rank.slowest_steps,
-                       one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
-  std::string text = fmt::format("it was the last in {} of the steps of a process (by chance: {:.2g})",
-                                 format_percent(*late->last_share), std::max(*late->chance, 1e-6));
-  if (!late->late_in.empty()) text += fmt::format(", most of it in its {} part", late->late_in);
-  text += late->since_step > late->first_step ? fmt::format(", since step {}", late->since_step)
-                                              : ", from the first timed step on";
-  if (t.straggler_wait_share)
-    text += fmt::format("; waiting for late ranks is {} of a step", format_percent(*t.straggler_wait_share));
-  return text;
-}
-
-// For the sentence of a finding; empty where the cause is unknown.
-std::string cause_words(const result::LateRank* late) {
-  if (late == nullptr || late->causes.empty()) return {};
-  return fmt::format("; cause: {}", words_of_cause(late->causes.front().name).words);
-}
-
-std::string late_advice(const result::LateRank* late) {
-  if (late == nullptr || late->causes.empty())
-    return "See what else runs on its cores or heats its device (paceline validate); until then leave it "
-           "out.";
-  return std::string(words_of_cause(late->causes.front().name).advice);
-}
-
-// Why the rank is late, as far as evidence goes.
-std::string cause_text(const Training& t, const result::RankFigures& rank) {
-  const auto* late = late_of(t);
-  if (late == nullptr || !rank.evidence.cpu_ns) return {};
-  if (late->causes.empty())
-    return "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it in every "
-           "repetition";
-  std::string text = "; cause: ";
-  for (const auto& cause : late->causes) {
-    if (&cause != &late->causes.front()) text += "; also: ";
-    text += cause.evidence;
-    if (cause.explains_ns)
-      text += fmt::format(" (explains {} of {} per step)",
-                          format_duration_ns(std::min(*cause.explains_ns, *late->late_ns)),
-                          format_duration_ns(*late->late_ns));
-  }
-  return text;
-}
-
-Finding straggler_of(const CaseResult& one) {
-  const Training& t = training_of(one);
-  const auto late = std::find_if(t.ranks.begin(), t.ranks.end(),
-                                 [&](const auto& r) { return r.rank == *t.straggler_rank; });
-  const bool known = late != t.ranks.end();
-  return about(
-      one,
-      fmt::format("{}: the others wait for rank {}{}: a step computes {:.1f} % longer on the slowest rank "
-                  "than on the median one{}.",
-                  one.label, *t.straggler_rank,
-                  known ? fmt::format(" (host {}, CPUs {})", late->host, late->cpus) : std::string(),
-                  (*t.straggler_index - 1) * 100, cause_words(late_of(t))),
-      known ? lateness_text(one, *late) + cause_text(t, *late) : std::string(), late_advice(late_of(t)));
-}
-
-// Ranks that are late in turns cost as much as one that always is.
-Finding uneven_ranks_of(const CaseResult& one) {
-  const Training& t = training_of(one);
-  const auto who = t.straggler_rank && t.straggler_index
-                       ? fmt::format("rank {} is persistently late, but its straggler index is only {:.3f}",
-                                     *t.straggler_rank, *t.straggler_index)
-                       : std::string("no rank is persistently late");
-  return about(one,
-               fmt::format("{}: {} of a step waits for whichever rank is last; {}.", one.label,
-                           format_percent(*t.straggler_wait_share), who),
-               t.communication_share ? fmt::format("communication itself is {} of a step",
-                                                   format_percent(*t.communication_share))
-                                     : "",
-               "Look for noise on the hosts, and for batches of uneven size; rank<k>.jsonl has every step.");
-}
 
 std::string range_words(const result::Scaling& s) {
   return s.ci_low && s.ci_high ? fmt::format("{:.2f}–{:.2f}", *s.ci_low, *s.ci_high) : "no interval";
@@ -175,11 +48,6 @@ std::string data_advice(const CaseResult& one) {
     return "The workers are fast enough and share the CPUs of their rank with training: leave them one "
            "(threads), or raise data.prefetch.";
   return "Raise data.workers or data.prefetch, or store the pictures in the size that the model takes.";
-}
-
-// The wait for a straggler is part of what looks like communication.
-bool names_straggler(const CaseResult& one) {
-  return result::has_straggler(training_of(one));
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLossWords{
@@ -284,15 +152,6 @@ std::optional<Fault> fault_of(const CaseResult& one) try {
 
 }  // namespace
 
-Findings find_stragglers(const RunResult& run) {
-  Findings found;
-  for (const CaseResult* one : above(run, &Training::straggler_index, kLateRank))
-    if (names_straggler(*one)) found.push_back(straggler_of(*one));
-  for (const CaseResult* one : above(run, &Training::straggler_wait_share, kMuchWaiting))
-    if (!names_straggler(*one)) found.push_back(uneven_ranks_of(*one));
-  return found;
-}
-
 Findings find_exposed_communication(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : above(run, &Training::exposed_share, kMuchExposed)) {
@@ -306,13 +165,13 @@ Findings find_exposed_communication(const RunResult& run) {
             ? fmt::format("{} a step in buckets ({} without buckets)",
                           plural(*t.collectives_per_step, "all-reduce"), *t.parameter_tensors)
             : "";
-    found.push_back(
-        about(*one,
-              fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
-                          one->label, format_percent(share)),
-              evidence,
-              "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
-              "ddp.bucket_cap_mb."));
+    found.push_back(about_training(
+        *one,
+        fmt::format("{}: {} of a step waits for communication that the backward pass does not hide.",
+                    one->label, format_percent(share)),
+        evidence,
+        "Try a larger batch or training.accumulation_steps, ddp.comm_hook: bf16_compress, or another "
+        "ddp.bucket_cap_mb."));
   }
   return found;
 }
@@ -326,7 +185,7 @@ Findings find_data_bound(const RunResult& run) {
                                                    format_rate(*t.loader_samples_per_s), one->throughput.item,
                                                    format_rate(*one->throughput.per_s.value))
                                      : "";
-    found.push_back(about(
+    found.push_back(about_training(
         *one,
         fmt::format("{}: {} of a step waits for its data.", one->label, format_percent(*t.data_wait_share)),
         evidence, data_advice(*one)));
@@ -340,7 +199,7 @@ Findings find_host_bound(const RunResult& run) {
   for (const CaseResult* one : trained(run)) {
     const auto& c = training_of(*one).costs;
     if (!c.host_ns.value || !c.step_ns.value || *c.host_ns.value < kMuchHost * *c.step_ns.value) continue;
-    found.push_back(about(
+    found.push_back(about_training(
         *one,
         fmt::format("{}: {} of a step is in none of its parts: the host keeps training waiting.", one->label,
                     format_percent(*c.host_ns.value / *c.step_ns.value)),
@@ -351,31 +210,42 @@ Findings find_host_bound(const RunResult& run) {
   return found;
 }
 
-Findings find_uneven_sync(const RunResult& run) {
-  Findings found;
-  for (const CaseResult* one : above(run, &Training::sync_variation, kUnevenSync)) {
-    const Training& t = training_of(*one);
-    if (!t.exposed_share || *t.exposed_share < kWorthSync || names_straggler(*one) || waits_for_ranks(t))
-      continue;
-    found.push_back(about(
-        *one,
-        fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
-                    *t.sync_variation),
-        fmt::format("exposed communication is {} of a step", format_percent(*t.exposed_share)),
-        "Look for noise on the network and for other work on the hosts; rank<k>.jsonl has every step."));
-  }
-  return found;
-}
-
 Findings find_poor_scaling(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run)) {
     const auto& s = one->scaling.front();
     if (!is_poor(run, *one)) continue;
-    found.push_back(about(*one,
-                          fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label, s.world,
-                                      *s.efficiency, range_words(s), s.base_world),
-                          step_times(run, *one) + losses_text(*one), budget_advice(*one)));
+    found.push_back(about_training(*one,
+                                   fmt::format("{}: {} ranks reach {:.2f} ({}) of ideal over {}.", one->label,
+                                               s.world, *s.efficiency, range_words(s), s.base_world),
+                                   step_times(run, *one) + losses_text(*one), budget_advice(*one)));
+  }
+  return found;
+}
+
+// Parts that explain more than there is: computing took less than in the base.
+Findings find_overdrawn_budgets(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : scaled(run)) {
+    double explained = 0;
+    const result::LossPart* open = nullptr;
+    for (const auto& part : one->scaling.front().budget) {
+      if (!part.share) continue;
+      if (part.name == "unexplained")
+        open = &part;
+      else
+        explained += *part.share;
+    }
+    if (open == nullptr || *open->share > -kUnexplained) continue;
+    found.push_back(about_training(
+        *one,
+        fmt::format(
+            "{}: the parts of the loss explain {:.0f} % of the gap to {} and leave {:.0f} %: computing "
+            "itself took {} less per step than in the base.",
+            one->label, explained * 100, plural(one->scaling.front().base_world, "rank"), *open->share * 100,
+            format_duration_ns(-*open->cost_ns.value)),
+        step_times(run, *one),
+        "Do not read the shares as causes: measure the base again, beside this case and as quiet as it."));
   }
   return found;
 }
@@ -384,7 +254,7 @@ Findings find_superlinear(const RunResult& run) {
   Findings found;
   for (const CaseResult* one : scaled(run))
     if (const auto& s = one->scaling.front(); s.superlinear && doubt_of(run, *one).empty())
-      found.push_back(about(
+      found.push_back(about_training(
           *one,
           fmt::format("{}: {} ranks do more than {:.3g} times the work of {} (efficiency {:.2f}, {}).",
                       one->label, s.world, static_cast<double>(s.world) / static_cast<double>(s.base_world),
@@ -406,7 +276,7 @@ Findings find_good_scaling(const RunResult& run) {
                           one->label, s.world, *s.speedup, s.base_world, *s.efficiency, range_words(s))
             : fmt::format("{}: what {} ranks gain over {} cannot be claimed: {}.", one->label, s.world,
                           s.base_world, doubt);
-    found.push_back(about(*one, text, step_times(run, *one) + losses_text(*one), ""));
+    found.push_back(about_training(*one, text, step_times(run, *one) + losses_text(*one), ""));
   }
   return found;
 }
@@ -419,10 +289,10 @@ Findings find_missed_faults(const RunResult& run) {
     if (!fault || !t.steps || !t.restarts.empty() || fault->rank >= one->benchmark.world_size) continue;
     const std::int64_t end = *t.steps + t.checkpoints.resumed_step.value().value_or(0);
     if (fault->step < end) continue;
-    found.push_back(about(*one,
-                          fmt::format("{}: the fault '{}' never came: training ended after step {}.",
-                                      one->label, one->benchmark.params.at("inject"), end - 1),
-                          "", "Use an earlier step, or train longer (benchmark.measure_steps)."));
+    found.push_back(about_training(*one,
+                                   fmt::format("{}: the fault '{}' never came: training ended after step {}.",
+                                               one->label, one->benchmark.params.at("inject"), end - 1),
+                                   "", "Use an earlier step, or train longer (benchmark.measure_steps)."));
   }
   return found;
 }
@@ -436,7 +306,7 @@ Findings find_ddp_cost(const RunResult& run) {
       const bool same = !training_of(*without).ddp && without->benchmark.world_size == 1 &&
                         alone_of(*without) == alone_of(*with) && without->headline.p50_ns.value;
       if (!same) continue;
-      Finding finding = about(
+      Finding finding = about_training(
           *with,
           fmt::format("{}: {}, against {}.", with->label, cost_text(run, *with, *without), without->label),
           fmt::format("step p50 {} without, {} with it", format_duration_ns(*without->headline.p50_ns.value),

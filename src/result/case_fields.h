@@ -77,8 +77,9 @@ PACELINE_FIELDS(StepShares, data_wait, input, forward, backward, exposed, optimi
 PACELINE_FIELDS(StepCosts, step_ns, data_wait_ns, input_ns, forward_ns, backward_ns, optimizer_ns, host_ns,
                 pause_ns, straggler_wait_ns, communication_ns, own_sd_ns);
 PACELINE_FIELDS(LateCause, name, explains_ns, evidence);
-PACELINE_FIELDS(LateRank, rank, late_in, last_share, chance, late_ns, cost_ns, first_step, since_step,
-                causes);
+PACELINE_FIELDS(LateRank, rank, certain, late_in, last_share, chance, late_ns, mean_late_ns, cost_ns,
+                waiting_share, first_step, since_step, last_step, until_step, every, steps, exchanges,
+                late_exchanges, causes);
 PACELINE_FIELDS(LossPart, name, cost_ns, share);
 PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, major_faults, throttled_ns,
                 steal_frac, foreign_frac, core_mhz, device_mhz, device_slowdown, foreign_process);
@@ -91,9 +92,9 @@ PACELINE_FIELDS(RestartFigures, cause, detect_ns, first_step_ns, steps_lost, wor
 PACELINE_FIELDS(CheckpointFigures, written, bytes, write_ns, blocked_ns, read_ns, resumed_step);
 PACELINE_FIELDS(Training, backend, launcher, ddp, ranks, epochs, parts, shares, first_loss, last_loss, steps,
                 skipped_steps, loss_scale, total_ns, parameters, parameter_tensors, bucket_bytes, buckets,
-                collectives_per_step, costs, late, straggler_wait_share, communication_share, exposed_share,
-                overlap_ratio, data_wait_share, straggler_index, straggler_rank, sync_variation,
-                loader_samples_per_s, fingerprint, checkpoints, restarts, notes);
+                collectives_per_step, costs, late, suspected, straggler_wait_share, communication_share,
+                exposed_share, overlap_ratio, data_wait_share, straggler_index, straggler_rank,
+                sync_variation, loader_samples_per_s, fingerprint, checkpoints, restarts, notes);
 PACELINE_FIELDS(CollectiveRank, rank, host, process_id, cpus);
 PACELINE_FIELDS(CollectiveTimes, bytes, count, in_place, checked, wrong, batch, batch_ns, sync_ns,
                 sync_start_ns, stream_ns, converged);

@@ -4,26 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 #include <utility>
 
-#include "result/late_causes.h"
-#include "stats/autocorrelation.h"
 #include "stats/batch_means.h"
-#include "stats/order_statistics.h"
 #include "stats/quantile.h"
 #include "stats/spread.h"
 #include "stats/student_t.h"
 
 namespace paceline::result {
 namespace {
-
-constexpr double kByChance = 0.01;     // probability that any rank is last that often
-constexpr double kLateOwnTime = 1.02;  // own time over the median of the other ranks
-constexpr std::size_t kFewestForChange = 20;
-constexpr std::size_t kFewestBefore = 5;  // steps before a change
-constexpr double kWasOnTime = 0.25;       // lateness before a change, relative to after it
-constexpr double kNearlyEvery = 0.9;      // of the steps
 
 double& part(RankAccount& account, OwnPart at) {
   return account.own[static_cast<std::size_t>(at)];
@@ -100,26 +89,6 @@ void add_waits(std::vector<RankAccount>& ranks, const StepAcross& step) {
   }
 }
 
-// Median of a figure over all ranks but one.
-template <typename Get>
-double median_of_others(const StepAccount& step, std::size_t rank, Get get) {
-  std::vector<double> others;
-  for (std::size_t r = 0; r < step.ranks.size(); ++r)
-    if (r != rank) others.push_back(get(step.ranks[r]));
-  return stats::median(others);
-}
-
-OwnPart late_part(const StepAccount& step) {
-  OwnPart most = OwnPart::kCount;
-  double longest = 0;
-  for (std::size_t i = 0; i < kOwnParts && step.ranks.size() > 1; ++i) {
-    const auto get = [i](const RankAccount& rank) { return rank.own[i]; };
-    const double beyond = get(step.ranks[step.last]) - median_of_others(step, step.last, get);
-    if (beyond > longest) longest = beyond, most = static_cast<OwnPart>(i);
-  }
-  return most;
-}
-
 // From when a bucket was launched everywhere, and the one before was through, to its end. Times count from
 // the end of the exchange before.
 std::vector<double> transfers_of(const StepAcross& before, const StepAcross& step) {
@@ -143,19 +112,71 @@ std::vector<double> transfers_of(const StepAcross& before, const StepAcross& ste
   return transfers;
 }
 
-StepAccount account_of(const StepAcross& before, const StepAcross& step) {
-  StepAccount account;
-  account.step = step.front()->step;
-  account.ranks = own_times(before, step);
-  add_waits(account.ranks, step);
-  account.transfers = transfers_of(before, step);
-  const auto least = std::ranges::min_element(account.ranks, {}, [](const RankAccount& rank) {
-    return std::pair(rank.straggler_wait, rank.communication);
-  });
-  account.last = static_cast<std::size_t>(least - account.ranks.begin());
-  account.late_in = late_part(account);
-  return account;
+// Who was last, and by how much: of the waits beyond level, the least against the one after it.
+void set_last(StepAccount& account) {
+  if (account.ranks.size() < 2) return;
+  std::vector<double> waits;
+  for (const auto& rank : account.ranks) waits.push_back(rank.straggler_wait);
+  const auto least = std::ranges::min_element(waits);
+  const auto last = static_cast<std::size_t>(least - waits.begin());
+  const double shortest = *least;
+  waits.erase(least);
+  account.delay = *std::ranges::min_element(waits) - shortest;
+  if (account.delay > kLevelShare * account.ranks[last].sum()) account.last = last;
 }
+
+bool has_buckets(const StepAcross& step) {
+  return std::ranges::any_of(step, [](const StepRow* row) { return !row->buckets.empty(); });
+}
+
+bool communicates(const StepAcross& step) {
+  return std::ranges::any_of(step, [](const StepRow* row) { return row->exposed_ns > 0; });
+}
+
+void add_to(RankAccount& sum, const RankAccount& more) {
+  for (std::size_t i = 0; i < kOwnParts; ++i) sum.own[i] += more.own[i];
+  sum.straggler_wait += more.straggler_wait;
+  sum.communication += more.communication;
+}
+
+bool follows(const StepAcross& before, const StepAcross& step) {
+  return before.front()->step + 1 == step.front()->step && before.front()->epoch == step.front()->epoch;
+}
+
+// Puts steps together to stretches, each from the end of one exchange to the end of the next.
+class Stretches {
+ public:
+  explicit Stretches(const std::vector<StepAcross>& steps) {
+    if (std::ranges::any_of(steps, has_buckets))
+      ends_ = has_buckets;
+    else if (std::ranges::any_of(steps, communicates))
+      ends_ = communicates;
+  }
+
+  void add(const StepAcross& before, const StepAcross& step) {
+    if (step.front()->phase != StepPhase::kTimed || !follows(before, step)) return void(open_ = {});
+    if (ends_(before)) open_.emplace().ranks.resize(step.size()), open_->steps = 0;
+    if (!open_) return;
+    const bool exchanged = ends_(step);
+    auto ranks = own_times(before, step);
+    for (std::size_t r = 0; r < ranks.size() && !exchanged; ++r)
+      ranks[r].communication = static_cast<double>(step[r]->exposed_ns);
+    if (exchanged) add_waits(ranks, step);
+    for (std::size_t r = 0; r < ranks.size(); ++r) add_to(open_->ranks[r], ranks[r]);
+    open_->step = step.front()->step;
+    ++open_->steps;
+    if (!exchanged) return;
+    if (open_->steps == 1) open_->transfers = transfers_of(before, step);
+    set_last(*open_);
+    accounts_.push_back(*std::exchange(open_, {}));
+  }
+  [[nodiscard]] std::vector<StepAccount> take() { return std::move(accounts_); }
+
+ private:
+  bool (*ends_)(const StepAcross&) = [](const StepAcross&) { return true; };  // with an exchange
+  std::optional<StepAccount> open_;                                           // from an exchange on
+  std::vector<StepAccount> accounts_;
+};
 
 // Pooled over the ranks, each about its own mean.
 Number own_deviation(const std::vector<StepAccount>& accounts) {
@@ -169,6 +190,11 @@ Number own_deviation(const std::vector<StepAccount>& accounts) {
     for (const auto& step : accounts) squares += std::pow(step.ranks[r].own_sum() - mean, 2);
   }
   return std::sqrt(squares / (static_cast<double>(ranks) * (n - 1)));
+}
+
+std::int64_t steps_in(const std::vector<StepAccount>& accounts) {
+  return std::accumulate(accounts.begin(), accounts.end(), std::int64_t{0},
+                         [](std::int64_t sum, const StepAccount& one) { return sum + one.steps; });
 }
 
 // Every cost of a step with the place of its estimate.
@@ -248,70 +274,6 @@ std::vector<Term> computing(const StepCosts& one, const StepCosts& base, double 
   return terms;
 }
 
-// The step at which a rank became late, by the largest drop of the cumulative sum below its line; the first
-// step where it was always late.
-std::int64_t late_since(const std::vector<double>& late, const std::vector<StepAccount>& accounts) {
-  const std::size_t n = late.size();
-  const double mean = std::accumulate(late.begin(), late.end(), 0.0) / static_cast<double>(n);
-  double sum = 0, lowest = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    sum += late[i] - mean;
-    if (sum < lowest) lowest = sum, at = i + 1;
-  }
-  if (n < kFewestForChange || at < kFewestBefore || at >= n) return accounts.front().step;
-  const auto cut = late.begin() + static_cast<std::ptrdiff_t>(at);
-  const double before = stats::median(std::vector<double>(late.begin(), cut));
-  const double after = stats::median(std::vector<double>(cut, late.end()));
-  return before <= kWasOnTime * after ? accounts[at].step : accounts.front().step;
-}
-
-// Probability that any rank is last as often by chance as this one. Steps that are disturbed together count
-// less: n is divided by the autocorrelation time of "was the last". Where the rank is last in nearly every
-// step after `since`, that time is the one around the levels before and after it.
-double chance_of(const std::vector<StepAccount>& accounts, std::size_t rank, std::int64_t since) {
-  std::vector<double> was_last;
-  for (const auto& step : accounts) was_last.push_back(step.last == rank ? 1 : 0);
-  const double share = stats::mean(was_last);
-  const auto cut = std::ranges::find(accounts, since, &StepAccount::step) - accounts.begin();
-  const auto before = std::span(was_last).first(cut), after = std::span(was_last).subspan(cut);
-  if (!before.empty() && stats::mean(after) >= kNearlyEvery)
-    for (const auto level : {before, after}) {
-      const double mean = stats::mean(level);
-      for (double& last : level) last -= mean;
-    }
-  const double steps = static_cast<double>(was_last.size()) / stats::tau_geyer(was_last);
-  const auto world = static_cast<double>(accounts.front().ranks.size());
-  const auto lasts = std::llround(share * steps);
-  return std::min(1.0, world * (1 - stats::binomial_cdf(std::llround(steps), 1 / world, lasts - 1)));
-}
-
-// Where the rank was late in most of the steps in which it was the last.
-OwnPart usual_part(const std::vector<StepAccount>& accounts, std::size_t rank) {
-  std::array<int, kOwnParts + 1> counts{};
-  for (const auto& step : accounts)
-    if (step.last == rank) ++counts[static_cast<std::size_t>(step.late_in)];
-  return static_cast<OwnPart>(std::max_element(counts.begin(), counts.end()) - counts.begin());
-}
-
-// One rank beside the median of the others, step by step.
-struct OwnTimes {
-  std::vector<double> own, others, late, data_wait, others_data_wait;
-};
-
-OwnTimes own_times_of(const std::vector<StepAccount>& accounts, std::size_t at) {
-  OwnTimes times;
-  for (const auto& step : accounts) {
-    times.own.push_back(step.ranks[at].own_sum());
-    times.others.push_back(
-        median_of_others(step, at, [](const RankAccount& rank) { return rank.own_sum(); }));
-    times.late.push_back(times.own.back() - times.others.back());
-    times.data_wait.push_back(own<OwnPart::kDataWait>(step.ranks[at]));
-    times.others_data_wait.push_back(median_of_others(step, at, own<OwnPart::kDataWait>));
-  }
-  return times;
-}
-
 }  // namespace
 
 double RankAccount::own_sum() const {
@@ -319,14 +281,9 @@ double RankAccount::own_sum() const {
 }
 
 std::vector<StepAccount> accounts_of(const std::vector<StepAcross>& steps) {
-  std::vector<StepAccount> accounts;
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    const StepRow& before = *steps[i - 1].front();
-    const StepRow& row = *steps[i].front();
-    if (row.phase == StepPhase::kTimed && before.step + 1 == row.step && before.epoch == row.epoch)
-      accounts.push_back(account_of(steps[i - 1], steps[i]));
-  }
-  return accounts;
+  Stretches stretches(steps);
+  for (std::size_t i = 1; i < steps.size(); ++i) stretches.add(steps[i - 1], steps[i]);
+  return stretches.take();
 }
 
 std::size_t typical_rank(const std::vector<StepAccount>& accounts) {
@@ -345,6 +302,8 @@ StepCosts costs_of(const std::vector<StepAccount>& accounts) {
   StepCosts costs;
   std::vector<double> values(accounts.size());
   const std::size_t typical = typical_rank(accounts);
+  const double per_step = static_cast<double>(accounts.size()) /
+                          static_cast<double>(std::max<std::int64_t>(1, steps_in(accounts)));
   for (const Cost& cost : kCosts) {
     Estimate& e = costs.*cost.estimate;
     if (accounts.empty()) {
@@ -352,7 +311,7 @@ StepCosts costs_of(const std::vector<StepAccount>& accounts) {
       continue;
     }
     std::transform(accounts.begin(), accounts.end(), values.begin(),
-                   [&](const StepAccount& step) { return cost.of(step.ranks[typical]); });
+                   [&](const StepAccount& step) { return cost.of(step.ranks[typical]) * per_step; });
     const auto mean = stats::mean_interval(values);
     e = {mean.value, Number::missing(mean.reason), Number::missing(mean.reason), mean.confidence,
          "batch_means"};
@@ -381,38 +340,6 @@ StepCosts mean_costs(const std::vector<const StepCosts*>& all) {
     mean.*cost.estimate = over_repetitions(values, all.back()->*cost.estimate);
   }
   return mean;
-}
-
-std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
-                                   const std::vector<RankFigures>& ranks) {
-  if (ranks.size() < 2 || accounts.empty()) return {};
-  std::vector<std::int64_t> last(ranks.size());
-  for (const auto& step : accounts) ++last[step.last];
-  const auto at = static_cast<std::size_t>(std::max_element(last.begin(), last.end()) - last.begin());
-  const OwnTimes times = own_times_of(accounts, at);
-  if (stats::median(times.own) < kLateOwnTime * stats::median(times.others)) return {};
-  const std::int64_t since = late_since(times.late, accounts);
-  const double chance = chance_of(accounts, at, since);
-  if (chance >= kByChance) return {};
-  double waited = 0;
-  const std::size_t typical = typical_rank(accounts);
-  for (const auto& step : accounts)
-    if (step.last == at) waited += step.ranks[typical].straggler_wait;
-  const auto n = static_cast<double>(accounts.size());
-  const OwnPart where = usual_part(accounts, at);
-  return {{.rank = ranks[at].rank,
-           .late_in = where == OwnPart::kCount
-                          ? std::string()
-                          : std::string(kOwnPartNames.at(static_cast<std::size_t>(where))),
-           .last_share = static_cast<double>(last[at]) / n,
-           .chance = chance,
-           .late_ns = stats::median(times.late),
-           .cost_ns = waited / n,
-           .first_step = accounts.front().step,
-           .since_step = since,
-           .causes = causes_of({at, stats::mean(times.own), stats::mean(times.late),
-                                stats::mean(times.data_wait), stats::mean(times.others_data_wait)},
-                               ranks)}};
 }
 
 std::vector<LossPart> loss_budget(const StepCosts& one, const StepCosts& base, double ideal,

@@ -2,11 +2,13 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "result/aligned_steps.h"
 #include "result/training.h"
+#include "stats/quantile.h"
 
 // Where the time of a training step went, all ranks together (methodology: multi-rank aggregation). Ranks
 // need no common clock: all-reduces end on all ranks together, so the end of one step's gradient exchange is
@@ -31,23 +33,37 @@ struct RankAccount {
   [[nodiscard]] double sum() const { return own_sum() + straggler_wait + communication; }
 };
 
-// From the end of one exchange of gradients to the end of the next, in ns.
+// From the end of one exchange of gradients to the end of the next, in ns. With gradient accumulation that is
+// a stretch of several steps; where no step exchanges anything, each step has an account of its own.
 struct StepAccount {
-  std::int64_t step = 0;
-  std::vector<RankAccount> ranks;  // in the order of the tables
-  std::vector<double> transfers;   // of each bucket, in ns; empty where an end was not heard of
-  std::size_t last = 0;  // index of the rank that waited least; of equals, the one that communicated least
-  OwnPart late_in = OwnPart::kCount;  // where it took longest beyond the median of the others; one rank: none
+  std::int64_t step = 0;                 // the one that ends with the exchange
+  std::int64_t steps = 1;                // in the stretch
+  std::vector<RankAccount> ranks;        // in the order of the tables
+  std::vector<double> transfers;         // of each bucket, in ns; empty where an end was not heard of
+  std::optional<std::size_t> last = {};  // index of the rank that waited least; none where ranks are level
+  double delay = 0;  // how much sooner the exchange would have begun had `last` been as early as the next one
 };
+
+// Waits that differ by less than this share of the stretch are level.
+inline constexpr double kLevelShare = 0.001;
 
 // The accounts of timed steps that follow another step of the same epoch. `steps` as from aligned().
 std::vector<StepAccount> accounts_of(const std::vector<StepAcross>& steps);
+
+// Median of a figure over all ranks but one. At least two ranks.
+template <typename Get>
+double median_of_others(const StepAccount& step, std::size_t rank, Get get) {
+  std::vector<double> others;
+  for (std::size_t r = 0; r < step.ranks.size(); ++r)
+    if (r != rank) others.push_back(get(step.ranks[r]));
+  return stats::median(others);
+}
 
 // Index of the rank whose own time, over all steps, is the median of the ranks (the lower of two): what it
 // waits for the others is what they cost.
 std::size_t typical_rank(const std::vector<StepAccount>& accounts);
 
-// Means over the steps of what the typical rank spent, with intervals from batch means.
+// Means per step of what the typical rank spent, with intervals from batch means.
 StepCosts costs_of(const std::vector<StepAccount>& accounts);
 
 // Median time of exchanging each bucket, into `buckets`.
@@ -55,11 +71,6 @@ void set_transfers(std::vector<BucketFigures>& buckets, const std::vector<StepAc
 
 // Mean over repetitions; with two and more of them the interval is Student's t over repetitions.
 StepCosts mean_costs(const std::vector<const StepCosts*>& all);
-
-// The rank that the others wait for in more steps than chance explains, what it costs them, and where and
-// since when it is late. `ranks`: its numbers in the order of the tables. Empty: none.
-std::vector<LateRank> late_rank_of(const std::vector<StepAccount>& accounts,
-                                   const std::vector<RankFigures>& ranks);
 
 // What else was measured beside the case and its base; null: not measured.
 struct BudgetHelp {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "result/aligned_steps.h"
+#include "result/late_rank.h"
 #include "result/overlap.h"
 #include "result/step_account.h"
 #include "result/training_course.h"
@@ -223,11 +224,14 @@ void set_cost_shares(Training& into) {
 void fill_costs(Training& training, const std::vector<StepAcross>& steps) {
   const auto accounts = accounts_of(steps);
   training.costs = costs_of(accounts);
-  if (training.ddp) training.late = late_rank_of(accounts, training.ranks);
+  training.late.clear(), training.suspected.clear();
+  if (training.ddp)
+    for (auto& late : late_rank_of(accounts, training.ranks))
+      (late.certain ? training.late : training.suspected).push_back(std::move(late));
   training.straggler_rank = !training.late.empty()      ? Count(training.late.front().rank)
                             : training.ranks.size() < 2 ? Count::missing("one rank")
                             : !training.ddp             ? Count::missing(without_ddp(training))
-                                                        : Count::missing("no rank is persistently late");
+                                                        : Count::missing("no rank is late with certainty");
   set_transfers(training.buckets, accounts);
   set_cost_shares(training);
 }
@@ -238,12 +242,33 @@ StepCosts costs_of_all(const std::vector<const Training*>& all) {
   return mean_costs(costs);
 }
 
+const LateRank* blamed(const Training& t) {
+  return !t.late.empty() ? &t.late.front() : !t.suspected.empty() ? &t.suspected.front() : nullptr;
+}
+
+// A rank counts where every repetition blames it, with certainty where one of them does.
+void set_late(Training& combined, const std::vector<const Training*>& all) {
+  const Training* certain = nullptr;
+  for (const Training* one : all)
+    if (!one->late.empty()) certain = one;
+  const Training& from = certain != nullptr ? *certain : *all.back();
+  combined.late = from.late, combined.suspected = from.suspected,
+  combined.straggler_rank = from.straggler_rank;
+  const LateRank* rank = blamed(combined);
+  if (rank == nullptr || std::ranges::all_of(all, [&](const Training* one) {
+        return blamed(*one) != nullptr && blamed(*one)->rank == rank->rank;
+      }))
+    return;
+  if (certain != nullptr) combined.straggler_rank = Count::missing("not the same rank in every repetition");
+  combined.late.clear(), combined.suspected.clear();
+}
+
 // A cause counts where every repetition has it.
 void keep_common_causes(std::vector<LateCause>& causes, const std::vector<const Training*>& all) {
   std::erase_if(causes, [&](const LateCause& cause) {
     return !std::ranges::all_of(all, [&](const Training* one) {
-      return !one->late.empty() && std::ranges::find(one->late.front().causes, cause.name,
-                                                     &LateCause::name) != one->late.front().causes.end();
+      return one->late.empty() || std::ranges::find(one->late.front().causes, cause.name, &LateCause::name) !=
+                                      one->late.front().causes.end();
     });
   });
 }
@@ -288,10 +313,7 @@ std::vector<Training> combined_training(const std::vector<Repetition>& repetitio
   for (const auto& part : kParts)
     set_median(part.figure, combined.parts, all,
                [](const Training& t) -> const StepParts& { return t.parts; });
-  const auto named = [&](const Training* t) { return t->straggler_rank == combined.straggler_rank; };
-  if (!std::all_of(all.begin(), all.end(), named))
-    combined.straggler_rank = Count::missing("not the same rank in every repetition");
-  if (!combined.straggler_rank) combined.late.clear();
+  set_late(combined, all);
   for (auto& late : combined.late) keep_common_causes(late.causes, all);
   return {combined};
 }

@@ -100,13 +100,21 @@ struct StepCosts {
 // A rank that the others wait for.
 struct LateRank {
   std::int64_t rank = 0;
-  std::string late_in;                          // the part of the step in which it loses most, in words
-  Number last_share;                            // of the timed steps in which it was the last
-  Number chance;                                // of being the last that often by chance
-  Number late_ns;                               // median of its own time less the median of the others
-  Number cost_ns;                               // of a step: what the typical rank waits for it
-  std::int64_t first_step = 0, since_step = 0;  // equal: late from the beginning
-  std::vector<LateCause> causes{};              // the largest first; empty: unknown
+  bool certain = true;  // false: it looks late, but chance cannot be ruled out in so few steps
+  std::string late_in;  // the part of the step in which it loses most, in words
+  Number last_share;    // of the exchanges in which it was the last
+  Number chance;        // of looking like this by chance
+  Number late_ns;       // median of its own time less the median of the others, where it is late
+  Number mean_late_ns = Number::missing("this file is of a version that did not store it");  // over all steps
+  Number cost_ns;  // of a step: what the typical rank waits for it
+  Number waiting_share =
+      Number::missing("this file is of a version that did not store it");  // of all waiting
+  std::int64_t first_step = 0, since_step = 0;                             // equal: late from the beginning
+  std::int64_t last_step = 0, until_step = 0;                              // equal: late to the end
+  std::int64_t every = 0;  // late in every k-th exchange; 0: no such period
+  std::int64_t steps = 0, exchanges = 0,
+               late_exchanges = 0;  // that were looked at; fewer exchanges: accumulation
+  std::vector<LateCause> causes{};  // the largest first; empty: unknown
 };
 
 struct Training {
@@ -126,8 +134,10 @@ struct Training {
   std::vector<std::int64_t> bucket_bytes;  // gradients of one all-reduce each
   std::vector<BucketFigures> buckets;
   Count collectives_per_step;
-  StepCosts costs;              // missing in results of versions without them
-  std::vector<LateRank> late;   // of the last repetition; empty: none is persistently late
+  StepCosts costs;             // missing in results of versions without them
+  std::vector<LateRank> late;  // of the last repetition; empty: none is late with certainty
+  std::vector<LateRank>
+      suspected;                // of the last repetition, where `late` is empty: too few steps to be certain
   Number straggler_wait_share;  // of the step: waiting for ranks that were not ready
   Number communication_share;   // of the step: exposed communication after the last rank was ready
   Number exposed_share;         // of the step: both together, as one rank sees them

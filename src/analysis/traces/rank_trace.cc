@@ -280,7 +280,9 @@ void RankReader::finish_on_device(StepParts& parts) const {
 void RankReader::finish(StepParts& parts) {
   const Intervals communication = merged(std::move(parts.communication));
   const Intervals exposed = without(communication, computing_);
-  const Intervals rooted = without(communication, merged(std::move(parts.together)));
+  const Intervals together = merged(std::move(parts.together));
+  const Intervals rooted = without(communication, together);
+  parts.step.together = length(together);
   parts.step.communication = length(communication);
   parts.step.exposed = length(exposed);
   parts.step.exposed_together = length(without(exposed, rooted));

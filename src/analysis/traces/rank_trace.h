@@ -27,6 +27,7 @@ struct TraceStep {
   std::int64_t communication = 0;         // union of its intervals
   std::int64_t exposed = 0;               // of it, while the rank computed nothing
   std::int64_t exposed_together = 0;      // of that, in collectives that end on all ranks together
+  std::int64_t together = 0;              // those collectives; 0: the step exchanges nothing
   std::optional<std::int64_t> idle = {};  // the device had nothing to do
 };
 

@@ -10,9 +10,11 @@
 #include <numeric>
 #include <system_error>
 
+#include "analysis/late_words.h"
 #include "analysis/traces/trace_checks.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "result/late_rank.h"
 #include "result/rank_steps.h"
 #include "result/step_account.h"
 #include "stats/quantile.h"
@@ -23,12 +25,11 @@ namespace {
 using result::Number;
 
 constexpr std::size_t kOperators = 15;
-constexpr std::int64_t kFewestSteps = 8;  // with which two ranks show that one is late
 constexpr double kMuchWaiting = 0.05, kMuchExposed = 0.10, kMuchDataWait = 0.05,
                  kMuchIdle = 0.10;  // of a step
 
 // The tables that the rest of Paceline takes accounts from. One bucket says how much of the exposed
-// communication ends on all ranks together.
+// communication ends on all ranks together; a step without such communication has none.
 std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
   std::vector<result::RankSteps> tables;
   for (const auto& one : ranks) {
@@ -44,7 +45,8 @@ std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
       row.backward_ns = step.backward;
       row.exposed_ns = step.exposed;
       row.optimizer_ns = step.optimizer;
-      row.buckets.emplace_back().launch_ns = step.length - step.optimizer - step.exposed_together;
+      if (step.together > 0)
+        row.buckets.emplace_back().launch_ns = step.length - step.optimizer - step.exposed_together;
       table.rows.push_back(row);
     }
   }
@@ -145,11 +147,15 @@ Number share_of(const result::Estimate& part, const Number& whole) {
   return whole && *whole > 0 ? Number(*part.value / *whole) : Number::missing("a step takes no time");
 }
 
+// Of the exchanges in which some rank was last.
 void set_last_shares(TraceStudy& study, const std::vector<result::StepAccount>& accounts) {
   std::vector<double> last(study.ranks.size());
-  for (const auto& step : accounts) ++last[step.last];
-  for (std::size_t r = 0; r < last.size() && last.size() > 1 && !accounts.empty(); ++r)
-    study.ranks[r].last_share = last[r] / static_cast<double>(accounts.size());
+  for (const auto& step : accounts)
+    if (step.last) ++last[*step.last];
+  const double all = std::accumulate(last.begin(), last.end(), 0.0);
+  for (std::size_t r = 0; r < last.size() && last.size() > 1; ++r)
+    study.ranks[r].last_share =
+        all > 0 ? Number(last[r] / all) : Number::missing("the ranks are level: none comes last");
 }
 
 void make_missing(result::Estimate& e, const char* why) {
@@ -161,7 +167,7 @@ void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   const auto tables = tables_of(ranks);
   const auto accounts = result::accounts_of(result::aligned(tables));
   auto& costs = study.costs = result::costs_of(accounts);
-  study.steps = static_cast<std::int64_t>(accounts.size());
+  for (const auto& account : accounts) study.steps += account.steps;
   study.step_ns = costs.step_ns.value;
   const auto untimed = std::ranges::find_if_not(ranks, times_communication);
   if (untimed != ranks.end() && study.world != 1)
@@ -181,7 +187,8 @@ void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   if (untimed != ranks.end()) return;
   std::vector<result::RankFigures> figures;
   for (const auto& table : tables) figures.push_back(table.rank);
-  study.late = result::late_rank_of(accounts, figures);
+  for (auto& late : result::late_rank_of(accounts, figures))
+    (late.certain ? study.late : study.suspected).push_back(std::move(late));
   set_last_shares(study, accounts);
 }
 
@@ -192,11 +199,11 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
         fmt::format("which rank is late: this is the trace of rank {} alone{}; its communication includes "
                     "waiting for the others",
                     *ranks.front().rank, study.world ? fmt::format(", of {}", *study.world) : ""));
-  if (ranks.size() > 1 && study.late.empty() && study.steps < kFewestSteps)
+  if (ranks.size() > 1 && study.late.empty() && study.steps < result::kFewestLate)
     tell(
         fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
                     "(torch.profiler.schedule(active={}))",
-                    plural(study.steps, "step"), kFewestSteps, kFewestSteps + 1));
+                    plural(study.steps, "step"), result::kFewestSteps, result::kFewestSteps));
   const auto lacking = [&](bool RankTrace::*has, const char* text) {
     if (std::ranges::none_of(ranks, has)) tell(text);
   };
@@ -230,23 +237,31 @@ constexpr std::array<LatePart, 6> kLateAdvice{
      {"host",
       "look for Python code between the operators of that rank: logging, .item(), garbage collection"}}};
 
+std::string_view late_advice(const result::LateRank& late) {
+  const auto row = std::ranges::find(kLateAdvice, late.late_in, &LatePart::part);
+  return row == kLateAdvice.end() ? "compare its machine with that of the others" : row->advice;
+}
+
 void add_late(TraceStudy& study) {
-  for (const auto& late : study.late) {
-    const auto row = std::ranges::find(kLateAdvice, late.late_in, &LatePart::part);
+  for (const auto& late : study.late)
     study.bottlenecks.push_back(
         {.title = fmt::format("rank {} is late{}; the others wait for it", late.rank,
                               late.late_in.empty() ? "" : " in " + late.late_in),
          .evidence = fmt::format(
-             "its collectives were the shortest in {} of {} (p {}), its own part of a step takes {} longer "
-             "than that of the others{}",
-             percent_of(*late.last_share), plural(study.steps, "step"),
-             *late.chance < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *late.chance),
-             format_duration_ns(*late.late_ns),
-             late.since_step > late.first_step ? fmt::format(", since step {}", late.since_step) : ""),
-         .advice = std::string(row == kLateAdvice.end() ? "compare its machine with that of the others"
-                                                        : row->advice),
-         .cost_ns = late.cost_ns ? *late.cost_ns : 0});
-  }
+             "it {} (p {}); its own part of a step takes {} longer than that of the others{}",
+             came_last_words(late), *late.chance < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *late.chance),
+             format_duration_ns(*late.late_ns), when_late_words(late)),
+         .advice = std::string(late_advice(late)),
+         .cost_ns = *late.cost_ns});
+  for (const auto& late : study.suspected)
+    study.bottlenecks.push_back(
+        {.title = fmt::format("rank {} {}; too few steps to be certain: record at least {}", late.rank,
+                              came_last_words(late), result::steps_for_certainty(late)),
+         .evidence = fmt::format("its own part of a step{} takes {} longer than that of the others{}",
+                                 late.late_in.empty() ? "" : ", most of it in " + late.late_in + ",",
+                                 format_duration_ns(*late.late_ns), when_late_words(late)),
+         .advice = std::string(late_advice(late)),
+         .cost_ns = *late.cost_ns});
 }
 
 // Something whose share of the step is above its limit.
@@ -286,8 +301,8 @@ void add_bottlenecks(TraceStudy& study) {
   const double step = study.step_ns ? *study.step_ns : 0;
   add_late(study);
   Number waiting = study.straggler_wait_share;
-  if (waiting && !study.late.empty() && step > 0 && study.late.front().cost_ns)
-    waiting = *waiting - *study.late.front().cost_ns / step;
+  for (const auto* blamed : {&study.late, &study.suspected})
+    if (waiting && !blamed->empty() && step > 0) waiting = *waiting - *blamed->front().cost_ns / step;
   for (auto& suspect : suspects_of(study, waiting))
     if (suspect.share && *suspect.share >= suspect.limit)
       study.bottlenecks.push_back({.title = std::move(suspect.title),

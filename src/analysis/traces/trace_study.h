@@ -21,7 +21,7 @@ struct RankRow {
   result::Number communication_ns, exposed_ns;
   result::Number overlap_ratio;  // of communication, the share that computing hides
   result::Number idle_share;     // of the step: the device had nothing to do
-  result::Number last_share;     // of the steps in which the others waited for it
+  result::Number last_share;     // of the exchanges that waited for some rank, those that waited for it
 };
 
 // Of one step and rank, on average.
@@ -44,9 +44,10 @@ struct TraceStudy {
   result::Number step_ns;           // mean, as the shares have it
   result::Number sync_stall_share;  // of the step: waiting for late ranks and exposed communication
   result::Number straggler_wait_share, communication_share, data_wait_share;
-  result::Number overlap_ratio;        // all ranks together
-  result::Number host_bound_share;     // of the step: the device idle, mean over the ranks
-  std::vector<result::LateRank> late;  // empty: no rank is late more often than chance explains
+  result::Number overlap_ratio;             // all ranks together
+  result::Number host_bound_share;          // of the step: the device idle, mean over the ranks
+  std::vector<result::LateRank> late;       // with certainty; empty: none
+  std::vector<result::LateRank> suspected;  // where `late` is empty: too few steps to be certain
   bool operators_on_device = false;
   std::vector<OperatorRow> operators;   // the fifteen with most self time
   std::vector<Bottleneck> bottlenecks;  // the dearest first; empty: nothing stands out

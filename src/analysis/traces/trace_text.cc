@@ -149,9 +149,15 @@ Json rank_json(const RankRow& r) {
 Json late_json(const result::LateRank& late) {
   Json out{{"rank", late.rank},
            {"late_in", late.late_in},
+           {"certain", late.certain},
            {"first_step", late.first_step},
-           {"since_step", late.since_step}};
+           {"since_step", late.since_step},
+           {"until_step", late.until_step},
+           {"every", late.every},
+           {"exchanges", late.exchanges},
+           {"late_exchanges", late.late_exchanges}};
   for (const auto& [name, number] : {std::pair{"last_share", &late.last_share},
+                                     {"waiting_share", &late.waiting_share},
                                      {"chance", &late.chance},
                                      {"late_ns", &late.late_ns},
                                      {"cost_ns", &late.cost_ns}})
@@ -183,6 +189,7 @@ Json to_json(const TraceStudy& s) {
   out["costs"] = costs_json(s.costs);
   out["ranks"] = list_of(s.ranks, rank_json);
   out["late"] = list_of(s.late, late_json);
+  out["suspected"] = list_of(s.suspected, late_json);
   out["operators_on_device"] = s.operators_on_device;
   out["operators"] = list_of(s.operators, [](const OperatorRow& op) {
     return Json{{"name", op.name},

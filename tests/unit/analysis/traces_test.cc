@@ -159,13 +159,18 @@ TEST_F(Traces, ARankThatGotItsBuffersLateIsNotLateItself) {
   EXPECT_NEAR(*study.communication_share, 4.2 / 11.0, 1e-6);
 }
 
-TEST_F(Traces, FewStepsNameNobodyAndSayHowManyAreNeeded) {
+TEST_F(Traces, FewStepsAreNoCertaintyAndSayHowManyAreNeeded) {
   put(MadeRank{.rank = 0, .steps = 4, .wait = 3000});
   put(MadeRank{.rank = 1, .steps = 4, .forward = 5000});
   const auto study = read();
   EXPECT_TRUE(study.late.empty());
   EXPECT_EQ(*study.ranks[1].last_share, 1);
-  EXPECT_NE(text_of(study).find("3 steps are too few; record at least 8"), std::string::npos)
+  ASSERT_EQ(study.suspected.size(), 1U);
+  EXPECT_EQ(study.suspected[0].rank, 1);
+  EXPECT_NE(
+      text_of(study).find("rank 1 came last in 3 of 3 steps and caused all of the waiting; too few steps "
+                          "to be certain: record at least 9"),
+      std::string::npos)
       << text_of(study);
 }
 

@@ -44,13 +44,36 @@ TEST(TrainingFindings, AWaitForALateRankIsNotBlamedOnCommunication) {
 
 TEST(TrainingFindings, RanksThatAreLateInTurnsHaveAFindingOfTheirOwn) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
-  run.cases[0].training[0].straggler_rank = result::Count::missing("no rank is persistently late");
-  expect_says(only_text(run, "straggler"), "waits for whichever rank is last; no rank is persistently late");
+  auto& training = run.cases[0].training[0];
+  training.straggler_rank = result::Count::missing("no rank is late with certainty");
+  training.suspected = std::exchange(training.late, {});
+  training.late.clear();
+  auto alone = training.suspected.front();
+  training.suspected.clear();
+  expect_says(only_text(run, "straggler"),
+              "waits for whichever rank is last; no single rank is late with certainty");
+  alone.certain = false, alone.steps = 4, alone.exchanges = 4, alone.late_exchanges = 4, alone.last_share = 1;
+  training.suspected = {alone};
+  expect_says(only_text(run, "straggler"),
+              "rank 1 came last in 4 of 4 steps and caused all of the waiting; too few steps to be certain: "
+              "time at least 9");
+}
+
+TEST(TrainingFindings, ARankThatIsLateNowAndThenIsNamedByWhatItCosts) {
+  auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
+  auto& training = run.cases[0].training[0];
+  training.straggler_index = 1.001;
+  training.late.front().every = 10;
+  training.late.front().cost_ns = 0.06 * *training.costs.step_ns.value;
+  expect_says(only_text(run, "straggler"),
+              "wait for rank 1 (host node-a, CPUs 1): that is 6.0 % of a mean step");
+  expect_says(of_kind(run, "straggler").front().evidence, "every 10 steps");
 }
 
 TEST(TrainingFindings, ARankThatIsLateByLittleIsNoStragglerButIsSaid) {
   auto run = training_run({{.ranks = 2, .ddp = true, .late = 1.5}});
   run.cases[0].training[0].straggler_index = 1.03;
+  run.cases[0].training[0].late.front().cost_ns = 0.04 * *run.cases[0].training[0].costs.step_ns.value;
   expect_says(only_text(run, "straggler"),
               "rank 1 is persistently late, but its straggler index is only 1.030");
 }
@@ -61,6 +84,14 @@ TEST(TrainingFindings, TimeThatNobodyExplainsIsSaidToBeUnexplained) {
   ASSERT_EQ(poor.size(), 1U);
   expect_says(poor.front().evidence, "of the time lost: unexplained 30.0 ms (100 %)");
   expect_says(poor.front().advice, "add ddp.enabled: [auto, false]");
+}
+
+TEST(TrainingFindings, ABudgetThatExplainsMoreThanThereIsIsSaid) {
+  const auto run = training_run(
+      {{.ranks = 1, .forward_ms = 60}, {.ranks = 2, .ddp = true, .forward_ms = 45, .exposed_ms = 40}});
+  expect_says(only_text(run, "overdrawn_budget"), "explain 155 % of the gap to 1 rank and leave -55 %");
+  const auto even = training_run({{.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 40}});
+  EXPECT_TRUE(of_kind(even, "overdrawn_budget").empty());
 }
 
 TEST(TrainingFindings, AFaultThatNeverCameIsSaid) {

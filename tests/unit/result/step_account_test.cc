@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "result/late_rank.h"
 #include "result/summarize_training.h"
 #include "support/simulated_training.h"
 
@@ -107,7 +108,7 @@ TEST(StepAccount, AFixedExampleByHand) {
   EXPECT_DOUBLE_EQ(accounts[0].ranks[1].sum(), 60);
   EXPECT_EQ(typical_rank(accounts), 0U);
   EXPECT_EQ(accounts[0].last, 1U);
-  EXPECT_EQ(accounts[0].late_in, OwnPart::kBackward);
+  EXPECT_DOUBLE_EQ(accounts[0].delay, 10);
 }
 
 TEST(StepAccount, BuffersThatReachARankLateMakeItNoLateRank) {

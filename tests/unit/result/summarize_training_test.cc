@@ -86,7 +86,7 @@ TEST(SummarizeTraining, EqualRanksHaveNoStraggler) {
   const Training t = summarized({table(0), table(1)});
   EXPECT_DOUBLE_EQ(*t.straggler_index, 1);
   EXPECT_FALSE(t.straggler_rank);
-  EXPECT_EQ(t.straggler_rank.reason(), "no rank is persistently late");
+  EXPECT_EQ(t.straggler_rank.reason(), "no rank is late with certainty");
 }
 
 TEST(SummarizeTraining, TheOrderOfRanksDoesNotMatter) {

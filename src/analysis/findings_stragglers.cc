@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/cause_words.h"
+#include "analysis/late_words.h"
+#include "analysis/trained_cases.h"
+#include "base/units.h"
+#include "result/late_rank.h"
+
+// Findings about ranks that the others wait for (methodology: multi-rank aggregation).
+namespace paceline::analysis {
+namespace {
+
+using result::kMuchWaiting;
+using result::kUnevenSync;
+using result::kWorthSync;
+
+// Empty for results of versions that did not tell a late rank from communication.
+const result::LateRank* late_of(const Training& t) {
+  return t.late.empty() ? nullptr : &t.late.front();
+}
+
+bool waits_for_ranks(const Training& t) {
+  return t.straggler_wait_share && *t.straggler_wait_share >= kMuchWaiting;
+}
+
+// How often, since when, and at what cost a rank is late.
+std::string lateness_text(const CaseResult& one, const result::RankFigures& rank) {
+  const Training& t = training_of(one);
+  const auto* late = late_of(t);
+  if (late == nullptr)
+    return fmt::format("it was the last in {} of {} timed steps of a process", rank.slowest_steps,
+                       one.repetitions.empty() ? one.stats.n : one.repetitions.back().n);
+  std::string text = fmt::format("it was the last in {} of the steps of a process (by chance: {:.2g})",
+                                 format_percent(*late->last_share), std::max(*late->chance, 1e-6));
+  if (late->waiting_share)
+    text += fmt::format(" and caused {} of the waiting", format_percent(*late->waiting_share, 0));
+  if (!late->late_in.empty()) text += fmt::format(", most of it in its {} part", late->late_in);
+  const std::string when = when_late_words(*late);
+  text += when.empty() ? ", from the first timed step on" : when;
+  if (t.straggler_wait_share)
+    text += fmt::format("; waiting for late ranks is {} of a step", format_percent(*t.straggler_wait_share));
+  return text;
+}
+
+// For the sentence of a finding; empty where the cause is unknown.
+std::string cause_words(const result::LateRank* late) {
+  if (late == nullptr || late->causes.empty()) return {};
+  return fmt::format("; cause: {}", words_of_cause(late->causes.front().name).words);
+}
+
+std::string late_advice(const result::LateRank* late) {
+  if (late == nullptr || late->causes.empty())
+    return "See what else runs on its cores or heats its device (paceline validate); until then leave it "
+           "out.";
+  return std::string(words_of_cause(late->causes.front().name).advice);
+}
+
+// Why the rank is late, as far as evidence goes.
+std::string cause_text(const Training& t, const result::RankFigures& rank) {
+  const auto* late = late_of(t);
+  if (late == nullptr || !rank.evidence.cpu_ns) return {};
+  if (late->causes.empty())
+    return "; the cause is unknown: nothing that was sampled beside the steps explains 30 % of it in every "
+           "repetition";
+  const double lateness = late->mean_late_ns ? *late->mean_late_ns : *late->late_ns;
+  std::string text = "; cause: ";
+  for (const auto& cause : late->causes) {
+    if (&cause != &late->causes.front()) text += "; also: ";
+    text += cause.evidence;
+    if (cause.explains_ns)
+      text += fmt::format(" (explains {} of {} per step)",
+                          format_duration_ns(std::min(*cause.explains_ns, lateness)),
+                          format_duration_ns(lateness));
+  }
+  return text;
+}
+
+// What a late rank costs: the median step shows it, or the waiting does.
+std::string straggler_cost(const Training& t) {
+  if (t.straggler_index && *t.straggler_index >= result::kLateRank)
+    return fmt::format("a step computes {:.1f} % longer on the slowest rank than on the median one",
+                       (*t.straggler_index - 1) * 100);
+  return fmt::format("that is {} of a mean step", format_percent(*result::cost_share(t, t.late.front())));
+}
+
+Finding straggler_of(const CaseResult& one) {
+  const Training& t = training_of(one);
+  const auto late = std::find_if(t.ranks.begin(), t.ranks.end(),
+                                 [&](const auto& r) { return r.rank == *t.straggler_rank; });
+  const bool known = late != t.ranks.end();
+  return about_training(
+      one,
+      fmt::format("{}: the others wait for rank {}{}: {}{}.", one.label, *t.straggler_rank,
+                  known ? fmt::format(" (host {}, CPUs {})", late->host, late->cpus) : std::string(),
+                  straggler_cost(t), cause_words(late_of(t))),
+      known ? lateness_text(one, *late) + cause_text(t, *late) : std::string(), late_advice(late_of(t)));
+}
+
+// Whom the waiting is due to, as far as the steps tell.
+std::string who_is_late(const Training& t) {
+  if (!t.suspected.empty())
+    return fmt::format("rank {} {}; too few steps to be certain: time at least {}", t.suspected.front().rank,
+                       came_last_words(t.suspected.front()),
+                       result::steps_for_certainty(t.suspected.front()));
+  if (t.straggler_rank && t.straggler_index)
+    return fmt::format("rank {} is persistently late, but its straggler index is only {:.3f}",
+                       *t.straggler_rank, *t.straggler_index);
+  return "no single rank is late with certainty";
+}
+
+// Ranks that are late in turns cost as much as one that always is.
+Finding uneven_ranks_of(const CaseResult& one) {
+  const Training& t = training_of(one);
+  return about_training(
+      one,
+      fmt::format("{}: {} of a step waits for whichever rank is last; {}.", one.label,
+                  format_percent(*t.straggler_wait_share), who_is_late(t)),
+      t.communication_share
+          ? fmt::format("communication itself is {} of a step", format_percent(*t.communication_share))
+          : "",
+      t.suspected.empty()
+          ? "Look for noise on the hosts, and for batches of uneven size; rank<k>.jsonl has every step."
+          : "Time more steps (benchmark.measure_steps), and see what only this rank does.");
+}
+
+}  // namespace
+
+Findings find_stragglers(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : above(run, &Training::straggler_index, 0))
+    if (names_straggler(*one)) found.push_back(straggler_of(*one));
+  for (const CaseResult* one : above(run, &Training::straggler_wait_share, kMuchWaiting))
+    if (!names_straggler(*one)) found.push_back(uneven_ranks_of(*one));
+  return found;
+}
+
+Findings find_uneven_sync(const RunResult& run) {
+  Findings found;
+  for (const CaseResult* one : above(run, &Training::sync_variation, kUnevenSync)) {
+    const Training& t = training_of(*one);
+    if (!t.exposed_share || *t.exposed_share < kWorthSync || names_straggler(*one) || waits_for_ranks(t))
+      continue;
+    found.push_back(about_training(
+        *one,
+        fmt::format("{}: gradient synchronisation varies: p95/p50 {:.2f} over the steps.", one->label,
+                    *t.sync_variation),
+        fmt::format("exposed communication is {} of a step", format_percent(*t.exposed_share)),
+        "Look for noise on the network and for other work on the hosts; rank<k>.jsonl has every step."));
+  }
+  return found;
+}
+
+}  // namespace paceline::analysis

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Traces with a known truth: own work of each rank in ms, then an all-reduce of 5 ms that ends on all ranks together, 1 ms between steps."""
+
+import json
+import random
+
+
+def write_traces(folder, own, ranks=2, steps=20, exchanges=lambda step: True, collective="gloo:all_reduce", edit=lambda events: events):
+    """own(rank, step): own work in ms; exchanges(step): whether the step has an all-reduce; edit(events): changes a rank's list of events."""
+    folder.mkdir(parents=True, exist_ok=True)
+    now, events = [0.0] * ranks, [[] for _ in range(ranks)]
+    for step in range(steps):
+        ready = [now[rank] + own(rank, step) for rank in range(ranks)]
+        end = [max(ready) + 5] * ranks if exchanges(step) else ready
+        for rank in range(ranks):
+            middle = now[rank] + 0.4 * own(rank, step)
+            for category, name, begin, until, thread in (
+                    ("user_annotation", f"ProfilerStep#{step}", now[rank], end[rank] + 1, 1),
+                    ("cpu_op", "aten::mm", now[rank], middle, 1),
+                    ("cpu_op", "autograd::engine::evaluate_function: Mm", middle, ready[rank], 2),
+                    ("user_annotation", collective, ready[rank], end[rank], 3)):
+                if until > begin:
+                    events[rank].append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": begin * 1e3, "dur": (until - begin) * 1e3})
+            now[rank] = end[rank] + 1
+    for rank in range(ranks):
+        text = json.dumps({"distributedInfo": {"rank": rank, "world_size": ranks}, "traceEvents": edit(events[rank])})
+        (folder / f"trace_rank{rank}.json").write_text(text, encoding="utf-8")
+
+
+def jitter(seed, share):
+    """Own work of 100 ms with independent normal noise, the same for a rank and step however often it is asked."""
+    drawn, kept = random.Random(seed), {}
+    return lambda rank, step: kept.setdefault((rank, step), 100 * (1 + share * drawn.gauss(0, 1)))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Which rank is late, from traces whose truth is known: few steps, gradient accumulation, ranks that are late now and then."""
+
+import json
+
+from known_traces import jitter, write_traces
+from paceline_cli import CliTest, main
+
+
+class LateTraces(CliTest):
+    def profile(self, *arguments, **traces):
+        write_traces(self.folder / "traces", **traces)
+        result = self.run_cli("profile", "--from", "traces", *arguments)
+        self.assert_code(result, 0)
+        return result
+
+    def named(self, **traces):
+        """The rank that is named, whether with certainty, and the first bottleneck."""
+        profile = json.loads(self.profile("--json", **traces).out)
+        both = profile["late"] + profile["suspected"]
+        title = profile["bottlenecks"][0]["title"] if profile["bottlenecks"] else ""
+        return [(late["rank"], late["certain"]) for late in both], title, both
+
+    def test_too_few_steps_are_not_nobody(self):
+        for steps in range(3, 9):
+            with self.subTest(steps=steps):
+                named, title, _ = self.named(own=lambda rank, step: 100 + 200 * (rank == 1), ranks=4, steps=steps)
+                self.assertEqual(named, [(1, False)])
+                self.assertEqual(title, f"rank 1 came last in {steps - 1} of {steps - 1} steps and caused all of the waiting; "
+                                 "too few steps to be certain: record at least 9")
+
+    def test_nine_steps_are_enough(self):
+        for ranks in (2, 4):
+            named, title, _ = self.named(own=lambda rank, step: 100 + 200 * (rank == 1), ranks=ranks, steps=9)
+            self.assertEqual(named, [(1, True)])
+            self.assertIn("rank 1 is late", title)
+
+    def test_a_step_without_an_exchange_has_no_last_rank(self):
+        named, _, late = self.named(own=lambda rank, step: 100 + 60 * (rank == 1), exchanges=lambda step: step % 4 == 3, steps=24)
+        self.assertEqual(named, [(1, True)])
+        self.assertAlmostEqual(late[0]["late_ns"], 60e6, delta=1e5)
+        self.assertAlmostEqual(late[0]["cost_ns"], 60e6, delta=1e5)
+        self.assertEqual((late[0]["exchanges"], late[0]["last_share"]), (5, 1))
+        named, title, _ = self.named(own=lambda rank, step: 100 + 60 * (rank == 1), exchanges=lambda step: step % 4 == 3, steps=12)
+        self.assertEqual(named, [(1, False)])
+        self.assertIn("2 of 2 exchanges and caused all of the waiting; too few steps to be certain: record at least 33", title)
+
+    def test_accumulation_on_healthy_ranks_accuses_nobody(self):
+        for seed in range(12):
+            named, _, _ = self.named(own=jitter(seed, 0.05 if seed % 2 else 0.10), exchanges=lambda step: step % 4 == 3, steps=24)
+            self.assertEqual([one for one in named if one[1]], [])
+
+    def test_a_rank_that_became_slow(self):
+        named, _, late = self.named(own=lambda rank, step: 100 + rank % 2 + 40 * (rank == 1 and step >= 10)
+                                    - 2 * (rank == 1 and step < 10 and step % 2))
+        self.assertEqual(named, [(1, True)])
+        self.assertEqual((late[0]["since_step"], late[0]["late_exchanges"]), (10, 10))
+        self.assertIn(", since step 10", self.profile(own=lambda rank, step: 100 + 40 * (rank == 1 and step >= 10)).out)
+
+    def test_a_rank_that_was_slow_or_is_now_and_then(self):
+        late = {"until step 6": lambda step: step <= 6, "every 4 steps": lambda step: step % 4 == 3,
+                "from step 7 to step 13": lambda step: 7 <= step <= 13}
+        for words, when in late.items():
+            with self.subTest(words):
+                noise = jitter(1, 0.01)
+                text = self.profile(own=lambda rank, step: noise(rank, step) + 40 * (rank == 1 and when(step))).out
+                self.assertIn("1  rank 1 is late", text)
+                self.assertIn(words, text)
+
+    def test_level_ranks_have_no_last_one(self):
+        profile = json.loads(self.profile("--json", own=lambda rank, step: 100).out)
+        for rank in profile["ranks"]:
+            self.assertIsNone(rank["last_share"])
+            self.assertIn("level", rank["last_share_reason"])
+        self.assertEqual(profile["late"] + profile["suspected"], [])
+
+
+if __name__ == "__main__":
+    main()
