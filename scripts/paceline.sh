@@ -5,11 +5,12 @@
 # The folder above scripts/: of the sources, of a bundle, or <prefix>/share/paceline of an installation.
 paceline_root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
 
-# refuse CODE MESSAGE…
+# refuse CODE MESSAGE…: without the control characters of variables and arguments, which a terminal would obey.
 refuse() {
-  local code=$1
+  local code=$1 text
   shift
-  echo "$(basename -- "$0"): $*" >&2
+  text=$(printf '%s\n' "$*" | LC_ALL=C sed -e ':a' -e '$!{N;ba' -e '}' -e 's/[\x01-\x1f\x7f]\|\xc2[\x80-\x9f]\|\xe2\x80[\xa8-\xae]\|\xe2\x81[\xa6-\xa9]/?/g')
+  printf '%s: %s\n' "$(basename -- "$0")" "$text" >&2
   exit "$code"
 }
 

@@ -7,6 +7,12 @@
 root=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
 if_found=0
 if [ "${1:-}" = --if-found ]; then if_found=1; shift; fi
+# say MESSAGE: names of variables may hold control characters, which a terminal would obey.
+say() {
+  text=$(printf '%s\n' "$1" | LC_ALL=C sed -e ':a' -e '$!{N;ba' -e '}' -e 's/[\x01-\x1f\x7f]\|\xc2[\x80-\x9f]\|\xe2\x80[\xa8-\xae]\|\xe2\x81[\xa6-\xa9]/?/g')
+  printf 'paceline: %s\n' "$text" >&2
+}
+
 if [ $# -eq 0 ]; then
   echo "usage: scripts/with_pytorch.sh [--if-found] COMMAND [ARGUMENT...]" >&2
   exit 2
@@ -72,9 +78,9 @@ if [ "$torch" != none ]; then
   if [ -z "$problem" ]; then
     use_torch
   elif [ $if_found = 1 ]; then
-    echo "paceline: warning: $problem" >&2
+    say "warning: $problem"
   else
-    echo "paceline: $problem" >&2
+    say "$problem"
     exit $code
   fi
 fi

@@ -110,6 +110,11 @@ class Calls(ScriptTest):
                 self.assertIn(word, done.err)
                 self.assertEqual(done.out, "")
 
+    def test_control_characters_of_variables_and_arguments_do_not_reach_the_terminal(self):
+        done = self.script("benchmark", "x", PACELINE="no\x1b[31m\u009b1m\nsuch")
+        self.assert_code(done, 2)
+        self.assertIn("PACELINE='no?[31m?1m?such' is no program", done.err)
+
     def test_the_exit_code_is_that_of_the_tool(self):
         self.program("stand-in", "#!/bin/sh\nexit 5\n")
         for name, arguments, env, _ in CALLS:

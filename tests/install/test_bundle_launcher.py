@@ -121,6 +121,15 @@ class Launcher(unittest.TestCase):
     def test_a_variable_that_names_no_pytorch_is_a_mistake(self):
         self.assert_refused(self.paceline("infer", PACELINE_TORCH_ROOT=self.folder), 2, f"'{self.folder}' is no PyTorch")
 
+    def test_control_characters_of_variables_do_not_reach_the_terminal(self):
+        """ESC, a line end, CSI as one character, and one that turns the direction of text."""
+        odd = "a\x1b]0;title\x07\nb\u009b1m\u202e\x7fc größe"
+        for variables in ({"PACELINE_TORCH_ROOT": self.folder / odd}, {"PACELINE_TORCH_ROOT": make_torch(self.folder / odd, "1.0")}):
+            result = self.paceline("infer", **variables)
+            self.assertIn(result.returncode, (2, 77))
+            self.assertRegex(result.stderr, r"\Apaceline: [^\n]+\n\Z")
+            self.assertIn("a?]0;title??b?1m??c größe", result.stderr)
+
     def test_the_variable_can_say_none(self):
         make_torch(self.folder / "site")
         result = self.paceline("infer", PACELINE_TORCH_ROOT="none", PYTHONPATH=self.folder / "site")
