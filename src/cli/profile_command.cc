@@ -16,6 +16,7 @@ ExitCode profile_command(const Context& context) {
   const auto options = config::command_settings(flags);
   if (!options.has("from") || is_self_test(options)) return profile_run(context);
   if (!flags.problems.empty()) throw config::ConfigErrors(flags.problems, ErrorCode::kUsage);
+  check_from(flags);
   const auto console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                     options.flag("no_color"));
   const auto study = analysis::traces::read_traces(options.text("from"));

@@ -38,6 +38,10 @@ constexpr std::array<std::string_view, 10> kNotForSelfTest{
     "config",         "resume", "from",      "duration",      "target",
     "nproc_per_node", "nnodes", "node_rank", "rdzv_endpoint", "interface"};
 
+// All that --from takes beside it: it reads traces and trains nothing.
+constexpr std::array<std::string_view, 6> kBesideFrom{"from",    "json",     "quiet",
+                                                      "verbose", "no_color", "self_test"};
+
 // A self-test leaves to the user how long and how exactly it measures and where results go, not what it
 // trains.
 void check_self_test(const config::FlagSet& flags) {
@@ -60,6 +64,16 @@ void check_self_test(const config::FlagSet& flags) {
 
 bool is_self_test(const config::Settings& options) {
   return options.has("self_test") && options.flag("self_test");
+}
+
+void check_from(const config::FlagSet& flags) {
+  const auto refuse = [](const std::string& written) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}: --from reads traces and trains nothing; leave {} out", written, written));
+  };
+  if (!flags.positionals.empty()) refuse(flags.positionals.front());
+  for (const auto& setting : flags.settings)
+    if (std::ranges::find(kBesideFrom, setting.name) == kBesideFrom.end()) refuse(setting.written);
 }
 
 // Delays are longer than a step of the small model, and its batch is so large that a neighbour costs more

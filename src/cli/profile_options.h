@@ -10,6 +10,9 @@ namespace paceline::cli {
 
 bool is_self_test(const config::Settings& options);
 
+// Error(kUsage) for what is written beside --from and would be ignored.
+void check_from(const config::FlagSet& flags);
+
 // The plan of --self-test: a training per cause, and one without.
 config::PlanText self_test_plan();
 

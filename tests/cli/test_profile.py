@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """paceline profile: bottlenecks of a run, and of traces that other jobs have written. No test says anything about speed."""
 
+import gzip
 import json
+import os
 
 from launch_lab import QUICK_TRAINING, LibTorchTraining, TrainingTest
 from paceline_cli import SPIN, CliTest, case_of, main
@@ -70,10 +72,6 @@ class Traces(CliTest):
         file.write_text(json.dumps(trace(0))[:5000], encoding="utf-8")
         self.refused("ends too early")
         self.put(0)
-        self.put(1, world=3)
-        self.put(0, world=3)
-        self.refused("rank 2 are missing")
-        self.put(0)
         self.put(1, first=5)
         self.refused("rank 1 lacks steps 3, 4")
         self.put(1, world=4)
@@ -106,6 +104,185 @@ class Traces(CliTest):
         launched = self.run_cli("profile", "--self-test", env={"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"})
         self.assert_code(launched, 2)
         self.assertIn("--self-test starts its two ranks itself; run it without ", launched.err)
+
+
+def events(first=0, steps=10, pid=1, own_ms=94, communicates=True):
+    """Steps of own_ms of work, an all-reduce of 5 ms and 1 ms of nothing."""
+    rows = []
+
+    def add(cat, name, tid, start_ms, ms):
+        rows.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start_ms * 1e3, "dur": ms * 1e3})
+    for step in range(steps):
+        at = step * (own_ms + 6)
+        add("user_annotation", f"ProfilerStep#{first + step}", 1, at, own_ms + 6)
+        add("cpu_op", "aten::mm", 1, at, .4 * own_ms)
+        add("cpu_op", "autograd::engine::evaluate_function: Mm", 2, at + .4 * own_ms, .6 * own_ms)
+        if communicates:
+            add("user_annotation", "gloo:all_reduce", 3, at + own_ms, 5)
+    return rows
+
+
+def device_events(recorded_until_ms=1e9):
+    """Five steps which the host hands over in 40 ms, and a device takes 100 ms for: 30 forward, 65 backward, 5 optimizer."""
+    rows, device = [], 0
+
+    def add(cat, name, tid, start_ms, ms, correlation):
+        rows.append({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": start_ms * 1e3, "dur": ms * 1e3, "args": {"correlation": correlation}})
+    for step in range(5):
+        host = 40 * step
+        add("user_annotation", f"ProfilerStep#{step}", 1, host, 40, -1)
+        add("user_annotation", "Optimizer.step#SGD.step", 1, host + 30, 5, -1)
+        for i, (name, at, ms) in enumerate((("aten::mm", 1, 30), ("autograd::engine::evaluate_function: Mm", 10, 65), ("aten::add_", 31, 5))):
+            begin = max(device, host + at + .5)
+            device = begin + ms
+            add("cpu_op", name, 1, host + at, 1, -1)
+            add("cuda_runtime", "cudaLaunchKernel", 1, host + at + .2, .1, 10 * step + i)
+            if begin < recorded_until_ms:
+                add("kernel", "kernel_of_" + name, 9, begin, ms, 10 * step + i)
+    return rows
+
+
+class TraceFiles(CliTest):
+    """Traces as people have them: what is read from them, and the one sentence that refuses the others."""
+
+    def put(self, rows, name="trace_rank0.json", rank=None, world=2, edit=lambda text: text):
+        head = {} if rank is None else {"distributedInfo": {"rank": rank, "world_size": world}}
+        path = self.folder / "traces" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"traceEvents": rows, **head})
+        path.write_bytes(edit(text).encode("latin-1"))
+
+    def profile(self, *arguments, code=0, source="traces", **options):
+        result = self.run_cli("profile", "--from", source, *arguments, **options)
+        self.assert_code(result, code)
+        return result
+
+    def study(self):
+        return json.loads(self.profile("--json").out)
+
+    def refused(self, *words, **options):
+        result = self.profile(code=2, **options)
+        for word in words:
+            self.assertIn(word, result.err)
+        self.assertLess(len(result.err), 700, result)
+
+    def test_a_step_of_a_device_ends_when_its_work_ends(self):
+        self.put(device_events())
+        study = self.study()
+        rank = study["ranks"][0]
+        self.assertAlmostEqual(study["step_ns"], 100e6, delta=1e4)
+        parts = [rank[key] or 0 for key in ("data_wait_ns", "forward_ns", "backward_ns", "exposed_ns", "optimizer_ns", "rest_ns")]
+        self.assertAlmostEqual(sum(parts), rank["step_ns"], delta=10)
+        self.assertAlmostEqual(rank["forward_ns"], 30e6, delta=1e4)
+
+    def test_a_last_step_that_is_cut_off_on_the_device_is_left_out_and_said(self):
+        self.put(device_events(recorded_until_ms=460))
+        self.assertAlmostEqual(self.study()["ranks"][0]["step_ns"], 100e6, delta=1e4)
+        self.assertIn("left out: step 4 (rank 0): 1 of its 3 launches have no kernel", self.profile().out)
+
+    def test_operators_of_a_device_have_two_named_times(self):
+        self.put(device_events())
+        out = self.profile().out
+        self.assertRegex(out, r"operator \(rank 0\) +calls per step +device ms +host self ms +share")
+        self.assertRegex(out, r"aten::mm +1 +30\.0 +1\.00 +29\.9 %")
+
+    def test_events_without_times_are_left_out_and_said(self):
+        rows = events()
+        for row in rows[len(rows) // 2:]:
+            row["ts"] = row["dur"] = 0
+        self.put(rows)
+        study = self.study()
+        self.assertAlmostEqual(study["ranks"][0]["step_ns"], 100e6, delta=1e4)
+        out = self.profile().out
+        self.assertIn("left out: steps 5, 6, 7, 8, 9 (rank 0): it has no time", out)
+        self.assertIn("20 of 40 events of trace_rank0.json have no time", out)
+
+    def test_a_process_is_no_rank(self):
+        self.put(events(), name="box_4242.17181.pt.trace.json")
+        self.assertIn("traces of 1 of 1 rank,", self.profile().out)
+        self.put(events(), name="box_4343.17181.pt.trace.json")
+        self.refused("neither box_4242.17181.pt.trace.json nor box_4343.17181.pt.trace.json says which rank", "trace_rank0.json")
+
+    def test_a_bare_list_of_events_is_taken(self):
+        self.put(events(), edit=lambda text: json.dumps(json.loads(text)["traceEvents"]))
+        self.assertAlmostEqual(self.study()["step_ns"], 100e6, delta=1e4)
+
+    def test_names_that_are_no_json_decide_nothing(self):
+        frame = '{"ph": "X", "cat": "python_function", "name": "C:\\Users\\me\\caf\xe9.py(3)", "ts": 1, "dur": 2}, '
+        self.put(events(), edit=lambda text: text.replace('[{', '[' + frame.replace('\\\\', '\\') + '{', 1))
+        self.assertAlmostEqual(self.study()["step_ns"], 100e6, delta=1e4)
+
+    def test_refusals_name_the_true_reason(self):
+        def with_one(row):
+            self.put(events() + [{**events()[1], **row}])
+        with_one({"ts": "123"})
+        self.refused("trace_rank0.json: ts of event 41 ('aten::mm') is the text", "numbers")
+        with_one({"dur": float("nan")})
+        self.refused("dur of event 41 ('aten::mm') is NaN")
+        with_one({"dur": 1e18})
+        self.refused("dur of event 41 ('aten::mm') is 1e+18")
+        self.put([{key: value for key, value in row.items() if key != "cat"} for row in events()])
+        self.refused("trace_rank0.json has events without a category (cat)")
+        self.put(events() + events(first=100, pid=2))
+        self.refused("trace_rank0.json has steps of 2 processes: several ranks in one file")
+        self.put(events() + events(first=100))
+        self.refused("at the same time: several ranks in one file")
+        for rank in (-1, 1.5):
+            self.put(events(), rank=rank)
+            self.refused(f"trace_rank0.json: distributedInfo.rank is {rank}: ")
+
+    def test_times_are_read_to_the_nanosecond(self):
+        """Steps of 500 ns since the epoch: a double has 250 ns there."""
+        rows = []
+        for step in range(10):
+            for cat, name, at, ns in (("user_annotation", f"ProfilerStep#{step}", 0, 500), ("cpu_op", "aten::mm", 101, 100), ("cpu_op", "autograd::engine::evaluate_function: Mm", 201, 177)):
+                rows.append({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": f"@17908570261234{50 + step}.{123 + at}@", "dur": ns / 1e3})
+        self.put(rows, edit=lambda text: text.replace('"@', "").replace('@"', ""))
+        rank = self.study()["ranks"][0]
+        self.assertEqual((rank["step_ns"], rank["forward_ns"], rank["backward_ns"]), (500, 100, 177))
+
+    def test_a_folder_per_rank_and_foreign_files(self):
+        self.put(events(), name="rank0/x.json")
+        self.put(events(), name="rank1/x.json")
+        self.put([], name="rank1/notes.json", edit=lambda text: "{}\n{}")
+        study = self.study()
+        self.assertEqual([rank["file"] for rank in study["ranks"]], ["rank0/x.json", "rank1/x.json"])
+        self.assertIn("rank1/notes.json", self.profile(source="traces/").out)
+
+    def test_some_ranks_of_many_are_judged_among_themselves(self):
+        for rank in (8, 9):
+            self.put(events(), name=f"{rank}.json", rank=rank, world=64)
+        self.put(events(), name="notes.json", edit=lambda text: "no trace")
+        out = self.profile().out
+        self.assertIn("traces of 2 of 64 ranks", out)
+        self.assertIn("the other 62 ranks: late ranks are judged among these 2 of 64", out)
+        self.assertIn("left out: notes.json is not JSON", out)
+
+    def test_what_trains_is_refused_beside_traces(self):
+        self.put(events())
+        for flag in (["--ranks", 2], ["--model", "resnet50"], ["-t", "input"], ["plan.yaml"]):
+            result = self.profile(*flag, code=2)
+            self.assertIn(f"{flag[0]}: --from reads traces and trains nothing", result.err)
+
+    def test_what_is_no_file_is_one_sentence(self):
+        self.put(events())
+        os.mkfifo(self.folder / "traces" / "pipe.json")
+        os.symlink("loop.json", self.folder / "traces" / "loop.json")
+        out = self.profile(timeout=20).out
+        self.assertIn("left out: pipe.json is no regular file", out)
+        self.assertIn("left out: loop.json is no regular file", out)
+        self.refused("it is neither a file nor a folder", source="traces/pipe.json", timeout=20)
+        self.refused("loop.json: ", source="traces/loop.json")
+        self.refused("xxx", source="x" * 5000)
+
+    def test_bombs_are_one_sentence(self):
+        (self.folder / "traces").mkdir()
+        member = gzip.compress(b"a" * (1 << 24), 1)
+        path = self.folder / "traces" / "bomb.json.gz"
+        path.write_bytes(gzip.compress(b'{"traceEvents": [{"name": "') + member * 200)
+        self.refused("bomb.json.gz has a text of more than 16.8 MB")
+        path.write_bytes(gzip.compress(b'{"traceEvents": [') + gzip.compress(b" " * (1 << 24), 1) * 200)
+        self.refused("bomb.json.gz unpacks to more than 200 times its size")
 
 
 class Trigger(TrainingTest):

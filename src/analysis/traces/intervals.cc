@@ -32,10 +32,20 @@ Intervals without(const Intervals& a, const Intervals& b) {
   return rest;
 }
 
+Intervals common(const Intervals& a, const Intervals& b) {
+  return without(a, without(a, b));
+}
+
 std::int64_t length(const Intervals& a) {
   std::int64_t sum = 0;
   for (const Interval& i : a) sum += i.end - i.begin;
   return sum;
+}
+
+std::int64_t claim(Intervals& left, const Intervals& part) {
+  const std::int64_t before = length(left);
+  left = without(left, part);
+  return before - length(left);
 }
 
 bool contains(const Intervals& a, std::int64_t time) {

@@ -18,7 +18,11 @@ using Intervals = std::vector<Interval>;
 Intervals merged(Intervals any);
 // What is in `a` and not in `b`.
 Intervals without(const Intervals& a, const Intervals& b);
+// What is in both; `a` is better the smaller one.
+Intervals common(const Intervals& a, const Intervals& b);
 std::int64_t length(const Intervals& a);
+// Takes out of `left` what is in `part`, and returns how much that is.
+std::int64_t claim(Intervals& left, const Intervals& part);
 bool contains(const Intervals& a, std::int64_t time);
 
 }  // namespace paceline::analysis::traces

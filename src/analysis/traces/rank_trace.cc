@@ -5,141 +5,129 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <iterator>
-#include <string_view>
-#include <unordered_map>
+#include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/traces/intervals.h"
+#include "analysis/traces/rank_operators.h"
+#include "analysis/traces/trace_roles.h"
 #include "base/error.h"
-#include "base/text.h"
 
 namespace paceline::analysis::traces {
 namespace {
 
-// What the name of an event says of it.
-enum class Role : std::uint8_t {
-  kOther,
-  kStep,
-  kLoader,
-  kOptimizer,
-  kAutograd,
-  kReducer,       // DDP's own work on buckets
-  kForwardScope,  // a scope around all of the pass
-  kBackwardScope,
-  kTogether,   // a collective that ends on all ranks together
-  kRooted,     // communication that a rank can leave before others
-  kHandsOver,  // hands communication to another thread or the device, or waits for it
-};
-
-struct Prefix {
-  std::string_view text;
-  Role role;
-};
-constexpr std::array<Prefix, 11> kPrefixes{{{"ProfilerStep#", Role::kStep},
-                                            {"enumerate(DataLoader)", Role::kLoader},
-                                            {"Optimizer.step#", Role::kOptimizer},
-                                            {"## Backward ##", Role::kBackwardScope},
-                                            {"autograd::engine::evaluate_function", Role::kAutograd},
-                                            {"torch.distributed.ddp", Role::kReducer},
-                                            {"torch::distributed::reducer", Role::kReducer},
-                                            {"c10d::", Role::kHandsOver},
-                                            {"_c10d_functional::", Role::kHandsOver},
-                                            {"c10d_functional::", Role::kHandsOver},
-                                            {"nccl:", Role::kHandsOver}}};
-// The scopes of paceline's own traces: whole names, but for the number of a step.
-constexpr std::string_view kOwnStep = "step ";
-constexpr std::array<Prefix, 4> kOwnScopes{{{"data wait", Role::kLoader},
-                                            {"forward", Role::kForwardScope},
-                                            {"backward", Role::kBackwardScope},
-                                            {"optimizer", Role::kOptimizer}}};
-constexpr std::array<std::string_view, 5> kTransports{"gloo:", "mpi:", "ucc:", "ncclDevKernel", "ncclKernel"};
-// In the words of c10d and of NCCL's kernels.
-constexpr std::array<std::string_view, 11> kTogetherWords{
-    "all_reduce",     "allreduce",     "AllReduce",  "all_gather", "allgather", "AllGather",
-    "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",   "barrier"};
-
-Role own_role_of(const std::string& name) {
-  if (name.starts_with(kOwnStep)) return Role::kStep;
-  const auto scope = std::ranges::find(kOwnScopes, name, &Prefix::text);
-  return scope == kOwnScopes.end() ? Role::kOther : scope->role;
-}
-
-Role role_of(const std::string& name) {
-  for (const auto& prefix : kPrefixes)
-    if (name.starts_with(prefix.text)) return prefix.role;
-  const auto begins = [&](std::string_view text) { return name.starts_with(text); };
-  if (std::ranges::none_of(kTransports, begins)) return Role::kOther;
-  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  return std::ranges::any_of(kTogetherWords, has) ? Role::kTogether : Role::kRooted;
-}
-
-bool is_communication(Role role) {
-  return role == Role::kTogether || role == Role::kRooted;
-}
-
-// Names that are scopes are scopes only when somebody named them, and operators only as operators.
-bool is_scope(Role role) {
-  return role == Role::kStep || role == Role::kLoader || role == Role::kOptimizer ||
-         role == Role::kForwardScope || role == Role::kBackwardScope;
-}
-
-// The number behind the prefix of a step.
-std::optional<std::int64_t> step_number(const std::string& name) {
-  const auto at = name.find_last_of("# ");
-  if (at == std::string::npos) return std::nullopt;
-  return parse_int(std::string_view(name).substr(at + 1));
-}
-
 // What belongs to one step while it is put together.
 struct StepParts {
   TraceStep step;
-  std::uint64_t thread = 0;
+  Interval host;             // the scope of the step
+  std::uint32_t thread = 0;  // that the scope is on
   Intervals loader, optimizer, backward, forward_scopes, backward_scopes;
   Intervals communication, together;
   std::array<Intervals, 3> kernels;  // that compute: of forward, backward, optimizer
-  Intervals busy;                    // the device, with all it does
+  std::int64_t device_end = std::numeric_limits<std::int64_t>::min();  // of its last kernel
+  std::int64_t launches = 0, unheard = 0;  // of kernels; unheard: the kernel is not in the trace
+  std::int64_t last_launch = std::numeric_limits<std::int64_t>::min();
+  bool end_known = true;  // the kernel of the last launch is in the trace
+  std::map<std::int64_t, int> first_dims;
 };
+
+double share_of_unheard(const StepParts& parts) {
+  return parts.launches > 0 ? static_cast<double>(parts.unheard) / static_cast<double>(parts.launches) : 0;
+}
 
 class RankReader {
  public:
-  explicit RankReader(const Trace& trace) : trace_(trace) {
-    std::ranges::transform(trace.names, std::back_inserter(roles_), role_of);
-    if (std::ranges::find(roles_, Role::kStep) != roles_.end()) return;
-    for (std::size_t i = 0; i < roles_.size(); ++i)
-      if (const Role own = own_role_of(trace.names[i]); own != Role::kOther) roles_[i] = own;
-  }
+  explicit RankReader(const Trace& trace)
+      : trace_(trace), roles_(roles_of(trace.names)), operators_(trace, roles_) {}
   RankTrace read();
 
  private:
-  [[nodiscard]] Role role(const TraceEvent& e) const {
-    const Role role = roles_[e.name];
-    return is_scope(role) && e.kind != EventKind::kAnnotation && role != Role::kStep ? Role::kOther : role;
-  }
+  [[nodiscard]] Role role(const TraceEvent& e) const { return role_of(e, roles_); }
   StepParts* step_at(std::int64_t time);
   void find_steps();
+  void leave_out_untimed();
+  [[noreturn]] void refuse_without_steps() const;
+  void require_one_process() const;
   void read_host();
   void read_backward();
+  void read_shapes();
   void read_device();
+  void add_kernel(StepParts& parts, const TraceEvent& e, std::int64_t launched);
   void add_communication(StepParts& parts, const TraceEvent& e);
+  [[nodiscard]] std::int64_t launched(const TraceEvent& e, const Launch* launch) const;
+  void set_times();
+  void count_launches();
+  void leave_out_cut_off();
   void count_operators();
   void finish(StepParts& parts);
-  void finish_on_host(StepParts& parts, const Intervals& exposed) const;
-  void finish_on_device(StepParts& parts) const;
 
   const Trace& trace_;
   std::vector<Role> roles_;  // of the trace's names
-  std::vector<StepParts> steps_;
+  RankOperators operators_;
+  std::vector<StepParts> steps_;  // by begin
   Intervals computing_, device_busy_;
+  std::int64_t earlier_end_ =
+      std::numeric_limits<std::int64_t>::min();  // of kernels that were launched before the trace begins
   RankTrace result_;
 };
 
 StepParts* RankReader::step_at(std::int64_t time) {
-  auto next = std::ranges::upper_bound(steps_, time, {}, [](const StepParts& p) { return p.step.begin; });
+  auto next = std::ranges::upper_bound(steps_, time, {}, [](const StepParts& p) { return p.host.begin; });
   if (next == steps_.begin()) return nullptr;
   --next;
-  return time < next->step.begin + next->step.length ? &*next : nullptr;
+  return time < next->host.end ? &*next : nullptr;
+}
+
+void RankReader::refuse_without_steps() const {
+  const char* why =
+      "has no steps: record it with torch.profiler.schedule and call prof.step() at the end of each step, so "
+      "that it has ProfilerStep#N";
+  if (!result_.left_out.empty())
+    why = "has no step with a time: ts and dur of all ProfilerStep#N are 0; record it again";
+  else if (trace_.events.empty() && trace_.uncategorised > 0)
+    why =
+        "has events without a category (cat), so that operators cannot be told from kernels: give the file "
+        "as "
+        "export_chrome_trace wrote it";
+  throw Error(ErrorCode::kData, fmt::format("{} {}", trace_.file, why));
+}
+
+void RankReader::leave_out_untimed() {
+  for (const auto name : trace_.untimed_annotations) {
+    const auto number = roles_[name] == Role::kStep ? step_number(trace_.names[name]) : std::nullopt;
+    if (number) result_.left_out.push_back({*number, "it has no time (ts and dur are 0, or it has no end)"});
+  }
+  const auto all = static_cast<std::int64_t>(trace_.events.size()) + trace_.untimed + trace_.uncategorised;
+  for (const auto& [count, lack] : {std::pair{trace_.untimed, "time (ts and dur are 0, or there is no end)"},
+                                    {trace_.uncategorised, "category (cat)"}})
+    if (count > 0)
+      result_.notes.push_back(
+          fmt::format("{} of {} events of {} have no {}: parts of its steps may be too short", count, all,
+                      result_.file, lack));
+}
+
+// Ranks that somebody merged into one file have steps of several processes, or steps beside each other.
+void RankReader::require_one_process() const {
+  std::set<std::uint64_t> processes;
+  const StepParts* beside = nullptr;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    processes.insert(trace_.threads[steps_[i].thread].process);
+    if (i == 0) continue;
+    const auto &before = steps_[i - 1].host, &one = steps_[i].host;
+    const std::int64_t shorter = std::min(before.end - before.begin, one.end - one.begin);
+    if (before.end - one.begin > shorter / 2 && shorter > 0) beside = &steps_[i];
+  }
+  if (processes.size() < 2 && !beside) return;
+  throw Error(
+      ErrorCode::kData,
+      fmt::format("{} has {}: several ranks in one file; give each rank a file of its own, "
+                  "trace_rank0.json and so on",
+                  result_.file,
+                  processes.size() > 1 ? fmt::format("steps of {} processes", processes.size())
+                                       : fmt::format("steps {} and {} at the same time",
+                                                     (beside - 1)->step.number, beside->step.number)));
 }
 
 void RankReader::find_steps() {
@@ -148,18 +136,14 @@ void RankReader::find_steps() {
     const auto number =
         host && role(e) == Role::kStep ? step_number(trace_.name_of(e)) : std::optional<std::int64_t>();
     if (!number) continue;
-    StepParts parts;
+    StepParts& parts = steps_.emplace_back();
     parts.step.number = *number;
-    parts.step.begin = e.begin;
-    parts.step.length = e.end - e.begin;
+    parts.host = {e.begin, e.end};
     parts.thread = e.thread;
-    steps_.push_back(std::move(parts));
   }
-  if (steps_.empty())
-    throw Error(ErrorCode::kData,
-                fmt::format("{} has no steps: record it with torch.profiler.schedule and call prof.step() at "
-                            "the end of each step, so that it has ProfilerStep#N",
-                            trace_.file.string()));
+  leave_out_untimed();
+  if (steps_.empty()) refuse_without_steps();
+  require_one_process();
 }
 
 void RankReader::add_communication(StepParts& parts, const TraceEvent& e) {
@@ -195,7 +179,7 @@ void RankReader::read_host() {
 // The backward pass goes from an autograd function to the next one until the thread of the steps does
 // something else.
 void RankReader::read_backward() {
-  std::unordered_map<std::uint64_t, std::int64_t> until;  // where the outermost operator of a thread ends
+  std::vector<std::int64_t> until(trace_.threads.size());  // where the outermost operator of a thread ends
   StepParts* open = nullptr;
   for (const auto& e : trace_.events) {
     StepParts* parts = e.kind == EventKind::kOperator ? step_at(e.begin) : nullptr;
@@ -222,101 +206,170 @@ void RankReader::read_backward() {
   }
 }
 
-// A kernel belongs to the step and the part of it that launched it: the device runs behind the host.
+// Of the outermost operators with shapes before the end of the last backward pass, and not in one.
+void RankReader::read_shapes() {
+  if (trace_.inputs.size() == 1) return;
+  std::vector<std::int64_t> until(trace_.threads.size());
+  for (const auto& e : trace_.events) {
+    StepParts* parts = e.inputs != 0 ? step_at(e.begin) : nullptr;
+    if (!parts || e.thread != parts->thread || e.begin < until[e.thread]) continue;
+    if (!parts->backward.empty() && e.begin >= parts->backward.back().end) continue;
+    if (contains(parts->backward, e.begin) || contains(parts->optimizer, e.begin) ||
+        contains(parts->loader, e.begin))
+      continue;
+    until[e.thread] = e.end;
+    const auto& inputs = trace_.inputs[e.inputs];
+    parts->step.input_elements = parts->step.input_elements.value_or(0) + inputs.elements;
+    ++parts->first_dims[inputs.first_dim];
+  }
+  const auto count = [](const auto& dim) { return dim.second; };
+  for (auto& parts : steps_)
+    if (!parts.first_dims.empty())
+      parts.step.batch = std::ranges::max_element(parts.first_dims, {}, count)->first;
+}
+
+void RankReader::add_kernel(StepParts& parts, const TraceEvent& e, std::int64_t launched) {
+  parts.device_end = std::max(parts.device_end, e.end);
+  if (is_communication(role(e))) {
+    if (result_.communication != Communication::kDevice)
+      for (auto& other : steps_) other.communication.clear(), other.together.clear();
+    result_.communication = Communication::kDevice;
+    return add_communication(parts, e);
+  }
+  const std::size_t part = contains(parts.backward, launched)    ? 1
+                           : contains(parts.optimizer, launched) ? 2
+                                                                 : 0;
+  parts.kernels.at(part).push_back({e.begin, e.end});
+}
+
+// When the host launched work of the device: the device runs behind it. Without any calls of the host in the
+// trace, when the work begins.
+std::int64_t RankReader::launched(const TraceEvent& e, const Launch* launch) const {
+  if (launch) return launch->begin;
+  return operators_.launches().empty() ? e.begin : std::numeric_limits<std::int64_t>::min();
+}
+
+// A kernel belongs to the step and the part of it that launched it.
 void RankReader::read_device() {
-  std::unordered_map<std::int64_t, std::int64_t> launches;
-  for (const auto& e : trace_.events)
-    if (e.kind == EventKind::kLaunch && e.correlation >= 0) launches.emplace(e.correlation, e.begin);
   Intervals kernels;
   for (const auto& e : trace_.events) {
     if (e.kind != EventKind::kKernel && e.kind != EventKind::kCopy) continue;
     device_busy_.push_back({e.begin, e.end});
-    const bool kernel = e.kind == EventKind::kKernel, communicates = is_communication(role(e));
-    if (kernel && !communicates) kernels.push_back({e.begin, e.end});
-    const auto launch = launches.find(e.correlation);
-    const std::int64_t launched = launch == launches.end() ? e.begin : launch->second;
-    StepParts* parts = step_at(launched);
-    if (!parts || !kernel) continue;
-    if (communicates && result_.communication != Communication::kDevice) {
-      for (auto& other : steps_) other.communication.clear(), other.together.clear();
-      result_.communication = Communication::kDevice;
-    }
-    if (communicates) add_communication(*parts, e);
-    if (communicates) continue;
-    const std::size_t part = contains(parts->backward, launched)    ? 1
-                             : contains(parts->optimizer, launched) ? 2
-                                                                    : 0;
-    parts->kernels.at(part).push_back({e.begin, e.end});
+    const bool kernel = e.kind == EventKind::kKernel;
+    if (kernel && !is_communication(role(e))) kernels.push_back({e.begin, e.end});
+    Launch* launch = operators_.launch_of(e);
+    if (launch) launch->heard = true;
+    if (!launch && !operators_.launches().empty() && e.begin < steps_.front().host.end)
+      earlier_end_ = std::max(earlier_end_, e.end);
+    StepParts* parts = kernel ? step_at(launched(e, launch)) : nullptr;
+    if (parts) add_kernel(*parts, e, launched(e, launch));
   }
   result_.device = !kernels.empty();
   device_busy_ = merged(std::move(device_busy_));
   if (result_.device) computing_ = merged(std::move(kernels));
 }
 
-void RankReader::finish_on_host(StepParts& parts, const Intervals& exposed) const {
-  TraceStep& step = parts.step;
-  const Intervals whole{{step.begin, step.begin + step.length}};
-  step.data_wait = length(parts.loader);
-  step.optimizer = length(without(parts.optimizer, exposed));
-  step.backward = length(without(parts.backward, exposed));
-  Intervals forward = parts.forward_scopes.empty() ? whole : merged(parts.forward_scopes);
-  if (parts.forward_scopes.empty() && !parts.backward.empty()) forward.back().end = parts.backward.back().end;
-  for (const Intervals* other :
-       std::initializer_list<const Intervals*>{&parts.loader, &parts.backward, &parts.optimizer, &exposed})
-    forward = without(forward, *other);
-  step.forward = length(forward);
+// On a device a step begins and ends with the device's work, or with the host's where that is later.
+void RankReader::set_times() {
+  std::int64_t before = earlier_end_;
+  for (auto& parts : steps_) {
+    const std::int64_t end = std::max({before, parts.host.end, parts.device_end});
+    parts.step.begin = std::max(parts.host.begin, before);
+    parts.step.length = (result_.device ? end : parts.host.end) - parts.step.begin;
+    if (result_.device) before = end;
+  }
 }
 
-void RankReader::finish_on_device(StepParts& parts) const {
-  TraceStep& step = parts.step;
-  const Intervals whole{{step.begin, step.begin + step.length}};
-  step.data_wait = length(without(parts.loader, device_busy_));
-  step.forward = length(merged(parts.kernels[0]));
-  step.backward = length(merged(parts.kernels[1]));
-  step.optimizer = length(merged(parts.kernels[2]));
-  step.idle = length(without(whole, device_busy_));
+void RankReader::count_launches() {
+  for (const auto& launch : operators_.launches()) {
+    StepParts* parts = launch.of_kernel ? step_at(launch.begin) : nullptr;
+    if (!parts) continue;
+    ++parts->launches;
+    if (!launch.heard) ++parts->unheard;
+    if (launch.begin < parts->last_launch) continue;
+    parts->last_launch = launch.begin;
+    parts->end_known = launch.heard;
+  }
 }
 
+// A profiler that stops, or whose memory is full, leaves launches without their kernels. A step is whole when
+// it lacks no larger share of them than the best one: calls that are captured into a graph have none.
+void RankReader::leave_out_cut_off() {
+  double least = 1;
+  for (const auto& parts : steps_) least = std::min(least, share_of_unheard(parts));
+  const bool alone = steps_.size() == 1;
+  bool begin_known = true;
+  std::vector<StepParts> kept;
+  for (auto& parts : steps_) {
+    const bool whole =
+        alone ? parts.end_known || parts.unheard == parts.launches : share_of_unheard(parts) <= least;
+    const std::int64_t number = parts.step.number;
+    if (!whole)
+      result_.left_out.push_back({number, fmt::format("{} of its {} launches have no kernel in {}, so the "
+                                                      "device's work is cut off",
+                                                      parts.unheard, parts.launches, result_.file)});
+    else if (!begin_known)
+      result_.left_out.push_back(
+          {number, "it begins when the step before ends, whose last kernel is not there"});
+    const bool end_known = whole || parts.end_known;
+    if (whole && begin_known) kept.push_back(std::move(parts));
+    begin_known = end_known;
+  }
+  if (kept.empty())
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{} has no step with all of its kernels: the profiler stopped before the device had "
+                    "done its work; record one step more",
+                    result_.file));
+  steps_ = std::move(kept);
+}
+
+void RankReader::count_operators() {
+  const auto in_step = [this](std::int64_t time) { return step_at(time) != nullptr; };
+  operators_.count_calls(in_step);
+  for (const auto& e : trace_.events) {
+    if (e.kind != EventKind::kKernel && e.kind != EventKind::kCopy) continue;
+    const Launch* launch = operators_.launch_of(e);
+    if (in_step(launched(e, launch))) operators_.add_work(e, launch);
+  }
+  result_.operators = operators_.rows(result_.device);
+  result_.operator_steps = static_cast<std::int64_t>(steps_.size());
+}
+
+// Every moment of the step goes to the first part that has it.
 void RankReader::finish(StepParts& parts) {
-  const Intervals communication = merged(std::move(parts.communication));
+  TraceStep& step = parts.step;
+  const Intervals whole{{step.begin, step.begin + step.length}};
+  const Intervals communication = common(merged(std::move(parts.communication)), whole);
   const Intervals exposed = without(communication, computing_);
   const Intervals together = merged(std::move(parts.together));
   const Intervals rooted = without(communication, together);
-  parts.step.together = length(together);
-  parts.step.communication = length(communication);
-  parts.step.exposed = length(exposed);
-  parts.step.exposed_together = length(without(exposed, rooted));
-  result_.device ? finish_on_device(parts) : finish_on_host(parts, exposed);
-  result_.steps.push_back(parts.step);
-}
-
-// Self times: an operator's time less that of the operators which it calls on its thread.
-void RankReader::count_operators() {
-  struct Open {
-    std::int64_t end;
-    std::uint32_t name;
-  };
-  const auto counted = result_.device ? EventKind::kKernel : EventKind::kOperator;
-  std::unordered_map<std::uint64_t, std::vector<Open>> stacks;
-  std::vector<TraceOperator> all(trace_.names.size());
-  for (const auto& e : trace_.events) {
-    if (e.kind != counted || !step_at(e.begin)) continue;
-    auto& stack = stacks[e.thread];
-    while (!stack.empty() && stack.back().end <= e.begin) stack.pop_back();
-    if (!stack.empty() && !result_.device) all[stack.back().name].self_ns -= e.end - e.begin;
-    stack.push_back({e.end, e.name});
-    all[e.name].self_ns += e.end - e.begin;
-    ++all[e.name].calls;
+  step.together = length(together);
+  step.communication = length(communication);
+  step.exposed = length(exposed);
+  step.exposed_together = length(without(exposed, rooted));
+  Intervals left = without(whole, exposed);
+  if (result_.device) {
+    step.backward = claim(left, merged(std::move(parts.kernels[1])));
+    step.optimizer = claim(left, merged(std::move(parts.kernels[2])));
+    step.forward = claim(left, merged(std::move(parts.kernels[0])));
+    step.data_wait = claim(left, without(parts.loader, device_busy_));
+    step.idle = length(without(whole, device_busy_));
+  } else {
+    step.data_wait = claim(left, parts.loader);
+    step.optimizer = claim(left, parts.optimizer);
+    step.backward = claim(left, parts.backward);
+    Intervals until_backward = whole;
+    if (!parts.backward.empty()) until_backward.back().end = parts.backward.back().end;
+    step.forward = claim(left, parts.forward_scopes.empty() ? common(until_backward, computing_)
+                                                            : merged(std::move(parts.forward_scopes)));
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].name = trace_.names[i];
-    if (all[i].calls > 0) result_.operators.push_back(std::move(all[i]));
-  }
-  std::ranges::stable_sort(result_.operators, std::greater{}, &TraceOperator::self_ns);
+  step.rest = length(left);
+  result_.steps.push_back(step);
 }
 
 RankTrace RankReader::read() {
-  result_.file = trace_.file.filename().string();
+  result_.file = trace_.file;
   result_.rank = trace_.rank;
   result_.world = trace_.world;
   result_.host = trace_.host;
@@ -324,10 +377,16 @@ RankTrace RankReader::read() {
   find_steps();
   read_host();
   read_backward();
+  read_shapes();
   read_device();
+  set_times();
+  if (result_.device) {
+    count_launches();
+    leave_out_cut_off();
+  }
+  count_operators();
   for (auto& parts : steps_) finish(parts);
   std::ranges::stable_sort(result_.steps, {}, &TraceStep::number);
-  count_operators();
   return std::move(result_);
 }
 

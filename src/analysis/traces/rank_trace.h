@@ -18,39 +18,56 @@ enum class Communication : std::uint8_t {
   kDevice,    // kernels of NCCL
 };
 
-// One step, in ns. The parts are of the device where it ran kernels, else of the host; they add up to the
-// step with what is in none of them.
+// One step, in ns. On a device it lasts until its kernels have ended, and begins when those of the step
+// before have, or when the host begins it, whichever is later. Its parts exclude each other and add up to its
+// length: data_wait, forward, backward, optimizer, exposed, rest.
 struct TraceStep {
   std::int64_t number = 0;
   std::int64_t begin = 0, length = 0;
-  std::int64_t data_wait = 0, forward = 0, backward = 0, optimizer = 0;
-  std::int64_t communication = 0;         // union of its intervals
+  std::int64_t data_wait = 0, forward = 0, backward = 0, optimizer = 0;  // of the device where it ran kernels
+  std::int64_t communication = 0;                                        // union of its intervals
   std::int64_t exposed = 0;               // of it, while the rank computed nothing
   std::int64_t exposed_together = 0;      // of that, in collectives that end on all ranks together
   std::int64_t together = 0;              // those collectives; 0: the step exchanges nothing
+  std::int64_t rest = 0;                  // the host between operators; with a device: it copies or idles
   std::optional<std::int64_t> idle = {};  // the device had nothing to do
+  // Of the operators of the forward pass, where the profiler recorded shapes: elements of all their inputs,
+  // and the most frequent first dimension of their first inputs, which is the batch.
+  std::optional<std::int64_t> input_elements = {}, batch = {};
 };
 
+// A step that the trace does not have whole, and why.
+struct LeftOutStep {
+  std::int64_t number = 0;
+  std::string why;
+};
+
+// All calls within steps.
 struct TraceOperator {
   std::string name;
   std::int64_t calls = 0;
-  std::int64_t self_ns = 0;  // without the operators that it calls
+  std::int64_t host_ns = 0;    // without the operators that it calls
+  std::int64_t device_ns = 0;  // of the kernels that it launched itself
 };
 
 struct RankTrace {
   std::string file;  // its name
   std::optional<std::int64_t> rank, world;
+  std::optional<std::int64_t> number;  // in the name of the file or its folder: a rank, or anything
+  bool rank_assumed = false;           // nothing says which rank it is of
   std::string host;
   std::optional<std::int64_t> base_ns;  // since the epoch: where the clock of the steps begins
   bool device = false;                  // it ran kernels
   bool has_loader = false, has_backward = false, has_optimizer = false;
   Communication communication = Communication::kNone;
   std::vector<TraceStep> steps;  // by number
-  std::vector<TraceOperator>
-      operators;  // within steps, the most self time first; kernels where there are any
+  std::vector<LeftOutStep> left_out;
+  std::vector<std::string> notes;        // what else of the trace is not in the figures
+  std::vector<TraceOperator> operators;  // the most time first: of the device, else of the host
+  std::int64_t operator_steps = 0;       // steps that they are of
 };
 
-// Throws Error(kData) when the trace has no step markers.
+// Throws Error(kData) when the trace has no step, or those of several processes.
 RankTrace rank_trace(const Trace& trace);
 
 }  // namespace paceline::analysis::traces

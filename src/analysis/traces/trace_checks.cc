@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -26,24 +27,37 @@ template <typename... Args>
   throw Error(ErrorCode::kData, fmt::format(text, std::forward<Args>(args)...));
 }
 
-// "rank 3", "steps 4, 5 and 9 others"
-std::string listed(std::string_view noun, const std::vector<std::int64_t>& numbers) {
-  std::string text = fmt::format(
-      "{}{} {}", noun, numbers.size() == 1 ? "" : "s",
-      fmt::join(numbers.begin(),
-                numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), kNamed)), ", "));
-  if (numbers.size() > kNamed) text += fmt::format(" and {} more", numbers.size() - kNamed);
-  return text;
+// Numbers in names are ranks where they count the files that have one from 0.
+bool numbers_are_ranks(const std::vector<RankTrace>& ranks) {
+  std::vector<std::int64_t> all;
+  for (const auto& one : ranks)
+    if (const auto number = one.rank ? one.rank : one.number) all.push_back(*number);
+  std::ranges::sort(all);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != static_cast<std::int64_t>(i)) return false;
+  return true;
 }
 
 void require_ranks(std::vector<RankTrace>& ranks) {
-  if (ranks.size() == 1 && !ranks.front().rank) ranks.front().rank = 0;
-  for (const auto& one : ranks)
-    if (!one.rank)
-      refuse_traces(
-          "{} does not say which rank it is of: it has no distributedInfo, and there is no number in "
-          "its name; call it trace_rank0.json, and the others likewise",
-          one.file);
+  if (ranks.size() == 1 && !ranks.front().rank) {
+    ranks.front().rank = 0;
+    ranks.front().rank_assumed = !ranks.front().world;
+    if (!ranks.front().world) ranks.front().world = 1;
+  }
+  const bool counted = numbers_are_ranks(ranks);
+  std::vector<std::string> silent;
+  for (auto& one : ranks) {
+    if (!one.rank && counted) one.rank = one.number;
+    if (!one.rank) silent.push_back(one.file);
+  }
+  if (!silent.empty())
+    refuse_traces(
+        "{} which rank it is of: there is no distributedInfo in it, and no rank in its name; name the traces "
+        "trace_rank0.json, trace_rank1.json and so on",
+        silent.size() == 1 ? silent.front() + " does not say"
+        : silent.size() == 2
+            ? fmt::format("neither {} nor {} says", silent[0], silent[1])
+            : fmt::format("none of {}, {} and {} more says", silent[0], silent[1], silent.size() - 2));
   std::ranges::stable_sort(ranks, {}, [](const RankTrace& r) { return *r.rank; });
   for (std::size_t i = 1; i < ranks.size(); ++i)
     if (ranks[i].rank == ranks[i - 1].rank)
@@ -60,24 +74,27 @@ void require_world(std::vector<RankTrace>& ranks) {
                     first->file, plural(*first->world, "rank"), one.file, plural(*one.world, "rank"));
     if (!first) first = &one;
   }
-  if (!first && ranks.size() == 1 && ranks.front().communication != Communication::kNone) return;
-  const std::int64_t world = first ? *first->world : *ranks.back().rank + 1;
+  const auto count = static_cast<std::int64_t>(ranks.size());
+  const bool alone = count == 1 && ranks.front().communication != Communication::kNone;
+  if (!first && (alone || *ranks.back().rank + 1 != count)) return;  // nothing says how many there are
+  const std::int64_t world = first ? *first->world : count;
   if (*ranks.back().rank >= world)
     refuse_traces("{} is of rank {} in a run with {}: the traces are of different runs", ranks.back().file,
                   *ranks.back().rank, plural(world, "rank"));
   for (auto& one : ranks) one.world = world;
-  if (ranks.size() == 1) return;
-  std::vector<std::int64_t> missing;
-  for (std::int64_t rank = 0, at = 0; rank < world; ++rank)
-    if (ranks[static_cast<std::size_t>(at)].rank == rank)
-      at = std::min<std::int64_t>(at + 1, static_cast<std::int64_t>(ranks.size()) - 1);
-    else
-      missing.push_back(rank);
-  if (!missing.empty())
-    refuse_traces(
-        "the traces of {} are missing ({} of {} are there): without them nobody can say who waits "
-        "for whom; add them, or give the file of one rank",
-        listed("rank", missing), ranks.size(), world);
+}
+
+// Steps that one trace does not have whole are left out on all ranks.
+void leave_out_steps(std::vector<RankTrace>& ranks) {
+  std::set<std::int64_t> numbers;
+  for (const auto& one : ranks)
+    for (const auto& step : one.left_out) numbers.insert(step.number);
+  for (auto& one : ranks) {
+    std::erase_if(one.steps, [&](const TraceStep& step) { return numbers.contains(step.number); });
+    if (one.steps.empty())
+      refuse_traces("no step is whole on all ranks ({}: {}): record more steps", one.file,
+                    one.left_out.empty() ? "others lack all of its steps" : one.left_out.front().why);
+  }
 }
 
 std::vector<std::int64_t> numbers_of(const RankTrace& one) {
@@ -167,9 +184,19 @@ void require_communication(const std::vector<RankTrace>& ranks) {
 
 }  // namespace
 
+std::string listed(std::string_view noun, const std::vector<std::int64_t>& numbers) {
+  std::string text = fmt::format(
+      "{}{} {}", noun, numbers.size() == 1 ? "" : "s",
+      fmt::join(numbers.begin(),
+                numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), kNamed)), ", "));
+  if (numbers.size() > kNamed) text += fmt::format(" and {} more", numbers.size() - kNamed);
+  return text;
+}
+
 void require_one_run(std::vector<RankTrace>& ranks) {
   require_ranks(ranks);
   require_world(ranks);
+  leave_out_steps(ranks);
   require_steps(ranks);
   require_one_time(ranks);
   require_communication(ranks);

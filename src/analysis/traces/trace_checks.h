@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/traces/rank_trace.h"
@@ -7,8 +10,11 @@
 namespace paceline::analysis::traces {
 
 // Throws Error(kData) unless the traces are of one run, one per rank, with the same steps, and with
-// communication where there are several ranks. Sorts them by rank and fills in the ranks, and the world
-// unless one trace alone does not tell.
+// communication where there are several ranks. Ranks may be missing. Sorts the traces by rank, fills in the
+// ranks, and the world unless nothing tells it, and leaves out steps that one of them does not have whole.
 void require_one_run(std::vector<RankTrace>& ranks);
+
+// "rank 3", "steps 4, 5 and 9 more"
+std::string listed(std::string_view noun, const std::vector<std::int64_t>& numbers);
 
 }  // namespace paceline::analysis::traces

@@ -2,53 +2,29 @@
 #include "analysis/traces/trace_file.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
-#include <istream>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <regex>
-#include <streambuf>
+#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
+#include "analysis/traces/trace_bytes.h"
+#include "analysis/traces/trace_json.h"
+#include "analysis/traces/trace_time.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace paceline::analysis::traces {
 namespace {
 
-// Bytes of a file, unpacked where gzip packed it.
-class UnpackedBytes : public std::streambuf {
- public:
-  explicit UnpackedBytes(const std::filesystem::path& file)
-      : file_(gzopen(file.c_str(), "rb"), gzclose), buffer_(1 << 18) {
-    if (!file_) throw Error(ErrorCode::kIo, fmt::format("cannot read the trace {}", file.string()));
-  }
-  [[nodiscard]] bool ended() { return underflow() == traits_type::eof(); }
-  [[nodiscard]] bool damaged() const {
-    int code = Z_OK;
-    gzerror(file_.get(), &code);
-    return code != Z_OK && code != Z_BUF_ERROR;
-  }
-
- protected:
-  int_type underflow() override {
-    if (gptr() < egptr()) return traits_type::to_int_type(*gptr());
-    const int count = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
-    if (count <= 0) return traits_type::eof();
-    setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
-    return traits_type::to_int_type(*gptr());
-  }
-
- private:
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
-  std::vector<char> buffer_;
-};
+constexpr std::int64_t kLongest = 31'536'000'000'000'000;  // ns; a year
+constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::int64_t kMostElements = 1'000'000'000'000'000;  // of the inputs of an operator
 
 struct Category {
   std::string_view name;
@@ -70,160 +46,276 @@ constexpr std::array<Category, 14> kCategories{{{"cpu_op", EventKind::kOperator}
                                                 {"xpu_runtime", EventKind::kLaunch},
                                                 {"privateuse1_runtime", EventKind::kLaunch}}};
 
-// What the parser has heard of the event that it is in.
+// A time as the event has it.
+struct RawTime {
+  std::string_view field;
+  std::string written;
+  bool is_text = false;
+};
+
+// What the reader has met of the event that it is in.
 struct RawEvent {
   std::string name, category, phase;
-  std::optional<double> begin_us, duration_us;
-  std::uint64_t process = 0, thread = 0;
+  RawTime begin{"ts", {}, false}, duration{"dur", {}, false};
+  TraceThread thread;
   std::int64_t correlation = -1;
+  OperatorInputs inputs;
+
+  void clear() {  // keeps the memory of its texts
+    for (std::string* text : {&name, &category, &phase, &begin.written, &duration.written}) text->clear();
+    begin.is_text = duration.is_text = false;
+    thread = {};
+    correlation = -1;
+    inputs = {};
+  }
 };
 
-// Takes a trace from the parser's calls. Depths: 1 the file, 2 traceEvents or distributedInfo, 3 an event,
-// 4 its args.
-class TraceBuilder : public nlohmann::json_sax<nlohmann::json> {
+// Takes a trace from the reader's calls. The list of events is the file itself or its member traceEvents;
+// depths within it: 1 an event, 2 its args, 3 "Input Dims", 4 one input, 5 a tensor in a list of them.
+class TraceBuilder : public JsonEvents {
  public:
-  explicit TraceBuilder(Trace& trace) : trace_(trace) {}
+  TraceBuilder(Trace& trace, std::int64_t memory) : trace_(trace), memory_(memory) {}
   bool has_events = false;
-  std::size_t error_at = 0;
-  std::string error;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value), value); }
-  bool number_unsigned(number_unsigned_t value) override {
-    return number(static_cast<double>(value), static_cast<std::int64_t>(value));
-  }
-  bool number_float(number_float_t value, const string_t&) override {
-    return number(value, std::abs(value) < 9e18 ? static_cast<std::int64_t>(value) : 0);
-  }
-  bool string(string_t& value) override;
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override {
-    if (++depth_ == 3 && in_events_) event_ = {};
-    return true;
-  }
-  bool key(string_t& value) override {
-    if (depth_ == 1) section_ = value;
-    key_.swap(value);
-    if (depth_ == 3) field_ = key_;
-    return true;
-  }
-  bool end_object() override {
-    if (depth_-- == 3 && in_events_) keep();
-    return true;
-  }
-  bool start_array(std::size_t) override {
-    if (++depth_ == 2 && section_ == "traceEvents") has_events = in_events_ = true;
-    return true;
-  }
-  bool end_array() override {
-    if (depth_-- == 2) in_events_ = false;
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e) override {
-    error_at = position;
-    error = e.what();
-    return false;
-  }
+  void open(bool object) override;
+  void close() override;
+  void key(std::string_view text) override;
+  void text(std::string_view text) override;
+  void number(std::string_view digits) override;
+  void word(std::string_view) override {}
 
  private:
-  bool number(double value, std::int64_t whole);
+  [[nodiscard]] int in_event() const { return events_at_ > 0 ? depth_ - events_at_ : 0; }
+  [[noreturn]] void refuse(std::string_view field, std::string_view value, std::string_view rule) const;
+  void header(std::string_view value, bool is_text);
+  std::int64_t whole(std::string_view field, std::string_view value, std::int64_t least,
+                     std::int64_t most) const;
   void keep();
-  std::uint32_t index_of(const std::string& name) {
-    const auto [at, is_new] = names_.try_emplace(name, static_cast<std::uint32_t>(trace_.names.size()));
-    if (is_new) trace_.names.push_back(name);
-    return at->second;
-  }
+  std::int64_t time_of(const RawTime& time) const;
+  void account(std::int64_t bytes);
+  std::uint32_t index_of(const std::string& name);
+  std::uint32_t index_of(const TraceThread& thread);
+  void end_of_shape();
 
   Trace& trace_;
-  int depth_ = 0;
-  bool in_events_ = false;
-  std::string section_, field_, key_;  // the last keys: of the file, of an event, of all
+  std::int64_t memory_, used_ = 0;
+  int depth_ = 0, events_at_ = 0;         // events_at_: depth of the list of events; 0: outside it
+  std::int64_t event_number_ = 0;         // of the file, from 1
+  std::string section_, field_, key_;     // the last keys: of the file, of an event, of all
+  std::int64_t elements_ = 1, dims_ = 0;  // of the shape that is open
   RawEvent event_;
   std::unordered_map<std::string, std::uint32_t> names_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> threads_;
 };
 
-bool TraceBuilder::string(string_t& value) {
-  if (depth_ == 1 && key_ == "host_name") trace_.host = value;
-  if (!in_events_ || depth_ != 3) return true;
-  if (key_ == "ph") event_.phase.swap(value);
-  if (key_ == "cat") event_.category.swap(value);
-  if (key_ == "name") event_.name.swap(value);
-  if (key_ == "pid") event_.process = std::hash<std::string>{}(value);
-  if (key_ == "tid") event_.thread = std::hash<std::string>{}(value);
-  return true;
+void TraceBuilder::refuse(std::string_view field, std::string_view value, std::string_view rule) const {
+  throw Error(ErrorCode::kData,
+              fmt::format("{}: {} of event {} ('{}') is {}: {}", trace_.file, field, event_number_,
+                          shown_value(event_.name, 48), shown_value(value, 40), rule));
 }
 
-bool TraceBuilder::number(double value, std::int64_t whole) {
-  if (depth_ == 1 && key_ == "baseTimeNanoseconds") trace_.base_ns = whole;
-  if (depth_ == 2 && section_ == "distributedInfo") {
-    if (key_ == "rank") trace_.rank = whole;
-    if (key_ == "world_size") trace_.world = whole;
+std::int64_t TraceBuilder::whole(std::string_view field, std::string_view value, std::int64_t least,
+                                 std::int64_t most) const {
+  const auto read = parse_int(value);
+  if (read && *read >= least && *read <= most) return *read;
+  throw Error(ErrorCode::kData, fmt::format("{}: {} is {}: it is a whole number from {} to {}", trace_.file,
+                                            field, shown_value(value, 40), least, most));
+}
+
+void TraceBuilder::header(std::string_view value, bool is_text) {
+  if (depth_ == 1 && key_ == "host_name" && is_text) trace_.host = is_utf8(value) ? value : "?";
+  if (depth_ == 1 && key_ == "baseTimeNanoseconds")
+    trace_.base_ns = whole(key_, value, 0, 4'000'000'000'000'000'000);
+  if (depth_ != 2 || section_ != "distributedInfo") return;
+  if (key_ == "rank") trace_.rank = whole("distributedInfo.rank", value, 0, kMostRanks - 1);
+  if (key_ == "world_size") trace_.world = whole("distributedInfo.world_size", value, 1, kMostRanks);
+}
+
+void TraceBuilder::open(bool object) {
+  ++depth_;
+  if (events_at_ == 0 && !object && (depth_ == 1 || (depth_ == 2 && section_ == "traceEvents"))) {
+    events_at_ = depth_;
+    has_events |= depth_ == 2;  // a bare list is one of events only with an event in it
+  } else if (in_event() == 1) {
+    event_.clear();
+    ++event_number_;
+  } else if (in_event() >= 4) {
+    elements_ = 1;
+    dims_ = 0;
   }
-  if (!in_events_) return true;
-  if (depth_ == 4 && field_ == "args" && key_ == "correlation") event_.correlation = whole;
-  if (depth_ != 3) return true;
-  if (key_ == "ts") event_.begin_us = value;
-  if (key_ == "dur") event_.duration_us = value;
-  if (key_ == "pid") event_.process = static_cast<std::uint64_t>(whole);
-  if (key_ == "tid") event_.thread = static_cast<std::uint64_t>(whole);
-  return true;
+}
+
+void TraceBuilder::close() {
+  if (in_event() == 1) keep();
+  if (in_event() >= 4) end_of_shape();
+  if (--depth_ < events_at_) events_at_ = 0;
+}
+
+void TraceBuilder::key(std::string_view text) {
+  key_ = text;
+  if (depth_ == 1) section_ = text;
+  if (in_event() == 1) field_ = text;
+}
+
+void TraceBuilder::text(std::string_view text) {
+  if (events_at_ == 0) return header(text, true);
+  if (in_event() != 1) return;
+  if (key_ == "ph") event_.phase = text;
+  if (key_ == "cat") event_.category = text;
+  if (key_ == "name") event_.name = text;
+  if (key_ == "pid") event_.thread.process = std::hash<std::string_view>{}(text);
+  if (key_ == "tid") event_.thread.thread = std::hash<std::string_view>{}(text);
+  for (RawTime* time : {&event_.begin, &event_.duration})
+    if (key_ == time->field) time->written = text, time->is_text = true;
+}
+
+void TraceBuilder::number(std::string_view digits) {
+  if (events_at_ == 0) return header(digits, false);
+  const int at = in_event();
+  if (at >= 4 && field_ == "args" && key_ == "Input Dims") {
+    const auto dim = parse_int(digits).value_or(0);
+    if (dims_++ == 0 && event_.inputs.first_dim == 0) event_.inputs.first_dim = dim;
+    if (dim < 0 || __builtin_mul_overflow(elements_, dim, &elements_)) elements_ = kMostElements;
+  }
+  if (at == 2 && field_ == "args" && key_ == "correlation")
+    event_.correlation = parse_int(digits).value_or(-1);
+  if (at != 1) return;
+  if (key_ == "pid") event_.thread.process = static_cast<std::uint64_t>(parse_int(digits).value_or(0));
+  if (key_ == "tid") event_.thread.thread = static_cast<std::uint64_t>(parse_int(digits).value_or(0));
+  for (RawTime* time : {&event_.begin, &event_.duration})
+    if (key_ == time->field) time->written = digits;
+}
+
+void TraceBuilder::end_of_shape() {
+  if (dims_ > 0)
+    event_.inputs.elements =
+        std::min(kMostElements, event_.inputs.elements + std::min(elements_, kMostElements));
+  dims_ = 0;
+}
+
+std::int64_t TraceBuilder::time_of(const RawTime& time) const {
+  if (time.is_text)
+    refuse(time.field, fmt::format("the text \"{}\"", time.written),
+           "a trace has its times as numbers of µs");
+  const auto ns = ns_of_us(time.written);
+  if (!ns || (&time == &event_.duration && *ns > kLongest))
+    refuse(time.field, time.written, "that is no time in µs that a training takes");
+  return *ns;
+}
+
+void TraceBuilder::account(std::int64_t bytes) {
+  used_ += bytes;
+  if (used_ > memory_)
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{} needs more than the {} of memory that one trace may take: record fewer steps, or "
+                    "without Python's stacks and shapes",
+                    trace_.file, format_bytes(static_cast<double>(memory_))));
+}
+
+std::uint32_t TraceBuilder::index_of(const std::string& name) {
+  const auto [at, is_new] = names_.try_emplace(name, static_cast<std::uint32_t>(trace_.names.size()));
+  if (!is_new) return at->second;
+  account(static_cast<std::int64_t>(2 * (name.size() + 64)));
+  std::string shown = name;
+  if (!is_utf8(shown))
+    std::ranges::replace_if(
+        shown, [](char c) { return static_cast<signed char>(c) < 0; }, '?');
+  trace_.names.push_back(std::move(shown));
+  return at->second;
+}
+
+std::uint32_t TraceBuilder::index_of(const TraceThread& thread) {
+  const auto [at, is_new] = threads_.try_emplace(std::pair(thread.process, thread.thread),
+                                                 static_cast<std::uint32_t>(trace_.threads.size()));
+  if (is_new) {
+    account(2 * 64);
+    trace_.threads.push_back(thread);
+  }
+  return at->second;
 }
 
 void TraceBuilder::keep() {
-  if (event_.phase != "X" || !event_.begin_us || !event_.duration_us) return;
+  has_events |= !event_.phase.empty();
+  if (event_.phase != "X") return;
+  if (event_.category.empty()) ++trace_.uncategorised;
   const auto row = std::ranges::find(kCategories, event_.category, &Category::name);
   if (row == kCategories.end()) return;
-  const auto begin = std::llround(*event_.begin_us * 1000);
-  trace_.events.push_back({.begin = begin,
-                           .end = begin + std::llround(std::max(0.0, *event_.duration_us) * 1000),
-                           .correlation = event_.correlation,
-                           .thread = event_.process * 1000003 + event_.thread,
-                           .name = index_of(event_.name),
-                           .kind = row->kind});
+  const bool written = !event_.begin.written.empty() && !event_.duration.written.empty();
+  const std::int64_t begin = written ? time_of(event_.begin) : 0,
+                     length = written ? time_of(event_.duration) : 0;
+  if (!written || length < 0 || (begin == 0 && length == 0)) {
+    ++trace_.untimed;
+    if (row->kind != EventKind::kAnnotation) return;
+    account(sizeof(std::uint32_t));
+    return trace_.untimed_annotations.push_back(index_of(event_.name));
+  }
+  account(sizeof(TraceEvent));
+  TraceEvent kept{.begin = begin,
+                  .end = begin + length,
+                  .correlation = event_.correlation,
+                  .thread = index_of(event_.thread),
+                  .name = index_of(event_.name),
+                  .kind = row->kind};
+  if (row->kind == EventKind::kOperator && event_.inputs.elements > 0) {
+    account(sizeof(OperatorInputs));
+    kept.inputs = static_cast<std::uint32_t>(trace_.inputs.size());
+    trace_.inputs.push_back(event_.inputs);
+  }
+  trace_.events.push_back(kept);
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const TraceBuilder& builder,
-                         UnpackedBytes& bytes) {
-  const std::string name = file.string();
+// Why a file cannot be read to its end.
+std::string why_not(const std::string& name, const JsonProblem& problem, const TraceBytes& bytes) {
   if (bytes.damaged())
-    throw Error(ErrorCode::kData, fmt::format("{} is damaged: gzip cannot unpack it beyond byte {} of the "
-                                              "trace; copy it again",
-                                              name, builder.error_at));
-  if (bytes.ended())
-    throw Error(ErrorCode::kData,
-                fmt::format("{} ends too early, at byte {}: the trace was cut off; copy it again, or "
-                            "wait until the profiler has written all of it",
-                            name, builder.error_at - 1));
-  throw Error(ErrorCode::kData,
-              fmt::format("{} is not JSON: byte {} is not expected there; --from takes the files that "
-                          "export_chrome_trace writes",
-                          name, builder.error_at));
+    return fmt::format("{} is damaged: gzip cannot unpack it beyond byte {} of the trace; copy it again",
+                       name, problem.at);
+  switch (problem.kind) {
+    case JsonProblem::Kind::kEndsEarly:
+      return fmt::format(
+          "{} ends too early, at byte {}: the trace was cut off; copy it again, or wait until the profiler "
+          "has "
+          "written all of it",
+          name, problem.at);
+    case JsonProblem::Kind::kLongString:
+      return fmt::format("{} has a text of more than {} at byte {}: no profiler writes one", name,
+                         format_bytes(static_cast<double>(kLongestString)), problem.at);
+    case JsonProblem::Kind::kTooDeep:
+      return fmt::format(
+          "{} has more than {} objects or lists inside each other at byte {}: no profiler "
+          "writes such a file",
+          name, kDeepest, problem.at);
+    case JsonProblem::Kind::kUnexpected:
+      break;
+  }
+  return fmt::format(
+      "{} is not JSON: byte {} is not expected there; --from takes the files that "
+      "export_chrome_trace writes",
+      name, problem.at);
 }
 
 }  // namespace
 
-std::optional<std::int64_t> rank_in_name(const std::string& name) {
-  static const std::regex named(R"(rank[_\-. ]?(\d{1,9}))", std::regex::icase);
-  static const std::regex part(R"((?:^|[._\-])(\d{1,5})(?=\.))");
-  std::smatch match;
-  if (!std::regex_search(name, match, named) && !std::regex_search(name, match, part)) return std::nullopt;
-  return parse_int(match[1].str());
-}
-
-std::optional<Trace> read_trace(const std::filesystem::path& file) {
-  Trace trace;
-  trace.file = file;
-  UnpackedBytes bytes(file);
-  std::istream in(&bytes);
-  TraceBuilder builder(trace);
-  if (!nlohmann::json::sax_parse(in, &builder)) refuse(file, builder, bytes);
-  if (!builder.has_events) return std::nullopt;
-  if (!trace.rank) trace.rank = rank_in_name(file.filename().string());
+TraceReading read_trace(const std::filesystem::path& file, const std::string& name, std::int64_t memory) {
+  TraceReading reading;
+  Trace& trace = reading.trace.emplace();
+  trace.file = name;
+  TraceBytes bytes(file, name);
+  TraceBuilder builder(trace, memory);
+  if (const auto problem = read_json(bytes, builder)) {
+    reading.why_none = why_not(name, *problem, bytes);
+    if (builder.has_events || bytes.damaged()) throw Error(ErrorCode::kData, reading.why_none);
+  } else if (!builder.has_events) {
+    reading.why_none = fmt::format("{} is no trace: it has no traceEvents", name);
+  }
+  if (!reading.why_none.empty()) {
+    reading.trace.reset();
+    return reading;
+  }
   std::ranges::sort(trace.events, [](const TraceEvent& a, const TraceEvent& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
-  return trace;
+  return reading;
 }
 
 }  // namespace paceline::analysis::traces

@@ -22,27 +22,53 @@ enum class EventKind : std::uint8_t {
 struct TraceEvent {
   std::int64_t begin = 0, end = 0;
   std::int64_t correlation = -1;  // equal for a launch and what it launched
-  std::uint64_t thread = 0;       // of the host, or a stream of the device
+  std::uint32_t thread = 0;       // index into Trace::threads
   std::uint32_t name = 0;         // index into Trace::names
+  std::uint32_t inputs = 0;       // index into Trace::inputs; 0: none recorded
   EventKind kind = EventKind::kOperator;
 };
 
+// Shapes of the inputs of an operator, where the profiler recorded them ("Input Dims").
+struct OperatorInputs {
+  std::int64_t elements = 0;   // of all of them together
+  std::int64_t first_dim = 0;  // of the first one: most often the batch
+};
+
+// Of the host, or a stream of the device.
+struct TraceThread {
+  std::uint64_t process = 0, thread = 0;
+  friend bool operator==(const TraceThread&, const TraceThread&) = default;
+};
+
 struct Trace {
-  std::filesystem::path file;
-  std::optional<std::int64_t> rank, world;  // rank: as the trace has it, else as in the name of the file
+  std::string file;                         // its name, for messages
+  std::optional<std::int64_t> rank, world;  // as the trace has them
   std::string host;
   std::optional<std::int64_t>
       base_ns;  // since the epoch: every time counts from here. Kineto of 2024 and later writes it
   std::vector<std::string> names;
+  std::vector<TraceThread> threads;
+  std::vector<OperatorInputs> inputs = std::vector<OperatorInputs>(1);
   std::vector<TraceEvent> events;  // by begin; of equal ones the longest first
+  // Events that say nothing: without a time or an end (pytorch/pytorch#188481), or without a category.
+  std::int64_t untimed = 0, uncategorised = 0;
+  std::vector<std::uint32_t> untimed_annotations;  // names
   [[nodiscard]] const std::string& name_of(const TraceEvent& e) const { return names[e.name]; }
 };
 
-// Empty: the file is JSON and no trace. Throws Error(kData) when it is no JSON or ends too early, Error(kIo)
-// when it cannot be read. A file that gzip packed is unpacked on the way.
-std::optional<Trace> read_trace(const std::filesystem::path& file);
+// A trace, or why a file is none.
+struct TraceReading {
+  std::optional<Trace> trace;
+  std::string why_none;
+};
 
-// The number behind "rank", or of a part that is a number: trace_rank3.json, rank_3/…, trace.3.json.
-std::optional<std::int64_t> rank_in_name(const std::string& name);
+// What is kept of one trace may take this much memory; what is made of it takes as much again at most.
+inline constexpr std::int64_t kTraceMemory = 4'000'000'000;
+
+// Throws Error(kData) when a trace is damaged, cut off, larger than `memory` bytes in memory, or has times or
+// ranks that are none; Error(kIo) when the file cannot be read. A file that gzip packed is unpacked on the
+// way. `name`: of the file, for messages.
+TraceReading read_trace(const std::filesystem::path& file, const std::string& name,
+                        std::int64_t memory = kTraceMemory);
 
 }  // namespace paceline::analysis::traces

@@ -8,10 +8,11 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <system_error>
 
 #include "analysis/late_words.h"
 #include "analysis/traces/trace_checks.h"
+#include "analysis/traces/trace_folder.h"
+#include "analysis/traces/trace_rows.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "result/late_rank.h"
@@ -24,7 +25,6 @@ namespace {
 
 using result::Number;
 
-constexpr std::size_t kOperators = 15;
 constexpr double kMuchWaiting = 0.05, kMuchExposed = 0.10, kMuchDataWait = 0.05,
                  kMuchIdle = 0.10;  // of a step
 
@@ -51,95 +51,6 @@ std::vector<result::RankSteps> tables_of(const std::vector<RankTrace>& ranks) {
     }
   }
   return tables;
-}
-
-template <typename Get>
-Number median_of(const RankTrace& one, Get get) {
-  std::vector<double> values;
-  for (const auto& step : one.steps) values.push_back(static_cast<double>(get(step)));
-  return stats::median(values);
-}
-
-// Whether the trace tells how long communication took.
-bool times_communication(const RankTrace& one) {
-  return one.communication == Communication::kHost || one.communication == Communication::kDevice;
-}
-
-const char* why_untimed(const RankTrace& one) {
-  return one.communication == Communication::kNone
-             ? "there is no communication in the trace"
-             : "the trace has only the host's calls for communication, not the kernels on the device";
-}
-
-Number overlap_of(const std::vector<const RankTrace*>& ranks) {
-  double all = 0, exposed = 0;
-  for (const RankTrace* one : ranks) {
-    if (!times_communication(*one)) return Number::missing(why_untimed(*one));
-    for (const auto& step : one->steps)
-      all += static_cast<double>(step.communication), exposed += static_cast<double>(step.exposed);
-  }
-  return all > 0 ? Number(1 - exposed / all) : Number::missing("the steps have no communication");
-}
-
-// Where the trace has no marks for a part, it is unknown and not zero.
-template <typename Get>
-Number median_if(bool known, const char* why, const RankTrace& one, Get get) {
-  return known ? median_of(one, get) : Number::missing(why);
-}
-
-Number idle_of(const RankTrace& one) {
-  if (!one.device) return Number::missing("the trace has no events of a device");
-  return median_of(one, [](const TraceStep& s) {
-    return s.length > 0 ? static_cast<double>(s.idle.value_or(0)) / static_cast<double>(s.length) : 0.0;
-  });
-}
-
-RankRow row_of(const RankTrace& one) {
-  const bool timed = times_communication(one);
-  const char* const untimed = why_untimed(one);
-  return {
-      .rank = *one.rank,
-      .file = one.file,
-      .host = one.host,
-      .step_ns = median_of(one, [](const TraceStep& s) { return s.length; }),
-      .data_wait_ns = median_if(one.has_loader, "no data loader in the trace", one,
-                                [](const TraceStep& s) { return s.data_wait; }),
-      .forward_ns = median_of(one, [](const TraceStep& s) { return s.forward; }),
-      .backward_ns = median_if(one.has_backward, "no backward pass in the trace", one,
-                               [](const TraceStep& s) { return s.backward; }),
-      .optimizer_ns = median_if(one.has_optimizer, "no optimizer in the trace", one,
-                                [](const TraceStep& s) { return s.optimizer; }),
-      .communication_ns = median_if(timed, untimed, one, [](const TraceStep& s) { return s.communication; }),
-      .exposed_ns = median_if(timed, untimed, one, [](const TraceStep& s) { return s.exposed; }),
-      .overlap_ratio = overlap_of({&one}),
-      .idle_share = idle_of(one),
-      .last_share = Number::missing("there is one rank")};
-}
-
-double total_length(const std::vector<RankTrace>& ranks) {
-  double sum = 0;
-  for (const auto& one : ranks)
-    for (const auto& step : one.steps) sum += static_cast<double>(step.length);
-  return sum;
-}
-
-std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks) {
-  std::map<std::string, OperatorRow> all;
-  double steps = 0;
-  for (const auto& one : ranks) {
-    steps += static_cast<double>(one.steps.size());
-    for (const auto& op : one.operators) {
-      all[op.name].calls += static_cast<double>(op.calls);
-      all[op.name].self_ns += static_cast<double>(op.self_ns);
-    }
-  }
-  std::vector<OperatorRow> rows;
-  const double length = total_length(ranks);
-  for (auto& [name, row] : all)
-    rows.push_back({name, row.calls / steps, row.self_ns / steps, length > 0 ? row.self_ns / length : 0});
-  std::ranges::stable_sort(rows, std::greater{}, &OperatorRow::self_ns);
-  if (rows.size() > kOperators) rows.resize(kOperators);
-  return rows;
 }
 
 Number share_of(const result::Estimate& part, const Number& whole) {
@@ -192,6 +103,26 @@ void set_costs(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   set_last_shares(study, accounts);
 }
 
+// Steps of one rank that lack the same are one sentence.
+void add_left_out(TraceStudy& study, const std::vector<RankTrace>& ranks) {
+  for (const auto& one : ranks) {
+    std::map<std::string, std::vector<std::int64_t>> why;
+    for (const auto& step : one.left_out) why[step.why].push_back(step.number);
+    for (const auto& [reason, steps] : why)
+      study.left_out.push_back(fmt::format("{} (rank {}): {}", listed("step", steps), *one.rank, reason));
+    study.left_out.insert(study.left_out.end(), one.notes.begin(), one.notes.end());
+  }
+}
+
+// Of a run whose other ranks have no trace.
+std::string among_these(const TraceStudy& study) {
+  const auto have = static_cast<std::int64_t>(study.ranks.size());
+  if (!study.world)
+    return fmt::format("how many ranks there are: late ranks are judged among these {}", have);
+  return fmt::format("the other {}: late ranks are judged among these {} of {}",
+                     plural(*study.world - have, "rank"), have, *study.world);
+}
+
 void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
   const auto tell = [&](std::string text) { study.untold.push_back(std::move(text)); };
   if (ranks.size() == 1 && study.world != 1)
@@ -204,6 +135,12 @@ void add_untold(TraceStudy& study, const std::vector<RankTrace>& ranks) {
         fmt::format("with certainty, which rank is late: {} are too few; record at least {} "
                     "(torch.profiler.schedule(active={}))",
                     plural(study.steps, "step"), result::kFewestSteps, result::kFewestSteps));
+  if (ranks.front().rank_assumed && ranks.front().communication != Communication::kNone)
+    tell(
+        fmt::format("which rank {} is of: it is taken as rank 0 of 1; if there are others, its communication "
+                    "includes waiting for them",
+                    ranks.front().file));
+  if (ranks.size() > 1 && study.world != static_cast<std::int64_t>(ranks.size())) tell(among_these(study));
   const auto lacking = [&](bool RankTrace::*has, const char* text) {
     if (std::ranges::none_of(ranks, has)) tell(text);
   };
@@ -313,24 +250,6 @@ void add_bottlenecks(TraceStudy& study) {
   std::ranges::stable_sort(study.bottlenecks, std::greater{}, &Bottleneck::cost_ns);
 }
 
-bool may_be_trace(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
-}
-
-// In the order of their names.
-std::vector<std::filesystem::path> candidates(const std::filesystem::path& folder) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(folder, error)) return {folder};
-  if (!std::filesystem::is_directory(folder, error))
-    throw Error(ErrorCode::kUsage, fmt::format("--from {}: there is no such folder", folder.string()));
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_regular_file() && may_be_trace(entry.path())) files.push_back(entry.path());
-  std::ranges::sort(files);
-  return files;
-}
-
 }  // namespace
 
 TraceStudy study_of(std::vector<RankTrace> ranks) {
@@ -352,7 +271,8 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
           ? Number::missing("the traces have no events of a device")
           : Number(std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size()));
   study.operators_on_device = std::ranges::any_of(ranks, &RankTrace::device);
-  study.operators = operators_of(ranks);
+  study.operators = operators_of(ranks, study.operators_on_device);
+  add_left_out(study, ranks);
   set_costs(study, ranks);
   add_bottlenecks(study);
   add_untold(study, ranks);
@@ -360,15 +280,10 @@ TraceStudy study_of(std::vector<RankTrace> ranks) {
 }
 
 TraceStudy read_traces(const std::filesystem::path& folder) {
-  std::vector<RankTrace> ranks;
-  for (const auto& file : candidates(folder))
-    if (const auto trace = read_trace(file)) ranks.push_back(rank_trace(*trace));
-  if (ranks.empty())
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--from {}: there is no trace in it; it takes a .json or .json.gz of PyTorch's "
-                            "profiler per rank (prof.export_chrome_trace)",
-                            folder.string()));
-  return study_of(std::move(ranks));
+  auto found = traces_in(folder);
+  auto study = study_of(std::move(found.ranks));
+  study.left_out.insert(study.left_out.begin(), found.left_out.begin(), found.left_out.end());
+  return study;
 }
 
 }  // namespace paceline::analysis::traces

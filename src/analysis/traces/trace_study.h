@@ -13,21 +13,24 @@
 // What the traces of a training job say, one trace per rank (methodology: traces of other programs).
 namespace paceline::analysis::traces {
 
-// Medians over the steps of one rank, in ns.
+// Means over the steps of one rank that follow another one, in ns: step_ns is the sum of data_wait_ns,
+// forward_ns, backward_ns, optimizer_ns, exposed_ns and rest_ns, as far as they are known.
 struct RankRow {
   std::int64_t rank = 0;
   std::string file, host;
   result::Number step_ns, data_wait_ns, forward_ns, backward_ns, optimizer_ns;
-  result::Number communication_ns, exposed_ns;
-  result::Number overlap_ratio;  // of communication, the share that computing hides
-  result::Number idle_share;     // of the step: the device had nothing to do
-  result::Number last_share;     // of the exchanges that waited for some rank, those that waited for it
+  result::Number communication_ns, exposed_ns, rest_ns;
+  result::Number overlap_ratio;          // of communication, the share that computing hides
+  result::Number idle_share;             // of the step: the device had nothing to do
+  result::Number input_elements, batch;  // of the forward pass, where the trace has shapes
+  result::Number last_share;  // of the exchanges that waited for some rank, those that waited for it
 };
 
-// Of one step and rank, on average.
+// Of one step and rank, on average over all. Times of the host are without the operators that are called.
 struct OperatorRow {
   std::string name;
-  double calls = 0, self_ns = 0, share = 0;  // share: of the step
+  double calls = 0, host_ns = 0, device_ns = 0;
+  double share = 0;  // of the step; of the device's time where there is a device
 };
 
 struct Bottleneck {
@@ -49,13 +52,14 @@ struct TraceStudy {
   std::vector<result::LateRank> late;       // with certainty; empty: none
   std::vector<result::LateRank> suspected;  // where `late` is empty: too few steps to be certain
   bool operators_on_device = false;
-  std::vector<OperatorRow> operators;   // the fifteen with most self time
+  std::vector<OperatorRow> operators;   // the fifteen with most time, of the device or else of the host
   std::vector<Bottleneck> bottlenecks;  // the dearest first; empty: nothing stands out
+  std::vector<std::string> left_out;    // files, events and steps that are in no figure, and why
   std::vector<std::string> untold;      // what the traces cannot tell, and why
 };
 
 // Reads every trace in a folder, or one file. Throws Error(kUsage) when there is none, Error(kData) when the
-// traces are damaged, do not belong together, lack a rank, a step, or all communication.
+// traces are damaged, do not belong together, lack a step, or all communication.
 TraceStudy read_traces(const std::filesystem::path& folder);
 
 // Pure: the same for what has been read already.

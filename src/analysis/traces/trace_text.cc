@@ -57,8 +57,8 @@ std::string heading(const TraceStudy& s) {
 }
 
 std::string rank_rows(const TraceStudy& s) {
-  constexpr std::array kColumns{"rank",      "step ms", "data wait", "forward",  "backward",
-                                "optimizer", "comm.",   "exposed",   "came last"};
+  constexpr std::array kColumns{"rank",    "step ms",   "data wait", "forward", "backward",
+                                "exposed", "optimizer", "rest",      "comm.",   "came last"};
   std::string text;
   const auto add_row = [&](const auto& cells) {
     for (const auto& cell : cells) text += right(cell, 10);
@@ -68,20 +68,29 @@ std::string rank_rows(const TraceStudy& s) {
   for (const auto& r : s.ranks)
     add_row(std::array<std::string, kColumns.size()>{
         std::to_string(r.rank), ms_text(r.step_ns), ms_text(r.data_wait_ns), ms_text(r.forward_ns),
-        ms_text(r.backward_ns), ms_text(r.optimizer_ns), ms_text(r.communication_ns), ms_text(r.exposed_ns),
-        r.last_share ? format_percent(*r.last_share, 0) : "–"});
-  return text;
+        ms_text(r.backward_ns), ms_text(r.exposed_ns), ms_text(r.optimizer_ns), ms_text(r.rest_ns),
+        ms_text(r.communication_ns), r.last_share ? format_percent(*r.last_share, 0) : "–"});
+  return text +
+         (s.operators_on_device
+              ? "times of the device, mean per step; rest: it copies or idles while the host works. "
+              : "mean per step; rest: the host between operators. ") +
+         "The columns from data wait to rest add up to the step; exposed includes waiting for other ranks\n";
 }
 
+// Per step, and where there are several ranks the mean over them, as the heading says.
 std::string operator_rows(const TraceStudy& s) {
-  std::string text = fmt::format("{:<{}}{:>12}{:>10}{:>9}\n", s.operators_on_device ? "kernel" : "operator",
-                                 kNameWidth + 2, "calls a step", "self ms", "share");
+  const std::string of = s.ranks.size() > 1 ? fmt::format("operator (mean of {} ranks)", s.ranks.size())
+                                            : fmt::format("operator (rank {})", s.ranks.front().rank);
+  std::string text =
+      fmt::format("{:<{}}{:>14}{}{:>14}{:>9}\n", of, kNameWidth, "calls per step",
+                  s.operators_on_device ? fmt::format("{:>11}", "device ms") : "", "host self ms", "share");
   for (std::size_t i = 0; i < std::min(kShownOperators, s.operators.size()); ++i) {
     const auto& op = s.operators[i];
     const std::string name =
-        op.name.size() <= kNameWidth ? op.name : op.name.substr(0, kNameWidth - 3) + "...";
-    text += fmt::format("{:<{}}{:>12}{:>10}{:>9}\n", name, kNameWidth + 2, format_count(op.calls),
-                        format_ms(op.self_ns), format_percent(op.share));
+        op.name.size() < kNameWidth ? op.name : op.name.substr(0, kNameWidth - 4) + "...";
+    text += fmt::format("{:<{}}{:>14}{}{:>14}{:>9}\n", name, kNameWidth, format_count(op.calls),
+                        s.operators_on_device ? fmt::format("{:>11}", format_ms(op.device_ns)) : "",
+                        format_ms(op.host_ns), format_percent(op.share));
   }
   return text;
 }
@@ -139,8 +148,11 @@ Json rank_json(const RankRow& r) {
                                      {"optimizer_ns", &r.optimizer_ns},
                                      {"communication_ns", &r.communication_ns},
                                      {"exposed_ns", &r.exposed_ns},
+                                     {"rest_ns", &r.rest_ns},
                                      {"overlap_ratio", &r.overlap_ratio},
                                      {"idle_share", &r.idle_share},
+                                     {"input_elements", &r.input_elements},
+                                     {"batch", &r.batch},
                                      {"last_share", &r.last_share}})
     put(out, name, *number);
   return out;
@@ -170,6 +182,7 @@ Json late_json(const result::LateRank& late) {
 std::string text_of(const TraceStudy& study) {
   std::string text =
       heading(study) + "\n" + rank_rows(study) + "\n" + operator_rows(study) + "\n" + bottleneck_rows(study);
+  for (const auto& what : study.left_out) text += "left out: " + what + "\n";
   for (const auto& what : study.untold) text += "not in the traces: " + what + "\n";
   return text;
 }
@@ -194,7 +207,8 @@ Json to_json(const TraceStudy& s) {
   out["operators"] = list_of(s.operators, [](const OperatorRow& op) {
     return Json{{"name", op.name},
                 {"calls_per_step", op.calls},
-                {"self_ns_per_step", op.self_ns},
+                {"host_self_ns_per_step", op.host_ns},
+                {"device_ns_per_step", op.device_ns},
                 {"share", op.share}};
   });
   out["bottlenecks"] = list_of(s.bottlenecks, [](const Bottleneck& b) {
@@ -204,6 +218,7 @@ Json to_json(const TraceStudy& s) {
                 {"cost_ns", b.cost_ns},
                 {"share", b.share}};
   });
+  out["left_out"] = s.left_out;
   out["untold"] = s.untold;
   return out;
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/rank_operators.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace paceline::analysis::traces {
+namespace {
+
+struct OpenOperator {
+  std::int64_t end;
+  std::uint32_t name;
+};
+
+// The operator in which an event begins, of those that are open on each thread; closes the others.
+const OpenOperator* innermost_at(std::vector<std::vector<OpenOperator>>& open, const TraceEvent& e) {
+  auto& stack = open[e.thread];
+  while (!stack.empty() && stack.back().end <= e.begin) stack.pop_back();
+  return stack.empty() ? nullptr : &stack.back();
+}
+
+}  // namespace
+
+RankOperators::RankOperators(const Trace& trace, const std::vector<Role>& roles)
+    : trace_(trace), by_name_(trace.names.size()) {
+  std::vector<std::vector<OpenOperator>> open(trace.threads.size());
+  for (const auto& e : trace.events) {
+    if (e.kind != EventKind::kOperator && e.kind != EventKind::kLaunch) continue;
+    const auto* op = innermost_at(open, e);
+    if (e.kind == EventKind::kOperator) open[e.thread].push_back({e.end, e.name});
+    if (e.kind == EventKind::kOperator || e.correlation < 0) continue;
+    launches_.push_back({.correlation = e.correlation,
+                         .begin = e.begin,
+                         .name = op ? op->name : Launch::kNone,
+                         .of_kernel = role_of(e, roles) == Role::kLaunch});
+  }
+  std::ranges::sort(launches_, {}, &Launch::correlation);
+}
+
+// Self times: an operator's time less that of the operators which it calls on its thread.
+void RankOperators::count_calls(const std::function<bool(std::int64_t)>& in_step) {
+  std::vector<std::vector<OpenOperator>> open(trace_.threads.size());
+  for (const auto& e : trace_.events) {
+    if (e.kind != EventKind::kOperator || !in_step(e.begin)) continue;
+    if (const auto* caller = innermost_at(open, e)) by_name_[caller->name].host_ns -= e.end - e.begin;
+    open[e.thread].push_back({e.end, e.name});
+    by_name_[e.name].host_ns += e.end - e.begin;
+    ++by_name_[e.name].calls;
+  }
+}
+
+Launch* RankOperators::launch_of(const TraceEvent& work) {
+  const auto at = std::ranges::lower_bound(launches_, work.correlation, {}, &Launch::correlation);
+  if (at == launches_.end() || at->correlation != work.correlation) return nullptr;
+  return &*at;
+}
+
+// Work that no operator launched has a row of its own name.
+void RankOperators::add_work(const TraceEvent& work, const Launch* launch) {
+  const bool known = launch != nullptr && launch->name != Launch::kNone;
+  auto& row = by_name_[known ? launch->name : work.name];
+  row.device_ns += work.end - work.begin;
+  if (!known) ++row.calls;
+}
+
+std::vector<TraceOperator> RankOperators::rows(bool on_device) {
+  std::vector<TraceOperator> rows;
+  for (std::size_t i = 0; i < by_name_.size(); ++i) {
+    if (by_name_[i].calls == 0) continue;
+    by_name_[i].name = trace_.names[i];
+    rows.push_back(std::move(by_name_[i]));
+  }
+  std::ranges::stable_sort(rows, [on_device](const TraceOperator& a, const TraceOperator& b) {
+    return on_device ? std::tie(a.device_ns, a.host_ns) > std::tie(b.device_ns, b.host_ns)
+                     : a.host_ns > b.host_ns;
+  });
+  return rows;
+}
+
+}  // namespace paceline::analysis::traces

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analysis/traces/rank_trace.h"
+#include "analysis/traces/trace_roles.h"
+
+namespace paceline::analysis::traces {
+
+// A call of the host that started work of the device.
+struct Launch {
+  std::int64_t correlation = 0, begin = 0;
+  std::uint32_t name = kNone;  // of the operator that made it; kNone: no operator
+  bool of_kernel = false;      // which the trace must have, too
+  bool heard = false;          // to be set by the caller
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+};
+
+// Calls and times by operator, within steps.
+class RankOperators {
+ public:
+  RankOperators(const Trace& trace, const std::vector<Role>& roles);
+
+  // Null: the trace does not have it.
+  Launch* launch_of(const TraceEvent& work);
+  // Counts calls of operators and their times on the host. `in_step`: whether a time lies in a step.
+  void count_calls(const std::function<bool(std::int64_t)>& in_step);
+  // Work of the device in a step; `launch` may be null.
+  void add_work(const TraceEvent& work, const Launch* launch);
+
+  [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
+  std::vector<TraceOperator> rows(bool on_device);
+
+ private:
+  const Trace& trace_;
+  std::vector<Launch> launches_;        // by correlation
+  std::vector<TraceOperator> by_name_;  // as the names of the trace
+};
+
+}  // namespace paceline::analysis::traces

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/trace_roles.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace paceline::analysis::traces {
+namespace {
+
+struct Prefix {
+  std::string_view text;
+  Role role;
+};
+constexpr std::array<Prefix, 11> kPrefixes{{{"ProfilerStep#", Role::kStep},
+                                            {"enumerate(DataLoader)", Role::kLoader},
+                                            {"Optimizer.step#", Role::kOptimizer},
+                                            {"## Backward ##", Role::kBackwardScope},
+                                            {"autograd::engine::evaluate_function", Role::kAutograd},
+                                            {"torch.distributed.ddp", Role::kReducer},
+                                            {"torch::distributed::reducer", Role::kReducer},
+                                            {"c10d::", Role::kHandsOver},
+                                            {"_c10d_functional::", Role::kHandsOver},
+                                            {"c10d_functional::", Role::kHandsOver},
+                                            {"nccl:", Role::kHandsOver}}};
+// The scopes of paceline's own traces: whole names, but for the number of a step.
+constexpr std::string_view kOwnStep = "step ";
+constexpr std::array<Prefix, 4> kOwnScopes{{{"data wait", Role::kLoader},
+                                            {"forward", Role::kForwardScope},
+                                            {"backward", Role::kBackwardScope},
+                                            {"optimizer", Role::kOptimizer}}};
+constexpr std::array<std::string_view, 5> kTransports{"gloo:", "mpi:", "ucc:", "ncclDevKernel", "ncclKernel"};
+// In the words of c10d and of NCCL's kernels.
+constexpr std::array<std::string_view, 11> kTogetherWords{
+    "all_reduce",     "allreduce",     "AllReduce",  "all_gather", "allgather", "AllGather",
+    "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",   "barrier"};
+// Of CUDA, HIP and SYCL: cudaLaunchKernelExC, hipExtModuleLaunchKernel, cudaGraphLaunch,
+// urEnqueueKernelLaunch.
+constexpr std::array<std::string_view, 3> kLaunchWords{"LaunchKernel", "KernelLaunch", "GraphLaunch"};
+
+bool has_any(const std::string& name, const auto& words) {
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
+Role own_role_of(const std::string& name) {
+  if (name.starts_with(kOwnStep)) return Role::kStep;
+  const auto scope = std::ranges::find(kOwnScopes, name, &Prefix::text);
+  return scope == kOwnScopes.end() ? Role::kOther : scope->role;
+}
+
+Role role_of_name(const std::string& name) {
+  for (const auto& prefix : kPrefixes)
+    if (name.starts_with(prefix.text)) return prefix.role;
+  const auto begins = [&](std::string_view text) { return name.starts_with(text); };
+  if (std::ranges::any_of(kTransports, begins))
+    return has_any(name, kTogetherWords) ? Role::kTogether : Role::kRooted;
+  return has_any(name, kLaunchWords) ? Role::kLaunch : Role::kOther;
+}
+
+bool is_scope(Role role) {
+  return role == Role::kLoader || role == Role::kOptimizer || role == Role::kForwardScope ||
+         role == Role::kBackwardScope;
+}
+
+}  // namespace
+
+std::vector<Role> roles_of(const std::vector<std::string>& names) {
+  std::vector<Role> roles;
+  std::ranges::transform(names, std::back_inserter(roles), role_of_name);
+  if (std::ranges::find(roles, Role::kStep) != roles.end()) return roles;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (const Role own = own_role_of(names[i]); own != Role::kOther) roles[i] = own;
+  return roles;
+}
+
+Role role_of(const TraceEvent& event, const std::vector<Role>& roles) {
+  const Role role = roles[event.name];
+  if (is_scope(role) && event.kind != EventKind::kAnnotation) return Role::kOther;
+  return role == Role::kLaunch && event.kind != EventKind::kLaunch ? Role::kOther : role;
+}
+
+std::optional<std::int64_t> step_number(const std::string& name) {
+  const auto at = name.find_last_of("# ");
+  if (at == std::string::npos) return std::nullopt;
+  return parse_int(std::string_view(name).substr(at + 1));
+}
+
+}  // namespace paceline::analysis::traces

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/traces/trace_rows.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace paceline::analysis::traces {
+namespace {
+
+using result::Number;
+
+constexpr std::size_t kOperators = 15;
+
+// Of the steps that follow another one, as the costs have it; of all where none does.
+template <typename Get>
+Number mean_of(const RankTrace& one, Get get) {
+  double sum = 0, all = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < one.steps.size(); ++i) {
+    const auto value = static_cast<double>(get(one.steps[i]));
+    all += value;
+    if (i == 0 || one.steps[i - 1].number + 1 != one.steps[i].number) continue;
+    sum += value;
+    ++count;
+  }
+  if (one.steps.empty()) return Number::missing("there is no step");
+  return count > 0 ? sum / static_cast<double>(count) : all / static_cast<double>(one.steps.size());
+}
+
+// Where the trace has no marks for a part, it is unknown and not zero.
+template <typename Get>
+Number mean_if(bool known, const char* why, const RankTrace& one, Get get) {
+  return known ? mean_of(one, get) : Number::missing(why);
+}
+
+Number idle_of(const RankTrace& one) {
+  if (!one.device) return Number::missing("the trace has no events of a device");
+  return mean_of(one, [](const TraceStep& s) {
+    return s.length > 0 ? static_cast<double>(s.idle.value_or(0)) / static_cast<double>(s.length) : 0.0;
+  });
+}
+
+constexpr const char* kNoShapes = "the trace has no shapes (record_shapes=True)";
+
+bool has_shapes(const RankTrace& one) {
+  return std::ranges::any_of(one.steps, [](const TraceStep& s) { return s.input_elements.has_value(); });
+}
+
+// Of one rank, mean over its steps.
+double mean_length(const RankTrace& one) {
+  double sum = 0;
+  for (const auto& step : one.steps) sum += static_cast<double>(step.length);
+  return sum / static_cast<double>(one.steps.size());
+}
+
+}  // namespace
+
+bool times_communication(const RankTrace& one) {
+  return one.communication == Communication::kHost || one.communication == Communication::kDevice;
+}
+
+const char* why_untimed(const RankTrace& one) {
+  return one.communication == Communication::kNone
+             ? "there is no communication in the trace"
+             : "the trace has only the host's calls for communication, not the kernels on the device";
+}
+
+Number overlap_of(const std::vector<const RankTrace*>& ranks) {
+  double all = 0, exposed = 0;
+  for (const RankTrace* one : ranks) {
+    if (!times_communication(*one)) return Number::missing(why_untimed(*one));
+    for (const auto& step : one->steps)
+      all += static_cast<double>(step.communication), exposed += static_cast<double>(step.exposed);
+  }
+  return all > 0 ? Number(1 - exposed / all) : Number::missing("the steps have no communication");
+}
+
+RankRow row_of(const RankTrace& one) {
+  const bool timed = times_communication(one);
+  const char* const untimed = why_untimed(one);
+  return {
+      .rank = *one.rank,
+      .file = one.file,
+      .host = one.host,
+      .step_ns = mean_of(one, [](const TraceStep& s) { return s.length; }),
+      .data_wait_ns = mean_if(one.has_loader, "no data loader in the trace", one,
+                              [](const TraceStep& s) { return s.data_wait; }),
+      .forward_ns = mean_of(one, [](const TraceStep& s) { return s.forward; }),
+      .backward_ns = mean_if(one.has_backward, "no backward pass in the trace", one,
+                             [](const TraceStep& s) { return s.backward; }),
+      .optimizer_ns = mean_if(one.has_optimizer, "no optimizer in the trace", one,
+                              [](const TraceStep& s) { return s.optimizer; }),
+      .communication_ns = mean_if(timed, untimed, one, [](const TraceStep& s) { return s.communication; }),
+      .exposed_ns = mean_if(timed, untimed, one, [](const TraceStep& s) { return s.exposed; }),
+      .rest_ns = mean_of(one, [](const TraceStep& s) { return s.rest; }),
+      .overlap_ratio = overlap_of({&one}),
+      .idle_share = idle_of(one),
+      .input_elements = mean_if(has_shapes(one), kNoShapes, one,
+                                [](const TraceStep& s) { return s.input_elements.value_or(0); }),
+      .batch =
+          mean_if(has_shapes(one), kNoShapes, one, [](const TraceStep& s) { return s.batch.value_or(0); }),
+      .last_share = Number::missing("there is one rank")};
+}
+
+std::vector<OperatorRow> operators_of(const std::vector<RankTrace>& ranks, bool on_device) {
+  std::map<std::string, OperatorRow> all;
+  double length = 0;
+  const auto count = static_cast<double>(ranks.size());
+  for (const auto& one : ranks) {
+    length += mean_length(one) / count;
+    const double steps = count * static_cast<double>(one.operator_steps);
+    for (const auto& op : one.operators) {
+      all[op.name].calls += static_cast<double>(op.calls) / steps;
+      all[op.name].host_ns += static_cast<double>(op.host_ns) / steps;
+      all[op.name].device_ns += static_cast<double>(op.device_ns) / steps;
+    }
+  }
+  const auto shown = on_device ? &OperatorRow::device_ns : &OperatorRow::host_ns;
+  std::vector<OperatorRow> rows;
+  for (auto& [name, row] : all) {
+    row.name = name;
+    row.share = length > 0 ? row.*shown / length : 0;
+    rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows, std::greater{}, shown);
+  if (rows.size() > kOperators) rows.resize(kOperators);
+  return rows;
+}
+
+}  // namespace paceline::analysis::traces
