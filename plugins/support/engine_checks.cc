@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/reading.h"
 
 namespace paceline::plugin_support {
 namespace {
@@ -46,11 +47,8 @@ std::string model_file(const plugin::ModelSpec& model, std::string_view engine,
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("engine {} reads model files ({}), and '{}' is a built-in model without one",
                             engine, fmt::join(suffixes, ", "), model.name));
-  if (std::filesystem::is_directory(model.file))
-    throw Error(ErrorCode::kData, fmt::format("model '{}' is a folder; give the file in it ({})", model.file,
-                                              fmt::join(suffixes, ", ")));
-  if (!std::filesystem::is_regular_file(model.file))
-    throw Error(ErrorCode::kData, fmt::format("model file '{}' does not exist; check the path", model.file));
+  if (const auto why = no_regular_file(model.file); !why.empty())
+    throw Error(ErrorCode::kData, fmt::format("model '{}' {}", shown_path(model.file), why));
   const auto ends = [&](std::string_view suffix) { return model.file.ends_with(suffix); };
   if (std::none_of(suffixes.begin(), suffixes.end(), ends))
     throw Error(ErrorCode::kUnsupported, fmt::format("engine {} reads {} files, not '{}'", engine,

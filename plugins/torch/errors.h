@@ -3,11 +3,12 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <new>
 #include <string>
 
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/reading.h"
 
 namespace paceline::torch_plugin {
 
@@ -38,11 +39,8 @@ inline bool out_of_memory(const std::exception& exception) {
 
 // Error(kData) unless the file exists.
 inline void check_file(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) return;
-  const bool folder = std::filesystem::is_directory(path, error);
-  throw Error(ErrorCode::kData, folder ? "model '" + path + "' is a folder; give the file in it"
-                                       : "cannot open model '" + path + "': no such file");
+  if (const auto why = no_regular_file(path); !why.empty())
+    throw Error(ErrorCode::kData, "model '" + shown_path(path) + "' " + why);
 }
 
 // Runs `work`; an exception of LibTorch becomes Error(code, "<what>: <reason>"), or std::bad_alloc where an

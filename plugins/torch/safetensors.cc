@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "torch/safetensors.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -64,50 +59,25 @@ StoredTensor parse_entry(const nlohmann::json& entry, std::span<const std::byte>
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
-  map_file();
-  try {
-    read_header();
-  } catch (...) {
-    ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
-    throw;
-  }
-}
-
-SafetensorsFile::~SafetensorsFile() {
-  ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
-}
-
-void SafetensorsFile::map_file() {
-  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {};
-  if (fd < 0 || ::fstat(fd, &status) != 0) {
-    const int error = errno;
-    if (fd >= 0) ::close(fd);
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot open weights '{}': {}", path_.string(), std::strerror(error)));
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  const bool usable = S_ISREG(status.st_mode) && size >= kLengthBytes;
-  void* data = usable ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-  ::close(fd);
-  if (!usable) fail(path_, fmt::format("it holds {} bytes, a header alone needs more", size));
-  if (data == MAP_FAILED) throw Error(ErrorCode::kIo, fmt::format("cannot map weights '{}'", path_.string()));
-  mapping_ = {static_cast<const std::byte*>(data), size};
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), mapping_(path) {
+  read_header();
 }
 
 void SafetensorsFile::read_header() {
+  const auto bytes = mapping_.bytes();
+  if (bytes.size() < kLengthBytes)
+    fail(path_, fmt::format("it holds {} bytes, a header alone needs more", bytes.size()));
   std::uint64_t length = 0;
-  std::memcpy(&length, mapping_.data(), kLengthBytes);
+  std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes)
     fail(path_, fmt::format("it does not start with a header length (found {})", length));
-  if (length > mapping_.size() - kLengthBytes)
+  if (length > bytes.size() - kLengthBytes)
     fail(path_, fmt::format("its header of {} bytes does not fit in the file's {}; it is truncated", length,
-                            mapping_.size()));
-  const auto* text = reinterpret_cast<const char*>(mapping_.data()) + kLengthBytes;
-  const auto header = nlohmann::json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
+                            bytes.size()));
+  const auto text = bytes.substr(kLengthBytes, length);
+  const auto header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) fail(path_, "its header is not a JSON object");
-  const auto data = mapping_.subspan(kLengthBytes + length);
+  const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     try {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/mapped_file.h"
 #include "base/tensor.h"
 
 namespace paceline::torch_plugin {
@@ -21,18 +22,14 @@ struct StoredTensor {
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
-  ~SafetensorsFile();
-  SafetensorsFile(const SafetensorsFile&) = delete;
-  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
 
   [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
 
  private:
-  void map_file();
   void read_header();
 
   std::filesystem::path path_;
-  std::span<const std::byte> mapping_;
+  MappedFile mapping_;
   std::map<std::string, StoredTensor> tensors_;
 };
 

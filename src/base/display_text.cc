@@ -79,6 +79,10 @@ std::string shown_value(std::string_view text, std::size_t most) {
   return without_controls(text.substr(0, end), "") + "...";
 }
 
+std::string shown_path(std::string_view path) {
+  return without_middle(without_controls(path, ""), kMaxShownPath);
+}
+
 std::string plain_reason(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) return "there is not enough memory";
   std::string_view text = error.what();

@@ -7,7 +7,7 @@
 // Makes text of users, files and libraries fit to be shown to a person.
 namespace paceline {
 
-inline constexpr std::size_t kMaxShownValue = 80, kMaxShownLine = 2000;  // bytes
+inline constexpr std::size_t kMaxShownValue = 80, kMaxShownPath = 300, kMaxShownLine = 2000;  // bytes
 
 // Writes control characters (C0, C1, and those that change the direction of text) as "\x1b"; lines longer
 // than kMaxShownLine lose their middle. Line ends and tabs stay.
@@ -18,6 +18,9 @@ std::string on_one_line(std::string_view text);
 
 // A value inside a sentence: one line, at most `most` bytes, whole characters.
 std::string shown_value(std::string_view text, std::size_t most = kMaxShownValue);
+
+// A path inside a sentence: one line, without its middle where it is long.
+std::string shown_path(std::string_view path);
 
 // An exception's message without the mark of the library ("[json.exception.parse_error.101]").
 std::string plain_reason(const std::exception& error);

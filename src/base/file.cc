@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/reading.h"
@@ -19,7 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void fail(std::string_view what, const fs::path& path) {
-  throw Error(ErrorCode::kIo, fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno)));
+  throw Error(ErrorCode::kIo,
+              fmt::format("cannot {} '{}': {}", what, shown_path(path.string()), std::strerror(errno)));
 }
 
 void write_all(const FileDescriptor& fd, std::string_view content, const fs::path& path) {
@@ -96,7 +98,8 @@ void append_file(const fs::path& path, std::string_view content) {
 }
 
 std::string file_tail(const fs::path& path, std::size_t max_bytes) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!no_regular_file(path).empty()) return {};
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return {};
   const auto size = static_cast<std::size_t>(info.st_size);
@@ -111,10 +114,11 @@ std::string file_tail(const fs::path& path, std::size_t max_bytes) {
 void make_directories(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error || !fs::is_directory(path))
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot create folder '{}': {}; choose another with --output-dir", path.string(),
-                            error ? error.message() : "a file of that name is in the way"));
+  std::error_code unknown;
+  if (error || !fs::is_directory(path, unknown))
+    throw Error(ErrorCode::kIo, fmt::format("cannot create folder '{}': {}; choose another with --output-dir",
+                                            shown_path(path.string()),
+                                            error ? error.message() : "a file of that name is in the way"));
 }
 
 fs::path executable_dir() {

@@ -184,6 +184,7 @@ constexpr zip_uint64_t kMostMemberBytes = 1ULL << 40;
 using Archive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
 
 Archive open_archive(const fs::path& path) {
+  check_regular_file(path);
   int error = 0;
   Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &error), zip_discard);
   if (!archive)

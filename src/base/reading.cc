@@ -14,8 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-#include "base/handle.h"
+#include "base/display_text.h"
 
 namespace paceline {
 namespace fs = std::filesystem;
@@ -24,7 +23,7 @@ namespace {
 constexpr int kWriterWaitMs = 5000;
 
 [[noreturn]] void refuse(const std::string& name, std::string_view why) {
-  throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", name, why));
+  throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", shown_path(name), why));
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -109,11 +108,43 @@ std::string read_standard_input(std::uint64_t max_bytes) {
   return read_descriptor(STDIN_FILENO, max_bytes, "standard input");
 }
 
-void check_regular_file(const fs::path& path) {
+namespace {
+
+void check_regular(const struct stat& info, const std::string& name) {
+  if (S_ISDIR(info.st_mode)) refuse(name, std::strerror(EISDIR));
+  if (!S_ISREG(info.st_mode)) refuse(name, "it is a device or a pipe; name a file");
+}
+
+}  // namespace
+
+std::string no_regular_file(const fs::path& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) refuse(path.string(), std::strerror(errno));
-  if (S_ISDIR(info.st_mode)) refuse(path.string(), std::strerror(EISDIR));
-  if (!S_ISREG(info.st_mode)) refuse(path.string(), "it is a device or a pipe; name a file");
+  if (::stat(path.c_str(), &info) != 0)
+    return errno == ENOENT ? "does not exist; check the path"
+                           : fmt::format("cannot be read: {}", std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) return "is a folder; name a file";
+  return S_ISREG(info.st_mode) ? "" : "is a device or a pipe; name a file";
+}
+
+void check_regular_file(const fs::path& path) {
+  static_cast<void>(open_regular_file(path));
+}
+
+// The file may become another one between the two looks; opening a device can do something to it.
+FileDescriptor open_regular_file(const fs::path& path) {
+  const std::string name = path.string();
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) refuse(name, std::strerror(errno));
+  check_regular(info, name);
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) refuse(name, std::strerror(errno));
+  check_regular(status_of(fd.get(), name), name);
+  return fd;
+}
+
+Error io_error(const fs::filesystem_error& error) {
+  return {ErrorCode::kIo,
+          fmt::format("cannot use '{}': {}", shown_path(error.path1().string()), error.code().message())};
 }
 
 }  // namespace paceline

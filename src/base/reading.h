@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <string>
 
+#include "base/error.h"
+#include "base/handle.h"
+
 // Reads files that somebody else wrote, once and up to a limit.
 namespace paceline {
 
@@ -17,7 +20,17 @@ std::string read_limited(const std::filesystem::path& path, std::uint64_t max_by
 // The same for standard input.
 std::string read_standard_input(std::uint64_t max_bytes);
 
+// Why the path, after links, is no regular file, in words that follow its name and say what to do: "is a
+// folder; name a file". Empty: it is one.
+std::string no_regular_file(const std::filesystem::path& path);
+
 // Throws Error(kIo) unless the path, after links, is a regular file, which can be mapped or read in pieces.
 void check_regular_file(const std::filesystem::path& path);
+
+// Opens such a file for reading; throws likewise. Never waits for the writer of a pipe.
+FileDescriptor open_regular_file(const std::filesystem::path& path);
+
+// What the standard library throws where a path cannot be used (too long a name, links in a circle).
+Error io_error(const std::filesystem::filesystem_error& error);
 
 }  // namespace paceline

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/reading.h"
 #include "cli/interrupts.h"
 #include "cli/plugins.h"
 #include "config/folder_models.h"
@@ -68,9 +70,9 @@ std::string required(const config::Settings& options, const char* name, const ch
 
 void settle_model(config::Settings& options) {
   const auto weights = options.has("weights") ? options.text("weights") : std::string();
-  if (!weights.empty() && !fs::is_regular_file(weights))
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--weights: '{}' is no file; a .safetensors file belongs here", weights));
+  const auto why = weights.empty() ? std::string() : no_regular_file(weights);
+  if (!why.empty())
+    throw Error(ErrorCode::kUsage, fmt::format("--weights: '{}' {}", shown_path(weights), why));
   const auto folder = config::folder_of_weights(options.text("model"), weights);
   if (!folder.empty()) options.set("model", folder);
 }

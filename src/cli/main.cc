@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <new>
 
 #include "base/display_text.h"
+#include "base/reading.h"
 #include "base/text.h"
 #include "cli/command_table.h"
 #include "cli/exit_rules.h"
@@ -56,6 +58,8 @@ ExitCode run(const std::vector<std::string>& arguments) {
     return fail(cli::exit_code_of(e.code()), e.what());
   } catch (const Error& e) {
     return fail(cli::exit_code_of(e.code()), indented(e.what()));
+  } catch (const std::filesystem::filesystem_error& e) {
+    return fail(ExitCode::kUsage, io_error(e).what());
   } catch (const std::bad_alloc& e) {
     return fail(ExitCode::kWorkloadFailed,
                 fmt::format("{}; use smaller inputs or batches, or raise the memory limit", plain_reason(e)));

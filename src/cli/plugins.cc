@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "onnx/declared_inputs.h"
@@ -48,7 +50,8 @@ DescribedPlugins describe_plugins(const std::vector<std::string>& files,
                                   const std::optional<double>& timeout_s) {
   DescribedPlugins plugins;
   for (const auto& file : files) {
-    if (!fs::exists(file)) throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' does not exist", file));
+    if (const auto why = no_regular_file(file); !why.empty())
+      throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' {}", shown_path(file), why));
     plugins[fs::absolute(file)] =
         run::describe_plugin(file, InterruptGuard::flag(), timeout_s.value_or(kDescribeS));
   }

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/bandwidth_limit.h"
@@ -333,11 +334,8 @@ class Checker {
   void check_weights() {
     if (!settings_.has("weights")) return;
     const auto& path = settings_.text("weights");
-    std::error_code error;
-    if (!std::filesystem::exists(path, error))
-      report("weights", fmt::format("weights '{}' does not exist; check the path", path));
-    else if (!std::filesystem::is_regular_file(path, error))
-      report("weights", fmt::format("weights '{}' is no file; a .safetensors file belongs here", path));
+    if (const auto why = no_regular_file(path); !why.empty())
+      report("weights", fmt::format("weights '{}' {}", shown_path(path), why));
   }
 
   // Generated inputs have no true labels.
@@ -376,10 +374,8 @@ class Checker {
     if (!settings_.has("accuracy.reference")) return;
     const auto& file = settings_.text("accuracy.reference");
     if (!find_file_type(file)) return;
-    std::error_code error;
-    if (!std::filesystem::exists(file, error))
-      report("accuracy.reference",
-             fmt::format("accuracy.reference '{}' does not exist; check the path", file));
+    if (const auto why = no_regular_file(file); !why.empty())
+      report("accuracy.reference", fmt::format("accuracy.reference '{}' {}", shown_path(file), why));
   }
 
   void check_baseline() {

@@ -13,6 +13,7 @@
 #include "base/display_text.h"
 #include "base/lower_case.h"
 #include "base/pretrained_model.h"
+#include "base/reading.h"
 #include "base/text.h"
 #include "config/engine_of_model.h"
 #include "config/folder_models.h"
@@ -233,8 +234,11 @@ Converted convert_model(const Option& option, const RawValue& raw, const NameSpa
     if (!advice.empty()) return fail(option, raw, advice);
     return fail(option, raw, fmt::format("is a file of a type no engine reads ({})", known_suffixes()));
   }
-  if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos)
-    return fail(option, raw, "does not exist; check the path (it is relative to the current directory)");
+  if (find_file_type(raw.text) || raw.text.find('/') != std::string::npos) {
+    const auto why = no_regular_file(raw.text);
+    return fail(option, raw,
+                why.starts_with("does not") ? why + " (it is relative to the current directory)" : why);
+  }
   std::vector<std::string> known;
   for (const auto& row : models())
     if (!row.internal) known.emplace_back(row.name);

@@ -7,10 +7,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 
 #include "base/display_text.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "cluster/peer_failure.h"
 #include "result/reasons.h"
 #include "workload/inference/instances.h"
@@ -57,6 +59,8 @@ int run_and_report(const pass::PassSpec& spec, pass::RecordSink& sink, const std
     sink.emit(pass::failed_record(
         "oom", "out of memory: an allocation was refused; use smaller batches or messages" +
                    process::address_limit_words()));
+  } catch (const std::filesystem::filesystem_error& e) {
+    sink.emit(pass::failed_record(std::string(result::reason_code_of(ErrorCode::kIo)), io_error(e).what()));
   } catch (const std::exception& e) {
     sink.emit(pass::failed_record("error", plain_reason(e)));
   }

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "config/vocabulary.h"
-#include "onnx/model_file.h"
+#include "run/case/model_parts.h"
 
 namespace paceline::run {
 namespace fs = std::filesystem;
@@ -24,8 +24,6 @@ using FileList = nlohmann::json;  // an array of objects: file, bytes, mtime_ns,
 
 // Of a larger file size and time decide: digests of gigabytes would delay every first result.
 constexpr std::int64_t kMostDigested = std::int64_t{512} << 20;
-// A larger ONNX file holds its weights itself; reading it into memory is for workers.
-constexpr std::int64_t kMostParsed = std::int64_t{64} << 20;
 
 fs::path identity_file(const CaseRun& c) {
   return c.dir / "passes" / "model.json";
@@ -57,31 +55,9 @@ class FoundOnce {
   std::map<std::string, std::pair<FileState, Found>> known_;
 };
 
-std::set<fs::path> external_data_of(const fs::path& file) {
-  try {
-    return onnx::files_on_disk(file);
-  } catch (const Error&) {  // its engine says what is wrong with it
-    return {};
-  }
-}
-
-// The file that the user names, and those that it reads beside it.
-void add_files_of(const std::string& file, std::set<std::string>& files) {
-  static FoundOnce<std::set<fs::path>> external_data;
-  if (file.empty()) return;
-  files.insert(file);
-  const fs::path path(file);
-  if (path.extension() == ".xml") files.insert(fs::path(path).replace_extension(".bin").string());
-  const auto now = state_of(file);
-  if (path.extension() != ".onnx" || !now || now->bytes > kMostParsed) return;
-  for (const auto& part : external_data(file, *now, [&] { return external_data_of(path); }))
-    files.insert(part.string());
-}
-
 std::set<std::string> files_of(const CaseRun& c) {
   const auto& model = c.base.model;
-  std::set<std::string> files;
-  add_files_of(model.file, files);
+  auto files = model_parts(model.file);
   if (!model.weights_file.empty()) files.insert(model.weights_file);
   const auto* known = config::find_model(model.name);
   if (known && !known->folder.empty()) files.insert((fs::path(known->folder) / "config.json").string());

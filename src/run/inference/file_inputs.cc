@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "result/reasons.h"
+#include "run/case/model_parts.h"
 
 namespace paceline::run {
 
@@ -16,6 +17,7 @@ std::vector<DeclaredInput> file_inputs(const EngineDirectory& engines, const std
   spec.plugin_file = engines.require(plugin::Role::kEngine, engine);
   spec.engine = engine;
   spec.model.file = std::filesystem::absolute(file).string();
+  if (auto why = unusable_part(spec.model.file); !why.empty()) throw Error(ErrorCode::kData, why);
   const auto [outcome, log] = ask_plugin(spec, timeout_s, interrupt);
   if (outcome.ok) return outcome.report.file_inputs;
   throw Error(result::reason_of(outcome.reason_code).error, outcome.reason + log);

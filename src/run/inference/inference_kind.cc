@@ -9,6 +9,7 @@
 #include "config/idle_options.h"
 #include "host/affinity.h"
 #include "host/gpu_locality.h"
+#include "run/case/model_parts.h"
 #include "run/case/quiet.h"
 #include "run/inference/artefacts.h"
 #include "run/inference/case_peaks.h"
@@ -79,7 +80,10 @@ class InferenceInRun : public KindInRun {
     const auto device = *config::canonical_device(c.definition.settings.text("device"));
     const auto home = home_here(tools_.setup.engines, plugin::Role::kEngine, c.base.engine, device);
     c.base.plugin_file = home.file.string();
-    if (home.file.empty()) end_case(c, "unavailable", home.unavailable);
+    if (home.file.empty())
+      end_case(c, "unavailable", home.unavailable);
+    else if (const auto why = unusable_part(c.base.model.file); !why.empty())
+      end_case(c, "data", why);
     choose_pinning(c);
   }
   void tell_remarks() override {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/mapped_file.h"
 
 namespace paceline {
 namespace {
@@ -71,6 +72,46 @@ TEST_F(Reading, APipeIsReadToItsEndAndNoFurtherThanTheLimit) {
   EXPECT_NE(refusal(fmt::format("/proc/self/fd/{}", ends[0]), 5).find("larger than"), std::string::npos);
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST_F(Reading, OnlyARegularFileIsOpenedInPiecesAndNothingIsWaitedFor) {
+  std::ofstream(folder_ / "a") << "12345";
+  fs::create_symlink(folder_ / "a", folder_ / "link");
+  fs::create_symlink(folder_ / "loop", folder_ / "loop");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const auto* name : {"a", "link"}) {
+    EXPECT_TRUE(open_regular_file(folder_ / name)) << name;
+    EXPECT_EQ(no_regular_file(folder_ / name), "") << name;
+  }
+  for (const auto& [path, words] : {std::pair<fs::path, std::string>{folder_ / "pipe", "a device or a pipe"},
+                                    {"/dev/zero", "a device or a pipe"},
+                                    {folder_, "is a folder"},
+                                    {folder_ / "none", "does not exist"},
+                                    {folder_ / "loop", "levels of symbolic links"},
+                                    {folder_ / std::string(5000, 'x'), "name too long"}}) {
+    EXPECT_THROW((void)open_regular_file(path), Error) << path;
+    EXPECT_NE(no_regular_file(path).find(words), std::string::npos) << path << no_regular_file(path);
+  }
+}
+
+TEST_F(Reading, AMappedFileIsARegularOne) {
+  std::ofstream(folder_ / "a") << "12345";
+  EXPECT_EQ(MappedFile(folder_ / "a").bytes(), "12345");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(MappedFile(folder_ / "pipe"), Error);
+}
+
+TEST_F(Reading, WhatTheStandardLibraryThrowsIsSaidWithTheShortenedPath) {
+  try {
+    (void)fs::exists(folder_ / std::string(5000, 'x'));
+    FAIL() << "such a name should not be looked up";
+  } catch (const fs::filesystem_error& e) {
+    const std::string said = io_error(e).what();
+    EXPECT_TRUE(said.starts_with("cannot use '" + folder_.string())) << said;
+    EXPECT_NE(said.find("bytes left out"), std::string::npos) << said;
+    EXPECT_LT(said.size(), 500U);
+    EXPECT_EQ(io_error(e).code(), ErrorCode::kIo);
+  }
 }
 
 TEST_F(Reading, AFolderIsNamedAsOne) {

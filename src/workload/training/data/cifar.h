@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "workload/training/data/mapped_file.h"
+#include "base/mapped_file.h"
 #include "workload/training/data/published_file.h"
 
 namespace paceline::workload {

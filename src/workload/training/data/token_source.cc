@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "workload/training/data/mapped_file.h"
+#include "base/mapped_file.h"
 #include "workload/training/data/sources.h"
 
 namespace paceline::workload {

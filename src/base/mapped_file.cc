@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "workload/training/data/mapped_file.h"
+#include "base/mapped_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,20 +8,21 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/display_text.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/reading.h"
 
-namespace paceline::workload {
+namespace paceline {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const auto fail = [&](int why) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path.string(), std::strerror(why)));
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot read '{}': {}", shown_path(path.string()), std::strerror(why)));
   };
-  check_regular_file(path);
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file = open_regular_file(path);
   struct stat info {};
-  if (!file || ::fstat(file.get(), &info) != 0) fail(errno);
+  if (::fstat(file.get(), &info) != 0) fail(errno);
   size_ = static_cast<std::size_t>(info.st_size);
   if (size_ == 0) return;  // an empty file cannot be mapped
   void* memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
@@ -34,4 +34,4 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<unsigned char*>(data_), size_);
 }
 
-}  // namespace paceline::workload
+}  // namespace paceline

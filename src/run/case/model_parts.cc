@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "run/case/model_parts.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/reading.h"
+#include "onnx/model_file.h"
+
+namespace paceline::run {
+namespace fs = std::filesystem;
+
+std::set<std::string> model_parts(const std::string& file) {
+  if (file.empty()) return {};
+  std::set<std::string> files{file};
+  const fs::path path(file);
+  if (path.extension() == ".xml") files.insert(fs::path(path).replace_extension(".bin").string());
+  if (path.extension() != ".onnx" || !no_regular_file(path).empty()) return files;
+  try {
+    for (const auto& part : onnx::files_on_disk(path)) files.insert(part.string());
+  } catch (const Error&) {  // its engine says what is wrong with it
+  }
+  return files;
+}
+
+std::string unusable_part(const std::string& file) {
+  for (const auto& part : model_parts(file)) {
+    std::error_code unknown;
+    const bool absent = fs::status(part, unknown).type() == fs::file_type::not_found;
+    const auto why = absent ? std::string() : no_regular_file(part);
+    if (!why.empty()) return fmt::format("'{}' {}", shown_path(part), why);
+  }
+  return {};
+}
+
+}  // namespace paceline::run
