@@ -44,6 +44,7 @@ std::string reason_of(const Ort::Exception& exception) {
     text.erase(at, end == std::string::npos ? end : end + 2 - at);
   }
   text = std::regex_replace(text, std::regex(kNoise), "");
+  if (trim(text) == "std::bad_alloc") return "there is not enough memory";
   return plugin_support::with_advice(std::string(trim(text)), kAdvice);
 }
 

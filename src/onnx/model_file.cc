@@ -15,6 +15,8 @@
 #include "base/file.h"
 #include "base/reading.h"
 #include "base/text.h"
+#include "onnx/model_checks.h"
+#include "onnx/wire.h"
 
 namespace paceline::onnx {
 namespace fs = std::filesystem;
@@ -53,11 +55,14 @@ External external_of(const proto::TensorProto& tensor) {
 }
 
 // External data must lie inside the model's folder.
+bool is_inside(const fs::path& location) {
+  return !location.empty() && !location.is_absolute() &&
+         !location.lexically_normal().string().starts_with("..");
+}
+
 fs::path data_file_of(const fs::path& model, const proto::TensorProto& tensor, const External& e) {
   const fs::path location(e.location);
-  const bool outside = location.empty() || location.is_absolute() || e.offset < 0 ||
-                       location.lexically_normal().string().starts_with("..");
-  if (outside)
+  if (!is_inside(location) || e.offset < 0)
     throw Error(
         ErrorCode::kData,
         fmt::format(
@@ -145,10 +150,10 @@ class ExternalData {
 };
 
 proto::ModelProto parse(const fs::path& path) {
-  if (fs::exists(path)) check_regular_file(path);
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
+  std::error_code unknown;
+  if (fs::status(path, unknown).type() == fs::file_type::not_found)
     throw Error(ErrorCode::kIo, fmt::format("cannot open model '{}': no such file", path.string()));
+  std::ifstream stream(checked_model_file(path), std::ios::binary);
   google::protobuf::io::IstreamInputStream input(&stream);
   google::protobuf::io::CodedInputStream coded(&input);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
@@ -175,6 +180,7 @@ proto::ModelProto read_model(const fs::path& path) {
   for_each_tensor(*model.mutable_graph(), [&](proto::TensorProto& tensor) {
     if (is_external(tensor)) load_external(path, tensor);
   });
+  check_graph(model.graph(), path.string());
   return model;
 }
 
@@ -185,11 +191,45 @@ void write_model(proto::ModelProto& model, const fs::path& path, const WriteOpti
   write_file_atomic(path, model.SerializeAsString());
 }
 
+namespace {
+
+constexpr int kMostNested = 100;  // as deep as protocol buffers' own reader goes
+
+// Visits the messages of all tensors, those of nodes and of graphs inside nodes, too.
+void for_each_tensor(std::string_view graph, const std::function<void(std::string_view)>& visit,
+                     int depth = 0) {
+  if (depth > kMostNested) return;
+  const auto each = [](std::string_view message, std::uint64_t number, const auto& use) {
+    wire::Message fields(message);
+    while (const auto field = fields.next(number)) use(field->bytes);
+  };
+  each(graph, wire::kInitializer, visit);
+  each(graph, wire::kNode, [&](std::string_view node) {
+    each(node, wire::kAttribute, [&](std::string_view attribute) {
+      for (const auto tensors : {wire::kOneTensor, wire::kTensors}) each(attribute, tensors, visit);
+      for (const auto graphs : {wire::kOneGraph, wire::kGraphs})
+        each(attribute, graphs, [&](std::string_view inner) { for_each_tensor(inner, visit, depth + 1); });
+    });
+  });
+}
+
+// Empty: the tensor is in the model itself.
+std::string location_of(std::string_view tensor) {
+  wire::Message entries(tensor);
+  while (const auto entry = entries.next(wire::kExternalData))
+    if (wire::first_bytes(entry->bytes, wire::kKey) == "location")
+      return std::string(wire::first_bytes(entry->bytes, wire::kValue));
+  return {};
+}
+
+}  // namespace
+
 std::set<fs::path> files_on_disk(const fs::path& path) {
-  auto model = parse(path);
   std::set<fs::path> files{path};
-  for_each_tensor(*model.mutable_graph(), [&](const proto::TensorProto& tensor) {
-    if (is_external(tensor)) files.insert(data_file_of(path, tensor, external_of(tensor)));
+  const ModelBytes model(path);
+  for_each_tensor(wire::first_bytes(model.bytes(), wire::kGraph), [&](std::string_view tensor) {
+    if (const fs::path location = location_of(tensor); is_inside(location))
+      files.insert(path.parent_path() / location);
   });
   return files;
 }

@@ -15,15 +15,15 @@ struct WriteOptions {
 };
 
 // Reads the whole model with its external data. Throws Error(kIo) for a missing file, Error(kData) for one
-// that is not ONNX, is truncated, has no outputs, or names external data that is missing, too short or
-// outside its folder.
+// that is not ONNX, is truncated, has no outputs, names external data that is missing, too short or outside
+// its folder, or does not pass check_graph.
 proto::ModelProto read_model(const std::filesystem::path& path);
 
 // Writes to temporary files and renames them, the data file first. The model is left as it was.
 void write_model(proto::ModelProto& model, const std::filesystem::path& path,
                  const WriteOptions& options = {});
 
-// The file, and the files of external data that it names.
+// The file, and the files of external data that it names inside its folder, found without reading weights.
 std::set<std::filesystem::path> files_on_disk(const std::filesystem::path& path);
 // The total size of all of them.
 std::int64_t size_on_disk(const std::filesystem::path& path);

@@ -31,7 +31,8 @@ constexpr SignalWords kFromOutside[] = {
     {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}, {SIGQUIT, "SIGQUIT"}};
 
 // The dynamic loader's, of a library that does not fit.
-constexpr std::string_view kNoRoom[] = {"failed to map segment", "Cannot allocate memory"};
+constexpr std::string_view kNoRoom[] = {"failed to map segment", "Cannot allocate memory",
+                                        "Failed to allocate", "there is not enough memory"};
 
 std::string signal_words(int signal) {
   for (const auto& row : kSignals)

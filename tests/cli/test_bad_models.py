@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Model files and data that are not what they should be: each case fails by itself, in one line that says what to do; the others run."""
 
+import os
 import random
 import struct
+import time
 import zipfile
 
 import onnx_files as onnx
@@ -117,6 +119,42 @@ class BadModels(Files):
                 result = self.run_cli(arguments[0], "--model", "outputless.onnx", *arguments[1:])
                 self.assert_error(result, 2, "outputless.onnx' names no outputs")
                 self.assertFalse((self.folder / arguments[-1]).exists())
+
+    def test_impossible_files_are_not_converted(self):
+        """Shapes whose numbers are not there or cannot be, nodes that need themselves, files that no message fills."""
+        def tensor(*shape):
+            return onnx.linear(tensor=b"".join(onnx.number(1, size) for size in shape) + onnx.weights("w", (), [0.5] * 16))
+        impossible = {"tensor62": (tensor(1 << 62), "tensor 'w' [4611686018427387904]"), "tensor12": (tensor(10**6, 10**6), "tensor 'w' [1000000,1000000]"),
+                      "overflow": (tensor(1 << 40, 1 << 40), "no possible shape"), "circle": (ONNX["circle"][0], "has a cycle: node 'add' (Add)"),
+                      "sparse": (WHOLE, "an ONNX file ends at 2 GiB")}
+        for name, (content, words) in impossible.items():
+            self.write_bytes(f"{name}.onnx", content)
+            if name == "sparse":
+                os.truncate(self.folder / "sparse.onnx", 300 << 30)
+            commands = [("export", "--precision", "fp16", "-o", "out.onnx"), ("export", "--precision", "int8", "-o", "out.onnx"),
+                        ("build", "--engine", "openvino", "-o", "out.blob")]
+            if name == "sparse":
+                commands += [("infer", "--engine", engine, *more, *cli.QUICK) for engine in ("onnxruntime", "openvino") for more in ((), ("--shapes", "x:1x4"))]
+            for command in commands:
+                with self.subTest(name, command=command):
+                    begin = time.monotonic()
+                    result = self.run_cli(*command, "--model", f"{name}.onnx")
+                    self.assert_error(result, 2, f"{name}.onnx", words)
+                    self.assertLess(time.monotonic() - begin, 20)
+                    self.assertFalse(any((self.folder / out).exists() for out in ("out.onnx", "out.blob")))
+
+    def test_tensors_that_no_memory_holds_are_said_to_be_too_large(self):
+        """10^12 elements that the engine makes are a matter of memory; those that it is given are a mistake of the shapes."""
+        shape = onnx.number(1, 2) + onnx.number(2, onnx.INT64) + onnx.block(8, "shape") + onnx.block(9, struct.pack("<2q", 10**6, 10**6))
+        self.write_bytes("made.onnx", onnx.model([onnx.node("Expand", ["x", "shape"], ["y"])], inputs=[("x", (1, 1))], outputs=[("y", (10**6, 10**6))], tensors=[shape]))
+        self.write_bytes("given.onnx", onnx.model([onnx.node("Relu", ["x"], ["y"])], inputs=[("x", (10**6, 10**6))], outputs=[("y", (10**6, 10**6))]))
+        result, cases = self.run_models(["made.onnx"], ["onnxruntime", "openvino"], "x:1x1")
+        self.assert_code(result, 5)
+        for (engine, _), case in cases.items():
+            with self.subTest(engine=engine):
+                self.assert_said(case, ["out of memory: "], "oom")
+                self.assertNotIn("bad_alloc", case["reason"])
+        self.assert_error(self.run_cli("infer", "--model", "given.onnx", *cli.QUICK), 2, "given.onnx", "more than 2^34 elements")
 
     def test_random_damage_never_ends_a_run(self):
         """Whatever a library makes of a damaged file, a crash too, is a case with an outcome, and the last one runs."""

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "onnx/declared_inputs.h"
 #include "onnx/graph.h"
 
 namespace paceline::onnx {
@@ -81,6 +84,86 @@ TEST_F(ModelFile, SaysWhatIsWrong) {
   write_model(model, folder_ / "m.onnx");
   fs::resize_file(folder_ / "m.onnx", fs::file_size(folder_ / "m.onnx") / 2);
   EXPECT_NE(reason(folder_ / "m.onnx").find("cut short"), std::string::npos);
+}
+
+TEST_F(ModelFile, ATensorHasAsManyNumbersAsItsShapeSays) {
+  for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{std::int64_t{1} << 62},
+                                                {1'000'000, 1'000'000},
+                                                {-4},
+                                                {1'000'000'000, 1'000'000'000, 1000},
+                                                {1023}}) {
+    auto model = small_model();
+    auto& tensor = *model.mutable_graph()->mutable_initializer(0);
+    tensor.clear_dims();
+    for (const auto size : dims) tensor.add_dims(size);
+    write_model(model, folder_ / "m.onnx");
+    EXPECT_NE(reason(folder_ / "m.onnx").find("tensor 'w'"), std::string::npos) << reason(folder_ / "m.onnx");
+  }
+}
+
+TEST_F(ModelFile, TensorsInsideNodesAndGraphsInsideNodesCount) {
+  for (const bool inner : {false, true}) {
+    auto model = small_model();
+    auto& attribute = *model.mutable_graph()->mutable_node(0)->add_attribute();
+    auto& tensor = inner ? *attribute.mutable_g()->add_initializer() : *attribute.mutable_t();
+    tensor = make_tensor("inside", Shape{2}, std::vector<float>{1, 2});
+    write_model(model, folder_ / "m.onnx");
+    EXPECT_EQ(reason(folder_ / "m.onnx"), "no error");
+    tensor.set_dims(0, std::int64_t{1} << 40);
+    write_model(model, folder_ / "m.onnx");
+    EXPECT_NE(reason(folder_ / "m.onnx").find("tensor 'inside'"), std::string::npos);
+  }
+}
+
+TEST_F(ModelFile, NodesThatNeedTheirOwnResultAreNamedInAnyOrder) {
+  auto model = small_model();
+  auto& graph = *model.mutable_graph();
+  add_node(graph, "Relu", "late", Names{"sum"}, Names{"z"});
+  add_node(graph, "Add", "early", Names{"y", "y"}, Names{"sum"});
+  write_model(model, folder_ / "m.onnx");
+  EXPECT_EQ(reason(folder_ / "m.onnx"), "no error");  // in another order, but each can run
+  graph.mutable_node(0)->set_input(0, "z");
+  write_model(model, folder_ / "m.onnx");
+  EXPECT_NE(reason(folder_ / "m.onnx").find("has a cycle: node 'add' (Add)"), std::string::npos);
+}
+
+TEST_F(ModelFile, AFileThatNoMessageFillsIsRefusedBeforeItIsRead) {
+  auto model = small_model();
+  write_model(model, folder_ / "m.onnx");
+  fs::resize_file(folder_ / "m.onnx", std::uintmax_t{300} << 30);
+  for (const auto& read : std::vector<std::function<void(const fs::path&)>>{
+           [](const auto& file) { (void)read_model(file); },
+           [](const auto& file) { (void)files_on_disk(file); },
+           [](const auto& file) { (void)read_declared_inputs(file.string()); }}) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      read(folder_ / "m.onnx");
+      FAIL() << "a file of 300 GiB was read";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("an ONNX file ends at 2 GiB"), std::string::npos) << e.what();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  }
+}
+
+TEST_F(ModelFile, FilesOfExternalDataAreFoundInNodesToo) {
+  auto model = small_model();
+  const auto point_to = [](proto::TensorProto& tensor, const char* file) {
+    tensor.clear_raw_data();
+    tensor.set_data_location(proto::TensorProto::EXTERNAL);
+    auto& entry = *tensor.add_external_data();
+    entry.set_key("location");
+    entry.set_value(file);
+  };
+  auto& graph = *model.mutable_graph();
+  point_to(*graph.mutable_initializer(0), "a.data");
+  auto& attribute = *graph.mutable_node(0)->add_attribute();
+  point_to(*attribute.mutable_t(), "b.data");
+  point_to(*attribute.mutable_g()->add_initializer(), "c.data");
+  point_to(*graph.add_initializer(), "../outside");
+  write_model(model, folder_ / "m.onnx");
+  EXPECT_EQ(files_on_disk(folder_ / "m.onnx"), (std::set<fs::path>{folder_ / "a.data", folder_ / "b.data",
+                                                                   folder_ / "c.data", folder_ / "m.onnx"}));
 }
 
 TEST_F(ModelFile, MissingOrShortExternalDataIsNamed) {
