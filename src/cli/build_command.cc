@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "cli/command_table.h"
 #include "cli/float_model.h"
 #include "cli/interrupts.h"
+#include "cli/overwriting.h"
 #include "cli/plugins.h"
 #include "config/device.h"
 #include "config/engine_config.h"
@@ -44,7 +46,7 @@ constexpr std::array kEngineFiles{EngineFile{"openvino", ".blob"}, EngineFile{"t
 constexpr std::array kEngineOptions{"workspace", "dla"};
 constexpr const char* kTimingCache = "timing_cache";  // likewise, but a file
 
-config::Settings read_options(const Context& context) {
+config::FlagSet read_flags(const Context& context) {
   auto flags = config::parse_flags(context.arguments, config::kBuild);
   const auto given = std::find_if(flags.settings.rbegin(), flags.settings.rend(),
                                   [](const auto& s) { return s.name == "engine_config"; });
@@ -52,7 +54,7 @@ config::Settings read_options(const Context& context) {
     const std::string file = given->values.at(0).text;
     flags = config::with_engine_config(flags, read_file(file), file);
   }
-  return config::command_settings(flags);
+  return flags;
 }
 
 std::vector<std::string> suffixes_of(const std::string& engine) {
@@ -226,6 +228,16 @@ std::string builds_text(const nlohmann::json& builds, const config::Settings& op
       options.text("engine"), join(files, ","));
 }
 
+void check_outputs(const config::FlagSet& flags, const config::Settings& options, const fs::path& output) {
+  std::vector<fs::path> files{output.string() + ".log", output.string() + ".float.onnx",
+                              fmt::format("{}.{}.onnx", output.string(), options.text("precision"))};
+  for (int number = 1; number <= options.integer("builds"); ++number)
+    files.emplace_back(numbered_build(output.string(), number));
+  check_overwrites_no_input(flags, "output", files);
+  if (options.has("log"))
+    check_overwrites_no_input(flags, "log", std::array<fs::path, 1>{options.text("log")});
+}
+
 void warn_of_shared_times(const config::Settings& options, const Console& console) {
   if (options.integer("builds") > 1 && options.has(kTimingCache))
     console.warn(
@@ -236,7 +248,8 @@ void warn_of_shared_times(const config::Settings& options, const Console& consol
 }  // namespace
 
 ExitCode build_command(const Context& context) {
-  auto options = read_options(context);
+  const auto flags = read_flags(context);
+  auto options = config::command_settings(flags);
   const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                        options.flag("no_color"));
   const InterruptGuard guard;
@@ -245,6 +258,7 @@ ExitCode build_command(const Context& context) {
   (void)config::shape_profiles(options);  // throws mistakes before anything is written
   engine_directory({}).require(plugin::Role::kBuilder, options.text("engine"));
   const auto output = output_of(options);
+  check_outputs(flags, options, output);
   const OnnxSource source(options, output, console);
   const auto order = order_of(options, source, output);
   warn_of_shared_times(options, console);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "cli/command_table.h"
 #include "cli/float_model.h"
 #include "cli/interrupts.h"
+#include "cli/overwriting.h"
 #include "cli/plugins.h"
 #include "config/flags.h"
 #include "config/option_table.h"
@@ -119,6 +121,9 @@ ExitCode export_command(const Context& context) {
   settle_model(options);
   settle_format(flags, options);
   const auto to = target(options);
+  check_overwrites_no_input(flags, "output",
+                            std::array<fs::path, 4>{to.file, to.file + ".data", to.file + ".float.onnx",
+                                                    to.file + ".sensitivity.json"});
   const auto [model, written] = write(options, to, console);
   const auto inputs = inputs_text(model, to.settings.dynamic_batch);
   console.say(fmt::format("{}: {} as {}, {}, {}, in {}{}", to.file, options.text("model"), to.format,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/exit_rules.h"
+#include "cli/overwriting.h"
 #include "cli/report_source.h"
 #include "report/bottlenecks.h"
 #include "report/format_table.h"
@@ -155,6 +157,7 @@ void check_output_files(const config::FlagSet& flags) {
     const auto& name = setting.values.front().text;
     if (const auto why = obstacle_to(name); !why.empty())
       throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", setting.written, name, why));
+    check_overwrites_no_input(flags, setting.name, std::array<fs::path, 1>{name});
   }
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Finds outputs that are inputs of the same command.
+#include "cli/overwriting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/display_text.h"
+#include "base/error.h"
+#include "base/pretrained_model.h"
+#include "run/case/model_parts.h"
+
+namespace paceline::cli {
+namespace fs = std::filesystem;
+namespace {
+
+// Options that name what is written, and the one that is read and written.
+constexpr std::array<std::string_view, 7> kWritten{"output",     "junit",        "nccl_json",   "log",
+                                                   "output_dir", "dump_outputs", "timing_cache"};
+
+bool is_there(const std::string& path) {
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
+// The files that a value names: itself, or what follows the name of an input ("x:a.npy"), with the files that
+// are read beside it.
+std::vector<fs::path> files_of(const std::string& value) {
+  const auto colon = value.find(':');
+  const auto file = is_there(value) || colon == std::string::npos ? value : value.substr(colon + 1);
+  if (!is_there(file)) return {};
+  if (is_pretrained_folder(file))
+    return {fs::path(file) / "config.json", fs::path(file) / kPretrainedWeights};
+  const auto parts = run::model_parts(file);
+  return {parts.begin(), parts.end()};
+}
+
+const config::RawSetting* written(const config::FlagSet& flags, std::string_view name) {
+  const auto found = std::ranges::find(flags.settings, name, &config::RawSetting::name);
+  return found == flags.settings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void check_overwrites_no_input(const config::FlagSet& flags, std::string_view output,
+                               std::span<const fs::path> outputs) {
+  const auto* setting = written(flags, output);
+  const auto word = setting ? setting->written : std::string(output);
+  for (const auto& out : outputs) {
+    std::error_code why;
+    if (fs::status(out, why).type() == fs::file_type::none)
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} '{}' cannot be used: {}", word, shown_path(out.string()), why.message()));
+  }
+  const auto check = [&](const std::string& value, const std::string& reader) {
+    for (const auto& file : files_of(value))
+      for (const auto& out : outputs) {
+        std::error_code absent;
+        if (!fs::equivalent(out, file, absent) || absent) continue;
+        throw Error(ErrorCode::kUsage,
+                    fmt::format("{} would overwrite '{}', which {} reads; name another file", word,
+                                shown_path(file.string()), reader));
+      }
+  };
+  for (const auto& option : flags.settings)
+    if (std::ranges::find(kWritten, option.name) == kWritten.end())
+      for (const auto& value : option.values) check(value.text, option.written);
+  for (const auto& argument : flags.positionals) check(argument, "this command");
+}
+
+}  // namespace paceline::cli
