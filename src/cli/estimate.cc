@@ -24,7 +24,8 @@
 namespace paceline::cli {
 namespace {
 
-constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0, kUnknownIterationS = 0.1;
+constexpr double kAssumedFlopsPerS = 100e9, kStartS = 2.0;
+constexpr double kAssumedSampleS = 0.1;  // of a model whose size only its file tells
 // Share of the plain loop's speed that models reach; small ones spend their time between operators.
 constexpr double kReached = 0.4, kReachedBySmall = 0.05, kSmallMacs = 1e8;
 constexpr double kSaturationS = 1.0, kCountedShare = 0.9;  // server: before the run, and after its warm-up
@@ -50,7 +51,7 @@ double flops_per_s(const config::Case& c, double macs) {
 
 double iteration_seconds(const config::Case& c) {
   const auto* model = config::find_model(c.settings.text("model"));
-  if (!model) return kUnknownIterationS;
+  if (!model) return kAssumedSampleS * static_cast<double>(c.settings.integer("batch"));
   const std::int64_t length = c.settings.has("sequence_length") ? c.settings.integer("sequence_length")
                                                                 : model->default_sequence_length;
   const auto macs = static_cast<double>(model->forward_macs(length));
@@ -207,6 +208,11 @@ constexpr std::array kEstimates{Estimate{config::WorkloadKind::kInference, infer
                                 Estimate{config::WorkloadKind::kCollective, collective_seconds},
                                 Estimate{config::WorkloadKind::kSleep, sleep_seconds}};
 
+// Whether a case is estimated without knowing its model.
+bool is_assumed(const config::Case& c) {
+  return c.not_available.empty() && c.settings.has("model") && !config::find_model(c.settings.text("model"));
+}
+
 // Both ends where they differ by more than the accuracy of the estimate.
 std::string time_words(double seconds, double unsteady) {
   constexpr double kSame = 1.5;
@@ -238,6 +244,7 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<con
                        {"estimated_s", seconds},
                        {"estimated_most_s", unsteady}};
     if (!c.not_available.empty()) one["skipped_because"] = c.not_available;
+    if (is_assumed(c)) one["assumed_sample_s"] = kAssumedSampleS;
     list.push_back(std::move(one));
   }
   return {
@@ -256,9 +263,12 @@ std::string dry_run_text(const std::vector<config::Case>& cases) {
                         c.not_available.empty() ? "about " + time_words(seconds, unsteady)
                                                 : "skipped: " + on_one_line(c.not_available));
   }
-  return text +
-         fmt::format("{}, roughly {} (from the speed of this machine now and the size of the models)\n",
-                     plural(std::ssize(cases), "case"), time_words(total, most));
+  text += fmt::format("{}, roughly {} (from the speed of this machine now and the size of the models)\n",
+                      plural(std::ssize(cases), "case"), time_words(total, most));
+  if (std::any_of(cases.begin(), cases.end(), is_assumed))
+    text += fmt::format("the speed of a model file is not known before it runs; assumed: {} s per sample\n",
+                        kAssumedSampleS);
+  return text;
 }
 
 }  // namespace paceline::cli

@@ -120,6 +120,20 @@ class NotIgnored(cli.CliTest):
         self.assertEqual([(c["number"], c["case_id"]) for c in planned["cases"]], [(1, "tiny_cnn-eager-fp32-b1"), (2, "tiny_cnn-eager-fp32-b8")])
         self.assertGreater(planned["estimated_s"], planned["cases"][0]["estimated_s"])
 
+    def test_dry_run_knows_the_batch_of_a_file(self):
+        """Nothing tells the speed of a model file, but a batch of 32 takes longer than one of 1, and that it is assumed is said."""
+        self.write("m.pt", "")
+        words = ("infer", "--model", "m.pt", "--engine", "eager", "--shapes", "x:{batch}x4", "--batch", "1,32")
+        for more in ((), ("--iterations", "50")):
+            planned = json.loads(self.run_cli(*words, *more, "--dry-run", "--json").out)
+            one, many = (case["estimated_s"] for case in planned["cases"])
+            self.assertGreater(many, 3 * one, more)
+            self.assertEqual([case["assumed_sample_s"] for case in planned["cases"]], [0.1, 0.1])
+        self.assertRegex(self.run_cli(*words, "--dry-run").out, "speed of a model file is not known .*assumed: 0.1 s per sample")
+        known = self.run_cli("infer", *MODEL, "--dry-run")
+        self.assertNotIn("assumed", known.out)
+        self.assertNotIn("assumed", self.run_cli("infer", *MODEL, "--dry-run", "--json").out)
+
     def test_dry_run_says_how_long_unsteady_times_take(self):
         """Measuring ends when an interval is narrow; where it never is, at the limit."""
         def said(*more):
