@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: WORLD_SIZE=2 scripts/bench_multi_gpu.sh ENGINE [--flag VALUE …]
-# Measures one engine on one device and on WORLD_SIZE devices: one process a device, all on one queue of requests. ENGINE and the further
-# flags are as for bench_single_gpu.sh. DEVICE=cpu takes processes on the CPU, each with cores of its own; unset: cuda.
+# Measures how one engine scales over devices: on 1, 2, 4 … up to WORLD_SIZE of them, one process per device, all on one queue of
+# requests. The findings give the efficiency against one device. Each process has the same number of threads, and each number of devices
+# is measured in 6 rounds, the fewest that give an interval. ENGINE and the further flags are as for bench_single_gpu.sh. DEVICE=cpu
+# takes processes on the CPU, each with cores of its own; unset: cuda.
 set -euo pipefail
 # shellcheck source=scripts/paceline.sh
 . "$(dirname -- "$(readlink -f -- "$0")")/paceline.sh"
@@ -12,6 +14,9 @@ shift
 world=${WORLD_SIZE:-2}
 whole_number WORLD_SIZE "$world"
 instances=1
-[ "$world" = 1 ] || instances=1,$world
+for ((devices = 2; devices < world; devices *= 2)); do instances+=,$devices; done
+[ "$world" = 1 ] || instances+=,$world
+threads=$(($(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc) / world))
 unset WORLD_SIZE   # it is torchrun's word too, and these processes are no ranks
-paceline infer "${engine[@]}" --device "${DEVICE:-cuda}" --scenario closed_loop --instances "$instances" --warmup 100 --iterations 1000 "$@"
+paceline infer "${engine[@]}" --device "${DEVICE:-cuda}" --scenario closed_loop --instances "$instances" \
+  --threads-per-instance "$((threads > 1 ? threads : 1))" --repetitions 6 --warmup 100 --iterations 1000 "$@"

@@ -57,19 +57,25 @@ bool certain(const RunResult& run, const CaseResult& best, const Cases& group) {
   });
 }
 
-// About layouts with as many threads per instance as the one-instance layout, where a claim is possible.
+std::string efficiency_of(const RunResult& run, const CaseResult& one, const CaseResult& base) {
+  const Estimate mine = rate_of(one), theirs = rate_of(base);
+  const auto judged = judge_ratio(run, {one, mine}, {base, theirs});
+  const double ratio = judged.ratio ? judged.ratio->value : *mine.value / *theirs.value;
+  const auto instances = static_cast<double>(layout_of(one).instances);
+  return fmt::format(
+      "; {} does {:.2f}x the work of {}{}, an efficiency of {:.0f} %{}", layout_of(one).words(), ratio,
+      layout_of(base).words(), judged.ratio ? fmt::format(" ({})", range_of(*judged.ratio)) : "",
+      ratio / instances * 100, judged.reason.empty() ? "" : fmt::format(" (no claim: {})", judged.reason));
+}
+
+// About layouts with as many threads per instance as the one-instance layout.
 std::string efficiency_words(const RunResult& run, const Cases& group) {
   std::string words;
   for (const CaseResult* base : group)
     for (const CaseResult* one : group) {
       const Layout small = layout_of(*base), large = layout_of(*one);
-      if (small.instances != 1 || large.instances < 2 || small.threads != large.threads) continue;
-      const Estimate mine = rate_of(*one), theirs = rate_of(*base);
-      const auto judged = judge_ratio(run, {*one, mine}, {*base, theirs});
-      if (judged.standing == Standing::kNoClaim) continue;
-      words += fmt::format("; {} does {:.2f}x the work of {} ({}), an efficiency of {:.0f} %", large.words(),
-                           judged.ratio->value, small.words(), range_of(*judged.ratio),
-                           judged.ratio->value / static_cast<double>(large.instances) * 100);
+      if (small.instances == 1 && large.instances > 1 && small.threads == large.threads)
+        words += efficiency_of(run, *one, *base);
     }
   return words;
 }

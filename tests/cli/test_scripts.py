@@ -20,9 +20,13 @@ CALLS = (
     ("bench_single_gpu", ["eager"], {"DEVICE": "cpu"}, "infer --model resnet50 --engine eager --device cpu --warmup 100 --iterations 1000"),
     ("bench_single_gpu", ["torchscript"], {"MODEL": "vit_b_16"}, "infer --model vit_b_16 --engine torchscript --device cuda --warmup 100 --iterations 1000"),
     ("bench_multi_gpu", ["m.plan"], {"WORLD_SIZE": "2"},
-     "infer --model m.plan --device cuda --scenario closed_loop --instances 1,2 --warmup 100 --iterations 1000"),
+     "infer --model m.plan --device cuda --scenario closed_loop --instances 1,2 --threads-per-instance THREADS --repetitions 6 --warmup 100 --iterations 1000"),
+    ("bench_multi_gpu", ["m.plan"], {"WORLD_SIZE": "4"},
+     "infer --model m.plan --device cuda --scenario closed_loop --instances 1,2,4 --threads-per-instance THREADS --repetitions 6 --warmup 100 --iterations 1000"),
+    ("bench_multi_gpu", ["m.plan"], {"WORLD_SIZE": "6"},
+     "infer --model m.plan --device cuda --scenario closed_loop --instances 1,2,4,6 --threads-per-instance THREADS --repetitions 6 --warmup 100 --iterations 1000"),
     ("bench_multi_gpu", ["m.plan"], {"WORLD_SIZE": "1"},
-     "infer --model m.plan --device cuda --scenario closed_loop --instances 1 --warmup 100 --iterations 1000"),
+     "infer --model m.plan --device cuda --scenario closed_loop --instances 1 --threads-per-instance THREADS --repetitions 6 --warmup 100 --iterations 1000"),
     ("export_onnx_resnet50", [], {}, "export --model resnet50 --dynamic-batch --output resnet50.onnx"),
     ("export_onnx_resnet50", ["a b.onnx", "--opset", "13"], {}, "export --model resnet50 --dynamic-batch --output a b.onnx --opset 13"),
     ("build_trt_engine", [], {}, f"build --config {ROOT}/examples/engine_config.json"),
@@ -83,6 +87,9 @@ class Calls(ScriptTest):
             with self.subTest(name, arguments=arguments):
                 done = self.script(name, *arguments, PACELINE=str(self.tool), **env)
                 self.assert_code(done, 0)
+                # As many for each process as all of them can have.
+                threads = max(1, len(os.sched_getaffinity(0)) // int(env.get("WORLD_SIZE", 1)))
+                expected = expected.replace("THREADS", str(threads))
                 self.assertIn(f"called {expected}\n", done.out)
                 self.assertIn(f"+ {self.tool} {expected.split()[0]} ", done.err)
 
@@ -248,7 +255,12 @@ class WithTheTool(ScriptTest):
     def test_several_devices(self):
         done = self.script("bench_multi_gpu", "x.spin", *self.spin, "--threads-per-instance", "1", DEVICE="cpu", WORLD_SIZE="2")
         self.assert_code(done, 0)
-        self.assertEqual([c["benchmark"]["params"]["instances"] for c in self.summary()["cases"]], ["1", "2"])
+        cases = self.summary()["cases"]
+        self.assertEqual([c["benchmark"]["params"]["instances"] for c in cases], ["1", "2"])
+        self.assertEqual([c["benchmark"]["threads"] for c in cases], [1, 1])
+        for case in cases:
+            self.assertIsNotNone(case["load"][0]["throughput_per_s"]["ci_low"])
+        self.assertRegex(done.out, r"2×1 does [\d.]+x the work of 1×1 \([\d.–]+\), an efficiency of \d+ %")
 
     @unittest.skipIf(cli.GPU, "there is a GPU")
     def test_without_a_device_the_reason_is_said(self):

@@ -98,6 +98,18 @@ TEST(Layouts, NothingIsClaimedFromOverlapsOneProcessOrGradeC) {
   for (const auto& run : {overlap, one_process, invalid}) EXPECT_FALSE(claims(run));
 }
 
+TEST(Layouts, AnEfficiencyThatClaimsNothingSaysSo) {
+  RunResult run;
+  run.cases = {layout(1, 1, 100), layout(2, 1, 190), layout(4, 1, 320), layout(4, 2, 500)};
+  run.cases[1].grade = result::Grade::kC;
+  const auto text = find_layouts(run).at(0).text;
+  EXPECT_NE(text.find("2×1 does 1.90x the work of 1×1 (1.87–1.93), an efficiency of 95 % (no claim: "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("4×1 does 3.20x the work of 1×1"), std::string::npos) << text;
+  EXPECT_EQ(text.find("4×2 does"), std::string::npos) << text;  // other threads per instance
+}
+
 TEST(Layouts, NeedInstancesThatThePlanNames) {
   RunResult run;
   run.cases = {closed_loop(1, 100), layout(2, 1, 190)};
