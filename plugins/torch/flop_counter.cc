@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "torch/flop_counter.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
 #include <mutex>
 #include <string_view>
+
+#include "torch/graph_switches.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -80,6 +83,18 @@ auto own_values(const Values& values, std::size_t count) {
   return all.slice(all.size() > count ? all.size() - count : 0);
 }
 
+// The dispatcher sees float32 operands; only a switch tells whether a GPU rounds their products: that of the
+// call, which a traced file may have baked into it, else LibTorch's own.
+std::string precision_of_call(const CountedOperator& row, const at::Tensor& operand,
+                              const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> inputs) {
+  if (!operand.is_cuda() || operand.scalar_type() != at::kFloat) return precision_name(operand.scalar_type());
+  const auto& context = at::globalContext();
+  const bool rounds =
+      switch_of_call(schema, inputs, "allow_tf32")
+          .value_or(row.kind == Kind::kConvolution ? context.allowTF32CuDNN() : context.allowTF32CuBLAS());
+  return rounds ? "tf32" : "fp32";
+}
+
 // In aten::convolution and aten::_convolution the flag follows the dilation; the others have no boolean
 // there. A transposed convolution applies the kernel once per element of its input, a plain one once per
 // element of its output.
@@ -88,9 +103,9 @@ bool is_transposed(c10::ArrayRef<c10::IValue> inputs) {
   return inputs.size() > kTransposed && inputs[kTransposed].isBool() && inputs[kTransposed].toBool();
 }
 
-void describe(Running& running, c10::ArrayRef<c10::IValue> inputs) {
+void describe(Running& running, const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> inputs) {
   const auto& operand = inputs.at(running.row->operand).toTensor();
-  running.precision = precision_name(operand.scalar_type());
+  running.precision = precision_of_call(*running.row, operand, schema, inputs);
   if (running.row->kind == Kind::kProduct) {
     running.per_output = 2.0 * static_cast<double>(operand.size(-1));
   } else if (running.row->kind == Kind::kConvolution) {
@@ -114,7 +129,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function
   auto running = std::make_unique<Running>();
   running->row = row;
   running->outer = innermost;
-  describe(*running, own_values(function.inputs(), schema->arguments().size()));
+  describe(*running, *schema, own_values(function.inputs(), schema->arguments().size()));
   innermost = running.get();
   return running;
 }

@@ -22,6 +22,9 @@ class Program {
   // Effective settings in addition to those that every program has.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
 
+  // What in the model's file may explain that its outputs differ from those of elsewhere; empty: nothing.
+  [[nodiscard]] virtual std::string arithmetic_note() const { return {}; }
+
   std::vector<std::string> left_out;  // tensors in the file of weights that the output does not need
 };
 

@@ -37,8 +37,10 @@ bool wants_channels_last(const std::string& layout) {
 }
 
 std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compile, int threads,
-                                       const Precision& precision, const Form& form) {
-  if (spec.name.empty()) return load_program({spec.file, spec.inputs.size(), compile}, precision, form);
+                                       const Precision& precision, const Form& form,
+                                       const GraphSwitches& switches) {
+  if (spec.name.empty())
+    return load_program({spec.file, spec.inputs.size(), compile}, precision, form, switches);
   auto model = make_model(spec, threads);
   convert(*model, form);
   auto program =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugin/engine.h"
+#include "torch/graph_switches.h"
 #include "torch/precision.h"
 #include "torch/program.h"
 #include "torch/tensors.h"
@@ -22,8 +23,10 @@ bool wants_channels_last(const std::string& layout);
 void convert(Model& model, const Form& form);
 
 // Makes a program of a built-in model or a TorchScript file on the form's device; `compile`: by TorchScript.
+// `switches` are for files; what is traced here takes LibTorch's own.
 std::unique_ptr<Program> build_program(const plugin::ModelSpec& spec, bool compile, int threads,
-                                       const Precision& precision, const Form& form);
+                                       const Precision& precision, const Form& form,
+                                       const GraphSwitches& switches = {});
 
 // The settings of the program, and the tensors in its file of weights that it does not need.
 std::vector<std::pair<std::string, std::string>> settings_of(const Program& program);

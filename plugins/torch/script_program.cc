@@ -58,15 +58,22 @@ c10::IValue as_argument(const at::Tensor& input, c10::TypeKind wanted) {
   }
 }
 
+// Switches of a TorchScript file: as it came, and as it was set.
+struct FileSwitches {
+  SwitchCounts found;
+  GraphSwitches set;
+};
+
 class ScriptProgram : public Program {
  public:
   ScriptProgram(jit::Module module, std::optional<Precision> autocast, std::int64_t parameters,
-                std::string passes)
+                std::string passes, std::optional<FileSwitches> file = std::nullopt)
       : module_(std::move(module)),
         forward_(module_.get_method("forward")),
         autocast_(autocast),
         parameters_(parameters),
-        passes_(std::move(passes)) {
+        passes_(std::move(passes)),
+        file_(file) {
     for (const auto& argument : forward_.function().getSchema().arguments())
       wanted_.push_back(argument.type()->kind());
   }
@@ -89,11 +96,25 @@ class ScriptProgram : public Program {
     return named;
   }
   std::vector<std::pair<std::string, std::string>> settings() const override {
-    return {{"torchscript_passes", passes_},
-            {"torchscript_onednn_weights", std::to_string(prepacked_weights(forward_.graph()->block()))},
-            {"torchscript_profiling_executor", jit::getExecutorMode() ? "on" : "off"},
-            {"torchscript_profiled_runs", std::to_string(jit::getNumProfiledRuns())},
-            {"torchscript_graph_optimizer", jit::getGraphExecutorOptimize() ? "on" : "off"}};
+    std::vector<std::pair<std::string, std::string>> all{
+        {"torchscript_passes", passes_},
+        {"torchscript_onednn_weights", std::to_string(prepacked_weights(forward_.graph()->block()))},
+        {"torchscript_profiling_executor", jit::getExecutorMode() ? "on" : "off"},
+        {"torchscript_profiled_runs", std::to_string(jit::getNumProfiledRuns())},
+        {"torchscript_graph_optimizer", jit::getGraphExecutorOptimize() ? "on" : "off"}};
+    const auto add = [&](const char* name, const SwitchCounts& counts) {
+      if (auto text = switches_text(counts); !text.empty()) all.emplace_back(name, std::move(text));
+    };
+    add("torchscript_switches", read_switches(module_));
+    if (file_) add("torchscript_switches_in_file", file_->found);
+    return all;
+  }
+  std::string arithmetic_note() const override {
+    if (!file_ || file_->set.allow_tf32 || file_->found.allow_tf32.on == 0) return {};
+    return fmt::format(
+        "its file allows TF32 in {} of {} convolutions, which are kept from it here; a reference that this "
+        "file gave on a GPU is rounded, and --precision tf32 runs as that did",
+        file_->found.allow_tf32.on, file_->found.allow_tf32.calls);
   }
 
  private:
@@ -102,6 +123,7 @@ class ScriptProgram : public Program {
   std::optional<Precision> autocast_;
   std::int64_t parameters_;
   std::string passes_;
+  std::optional<FileSwitches> file_;
   std::vector<c10::TypeKind> wanted_;  // kinds of forward's arguments, starting with the module itself
 };
 
@@ -219,20 +241,24 @@ std::unique_ptr<Program> trace_program(Model& model, const std::string& name,
                          : "trace, freeze, optimize_for_inference");
 }
 
-std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form) {
+std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form,
+                                      const GraphSwitches& wanted) {
   const at::NoGradGuard no_grad;
   auto module = read_module(file, form.device);
+  const FileSwitches switches{read_switches(module), wanted};
+  set_switches(module, wanted);
   const auto parameters = parameter_count_of(module);
   convert(module, form);
   if (!file.optimise)
     return std::make_unique<ScriptProgram>(
-        module, precision.autocast ? std::optional(precision) : std::nullopt, parameters, "none");
+        module, precision.autocast ? std::optional(precision) : std::nullopt, parameters, "none", switches);
   const bool frozen_already = !module.hasattr("training");
   auto frozen = frozen_already ? module : jit::freeze(module);
   // Autocast does not reach weights that optimize_for_inference has prepacked.
-  if (precision.autocast) return std::make_unique<ScriptProgram>(frozen, precision, parameters, "freeze");
+  if (precision.autocast)
+    return std::make_unique<ScriptProgram>(frozen, precision, parameters, "freeze", switches);
   return std::make_unique<ScriptProgram>(jit::optimize_for_inference(frozen), std::nullopt, parameters,
-                                         "freeze, optimize_for_inference");
+                                         "freeze, optimize_for_inference", switches);
 }
 
 }  // namespace paceline::torch_plugin

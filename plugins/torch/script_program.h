@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/declared_input.h"
+#include "torch/graph_switches.h"
 #include "torch/precision.h"
 #include "torch/program.h"
 #include "torch/tensors.h"
@@ -32,7 +33,9 @@ struct ScriptFile {
 // numbers scalars. Arguments with a default are left out. Error(kData) as below.
 std::vector<DeclaredInput> script_file_inputs(const std::string& path);
 
-// Reads a TorchScript file. Error(kData) when it is not one, is truncated, or takes another number of inputs.
-std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form);
+// Reads a TorchScript file, and sets the switches that its tracing baked into it. Error(kData) when it is not
+// one, is truncated, or takes another number of inputs.
+std::unique_ptr<Program> load_program(const ScriptFile& file, const Precision& precision, const Form& form,
+                                      const GraphSwitches& switches);
 
 }  // namespace paceline::torch_plugin

@@ -76,6 +76,7 @@ struct ReadBack {
   std::vector<Layer> layers{};  // in order of execution; empty: this engine cannot tell
   // The most device memory that a caching allocator held then: tensors and what it keeps for later.
   std::optional<std::int64_t> peak_reserved_bytes{};
+  std::string note{};  // what may explain that outputs differ from the reference; empty: nothing is known
 };
 
 using Slot = int;  // one independent set of inputs and outputs; several slots would allow overlap

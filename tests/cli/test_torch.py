@@ -54,6 +54,28 @@ class Torch(cli.CliTest):
     def file(self, name, *arguments, shapes="input:2x4"):
         return self.run_cli("infer", "--model", name, "--shapes", shapes, *ARGUMENTS, *arguments)
 
+    def test_a_traced_file_runs_in_the_precision_that_is_asked_for(self):
+        """torch.jit.trace wrote TF32, trials and determinism into the call; where outputs deviate, that is said."""
+        torchscript(self.folder / "traced.pt", "torch._convolution(x, torch.ones([4, 3, 3, 3]), None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, "
+                                               "True, True, False, True)")
+        npy(self.folder / "zeros.npy", (2, 4, 6, 6))
+        for engine in ("eager", "torchscript"):
+            with self.subTest(engine=engine):
+                self.assert_code(self.file("traced.pt", "--engine", engine, shapes="x:2x3x8x8"), 0)
+                case = self.summary()["cases"][0]
+                settings = case["effective_settings"]
+                self.assertIn("allow_tf32 on in 1 of 1 calls, benchmark on in 1 of 1 calls, deterministic on in 1 of 1", settings["torchscript_switches_in_file"])
+                if engine == "eager":
+                    self.assertIn("allow_tf32 on in 0 of 1 calls, benchmark on in 0 of 1 calls, deterministic on in 0 of 1", settings["torchscript_switches"])
+                self.assertEqual([share["precision"] for share in case["precision"]["executed"]], ["fp32"])
+                cli.shutil.rmtree(self.folder / "results")
+                result = self.file("traced.pt", "--engine", engine, "--accuracy-reference", "zeros.npy", "--accuracy-samples", "2", shapes="x:2x3x8x8")
+                self.assert_code(result, 1)
+                reason = self.summary()["cases"][0]["reason"]
+                self.assertIn("its file allows TF32 in 1 of 1 convolutions", reason)
+                self.assertIn("--precision tf32", reason)
+                cli.shutil.rmtree(self.folder / "results")
+
     def refused(self, result, *words, reason_code="data"):
         """The file is the user's mistake: exit 2, one case, one reason."""
         self.assert_code(result, 2)

@@ -22,24 +22,18 @@ using torch_plugin::translate_errors;
 
 constexpr int kSettlingRuns = 2;  // TorchScript observes one run and rewrites the graph in the next
 
-// The dispatcher sees float32 operands; only a switch tells that their products are rounded.
-std::string arithmetic_of(const std::string& operands, bool tf32) {
-  return operands == "fp32" && tf32 ? "tf32" : operands;
-}
-
 const char* on_off(bool on) {
   return on ? "on" : "off";
 }
 
-plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, bool tf32,
-                              const DeviceMemory& memory) {
+plugin::ReadBack as_read_back(const torch_plugin::WorkByPrecision& work, const DeviceMemory& memory) {
   plugin::ReadBack result;
   double total = 0;
-  for (const auto& [operands, amount] : work) total += amount.flops;
-  for (const auto& [operands, amount] : work)
-    result.precisions.push_back({arithmetic_of(operands, tf32), amount.flops / total, amount.operators});
+  for (const auto& [precision, amount] : work) total += amount.flops;
+  for (const auto& [precision, amount] : work)
+    result.precisions.push_back({precision, amount.flops / total, amount.operators});
   if (total > 0) result.flops = total;
-  result.source = "LibTorch's dispatcher (RecordFunction) and its TF32 switches";
+  result.source = "LibTorch's dispatcher (RecordFunction), with the TF32 switch of each call";
   result.peak_tensor_bytes = memory.allocated_peak_bytes;
   result.peak_reserved_bytes = memory.reserved_peak_bytes;
   return result;
@@ -88,7 +82,9 @@ void CudaEngine::load(const plugin::ModelSpec& model, const plugin::EngineSettin
   const c10::cuda::CUDAStreamGuard guard(*stream_);
   const auto& what = model.name.empty() ? model.file : model.name;
   program_ = translate_errors(ErrorCode::kData, fmt::format("cannot prepare model '{}'", what), [&] {
-    return torch_plugin::build_program(model, compile_, settings.threads, switches_.precision, form_);
+    return torch_plugin::build_program(
+        model, compile_, settings.threads, switches_.precision, form_,
+        {.allow_tf32 = switches_.tf32, .benchmark = switches_.cudnn_benchmark});
   });
 }
 
@@ -153,7 +149,9 @@ plugin::ReadBack CudaEngine::read_back(plugin::Slot slot) {
     const torch_plugin::FlopCounter counter;
     program_->run(state.copies.inputs(), outputs);
     stream_->synchronize();
-    return as_read_back(counter.total(), switches_.tf32, memory_peak(device_));
+    auto result = as_read_back(counter.total(), memory_peak(device_));
+    result.note = program_->arithmetic_note();
+    return result;
   });
 }
 

@@ -102,6 +102,7 @@ void apply(const Switches& switches) {
   context.setAllowTF32CuBLAS(switches.tf32);
   context.setAllowTF32CuDNN(switches.tf32);
   context.setBenchmarkCuDNN(switches.cudnn_benchmark);
+  context.setDeterministicCuDNN(false);
 }
 
 }  // namespace paceline::cuda_plugin

@@ -7,6 +7,7 @@
 
 #include "torch/errors.h"
 #include "torch/export/exporters.h"
+#include "torch/graph_switches.h"
 #include "torch/models/model.h"
 #include "torch/models/table.h"
 #include "torch/tensors.h"
@@ -24,7 +25,9 @@ class ScriptExporter : public plugin::Exporter {
       for (const auto& input : spec.inputs) examples.push_back(example_input(input, {}));
       const at::NoGradGuard no_grad;
       const auto partial = file + ".partial";
-      trace_model(*model, spec.name, examples).save(partial);
+      auto traced = trace_model(*model, spec.name, examples);
+      set_switches(traced, {});  // fp32 on every device, whatever the switches are here
+      traced.save(partial);
       std::filesystem::rename(partial, file);
     });
   }

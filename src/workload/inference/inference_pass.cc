@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -96,6 +97,16 @@ result::Correctness TimedEngine::verify(double typical_ns) {
   return verify_answers(spec_, engine_, {outputs_, batch_, typical_ns});
 }
 
+// Adds what is known of the model's arithmetic where outputs are not within their limits.
+void explain(result::Correctness& c, const plugin::ReadBack& read, const std::string& asked) {
+  if (c.passed || !c.checked) return;
+  const auto tf32 = std::ranges::find(read.precisions, "tf32", &plugin::PrecisionShare::precision);
+  if (asked == "fp32" && tf32 != read.precisions.end())
+    c.detail += fmt::format("; {:.3g} % of its work ran in tf32, not in fp32: --precision tf32 judges it so",
+                            100 * tf32->flops_share);
+  if (!read.note.empty()) c.detail += "; " + read.note;
+}
+
 }  // namespace
 
 void run_describe(const pass::PassSpec& spec, TaggedSink& sink) {
@@ -141,7 +152,8 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
     precision.executed.push_back({share.precision, share.flops_share, share.operators});
   pass::PassSpec judged = spec;
   use_limits(judged, dominant_precision(precision));
-  const auto correctness = check_samples(judged, run);
+  auto correctness = check_samples(judged, run);
+  explain(correctness, read, spec.settings.precision);
   const auto peak = read.peak_tensor_bytes ? result::Count(*read.peak_tensor_bytes)
                                            : result::Count::missing("this engine cannot tell");
   const auto flops = read.flops ? result::Number(*read.flops / static_cast<double>(spec.batch))

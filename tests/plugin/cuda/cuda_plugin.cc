@@ -51,4 +51,14 @@ std::unique_ptr<plugin::Engine> load_on_device(const torch_test::Case& c, Option
   return engine;
 }
 
+std::unique_ptr<plugin::Engine> load_file_on_device(const std::string& file, const Shape& shape,
+                                                    const std::string& name, const std::string& precision) {
+  plugin::ModelSpec spec;
+  spec.file = file;
+  spec.inputs = {{"input", DType::kFloat32, shape}};
+  auto engine = cuda_plugin().make_engine(name);
+  engine->load(spec, {precision, "contiguous", 1, {{"device", "cuda:0"}}});
+  return engine;
+}
+
 }  // namespace paceline::cuda_test

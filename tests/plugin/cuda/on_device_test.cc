@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "plugin/cuda/cuda_plugin.h"
+#include "plugin/torch/script_files.h"
 
 namespace paceline::cuda_test {
 namespace {
@@ -62,6 +63,26 @@ TEST_F(OnDevice, WhatRanIsReadBack) {
     EXPECT_GT(read.peak_tensor_bytes.value_or(0), 0);
     EXPECT_GE(read.peak_reserved_bytes.value_or(0), read.peak_tensor_bytes.value_or(0));
   }
+}
+
+TEST_F(OnDevice, ATracedFileRunsAsTheCaseAsksWhateverItsTracingBakedIn) {
+  const torch_test::TemporaryFolder folder;
+  torch_test::write_traced_script(folder.file("m.pt"), /*frozen=*/false, /*nested=*/true);
+  const Shape shape{2, 3, 8, 8};
+  auto data = torch_test::data_for({{"input", DType::kFloat32, shape}});
+  const auto reference = torch_test::load_file(folder.file("m.pt"), shape, "eager");
+  torch_test::bind(*reference, data);
+  const auto expected = torch_test::run(*reference);
+  for (const char* name : {"eager", "torchscript"})
+    for (const auto& [precision, limit] : {std::pair{"fp32", 1e-5}, {"tf32", 1e-2}}) {
+      const auto engine = load_file_on_device(folder.file("m.pt"), shape, name, precision);
+      torch_test::bind(*engine, data);
+      EXPECT_LT(torch_test::relative_error(torch_test::run(*engine), expected), limit) << name << precision;
+      const auto read = engine->read_back(0);
+      ASSERT_EQ(read.precisions.size(), 1U) << name << precision;
+      EXPECT_EQ(read.precisions[0].precision, precision) << name;
+      EXPECT_EQ(read.note.empty(), std::string(precision) == "tf32") << read.note;
+    }
 }
 
 TEST_F(OnDevice, EveryInferenceHasATimeOnTheDevice) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/api/module.h>
 
 #include <array>
 #include <atomic>
@@ -19,6 +21,7 @@
 #include "torch/cuda/packed_version.h"
 #include "torch/cuda/rank_device.h"
 #include "torch/cuda/switches.h"
+#include "torch/graph_switches.h"
 #include "torch/threads.h"
 
 // What needs no device of the plug-in's parts; the CPU stands for one.
@@ -26,6 +29,60 @@ namespace paceline::cuda_plugin {
 namespace {
 
 using torch_test::error_of;
+
+// A convolution in forward, one in another method, one in a submodule and its branch, one whose switch is
+// computed, and a normalisation.
+torch::jit::Module module_with_switches() {
+  const auto convolution = [](const std::string& tf32) {
+    return "torch._convolution(x, self.w, None, [1], [0], [1], False, [0], 1, True, False, True, " + tf32 +
+           ")\n";
+  };
+  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  torch::jit::Module inner("inner", unit), outer("outer", unit);
+  for (auto* module : {&inner, &outer}) module->register_parameter("w", at::ones({2, 2, 1}), false);
+  inner.define("def forward(self, x):\n    if bool(x.sum() > 0):\n        x = " + convolution("True") +
+               "    return x\n");
+  outer.register_module("inner", inner);
+  outer.define("def other(self, x):\n    return " + convolution("True"));
+  outer.define("def computed(self, x, flag: bool):\n    return " + convolution("flag"));
+  outer.define("def forward(self, x):\n    x = " + convolution("False") +
+               "    x = torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, True)\n"
+               "    return self.other(self.inner(x))\n");
+  return outer;
+}
+
+TEST(GraphSwitches, AreReadAndSetInEveryMethodBranchAndSubmodule) {
+  auto module = module_with_switches();
+  EXPECT_EQ(torch_plugin::switches_text(torch_plugin::read_switches(module)),
+            "allow_tf32 on in 3 of 4 calls, benchmark on in 4 of 4 calls, deterministic on in 0 of 4 calls, "
+            "cudnn_enabled on in 5 of 5 calls");
+  const auto before = module.forward({at::ones({1, 2, 3})}).toTensor();
+  auto set = module_with_switches();
+  torch_plugin::set_switches(set, {.deterministic = true, .cudnn_enabled = false});
+  EXPECT_EQ(torch_plugin::switches_text(torch_plugin::read_switches(set)),
+            "allow_tf32 on in 0 of 4 calls, benchmark on in 0 of 4 calls, deterministic on in 4 of 4 calls, "
+            "cudnn_enabled on in 0 of 5 calls");
+  EXPECT_TRUE(at::equal(set.forward({at::ones({1, 2, 3})}).toTensor(), before));
+  torch_plugin::set_switches(set, {.allow_tf32 = true});
+  EXPECT_EQ(torch_plugin::read_switches(set).allow_tf32.on, 4);
+  EXPECT_EQ(torch_plugin::switches_text({}), "");
+}
+
+TEST(GraphSwitches, TheValueOfACallIsThatOfItsArgument) {
+  const auto schema = [](const char* name) -> const c10::FunctionSchema& {
+    return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").schema();
+  };
+  for (const bool on : {false, true}) {
+    std::vector<c10::IValue> inputs(13);
+    inputs.back() = on;
+    EXPECT_EQ(torch_plugin::switch_of_call(schema("aten::_convolution"), inputs, "allow_tf32"), on);
+    inputs.resize(9);
+    inputs.back() = on;
+    EXPECT_EQ(torch_plugin::switch_of_call(schema("aten::cudnn_convolution"), inputs, "allow_tf32"), on);
+  }
+  EXPECT_EQ(torch_plugin::switch_of_call(schema("aten::mm"), std::vector<c10::IValue>(2), "allow_tf32"),
+            std::nullopt);
+}
 
 TEST(DeviceIndex, IsOneOfThoseThereAre) {
   EXPECT_EQ(device_index("cuda:0", 1), 0);

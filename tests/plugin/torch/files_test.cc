@@ -57,6 +57,51 @@ TEST_P(TorchScriptFile, RunsInBf16) {
 INSTANTIATE_TEST_SUITE_P(All, TorchScriptFile, testing::Bool(),
                          [](const auto& p) { return p.param ? "frozen" : "as_saved"; });
 
+TEST_P(TorchScriptFile, SwitchesThatTracingBakedInAreReadAndSetAsTheCaseAsks) {
+  const TemporaryFolder folder;
+  auto data = images();
+  write_convolution_script(folder.file("plain.pt"), GetParam());
+  const auto plain = load_file(folder.file("plain.pt"), {2, 3, 8, 8}, "eager");
+  bind(*plain, data);
+  const auto expected = run(*plain);
+  EXPECT_EQ(setting(*plain, "torchscript_switches_in_file"), std::nullopt);
+  EXPECT_EQ(plain->read_back(0).note, "");
+  for (const bool nested : {false, true}) {
+    write_traced_script(folder.file("m.pt"), GetParam(), nested);
+    const auto engine = load_file(folder.file("m.pt"), {2, 3, 8, 8}, "eager");
+    EXPECT_EQ(
+        setting(*engine, "torchscript_switches_in_file"),
+        "allow_tf32 on in 1 of 1 calls, benchmark on in 1 of 1 calls, deterministic on in 1 of 1 calls, "
+        "cudnn_enabled on in 0 of 1 calls");
+    EXPECT_EQ(
+        setting(*engine, "torchscript_switches"),
+        "allow_tf32 on in 0 of 1 calls, benchmark on in 0 of 1 calls, deterministic on in 0 of 1 calls, "
+        "cudnn_enabled on in 1 of 1 calls");
+    bind(*engine, data);
+    EXPECT_EQ(run(*engine), expected);
+    const auto read = engine->read_back(0);
+    ASSERT_EQ(read.precisions.size(), 1u);
+    EXPECT_EQ(read.precisions[0].precision, "fp32");
+    EXPECT_NE(read.note.find("allows TF32 in 1 of 1 convolutions"), std::string::npos) << read.note;
+    const auto compiled = load_file(folder.file("m.pt"), {2, 3, 8, 8}, "torchscript");
+    EXPECT_NE(setting(*compiled, "torchscript_switches_in_file"), std::nullopt);
+    bind(*compiled, data);
+    EXPECT_LE(relative_error(run(*compiled), expected), 1e-5);
+    EXPECT_NE(compiled->read_back(0).note, "");
+  }
+}
+
+TEST(TorchScriptFiles, AnExportedFileKeepsFp32OnEveryDevice) {
+  const TemporaryFolder folder;
+  plugin::ModelSpec spec;
+  spec.name = "tiny_cnn";
+  spec.inputs = {{"input", DType::kFloat32, {2, 3, 32, 32}}};
+  torch_plugin().make_exporter("torchscript")->write(spec, {}, folder.file("m.pt"));
+  const auto engine = load_file(folder.file("m.pt"), {2, 3, 32, 32}, "eager");
+  const auto found = setting(*engine, "torchscript_switches_in_file").value_or("");
+  EXPECT_TRUE(found.starts_with("allow_tf32 on in 0 of ")) << found;
+}
+
 TEST(TorchScriptFiles, TransposedConvolutionsCountByTheirInput) {
   const TemporaryFolder folder;
   write_transposed_script(folder.file("m.pt"));
@@ -105,7 +150,7 @@ TEST(TorchScriptFiles, DamagedOnesAreRefusedInWords) {
   expect_refused(folder.file("empty.pt"), ErrorCode::kData, "cannot be read as TorchScript");
   write_tensor_archive(folder.file("tensor.pt"));
   expect_refused(folder.file("tensor.pt"), ErrorCode::kData, "torch.jit.save");
-  expect_refused(folder.file("absent.pt"), ErrorCode::kData, "no such file");
+  expect_refused(folder.file("absent.pt"), ErrorCode::kData, "does not exist");
   std::filesystem::create_directory(folder.file("folder.pt"));
   expect_refused(folder.file("folder.pt"), ErrorCode::kData, "is a folder");
 }

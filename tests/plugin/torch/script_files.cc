@@ -19,6 +19,34 @@ void write_convolution_script(const std::string& path, bool frozen) {
   (frozen ? torch::jit::freeze(module) : module).save(path);
 }
 
+namespace {
+
+constexpr const char* kTraced =
+    "def forward(self, x):\n"
+    "    return torch.relu(torch._convolution(x, self.weight, None, [1, 1], [0, 0], [1, 1], False, [0, 0], "
+    "1, "
+    "True, True, False, True))\n";
+
+}  // namespace
+
+void write_traced_script(const std::string& path, bool frozen, bool nested) {
+  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  torch::jit::Module inner("traced", unit);
+  inner.register_parameter("weight", at::arange(4 * 3 * 9, at::kFloat).view({4, 3, 3, 3}).sub(50).div(100),
+                           false);
+  inner.register_attribute("training", c10::BoolType::get(), false);
+  inner.define(kTraced);
+  torch::jit::Module outer("outer", unit);
+  if (nested) {
+    outer.register_module("inner", inner);
+    outer.register_attribute("training", c10::BoolType::get(), false);
+    outer.define("def forward(self, x):\n    return self.inner(x)\n");
+  }
+  auto& module = nested ? outer : inner;
+  module.eval();
+  (frozen ? torch::jit::freeze(module) : module).save(path);
+}
+
 void write_transposed_script(const std::string& path) {
   torch::jit::Module module("transposed");
   module.register_parameter("weight", at::ones({3, 4, 2, 2}), false);
