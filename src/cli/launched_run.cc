@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "base/own_environment.h"
 #include "base/text.h"
 #include "cli/interrupts.h"
 #include "cluster/local_address.h"
@@ -138,7 +139,7 @@ std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
   choose_interface(options);
   if (host >= hosts)
     refuse(fmt::format("--node-rank {} with --nnodes {}: nodes go from 0 to {}", host, hosts, hosts - 1));
-  if (hosts == 1) return cluster::find_place(cluster::own_environment());
+  if (hosts == 1) return cluster::find_place(own_environment());
   return cluster::place_by_hand(hosts, host, ranks_per_host(flags, options, hosts),
                                 options.has("rdzv_endpoint") ? options.text("rdzv_endpoint") : "");
 }

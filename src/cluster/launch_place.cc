@@ -13,8 +13,6 @@
 #include "base/random.h"
 #include "base/text.h"
 
-extern char** environ;
-
 namespace paceline::cluster {
 namespace {
 
@@ -307,17 +305,6 @@ std::string in_brackets(const std::string& list, std::size_t open) {
 }
 
 }  // namespace
-
-Environment own_environment() {
-  Environment environment;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals != std::string_view::npos)
-      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return environment;
-}
 
 std::string first_host(const std::string& node_list) {
   const auto end = node_list.find_first_of(",[");

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <map>
 #include <optional>
 #include <string>
 
+#include "base/own_environment.h"
 #include "plugin/rank_group.h"
 
 // Where a launcher put this process, from the variables it set (docs/clusters.md lists them in their order).
 namespace paceline::cluster {
-
-using Environment = std::map<std::string, std::string>;
-
-// The environment of this process.
-Environment own_environment();
 
 struct LaunchPlace {
   std::string launcher;      // torchrun | mpirun | mpich | srun | kubernetes | environment | by hand

@@ -3,9 +3,9 @@
 
 #include <gnu/libc-version.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -20,53 +20,45 @@ using Json = nlohmann::json;
 using result::Maybe;
 using Text = Maybe<std::string>;
 
-// Settings of threading, maths and memory libraries; none of them could carry a secret.
-constexpr std::array<std::string_view, 46> kVariables{"OMP_NUM_THREADS",
-                                                      "OMP_PROC_BIND",
-                                                      "OMP_PLACES",
-                                                      "OMP_SCHEDULE",
-                                                      "OMP_DYNAMIC",
-                                                      "OMP_WAIT_POLICY",
-                                                      "OMP_MAX_ACTIVE_LEVELS",
-                                                      "OMP_STACKSIZE",
-                                                      "GOMP_CPU_AFFINITY",
-                                                      "GOMP_SPINCOUNT",
-                                                      "KMP_AFFINITY",
-                                                      "KMP_BLOCKTIME",
-                                                      "KMP_HW_SUBSET",
-                                                      "KMP_TPAUSE",
+// Settings of threading, maths, memory, device and communication libraries: whole names, and beginnings that
+// end with '_'. None of them could carry a secret.
+constexpr std::array<std::string_view, 31> kVariables{"OMP_",
+                                                      "GOMP_",
+                                                      "KMP_",
+                                                      "NCCL_",
+                                                      "GLOO_",
+                                                      "TORCH_NCCL_",
+                                                      "TORCH_GLOO_",
+                                                      "TORCH_DISTRIBUTED_",
+                                                      "TORCH_FR_",
+                                                      "UCX_",
+                                                      "FI_",
+                                                      "CUDA_",
+                                                      "CUBLAS_",
+                                                      "CUDNN_",
+                                                      "ONEDNN_",
+                                                      "DNNL_",
+                                                      "MALLOC_",
                                                       "MKL_NUM_THREADS",
                                                       "MKL_DYNAMIC",
                                                       "MKL_ENABLE_INSTRUCTIONS",
                                                       "MKL_CBWR",
                                                       "MKL_THREADING_LAYER",
                                                       "MKL_VERBOSE",
-                                                      "OPENBLAS_NUM_THREADS",
-                                                      "OPENBLAS_CORETYPE",
-                                                      "ONEDNN_MAX_CPU_ISA",
-                                                      "ONEDNN_DEFAULT_FPMATH_MODE",
-                                                      "ONEDNN_PRIMITIVE_CACHE_CAPACITY",
-                                                      "ONEDNN_VERBOSE",
-                                                      "DNNL_MAX_CPU_ISA",
-                                                      "DNNL_VERBOSE",
+                                                      "OPENBLAS_",
                                                       "ATEN_CPU_CAPABILITY",
-                                                      "MALLOC_ARENA_MAX",
-                                                      "MALLOC_MMAP_MAX_",
-                                                      "MALLOC_TOP_PAD_",
-                                                      "MALLOC_TRIM_THRESHOLD_",
                                                       "PACELINE_HEAP",
                                                       "PACELINE_CALIBRATION",
                                                       "GLIBC_TUNABLES",
-                                                      "PYTORCH_NO_CUDA_MEMORY_CACHING",
-                                                      "PYTORCH_CUDA_ALLOC_CONF",
-                                                      "PYTORCH_ALLOC_CONF",
+                                                      "PYTORCH_",
                                                       "NVIDIA_TF32_OVERRIDE",
-                                                      "CUBLAS_WORKSPACE_CONFIG",
-                                                      "CUDA_DEVICE_MAX_CONNECTIONS",
-                                                      "CUDA_DEVICE_ORDER",
-                                                      "CUDA_LAUNCH_BLOCKING",
-                                                      "CUDA_MODULE_LOADING",
-                                                      "CUDA_VISIBLE_DEVICES"};
+                                                      "NVIDIA_VISIBLE_DEVICES"};
+
+bool is_recorded(std::string_view name) {
+  return std::any_of(kVariables.begin(), kVariables.end(), [&](std::string_view row) {
+    return row.ends_with('_') ? name.starts_with(row) : name == row;
+  });
+}
 
 template <typename T>
 void put(Json& object, const std::string& key, const Maybe<T>& value) {
@@ -171,14 +163,6 @@ Json load_json(const SystemFiles& files) {
   return load;
 }
 
-Json variables_json(const EnvironmentSource& source) {
-  Json variables = Json::object();
-  for (const auto name : kVariables) {
-    if (const auto value = source.variable(std::string(name))) variables[std::string(name)] = *value;
-  }
-  return variables;
-}
-
 Text binary_digest(const std::filesystem::path& binary) {
   try {
     return sha256_file(binary);
@@ -192,11 +176,6 @@ NvidiaDriver nvidia_driver(const EnvironmentSource& source) {
   if (const auto absent = no_nvidia_device_reason(source.files); !absent.empty())
     return {Text::missing(absent), Text::missing(absent), {}};
   return read_nvidia_driver(source.nvml);
-}
-
-std::optional<std::string> from_getenv(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace
@@ -247,9 +226,13 @@ Json to_json(const NvidiaDriver& driver) {
   return out;
 }
 
+Environment recorded_variables(Environment variables) {
+  std::erase_if(variables, [](const auto& one) { return !is_recorded(one.first); });
+  return variables;
+}
+
 Json capture_environment(const std::string& command_line, const EnvironmentSource& given) {
   EnvironmentSource source = given;
-  if (!source.variable) source.variable = from_getenv;
   if (source.affinity.empty()) source.affinity = current_affinity();
   const CpuInfo cpu = read_cpu(source.files, source.affinity);
   Json environment;
@@ -259,7 +242,7 @@ Json capture_environment(const std::string& command_line, const EnvironmentSourc
   environment["os"] = os_json(source.files, cpu);
   environment["clock"] = clock_json(source.files);
   environment["load"] = load_json(source.files);
-  environment["variables"] = variables_json(source);
+  environment["variables"] = recorded_variables(source.variables ? *source.variables : own_environment());
   environment["command_line"] = command_line;
   put(environment, "binary_sha256", binary_digest(source.binary));
   return environment;

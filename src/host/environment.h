@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/own_environment.h"
 #include "host/cpu.h"
 #include "host/memory.h"
 #include "host/nvml.h"
@@ -19,9 +19,8 @@ namespace paceline::host {
 struct EnvironmentSource {
   SystemFiles files{};
   std::filesystem::path binary = "/proc/self/exe";  // its digest is recorded
-  // Environment variables; default: getenv.
-  std::function<std::optional<std::string>(const std::string&)> variable;
-  std::vector<int> affinity;  // default: this thread's
+  std::optional<Environment> variables;             // default: this process's
+  std::vector<int> affinity;                        // default: this thread's
   std::string nvml = kNvmlLibrary;
 };
 
@@ -30,6 +29,9 @@ struct EnvironmentSource {
 // variables are stored by an allow-list only.
 nlohmann::json capture_environment(const std::string& command_line,
                                    const EnvironmentSource& source = EnvironmentSource());
+
+// Those on the allow-list: settings of libraries that threads, devices and ranks depend on.
+Environment recorded_variables(Environment variables);
 
 nlohmann::json to_json(const CpuInfo& cpu);
 nlohmann::json to_json(const MemoryInfo& memory);

@@ -30,11 +30,7 @@ EnvironmentSource source_of(const FakeTree& tree, std::map<std::string, std::str
   source.files = tree.files();
   source.binary = std::filesystem::path(testing::TempDir()) / "absent_binary";
   source.affinity = {0};
-  source.variable = [variables =
-                         std::move(variables)](const std::string& name) -> std::optional<std::string> {
-    const auto at = variables.find(name);
-    return at == variables.end() ? std::nullopt : std::optional<std::string>(at->second);
-  };
+  source.variables = std::move(variables);
   return source;
 }
 
@@ -87,6 +83,17 @@ TEST(Environment, OnlyListedVariablesAreRecorded) {
       source_of(tree, {{"OMP_NUM_THREADS", "2"}, {"AWS_SECRET_ACCESS_KEY", "k3y"}, {"MKL_SECRET", "k3y"}}));
   EXPECT_EQ(e["variables"], json({{"OMP_NUM_THREADS", "2"}}));
   EXPECT_EQ(e.dump().find("k3y"), std::string::npos);
+}
+
+TEST(Environment, SettingsOfRanksAndDevicesAreRecordedByTheirBeginnings) {
+  const Environment wanted{{"NCCL_IB_HCA", "mlx5_0"},      {"NCCL_TESTS_SPLIT", "AND 0x0"},
+                           {"GLOO_SOCKET_IFNAME", "eth0"}, {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
+                           {"OMP_DISPLAY_ENV", "true"},    {"UCX_NET_DEVICES", "mlx5_0:1"},
+                           {"CUDA_VISIBLE_DEVICES", ""}};
+  auto all = wanted;
+  for (const char* other : {"HOME", "MKL", "XNCCL_DEBUG", "TORCH_HOME", "OMPI_COMM_WORLD_RANK"})
+    all[other] = "x";
+  EXPECT_EQ(recorded_variables(all), wanted);
 }
 
 TEST(Environment, BareTreeHasAReasonForEveryNull) {
