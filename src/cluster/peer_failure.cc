@@ -32,9 +32,9 @@ auto soon(const std::shared_ptr<plugin::Store>& store, const Ask& ask) {
 
 }  // namespace
 
-void tell_failure(plugin::Store& store, const std::string& sentence, const std::string& prefix) noexcept {
+void tell_failure(plugin::Store& store, const std::string& sentence) noexcept {
   try {
-    store.set_if_absent(prefix + std::string(kKey), sentence);
+    store.set_if_absent(std::string(kKey), sentence);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see the header
   }
 }

@@ -12,15 +12,9 @@
 // Finds out over the store which rank failed first. The others only see that a peer is gone.
 namespace paceline::cluster {
 
-// This rank failed because another one had. The message names the other where it is known.
-class PeerFailure : public Error {
- public:
-  explicit PeerFailure(const std::string& message) : Error(ErrorCode::kUnavailable, message) {}
-};
-
 // Reports on the store which rank failed by itself, and why; the first report counts. If the store is gone,
-// no further error is raised. `prefix` is that of the group's keys, where `store` has them below others.
-void tell_failure(plugin::Store& store, const std::string& sentence, const std::string& prefix = "") noexcept;
+// no further error is raised.
+void tell_failure(plugin::Store& store, const std::string& sentence) noexcept;
 
 // What was reported, in words; empty when nothing was within `patience_s`.
 std::string told_failure(plugin::Store& store, double patience_s) noexcept;

@@ -35,9 +35,10 @@ std::string heard_key(int rank) {
 }
 
 std::string to_text(const Member& m) {
-  return nlohmann::json{{"rank", m.rank},       {"world", m.world},     {"host", m.host},
-                        {"pid", m.process_id},  {"version", m.version}, {"plan", m.plan_hash},
-                        {"machine", m.machine}, {"attempt", m.attempt}, {"cpus", m.cpus}}
+  return nlohmann::json{{"rank", m.rank},          {"world", m.world},     {"host", m.host},
+                        {"pid", m.process_id},     {"version", m.version}, {"plan", m.plan_hash},
+                        {"machine", m.machine},    {"attempt", m.attempt}, {"cpus", m.cpus},
+                        {"variables", m.variables}}
       .dump();
 }
 
@@ -49,39 +50,67 @@ Member from_text(const std::string& text) {
         fmt::format(
             "another program uses this store: it holds '{}' where a rank should be; choose another port",
             text.substr(0, 40)));
-  return {json.value("rank", -1),    json.value("world", 0),    json.value("host", ""),
-          json.value("pid", 0),      json.value("version", ""), json.value("plan", ""),
-          json.value("machine", ""), json.value("attempt", 0),  json.value("cpus", std::vector<int>{})};
+  return {json.value("rank", -1),
+          json.value("world", 0),
+          json.value("host", ""),
+          json.value("pid", 0),
+          json.value("version", ""),
+          json.value("plan", ""),
+          json.value("machine", ""),
+          json.value("attempt", 0),
+          json.value("cpus", std::vector<int>{}),
+          json.value("variables", Environment{})};
 }
 
-// Why no rank continues: a mistake that waiting does not heal, or ranks that did not come.
+// Why no rank continues: a mistake that waiting does not heal (kConfig), ranks that did not come (kTimeout),
+// or one that cannot (kUnavailable).
 struct Refusal {
   ErrorCode code = ErrorCode::kConfig;
   std::string sentence;
 };
+constexpr std::array<std::pair<std::string_view, ErrorCode>, 3> kRefusals{
+    {{"mistake", ErrorCode::kConfig}, {"late", ErrorCode::kTimeout}, {"cannot", ErrorCode::kUnavailable}}};
 
 std::string to_text(const Refusal& r) {
-  return nlohmann::json{{"late", r.code == ErrorCode::kTimeout}, {"sentence", r.sentence}}.dump();
+  const auto* row =
+      std::find_if(kRefusals.begin(), kRefusals.end(), [&](const auto& one) { return one.second == r.code; });
+  return nlohmann::json{{"refusal", row->first}, {"sentence", r.sentence}}.dump();
 }
 // Nullopt for a roster.
 std::optional<Refusal> refusal_in(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return Refusal{ErrorCode::kConfig, text};
   if (!json.contains("sentence")) return std::nullopt;
-  return Refusal{json.value("late", false) ? ErrorCode::kTimeout : ErrorCode::kConfig, json.at("sentence")};
+  const auto* row = std::find_if(kRefusals.begin(), kRefusals.end() - 1,
+                                 [&](const auto& one) { return one.first == json.value("refusal", ""); });
+  return Refusal{row->second, json.at("sentence")};
 }
 
-// The roster as every rank reads it: what all agree on once, and places that many ranks share once.
-std::string to_text(const std::vector<Member>& roster) {
-  auto members = nlohmann::json::array(), places = nlohmann::json::array();
-  std::map<nlohmann::json, std::size_t> known;
-  for (const auto& m : roster) {
-    const nlohmann::json place{m.host, m.machine, m.cpus};
-    const auto [it, fresh] = known.try_emplace(place, known.size());
-    if (fresh) places.push_back(place);
-    members.push_back({it->second, m.process_id, m.attempt});
+bool is_refusal(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("sentence");
+}
+
+// Values that many ranks share, each once.
+struct Shared {
+  nlohmann::json all = nlohmann::json::array();
+  std::map<nlohmann::json, std::size_t> known{};
+
+  std::size_t add(const nlohmann::json& value) {
+    const auto [it, fresh] = known.try_emplace(value, known.size());
+    if (fresh) all.push_back(value);
+    return it->second;
   }
-  return nlohmann::json{{"places", places}, {"members", members}}.dump();
+};
+
+// The roster as every rank reads it: what all agree on once, and what many ranks share once.
+std::string to_text(const std::vector<Member>& roster) {
+  Shared places, shells;
+  auto members = nlohmann::json::array();
+  for (const auto& m : roster)
+    members.push_back(
+        {places.add({m.host, m.machine, m.cpus}), m.process_id, m.attempt, shells.add(m.variables)});
+  return nlohmann::json{{"places", places.all}, {"shells", shells.all}, {"members", members}}.dump();
 }
 
 // `self` has what all agree on.
@@ -91,7 +120,8 @@ std::vector<Member> roster_in(const std::string& text, const Member& self) {
   for (const auto& m : json.at("members")) {
     const auto& place = json.at("places").at(m.at(0).get<std::size_t>());
     roster.push_back({static_cast<int>(roster.size()), self.world, place.at(0), m.at(1), self.version,
-                      self.plan_hash, place.at(1), m.at(2), place.at(2).get<std::vector<int>>()});
+                      self.plan_hash, place.at(1), m.at(2), place.at(2).get<std::vector<int>>(),
+                      json.at("shells").at(m.at(3).get<std::size_t>()).get<Environment>()});
   }
   return roster;
 }
@@ -147,6 +177,7 @@ class RollCall {
       mine.rank += i;
       const auto text = to_text(mine);
       const auto there = store_.set_if_absent(member_key(mine.rank), text);
+      if (is_refusal(there)) end_refused(*refusal_in(there));
       if (there != text) refuse_twin(from_text(there), mine);
       present_[mine.rank] = mine;
     }
@@ -209,7 +240,9 @@ class RollCall {
 
   // Rank 0 may wait for a rank below this one, so that mistakes of this one are found out here.
   std::string follow() {
-    if (const auto leader = wait_for(member_key(0)))
+    const auto leader = wait_for(member_key(0));
+    if (leader && is_refusal(*leader)) return *leader;
+    if (leader)
       if (auto words = disagreement(self_, from_text(*leader)); !words.empty())
         return publish(to_text(Refusal{ErrorCode::kConfig, std::move(words)}));
     if (auto verdict = wait_for(std::string(kVerdictKey))) return *verdict;
@@ -250,9 +283,13 @@ class RollCall {
       for (int i = 0; i < ranks_; ++i) store_.set(heard_key(self_.rank + i), "yes");
       if (self_.rank == 0) wait_until_heard();
     } catch (const Error&) {
-      throw Error(refusal.code,
-                  refusal.sentence);  // the rank that serves the store has read it and may be gone
+      throw_as(refusal);  // the rank that serves the store has read it and may be gone
     }
+    throw_as(refusal);
+  }
+
+  [[noreturn]] static void throw_as(const Refusal& refusal) {
+    if (refusal.code == ErrorCode::kUnavailable) throw PeerFailure(refusal.sentence);
     throw Error(refusal.code, refusal.sentence);
   }
 
@@ -282,6 +319,15 @@ class RollCall {
 std::optional<Member> registered(plugin::Store& store, int rank) {
   const auto text = store.get(member_key(rank));
   return text ? std::optional(from_text(*text)) : std::nullopt;
+}
+
+void refuse_to_come(plugin::Store& store, const std::string& sentence) noexcept {
+  const auto refusal = to_text(Refusal{ErrorCode::kUnavailable, sentence});
+  try {
+    store.set_if_absent(std::string(kVerdictKey), refusal);
+    store.set_if_absent(member_key(0), refusal);  // for those who still wait for rank 0
+  } catch (const std::exception&) {               // NOLINT(bugprone-empty-catch): see the header
+  }
 }
 
 std::string host_name() {

@@ -16,6 +16,7 @@
 #include "cluster/generation.h"
 #include "cluster/peer_failure.h"
 #include "host/affinity.h"
+#include "host/environment.h"
 #include "host/system_files.h"
 
 namespace paceline::run {
@@ -47,6 +48,7 @@ cluster::Member member_at(const cluster::LaunchPlace& place, const std::string& 
       self.host + " " + host::SystemFiles{}.read_trimmed("proc/sys/kernel/random/boot_id").value_or("");
   self.attempt = place.attempt;
   self.cpus = host::current_affinity();
+  self.variables = host::recorded_variables(own_environment());
   return self;
 }
 
@@ -64,7 +66,7 @@ process::WorkerOutcome run_leading(process::PassExecutor& processes, const proce
 }  // namespace
 
 Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s,
-               const std::string& plan_hash, const std::atomic<bool>* interrupt)
+               const std::string& plan_hash, const std::atomic<bool>* interrupt, const std::string& obstacle)
     : place_(std::move(place)), store_(store, "") {
   std::optional<cluster::GenerationLeader> leader;  // answers until all are here
   if (place_.agent_store) {
@@ -75,8 +77,34 @@ Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_
     folder_ = "/" + generation.folder();
     store_ = cluster::PrefixedStore(store, generation.folder() + "/");
   }
+  if (!obstacle.empty()) refuse(obstacle);
   roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks, interrupt);
   for (const auto& member : roster_) place_.attempt = std::max(place_.attempt, member.attempt);
+}
+
+// Rank 0, whose process serves the store, waits a little for those who are to read it.
+void Launch::refuse(const std::string& obstacle) {
+  const auto self = cluster::this_process(place_.rank, place_.world, {});
+  cluster::refuse_to_come(store_, fmt::format("{} cannot start: {}", cluster::words(self), obstacle));
+  int rank = place_.ranks;
+  const auto all_here = [&] {
+    while (rank < place_.world && cluster::registered(store_, rank)) rank += place_.ranks;
+    return rank >= place_.world;
+  };
+  if (place_.serves()) ask_until(deadline_in(kGoodbyeS), kPauses, all_here);
+}
+
+nlohmann::json Launch::described() const {
+  auto processes = nlohmann::json::array();
+  const cluster::Member* last = nullptr;
+  for (const auto& m : roster_) {
+    if (last && last->host == m.host && last->machine == m.machine && last->variables == m.variables)
+      processes.back().at("ranks").push_back(m.rank);
+    else
+      processes.push_back({{"host", m.host}, {"ranks", {m.rank}}, {"variables", m.variables}});
+    last = &m;
+  }
+  return {{"launcher", place_.launcher}, {"world", place_.world}, {"hosts", std::move(processes)}};
 }
 
 int Launch::ranks_on_our_cpus(std::int64_t world) const {
@@ -108,12 +136,23 @@ process::WorkerOutcome Launch::run_pass(process::PassExecutor& processes, proces
   if (place_.attempt > 0) train.inject.clear(), train.checkpoint.resume = !train.checkpoint.dir.empty();
   request.share = share_of(request.spec.world_size);
   if (place_.leads()) store_.set("pass", fmt::format("{}", pass));
-  auto outcome = place_.leads() ? run_leading(processes, request, interrupt, on_progress)
-                                : run_following(processes, request, interrupt, on_progress);
+  auto outcome = start(processes, request, interrupt, on_progress);
   if (outcome.ok) return outcome;
-  tell(pass, outcome);
+  if (outcome.reason_code != "peer" && outcome.reason_code != "interrupted") tell(pass, outcome.reason);
   if (request.spec.kind != pass::PassKind::kTrainProfile) failure_ = outcome;
   return outcome;
+}
+
+process::WorkerOutcome Launch::start(process::PassExecutor& processes, const process::WorkerRequest& request,
+                                     const std::atomic<bool>& interrupt,
+                                     const process::OnProgress& on_progress) {
+  try {
+    return place_.leads() ? run_leading(processes, request, interrupt, on_progress)
+                          : run_following(processes, request, interrupt, on_progress);
+  } catch (const Error& e) {  // no process could be started
+    tell(request.number, fmt::format("rank {} on {}: {}", place_.rank, cluster::host_name(), e.what()));
+    throw;
+  }
 }
 
 process::RankShare Launch::share_of(std::int64_t world) const {
@@ -152,10 +191,11 @@ bool Launch::is_behind(std::size_t pass) {
   }
 }
 
-// Before rank 0's worker gives up waiting for a reason.
-void Launch::tell(std::size_t pass, const process::WorkerOutcome& outcome) {
-  if (outcome.reason_code == "peer" || outcome.reason_code == "interrupted") return;
-  cluster::tell_failure(store_, outcome.reason, pass_folder(pass) + "/");
+// Before the others give up waiting: for our ranks, or for a reason.
+void Launch::tell(std::size_t pass, const std::string& reason) {
+  cluster::PrefixedStore of_pass(store_, pass_folder(pass) + "/");
+  cluster::refuse_to_come(of_pass, reason);
+  cluster::tell_failure(of_pass, reason);
 }
 
 std::optional<std::size_t> Launch::wait_for(std::size_t pass, const std::atomic<bool>& interrupt) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ namespace paceline::run {
 class Launch {
  public:
   // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
-  // that of rendezvous_of(place), and outlives this.
+  // that of rendezvous_of(place), and outlives this. With an `obstacle`, for which this process cannot start
+  // its ranks, the others are told, and PeerFailure is thrown here as there.
   Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash,
-         const std::atomic<bool>* interrupt = nullptr);
+         const std::atomic<bool>* interrupt = nullptr, const std::string& obstacle = "");
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
@@ -30,6 +32,8 @@ class Launch {
   [[nodiscard]] int ranks_on_our_cpus(std::int64_t world) const;
   // Of the order of passes: the same in every process.
   [[nodiscard]] std::uint64_t order_seed() const;
+  // Who started the ranks, and which processes they have on which hosts, with the variables of their shells.
+  [[nodiscard]] nlohmann::json described() const;
   // Of the leader; the others may ask.
   void name_run(const std::string& run_id) { store_.set("run", run_id); }
   [[nodiscard]] std::string run_name() { return store_.get("run").value_or("run"); }
@@ -55,10 +59,13 @@ class Launch {
                                        const process::WorkerRequest& request,
                                        const std::atomic<bool>& interrupt,
                                        const process::OnProgress& on_progress);
+  process::WorkerOutcome start(process::PassExecutor& processes, const process::WorkerRequest& request,
+                               const std::atomic<bool>& interrupt, const process::OnProgress& on_progress);
   [[nodiscard]] process::RankShare share_of(std::int64_t world) const;
   [[nodiscard]] std::optional<std::size_t> leader_at();
   [[nodiscard]] bool is_behind(std::size_t pass);
-  void tell(std::size_t pass, const process::WorkerOutcome& outcome);
+  void refuse(const std::string& obstacle);
+  void tell(std::size_t pass, const std::string& reason);
 
   cluster::LaunchPlace place_;    // attempt: the most that anybody counted
   cluster::PrefixedStore store_;  // of this start of the ranks: an agent's store holds what earlier ones left

@@ -85,6 +85,49 @@ TEST(RollCall, AMistakeIsFoundBehindAMissingRank) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
+// Waits for the whole time today's ranks are given, unless one that cannot come says so.
+TEST(RollCall, ARankThatCannotComeEndsTheWaitOfAll) {
+  for (const int missing : {0, 2}) {
+    FakeStore store;
+    const auto begin = std::chrono::steady_clock::now();
+    std::thread late([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      refuse_to_come(store, "rank 2 on hostB: no memory");
+    });
+    std::vector<Member> here;
+    for (int rank = 0; rank < 3; ++rank)
+      if (rank != missing) here.push_back(member(rank, 3));
+    expect_refusal(call_all(store, here, 60), ErrorCode::kUnavailable, {"rank 2 on hostB: no memory"});
+    late.join();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  }
+}
+
+TEST(RollCall, ALateRankZeroHearsThatNobodyGoesOn) {
+  FakeStore store;
+  refuse_to_come(store, "rank 1 on hostB: no memory");
+  expect_refusal(call_all(store, {member(0, 2)}, 60), ErrorCode::kUnavailable,
+                 {"rank 1 on hostB: no memory"});
+}
+
+TEST(RollCall, ARefusalAfterAllHaveComeIsNone) {
+  FakeStore store;
+  for (const auto& end : call_all(store, {member(0, 2), member(1, 2)})) EXPECT_EQ(end.error, "");
+  refuse_to_come(store, "too late");
+  EXPECT_EQ(roll_call(store, member(0, 2), 1).size(), 2u);
+}
+
+TEST(RollCall, VariablesOfEveryShellReachEverybody) {
+  FakeStore store;
+  auto other = member(1, 2, "hostB");
+  other.variables = {{"NCCL_IB_HCA", "mlx5_1"}, {"OMP_NUM_THREADS", "1"}};
+  for (const auto& end : call_all(store, {member(0, 2), other})) {
+    ASSERT_EQ(end.error, "");
+    EXPECT_TRUE(end.roster[0].variables.empty());
+    EXPECT_EQ(end.roster[1].variables, other.variables);
+  }
+}
+
 TEST(RollCall, TheMissingAreNamedWithoutRankZero) {
   FakeStore store;
   expect_refusal(call_all(store, {member(1, 4), member(3, 4)}, 0.3), ErrorCode::kTimeout,

@@ -198,6 +198,8 @@ TEST_F(Launched, ARankOfTheFollowerThatFailsIsNamedToTheLeader) {
                          fails_first("killed", "rank 3 on there: killed by SIGKILL"));
   EXPECT_EQ(case_named(done, leading_.requests.at(0).spec.case_id).reason_code, "peer");
   EXPECT_EQ(told(0), "rank 3 on there: killed by SIGKILL");
+  cluster::PrefixedStore of_pass(store_, "pass_0/");  // where rank 0 may still call the roll
+  EXPECT_THROW(cluster::roll_call(of_pass, cluster::this_process(0, 4, ""), 20), cluster::PeerFailure);
   EXPECT_EQ(told(1), "");
   EXPECT_EQ(heard_.warnings.size(), 1U);
   EXPECT_FALSE(well_);  // the follower's exit code is that of its rank
