@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
 #include "analysis/gates.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/own_environment.h"
 #include "base/text.h"
 #include "cli/command_table.h"
 #include "cli/estimate.h"
 #include "cli/exit_rules.h"
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
+#include "cli/nccl_tests_variables.h"
 #include "cli/plugins.h"
 #include "cli/profile_options.h"
 #include "cli/progress_view.h"
@@ -113,14 +114,9 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
   return gates;
 }
 
-// What nccl-tests' variable asks of collectives; checked before anything runs.
-std::string nccl_tests_minimum(const std::vector<config::Case>& cases) {
-  const char* text = std::getenv("NCCL_TESTS_MIN_BW");
-  const bool any = std::any_of(cases.begin(), cases.end(),
-                               [](const auto& c) { return c.kind == config::WorkloadKind::kCollective; });
-  if (!text || !*text || !any) return {};
-  analysis::least_of_nccl_tests(text);
-  return text;
+bool any_collective(const std::vector<config::Case>& cases) {
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const auto& c) { return c.kind == config::WorkloadKind::kCollective; });
 }
 
 fs::path run_folder(const config::Plan& plan, const config::Settings& options) {
@@ -189,7 +185,7 @@ Planned plan_run(const config::FlagSet& flags, const config::Settings& options) 
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
   p.gates = expectations(p.plan, p.cases);
-  p.nccl_min = nccl_tests_minimum(p.cases);
+  if (any_collective(p.cases)) p.nccl_min = nccl_tests_minimum(own_environment());
   check_in_process(p.plan, p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));
   if (options.has("resume")) p.previous = previous_run(options.text("resume"));

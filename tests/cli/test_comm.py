@@ -284,6 +284,13 @@ class Gates(CommTest):
         self.assert_code(missed, 1)
         self.assert_error(self.comm("-g", "2", "-b", "64", "-e", "64", env={"NCCL_TESTS_MIN_BW": "much"}), 2, "NCCL_TESTS_MIN_BW=much")
 
+    def test_variables_of_nccl_tests_are_honoured_or_refused(self):
+        for name, value in (("NCCL_TESTS_SPLIT", "MOD 2"), ("NCCL_TESTS_SPLIT_MASK", "0x7"), ("NCCL_TESTS_DEVICE", "0")):
+            with self.subTest(name):
+                self.assert_error(self.comm("-g", "2", "-b", "64", "-e", "64", env={name: value}), 2, f"{name}={value}: ", "unset it")
+        self.assert_code(self.comm("-g", "2", "-b", "64", "-e", "64", env={"NCCL_TESTS_SPLIT_MASK": "0x0", "NCCL_TESTS_SPLIT": "AND 0x0"}), 0)
+        self.assertEqual(read_json(self.only_run() / "environment.json")["variables"]["NCCL_TESTS_SPLIT_MASK"], "0x0")
+
     def test_metrics(self):
         result = self.decided("-g", "2", "-b", "64", "-e", "128", "--expect", "busbw_gb_per_s > 0", "--expect", "small_latency_us < 1e9")
         self.assert_code(result, 0)

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Environment variables of nccl-tests: honoured, or refused before anything runs.
+#pragma once
+#include <string>
+
+#include "base/own_environment.h"
+
+namespace paceline::cli {
+
+// The value of NCCL_TESTS_MIN_BW; empty: none. Throws Error(kUsage) where it is no number, and for a variable
+// of nccl-tests that would change what is measured there and has no effect here.
+std::string nccl_tests_minimum(const Environment& environment);
+
+}  // namespace paceline::cli
