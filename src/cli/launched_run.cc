@@ -7,17 +7,21 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/sha256.h"
 #include "base/own_environment.h"
+#include "base/sha256.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/interrupts.h"
+#include "cluster/launch_words.h"
 #include "cluster/local_address.h"
 #include "cluster/meeting_point.h"
+#include "cluster/roll_call.h"
 #include "run/case/kind_rules.h"
 #include "run/ranks/launch.h"
 #include "run/ranks/rank_home.h"
@@ -28,6 +32,7 @@ namespace {
 
 // A launcher that checks every tenth of a second must see the failed rank first.
 constexpr std::chrono::milliseconds kAfterThePeer{1500};
+constexpr double kLastWordsS = 10;  // how long a process that cannot start its ranks tries to tell the others
 
 const config::RawSetting* find_setting(const config::FlagSet& flags, std::string_view name) {
   const auto found = std::find_if(flags.settings.begin(), flags.settings.end(),
@@ -35,13 +40,20 @@ const config::RawSetting* find_setting(const config::FlagSet& flags, std::string
   return found == flags.settings.end() ? nullptr : &*found;
 }
 
-// The largest number of ranks that the command line asks for; 0: none.
-int ranks_asked(const config::FlagSet& flags) {
+// nccl-tests' -g, which counts the ranks of one process; null: not given.
+const config::RawSetting* ranks_per_process(const config::FlagSet& flags) {
+  const auto* setting = find_setting(flags, "gpu_counts");
+  if (!setting || (flags.command & config::kComm) == 0) return nullptr;
+  return setting->written == "-g" || setting->written == "--ngpus" ? setting : nullptr;
+}
+
+// The largest number of ranks that the command line asks for on `hosts` hosts; 0: none.
+int ranks_asked(const config::FlagSet& flags, int hosts) {
   const auto* setting = find_setting(flags, "gpu_counts");
   long long most = 0;
   if (setting)
     for (const auto& value : setting->values) most = std::max(most, parse_int(value.text).value_or(0));
-  return static_cast<int>(most);
+  return static_cast<int>(ranks_per_process(flags) ? most * hosts : most);
 }
 
 [[noreturn]] void refuse(const std::string& sentence) {
@@ -59,18 +71,18 @@ void check_companions(const config::FlagSet& flags) {
 
 // --ranks and torchrun's options may both give the world.
 void check_world(const config::FlagSet& flags, const config::Settings& options, int hosts) {
-  const int asked = ranks_asked(flags);
+  const int asked = ranks_asked(flags, hosts);
   if (asked == 0 || !options.has("nproc_per_node")) return;
   const auto each = options.integer("nproc_per_node");
   if (asked != hosts * each)
-    refuse(
-        fmt::format("--ranks {}, but --nproc-per-node {} with --nnodes {} is {} ranks; leave one of them out",
-                    asked, each, hosts, hosts * each));
+    refuse(fmt::format("{} {}, but --nproc-per-node {} with --nnodes {} is {} ranks; leave one of them out",
+                       find_setting(flags, "gpu_counts")->written,
+                       find_setting(flags, "gpu_counts")->values.front().text, each, hosts, hosts * each));
 }
 
 int ranks_per_host(const config::FlagSet& flags, const config::Settings& options, int hosts) {
   if (options.has("nproc_per_node")) return static_cast<int>(options.integer("nproc_per_node"));
-  const int ranks = ranks_asked(flags);
+  const int ranks = ranks_asked(flags, hosts);
   if (ranks % hosts != 0)
     refuse(fmt::format("--ranks {} cannot be spread evenly over --nnodes {}", ranks, hosts));
   return std::max(1, ranks / hosts);
@@ -84,6 +96,26 @@ void choose_interface(const config::Settings& options) {
   ::setenv("GLOO_SOCKET_IFNAME", name.c_str(), 1);
 }
 
+void check_ranks_per_process(const cluster::LaunchPlace& place, const config::RawSetting& each) {
+  for (const auto& value : each.values) {
+    const auto ranks = parse_int(value.text);
+    if (!ranks || *ranks < 1) continue;  // the option refuses it
+    if (*ranks == place.ranks) continue;
+    const int world = static_cast<int>(*ranks * (place.world / place.ranks));
+    refuse(
+        fmt::format("{} {} asks for {} per process, but {}, {} per process; for {} ranks type {} and {} {}",
+                    each.written, value.text, plural(*ranks, "rank"), cluster::started_words(place),
+                    place.ranks, world, cluster::start_words(place, world), each.written, place.ranks));
+  }
+}
+
+// Where the numbers of ranks come from, as it was written.
+std::string what_says_the_world(const config::FlagSet& flags) {
+  for (const auto* name : {"gpu_counts", "nproc_per_node"})
+    if (const auto* setting = find_setting(flags, name)) return setting->written;
+  return "gpu_counts";
+}
+
 bool runs_by_ranks(const config::Case& c) {
   return config::traits_of(c.kind).by_ranks;
 }
@@ -95,13 +127,25 @@ std::string hash_of(const run::RunSetup& setup) {
   return sha256_hex(text);
 }
 
-run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::RunSetup& setup) {
-  const auto first = std::find_if(setup.cases.begin(), setup.cases.end(), runs_by_ranks);
-  const auto home = run::kind_rules(first->kind).rank_home(*first, setup.engines);
+// Why this process cannot start ranks; empty: it can.
+std::string obstacle_of(const run::RankHome& home) {
   pass::PassSpec pass;
   pass.world_size = 1, pass.ranks = home.ranks;  // a launcher may show every rank other devices
-  if (const auto problem = run::rank_obstacle(pass, home.plugin, nullptr); !problem.empty())
-    throw Error(ErrorCode::kUnavailable, problem);
+  return run::rank_obstacle(pass, home.plugin, nullptr);
+}
+
+run::RankHome rank_home(const config::Case& c, const run::RunSetup& setup) {
+  return run::kind_rules(c.kind).rank_home(c, setup.engines);
+}
+
+// The same ranks on the CPU: their plug-in reaches the store too, where the case's own is missing.
+run::RankHome home_of_last_words(config::Case c, const run::RunSetup& setup) {
+  c.settings.set("device", std::string("cpu"));
+  c.settings.set("backend", std::string("auto"));
+  return rank_home(c, setup);
+}
+
+run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::RankHome& home) {
   return {home.plugin.file.string(), home.ranks.backend,
           cluster::rendezvous_of(place, home.ranks.rendezvous.timeout_s), "/dev/null"};
 }
@@ -116,6 +160,34 @@ void write_error_file(const std::string& reason) {
     write_file_atomic(file, error.dump());
   } catch (const Error&) {
     return;  // only a convenience for the launcher; the failure itself is reported
+  }
+}
+
+// Tells the others why this process has no ranks for them, where anything here reaches the store.
+[[noreturn]] void give_up(const cluster::LaunchPlace& place, const config::Case& c,
+                          const run::RunSetup& setup, const std::string& obstacle) {
+  const auto home = home_of_last_words(c, setup);
+  try {
+    if (!obstacle_of(home).empty()) throw Error(ErrorCode::kUnavailable, obstacle);
+    auto request = store_request(place, home);
+    request.where.timeout_s = std::min(request.where.timeout_s, kLastWordsS);
+    run::StoreProcess store(request, InterruptGuard::flag());
+    const run::Launch launch(place, store, request.where.timeout_s, hash_of(setup), &InterruptGuard::flag(),
+                             obstacle);
+  } catch (const Error&) {  // all have heard, or nobody can
+    write_error_file(obstacle);
+  }
+  throw Error(ErrorCode::kUnavailable, obstacle);
+}
+
+// The roll of all processes. A peer that cannot start is a peer that was lost: exit code 5.
+std::unique_ptr<run::Launch> called(const cluster::LaunchPlace& place, plugin::Store& store,
+                                    const run::StoreRequest& request, const std::string& hash) {
+  try {
+    return std::make_unique<run::Launch>(place, store, request.where.timeout_s, hash,
+                                         &InterruptGuard::flag());
+  } catch (const cluster::PeerFailure& e) {
+    throw Error(ErrorCode::kTimeout, e.what());
   }
 }
 
@@ -145,15 +217,31 @@ std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
 }
 
 config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet flags) {
-  const bool says = find_setting(flags, "gpu_counts") || find_setting(flags, "nproc_per_node") ||
-                    find_setting(flags, "config") || find_setting(flags, "resume") ||
-                    !flags.positionals.empty();
-  if (says || flags.command == config::kRun) return flags;
+  if (const auto* each = ranks_per_process(flags)) {
+    check_ranks_per_process(place, *each);
+    std::erase_if(flags.settings, [](const auto& setting) { return setting.name == "gpu_counts"; });
+  }
   config::RawSetting world;
   world.name = "gpu_counts", world.written = place.launcher, world.on_command_line = true;
   world.values.push_back({fmt::format("{}", place.world), {}, false});
-  flags.settings.push_back(std::move(world));
+  flags.implied.push_back(std::move(world));
   return flags;
+}
+
+void check_launched_world(const cluster::LaunchPlace& place, const config::FlagSet& flags,
+                          const std::vector<config::Case>& cases, const std::set<std::string>& only) {
+  std::int64_t most = 0;
+  for (const auto& c : cases)
+    if (runs_by_ranks(c) && (only.empty() || only.contains(c.id)))
+      most = std::max(most, c.settings.integer("ranks"));
+  if (most == place.world || most == 0) return;
+  const auto asked = plural(most, "rank");
+  const auto type = cluster::start_words(place, static_cast<int>(most));
+  if (only.empty())
+    refuse(fmt::format("{} asks for {}, but {}; type {}, or leave {} out", what_says_the_world(flags), asked,
+                       cluster::started_words(place), type, what_says_the_world(flags)));
+  refuse(fmt::format("the cases of --only have {}, but {}; type {}", asked, cluster::started_words(place),
+                     type));
 }
 
 void refuse_rank_options(const config::FlagSet& flags) {
@@ -168,13 +256,17 @@ bool any_by_ranks(const std::vector<config::Case>& cases) {
 
 ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
                       const std::function<ExitCode(const run::RunSetup&)>& work) {
-  const auto request = store_request(place, setup);
+  const auto first = std::find_if(setup.cases.begin(), setup.cases.end(), runs_by_ranks);
+  const auto home = rank_home(*first, setup);
+  if (const auto obstacle = obstacle_of(home); !obstacle.empty()) give_up(place, *first, setup, obstacle);
+  const auto request = store_request(place, home);
   if (const char* chosen = std::getenv("GLOO_SOCKET_IFNAME"); chosen && *chosen)
     cluster::check_interface(chosen, fmt::format("GLOO_SOCKET_IFNAME={}", chosen));
   cluster::check_meeting_point(place, request.where.timeout_s, InterruptGuard::flag());
   run::StoreProcess store(request, InterruptGuard::flag());
-  run::Launch launch(place, store, request.where.timeout_s, hash_of(setup), &InterruptGuard::flag());
-  setup.launch = &launch;
+  auto launch = called(place, store, request, hash_of(setup));
+  setup.launch = launch.get();
+  setup.environment["launch"] = launch->described();
   auto code = ExitCode::kOk;
   try {
     code = work(setup);
@@ -182,8 +274,8 @@ ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
     if (e.code() != ErrorCode::kUnavailable || place.leads()) throw;
     throw Error(ErrorCode::kTimeout, fmt::format("rank 0 is gone: {}", e.what()));
   }
-  if (place.leads()) launch.finish();
-  tell_launcher(launch);
+  if (place.leads()) launch->finish();
+  tell_launcher(*launch);
   return code;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "base/exit_code.h"
 #include "cli/context.h"
@@ -17,8 +18,13 @@ namespace paceline::cli {
 std::optional<cluster::LaunchPlace> launch_place(const config::FlagSet& flags,
                                                  const config::Settings& options);
 
-// Without a number of ranks the command line means all that were launched.
+// Workloads that do not say their number of ranks take all that were launched. comm's -g is per process, as
+// in nccl-tests: Error(kUsage) where a process of the launch has another number of ranks.
 config::FlagSet with_world_of(const cluster::LaunchPlace& place, config::FlagSet flags);
+
+// Error(kUsage) where the largest case to run (`only`: ids, empty: all) has not as many ranks as the launch.
+void check_launched_world(const cluster::LaunchPlace& place, const config::FlagSet& flags,
+                          const std::vector<config::Case>& cases, const std::set<std::string>& only);
 
 // Error(kUsage) for options that say where ranks run, where a plan has none.
 void refuse_rank_options(const config::FlagSet& flags);

@@ -23,6 +23,7 @@
 #include "cli/resumed_run.h"
 #include "cli/run_output.h"
 #include "cli/version.h"
+#include "cluster/launch_words.h"
 #include "config/option_table.h"
 #include "config/plan.h"
 #include "config/training_rules.h"
@@ -247,6 +248,34 @@ ExitCode show_plan(const Planned& p, const Console& console) {
   return ExitCode::kOk;
 }
 
+// Where this process stands in a launch. For `run`, which may have no ranks, a mistake in what says so waits
+// until the plan is known.
+struct Standing {
+  std::optional<cluster::LaunchPlace> place;
+  std::optional<Error> mistake{};
+};
+
+Standing find_standing(const config::FlagSet& flags, const config::Settings& options) {
+  try {
+    return {launch_place(flags, options)};
+  } catch (const Error& e) {
+    if (flags.command != config::kRun) throw;
+    return {{}, e};
+  }
+}
+
+void check_standing(const Standing& standing, const config::FlagSet& flags, const Planned& planned) {
+  if (standing.mistake) throw Error(*standing.mistake);
+  if (standing.place && !standing.place->alone())
+    check_launched_world(*standing.place, flags, planned.cases, planned.only);
+}
+
+// A launcher's single process, such as the shell of `srun -n1 --pty bash`, is no launch.
+void say_alone(const cluster::LaunchPlace& place, const Console& console) {
+  console.say(
+      fmt::format("{}, which is no launch: all ranks are started here", cluster::started_words(place)));
+}
+
 ExitCode execute(const Context& context, unsigned command) {
   auto flags = config::parse_flags(context.arguments, command);
   if ((command & config::kProfile) != 0) flags = with_profile(std::move(flags));
@@ -254,16 +283,24 @@ ExitCode execute(const Context& context, unsigned command) {
   Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
                                  options.flag("no_color"));
   const InterruptGuard guard;
-  // Ranks without a number of ranks takes all that were launched.
-  auto place =
-      (command & (config::kTrain | config::kComm)) != 0 ? launch_place(flags, options) : std::nullopt;
-  if (place && is_self_test(options))
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--self-test starts its two ranks itself; run it without {}", place->launcher));
-  const auto planned = plan_run(place ? with_world_of(*place, flags) : flags, options);
-  if (command == config::kRun && !any_by_ranks(planned.cases)) refuse_rank_options(flags);
+  auto standing = find_standing(flags, options);
+  auto& place = standing.place;
+  const bool launched = place && !place->alone();
+  if (launched && is_self_test(options))
+    throw Error(ErrorCode::kUsage, fmt::format("--self-test starts its two ranks itself, but {}",
+                                               cluster::started_words(*place)));
+  const auto planned = plan_run(launched ? with_world_of(*place, flags) : flags, options);
+  if (any_by_ranks(planned.cases)) {
+    check_standing(standing, flags, planned);
+  } else {
+    refuse_rank_options(flags);
+    place.reset();
+  }
   if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
-  if (command == config::kRun && any_by_ranks(planned.cases)) place = launch_place(flags, options);
+  if (place && !launched) {
+    say_alone(*place, console);
+    place.reset();
+  }
   if (!place || place->leads()) check_output_files(flags);
   if (!place) return write_run(planned, setup_of(planned, context), console);
   console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines

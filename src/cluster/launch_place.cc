@@ -134,7 +134,7 @@ std::optional<Claim> first_claim(const Variables& variables) {
     if (!first) {
       first = claim;
       if (row.launcher != "environment" || is_torchrun(variables)) break;
-    } else {
+    } else if (claim->world > 1) {  // the shell may be the one task of a step
       check_agreement(variables, *first, *claim);
     }
   }

@@ -23,6 +23,8 @@ struct LaunchPlace {
   int attempt = 0;           // how often the launcher of this host has restarted its ranks
   std::string identity;      // equal in all processes of a launch, different in the next launch
 
+  // One process without a store of its launcher's is no launch: it starts all ranks itself.
+  [[nodiscard]] bool alone() const { return world == 1 && !agent_store; }
   [[nodiscard]] bool leads() const { return rank == 0; }
   [[nodiscard]] bool serves() const { return leads() && !agent_store; }
 };

@@ -34,6 +34,8 @@ struct FlagSet {
   unsigned command = 0;
   std::vector<RawSetting> settings;
   std::vector<std::string> positionals;
+  // Defaults of workloads that depend on where the command runs, such as the world of a launch.
+  std::vector<RawSetting> implied;
   // Thrown by load_plan, plan_from_flags or command_settings together with the mistakes in values.
   std::vector<Diagnostic> problems;
 };

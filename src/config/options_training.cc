@@ -77,7 +77,9 @@ constexpr std::array kTrainingRows{
            .kinds = kRanked,
            .comm_flags = "-g,--ngpus",
            .name_part = {9, "r"},
-           .help = "Numbers of ranks; on a machine without GPUs they are CPU ranks."},
+           .help =
+               "Numbers of ranks; on a machine without GPUs they are CPU ranks. Under a launcher all that it "
+               "started; comm's -g counts those of one process."},
     Option{.name = "backend",
            .flags = "--dist-backend",
            .type = kChoice,

@@ -88,11 +88,20 @@ class Assembler {
     return settings;
   }
 
+  [[nodiscard]] std::vector<RawSetting> with_implied(std::vector<RawSetting> settings, unsigned kinds) const {
+    for (const auto& implied : flags_.implied) {
+      const bool written = std::any_of(settings.begin(), settings.end(),
+                                       [&](const RawSetting& s) { return s.name == implied.name; });
+      if (!written && row_of(implied.name, kinds)) settings.push_back(implied);
+    }
+    return settings;
+  }
+
   Workload assemble_workload(const RawWorkload& raw) {
     Workload workload;
     workload.kind = *raw.kind;
     const unsigned kinds = kind_bit(workload.kind);
-    const auto settings = with_flags(raw.settings, kinds);
+    const auto settings = with_implied(with_flags(raw.settings, kinds), kinds);
     workload.settings = build(settings, kinds);
     imply_engines(workload.settings, settings, problems_);
     if (workload.kind == WorkloadKind::kInference) imply_folders(workload.settings, settings, problems_);

@@ -154,6 +154,12 @@ std::string highest_quantile_text(const CaseResult& one) {
                      std::floor(*one.stats.highest_claimable_p * 1000) / 10);
 }
 
+std::string launcher_words(const std::string& launcher) {
+  if (launcher == "by hand") return "by hand, one command per host";
+  if (launcher == "environment") return "by hand, with RANK and WORLD_SIZE";
+  return "by " + (launcher.empty() ? "paceline" : launcher);
+}
+
 std::string exact_bytes(std::int64_t bytes) {
   for (const auto& [unit, size] : {std::pair{"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}})
     if (bytes >= size && bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);

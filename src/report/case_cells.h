@@ -32,6 +32,9 @@ std::string p99_reason(const result::CaseResult& one);
 // "p98 is the highest quantile its samples can carry"; empty where that is not known.
 std::string highest_quantile_text(const result::CaseResult& one);
 
+// What started ranks, after "started": "by mpirun", "by hand, one command per host".
+std::string launcher_words(const std::string& launcher);
+
 // "64 MiB", "100 B": what stands for the very number.
 std::string exact_bytes(std::int64_t bytes);
 

@@ -81,8 +81,8 @@ std::string link_sentence(const CollectiveResult& c) {
 }
 
 std::string facts_of(const CollectiveResult& c) {
-  std::string text = fmt::format("{} started by {} over {}", plural(std::ssize(c.ranks), "rank"),
-                                 c.launcher.empty() ? "paceline" : c.launcher, c.backend);
+  std::string text = fmt::format("{} started {} over {}", plural(std::ssize(c.ranks), "rank"),
+                                 launcher_words(c.launcher), c.backend);
   if (!c.wrong) return text + "; nothing was checked.";
   return text + (*c.wrong == 0 ? "; every size was checked, and no element was wrong."
                                : fmt::format("; {} elements were wrong.", *c.wrong));

@@ -188,8 +188,8 @@ std::vector<std::string> notes_of(const std::vector<ReportCase>& cases) {
 
 // The launcher, the communication backend, and the model.
 std::string facts_text(const Training& t) {
-  std::string text = fmt::format("{} started by {}", plural(std::ssize(t.ranks), "rank"),
-                                 t.launcher.empty() ? "paceline" : t.launcher);
+  std::string text =
+      fmt::format("{} started {}", plural(std::ssize(t.ranks), "rank"), launcher_words(t.launcher));
   if (!t.backend.empty()) text += " over " + t.backend;
   if (t.parameters) text += fmt::format("; {} parameters", *t.parameters);
   if (t.steps) text += fmt::format("; {} steps", *t.steps);

@@ -128,8 +128,12 @@ class TrainingTest(CliTest):
         return self.finish(self.start_training(*arguments, **options))
 
     def launch(self, command, *arguments, steps=20, env=None, **options):
+        """A launcher's command line in front of a training."""
+        return self.launch_words(command, *self.words(steps), *arguments, env=env, **options)
+
+    def launch_words(self, command, *words, env=None, **options):
         """A launcher's command line in front of ours."""
-        process = subprocess.Popen([*map(str, command), BINARY, *self.words(steps), *map(str, arguments)],
+        process = subprocess.Popen([*map(str, command), BINARY, *map(str, words)],
                                    env={**self.env, **(env or {})}, cwd=options.pop("cwd", self.folder), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **options)
         self.addCleanup(end_processes, process)
@@ -185,6 +189,54 @@ class TrainingTest(CliTest):
         while (left := session_members(process.pid)) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual(left, [])
+
+
+class LaunchedWorlds:
+    """What a launch of two measures: those two, unless the plan says otherwise, which is an error. `run_two(*words)`, given by the class that
+    launches, starts two processes and returns the exit code and the text of all; LAUNCHER is its name in results, STARTED how messages name it."""
+
+    COMM = ["comm", "-b", "64", "-e", "64", "-n", "5", "--size-time-s", "0", "--idle-wait-s", "0", "--allow-noisy", "--threads", "1"]
+    EXIT = 2  # torchrun makes a 1 of every exit code
+
+    def plan_of(self, counts=None):
+        """A plan that trains; `counts`: its gpu_counts."""
+        return self.write("plan.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\nthreads: 1\nrepetitions: 1\nidle_wait_s: 0\n"
+                                       "allow_noisy: true\nbenchmark: {warmup_steps: 1, measure_steps: 3}\n" + (f"gpu_counts: {counts}\n" if counts else ""))
+
+    def worlds(self, *words):
+        """Numbers of ranks of all cases that two processes have measured."""
+        code, text = self.run_two(*words)
+        self.assertEqual(code, 0, text)
+        found = []
+        for case in self.summary()["cases"]:
+            self.assertEqual(case["outcome"], "ok", case["reason"])
+            measured, = case["training"] or case["collective"]
+            self.assertEqual(len({r["process_id"] for r in measured["ranks"]}), len(measured["ranks"]))
+            self.assertEqual(measured["launcher"], self.LAUNCHER)
+            found.append(len(measured["ranks"]))
+        shutil.rmtree(self.folder / "results")
+        return found
+
+    def assert_refused(self, *words, said):
+        code, text = self.run_two(*words)
+        self.assertEqual(code, self.EXIT, text)
+        for word in said:
+            self.assertIn(word, text)
+        self.assert_nothing_ran()
+
+    def test_a_plan_trains_all_that_were_launched(self):
+        for counts, worlds in ((None, [2]), ("[1, 2]", [1, 2])):
+            with self.subTest(counts):
+                self.assertEqual(self.worlds("train", *self.PLUGIN, "-c", self.plan_of(counts)), worlds)
+
+    def test_a_plan_of_another_world_is_refused(self):
+        for counts, most in (("[1]", "1 rank"), ("[1, 2, 3]", "3 ranks")):
+            with self.subTest(counts):
+                self.assert_refused("train", *self.PLUGIN, "-c", self.plan_of(counts), said=[f"gpu_counts asks for {most}, but {self.STARTED} 2 ranks"])
+
+    def test_g_of_comm_is_per_process(self):
+        self.assertEqual(self.worlds(*self.COMM, *self.PLUGIN, "-g", 1), [2])
+        self.assert_refused(*self.COMM, *self.PLUGIN, "-g", 4, said=["-g 4 asks for 4 ranks per process, but", f"{self.STARTED} 2 ranks", "8"])
 
 
 class LibTorchTraining(TrainingTest):

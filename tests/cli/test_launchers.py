@@ -2,14 +2,17 @@
 """The same training under every launcher. What a system does not allow is skipped, with the reason in the log."""
 
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
-from launch_lab import MPI_ENV, LibTorchTraining, NetworkLab, SlurmLab, TrainingTest, free_port, listeners, need_program, skip, torchrun
-from paceline_cli import BINARY, SPIN, main, session_members, wait_until
+from launch_lab import MPI_ENV, QUICK_TRAINING, LaunchedWorlds, LibTorchTraining, NetworkLab, SlurmLab, TrainingTest, free_port, listeners, need_program, skip, torchrun
+from paceline_cli import BINARY, GPU, SPIN, main, read_json, session_members, wait_until
 
 FOREVER = 10_000_000  # steps
 BY_HAND = "by hand"
@@ -62,7 +65,7 @@ class ByHandOfLibTorch(ByHandChecks, LibTorchTraining):
 
 class ByHand(ByHandChecks, TrainingTest):
     def test_smaller_worlds_of_a_sweep_leave_ranks_waiting(self):
-        plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\nrepetitions: 2\n"
+        plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2]\nthreads: 1\nrepetitions: 2\n"
                                         "idle_wait_s: 0\nallow_noisy: true\nbenchmark: {warmup_steps: 1, measure_steps: 5}\n")
         port = free_port()
         hosts = [self.start("train", *self.PLUGIN, "-c", plan, "--nnodes", 2, "--node-rank", node, "--rdzv-endpoint", f"127.0.0.1:{port}") for node in (0, 1)]
@@ -72,8 +75,64 @@ class ByHand(ByHandChecks, TrainingTest):
         for ranks in (1, 2):
             self.assertEqual(cases[ranks]["outcome"], "ok", cases[ranks]["reason"])
             self.assertEqual(len(cases[ranks]["training"][0]["ranks"]), ranks)
-        self.assertEqual(cases[3]["outcome"], "skipped")
-        self.assertIn("3 ranks are asked for", cases[3]["reason"])
+
+    def test_a_plan_of_another_world_is_refused(self):
+        plan = self.write("plan.yaml", "kind: training\nmodels: [tiny_cnn]\ngpu_counts: [1, 2, 3]\n")
+        words = ["-c", plan, "--nnodes", 2, "--node-rank", 0, "--rdzv-endpoint", "127.0.0.1:29500"]
+        self.assert_error(self.run_cli("train", *words), 2, "gpu_counts asks for 3 ranks, but --nnodes and --nproc-per-node start 2 ranks")
+
+    def test_g_of_comm_is_per_host(self):
+        port = free_port()
+        words = [*LaunchedWorlds.COMM, *self.PLUGIN, "-g", 2, "--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{port}", "--node-rank"]
+        for host in [self.start(*words, node) for node in (0, 1)]:
+            self.assert_code(self.finish(host), 0)
+        collective, = self.summary()["cases"][0]["collective"]
+        self.assertEqual(len(collective["ranks"]), 4)
+        report = self.run_cli("report", self.only_run(), "--format", "markdown", "--output", "report.md")
+        self.assert_code(report, 0)
+        self.assertIn("4 ranks started by hand, one command per host over gloo", (self.folder / "report.md").read_text(encoding="utf-8"))
+        self.assert_error(self.run_cli(*words, 0, "--nproc-per-node", 3), 2, "-g 2, but --nproc-per-node 3 with --nnodes 2 is 6 ranks")
+
+    def test_a_rank_that_cannot_start_is_named_at_once(self):
+        """Its plug-in ends its worker, not the process that keeps the store, which has no variables of a plan."""
+        plan = self.write("plan.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\nthreads: 1\nrepetitions: 1\nidle_wait_s: 0\n"
+                                       "allow_noisy: true\nbenchmark: {measure_steps: 5}\ngpu_counts: [2]\nenv: {SPIN_FAULT_AT: library}\n")
+        port = free_port()
+        words = ["train", *self.PLUGIN, "-c", plan, "--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{port}", "--node-rank"]
+        first, second = self.start(*words, 0), self.start(*words, 1, env={"SPIN_FAULT": "segv"})
+        self.assert_code(self.finish(second), 5)
+        begin = time.monotonic()
+        self.assert_code(self.finish(first), 5)
+        self.assertLess(time.monotonic() - begin, 10)  # after 60 s it would miss rank 1
+        case = self.failed_case()
+        self.assertEqual(case["reason_code"], "peer")
+        self.assertRegex(case["reason"], r"^rank 1 on .*SIGSEGV")
+
+    def test_a_process_without_a_plug_in_is_named_at_once(self):
+        if GPU:
+            skip("there is a GPU, on which the ranks might run")
+        port = free_port()
+        first, second = self.start_host(0, port), self.start_host(1, port, "--device", "cuda")
+        absent = self.finish(second)
+        self.assert_code(absent, 77)
+        begin = time.monotonic()
+        result = self.finish(first)
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assert_error(result, 5, "rank 1 on ", " cannot start: ", "cuda")
+        self.assert_nothing_ran()
+
+    def test_variables_of_every_shell_are_recorded(self):
+        port = free_port()
+        for host in [self.start_host(0, port, env={"NCCL_DEBUG": "WARN"}), self.start_host(1, port, env={"NCCL_IB_HCA": "mlx5_1", "TORCH_NCCL_TRACE": "1"})]:
+            self.assert_code(self.finish(host), 0)
+        environment = read_json(self.only_run() / "environment.json")
+        self.assertEqual(environment["variables"]["NCCL_DEBUG"], "WARN")
+        self.assertEqual((environment["launch"]["launcher"], environment["launch"]["world"]), (BY_HAND, 2))
+        first, second = environment["launch"]["hosts"]
+        self.assertEqual((first["ranks"], second["ranks"]), ([0], [1]))
+        self.assertEqual(first["variables"], environment["variables"])
+        self.assertEqual((second["variables"]["NCCL_IB_HCA"], second["variables"]["TORCH_NCCL_TRACE"]), ("mlx5_1", "1"))
+        self.assertNotIn("NCCL_DEBUG", second["variables"])
 
     def test_different_plans_are_refused_before_the_first_step(self):
         for result in self.both(second=["--lr", "0.2"]):
@@ -171,7 +230,50 @@ class ByHand(ByHandChecks, TrainingTest):
         self.assert_nothing_ran()
 
 
-class Environment(TrainingTest):
+class Environment(LaunchedWorlds, TrainingTest):
+    LAUNCHER, STARTED = "environment", "RANK and WORLD_SIZE name"
+
+    def run_two(self, *words):
+        place = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        done = [self.finish(p) for p in [self.start(*words, env={**place, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in (0, 1)]]
+        return max(one.code for one in done), "".join(one.out + one.err for one in done)
+
+    def test_ranks_of_the_command_line_must_be_those_of_the_launch(self):
+        self.assert_refused("train", *self.PLUGIN, "-c", self.plan_of(), "--ranks", 1, said=["--ranks asks for 1 rank, but RANK and WORLD_SIZE name 2 ranks"])
+        self.assert_refused(*self.COMM, *self.PLUGIN, "--ranks", 3, said=["--ranks asks for 3 ranks", "name 2 ranks"])
+        self.assert_refused("train", *self.PLUGIN, "-c", self.plan_of("[1, 2]"), "--only", 1, said=["the cases of --only have 1 rank", "name 2 ranks"])
+
+    def test_run_takes_what_was_launched(self):
+        plan = self.plan_of()
+        plan.write_text(plan.read_text(encoding="utf-8") + f"plugin: [{SPIN}]\n", encoding="utf-8")
+        self.assertEqual(self.worlds("run", plan), [2])
+
+    def test_one_process_is_no_launch(self):
+        place = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "198.51.100.1", "MASTER_PORT": "1"}  # nobody asks for its store
+        result = self.train("--ranks", 2, env=place)
+        self.assert_code(result, 0)
+        self.assertIn("RANK and WORLD_SIZE name 1 rank, which is no launch: all ranks are started here", result.out)
+        self.assert_ranks(self.training_of(), "paceline")
+
+    def manifest(self, name):
+        """Command line and variables of a pod."""
+        text = (Path(__file__).parents[2] / "scripts/kubernetes" / name).read_text(encoding="utf-8")
+        words = re.search(r"command: \[paceline, (.*)\]", text).group(1).replace('"', "").split(", ")
+        return words, dict(re.findall(r'{name: (\w+), value: "?([^"}]+)"?}', text))
+
+    def test_pods_of_the_manifests_train_together(self):
+        plan = self.plan_of()
+        plan.write_text(plan.read_text(encoding="utf-8") + f"plugin: [{SPIN}]\n", encoding="utf-8")
+        for name, rank_variable, more in (("pytorchjob.yaml", "RANK", {"WORLD_SIZE": "2"}), ("jobset.yaml", "JOB_COMPLETION_INDEX", {})):
+            with self.subTest(name):
+                words, variables = self.manifest(name)
+                words = [{"/plans/train.yaml": str(plan), "/results": str(self.folder / "results")}.get(word, word) for word in words]
+                place = {**variables, **more, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+                for pod in [self.start(*words, env={**place, rank_variable: str(rank)}) for rank in (0, 1)]:
+                    self.assert_code(self.finish(pod), 0)
+                self.assert_ranks(self.training_of(), "kubernetes")
+                shutil.rmtree(self.folder / "results")
+
     def test_contradictions_are_named(self):
         place = {"RANK": "0", "WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
         self.assert_error(self.train(env=place), 2, "RANK=0", "OMPI_COMM_WORLD_RANK=1")
@@ -245,7 +347,25 @@ class Cpus(TrainingTest):
         self.assertLessEqual(first["threads"] + second["threads"], len(self.cpus))
 
 
-class Mpirun(TrainingTest):
+class Mpirun(LaunchedWorlds, TrainingTest):
+    LAUNCHER, STARTED = "mpirun", "mpirun has started"
+
+    def run_two(self, *words):
+        return self.finish_launch(self.launch_words([need_program("mpirun"), "--oversubscribe", "-np", 2], *words, env=MPI_ENV))
+
+    def test_one_process_is_no_launch(self):
+        words = [*self.COMM, *self.PLUGIN, "-g", 2]
+        code, text = self.finish_launch(self.launch_words([need_program("mpirun"), "--oversubscribe", "-np", 1], *words, env=MPI_ENV))
+        self.assertEqual(code, 0, text)
+        self.assertIn("mpirun has started 1 rank, which is no launch: all ranks are started here", text)
+        collective, = self.summary()["cases"][0]["collective"]
+        self.assertEqual((collective["launcher"], len(collective["ranks"])), ("paceline", 2))
+
+    def test_a_plan_of_this_repository(self):
+        """As its own comment says, but for the model and the length."""
+        plan = Path(__file__).parents[2] / "examples/plans/synthetic_resnet50.yaml"
+        self.assertEqual(self.worlds("train", *self.PLUGIN, *QUICK_TRAINING, "--steps", 3, "--config", plan), [2])
+
     def mpirun(self, *arguments, **options):
         program = need_program("mpirun")
         command = [program, "--oversubscribe", "-np", 2]
@@ -265,8 +385,13 @@ class Mpirun(TrainingTest):
         self.assert_nothing_left(process)
 
 
-class Torchrun(LibTorchTraining):
+class Torchrun(LaunchedWorlds, LibTorchTraining):
     """Its agent serves a store that speaks LibTorch's protocol."""
+
+    LAUNCHER, STARTED, EXIT = "torchrun", "torchrun has started", 1
+
+    def run_two(self, *words):
+        return self.finish_launch(self.launch_words([torchrun(), "--standalone", "--nproc-per-node", 2, "--no-python"], *words))
 
     def torchrun(self, *arguments, options=(), **more):
         return self.launch([torchrun(), "--standalone", "--nproc-per-node", 2, *options, "--no-python"], *arguments, **more)
@@ -307,8 +432,9 @@ class Torchrun(LibTorchTraining):
         self.assert_ranks(self.training_of(runs[1]), "torchrun")
 
 
-class Slurm(TrainingTest):
+class Slurm(LaunchedWorlds, TrainingTest):
     lab = None
+    LAUNCHER, STARTED = "srun", "srun has started"
 
     @classmethod
     def setUpClass(cls):
@@ -321,6 +447,27 @@ class Slurm(TrainingTest):
 
     def srun(self, *arguments, **options):
         return self.launch(["srun", "-N", 2, "-n", 2, "--kill-on-bad-exit=1"], *arguments, env={**self.lab.env, **self.HERE}, **options)
+
+    def run_two(self, *words):
+        # Each task ends by itself: one that srun kills has another exit code.
+        return self.finish_launch(self.launch_words(["srun", "-N", 2, "-n", 2], *words, env={**self.lab.env, **self.HERE}))
+
+    def test_a_step_of_one_task_is_no_launch(self):
+        command = ["srun", "-N", 1, "-n", 1, "bash", "-c", '"$@"', "bash"]
+        code, text = self.finish_launch(self.launch_words(command, *self.COMM, *self.PLUGIN, "-g", 2, env=self.lab.env))
+        self.assertEqual(code, 0, text)
+        self.assertIn("srun has started 1 rank, which is no launch: all ranks are started here", text)
+        collective, = self.summary()["cases"][0]["collective"]
+        self.assertEqual((collective["launcher"], len(collective["ranks"])), ("paceline", 2))
+
+    def test_the_batch_script_trains_what_slurm_started(self):
+        plan = self.plan_of()
+        plan.write_text(plan.read_text(encoding="utf-8") + f"plugin: [{SPIN}]\n", encoding="utf-8")
+        script = Path(__file__).parents[2] / "scripts/train.sbatch"
+        done = subprocess.run(["sbatch", "--wait", "--nodes=2", "-o", self.folder / "job.txt", script, plan], check=False, capture_output=True, text=True,
+                              timeout=120, env={**self.env, **self.lab.env, **self.HERE, "PACELINE": BINARY}, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr + (self.folder / "job.txt").read_text(encoding="utf-8"))
+        self.assert_ranks(self.training_of(), "srun")
 
     def test_srun_on_two_nodes(self):
         code, text = self.finish_launch(self.srun())

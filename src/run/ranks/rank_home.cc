@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/launch_words.h"
 #include "host/gpu_locality.h"
 #include "run/ranks/launch.h"
 
@@ -30,8 +31,8 @@ std::string rank_obstacle(const pass::PassSpec& pass, const EngineHome& plugin, 
     return "backend 'nccl' connects CUDA devices, and the ranks run on the CPU; use gloo";
   if (!plugin.unavailable.empty()) return plugin.unavailable;
   if (launch && pass.world_size > launch->place().world)
-    return fmt::format("{} ranks are asked for, and {} has started {}", pass.world_size,
-                       launch->place().launcher, launch->place().world);
+    return fmt::format("{} ranks are asked for, and {}", pass.world_size,
+                       cluster::started_words(launch->place()));
   if (launch) return {};  // a launcher may show every rank other devices
   return too_few_devices(pass, host::visible_device_count(host::gpu_places()));
 }

@@ -147,6 +147,31 @@ TEST(LaunchPlace, ByHandMustAgreeWithTheLauncher) {
   EXPECT_EQ(find_place(with(kOpenMpi, same))->rank, 1);
 }
 
+TEST(LaunchPlace, OneProcessIsNoLaunchUnlessAnAgentKeepsItsStore) {
+  const auto slurm = with(kSlurm, {{"SLURM_PROCID", "0"},
+                                   {"SLURM_NTASKS", "1"},
+                                   {"SLURM_STEP_TASKS_PER_NODE", "1"},
+                                   {"SLURM_NODEID", "0"}});
+  EXPECT_TRUE(find_place(slurm)->alone());
+  EXPECT_TRUE(find_place({{"RANK", "0"}, {"WORLD_SIZE", "1"}})->alone());
+  EXPECT_FALSE(find_place(kOpenMpi)->alone());
+  EXPECT_FALSE(
+      find_place(with(kTorchrun,
+                      {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "1"}}))
+          ->alone());  // it restarts its ranks from their checkpoints
+}
+
+// The shell of `srun -n1 --pty bash` has the variables of a step of one task.
+TEST(LaunchPlace, VariablesByHandCountInTheShellOfAStep) {
+  const Environment shell{{"SLURM_PROCID", "0"},  {"SLURM_NTASKS", "1"}, {"SLURM_LOCALID", "0"},
+                          {"SLURM_STEP_ID", "0"}, {"SLURM_JOB_ID", "7"}, {"SLURM_NODEID", "0"}};
+  const auto place = find_place(
+      with(shell, {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "29400"}}));
+  EXPECT_EQ(place->launcher, "environment");
+  EXPECT_EQ(place->rank, 1);
+  EXPECT_EQ(place->world, 2);
+}
+
 TEST(LaunchPlace, HalfAPlaceIsNone) {
   expect_words(error_of({{"RANK", "1"}}), {"RANK=1", "WORLD_SIZE is not"});
   expect_words(error_of({{"OMPI_COMM_WORLD_RANK", "1"}}), {"OMPI_COMM_WORLD_SIZE is not"});

@@ -192,6 +192,24 @@ TEST(TrainFlags, TorchrunsWordsSayTheWorld) {
   EXPECT_THAT(plan.workloads[0].settings.texts("gpu_counts"), ElementsAre("2"));
 }
 
+TEST(TrainFlags, AnImpliedWorldIsThatOfWorkloadsThatDoNotSayTheirs) {
+  const auto worlds = [](FlagSet flags, const std::string& plan) {
+    RawSetting world;
+    world.name = "gpu_counts", world.values = {{"4", {}, false}};
+    flags.implied.push_back(world);
+    std::vector<std::vector<std::string>> all;
+    for (const auto& w : plan_of(plan, flags).workloads)
+      if (w.settings.has("gpu_counts")) all.push_back(w.settings.texts("gpu_counts"));
+    return all;
+  };
+  const std::string two =
+      "workloads:\n  - {kind: training, model: tiny_cnn}\n  - {kind: training, model: tiny_cnn, ranks: [1, "
+      "2]}\n"
+      "  - {kind: inference, model: tiny_cnn}\n";
+  EXPECT_THAT(worlds(run_flags({}), two), ElementsAre(ElementsAre("4"), ElementsAre("1", "2")));
+  EXPECT_THAT(worlds(run_flags({"--ranks=3"}), two), ElementsAre(ElementsAre("3"), ElementsAre("3")));
+}
+
 TEST(TrainFlags, TheValueOfAnUnknownFlagIsNoPlan) {
   const auto flags = train_flags({"--modle", "tiny_cnn"});
   EXPECT_TRUE(flags.positionals.empty());

@@ -23,6 +23,13 @@ TEST(CaseCells, AMissingIntervalIsNotAnIntervalOfZero) {
   EXPECT_EQ(with_interval(estimate, 1e-6), "54.1 ±1.1");
 }
 
+TEST(CaseCells, RanksStartedByHandAreNotStartedByByHand) {
+  EXPECT_EQ(launcher_words(""), "by paceline");
+  EXPECT_EQ(launcher_words("mpirun"), "by mpirun");
+  EXPECT_EQ(launcher_words("by hand"), "by hand, one command per host");
+  EXPECT_EQ(launcher_words("environment"), "by hand, with RANK and WORLD_SIZE");
+}
+
 TEST(CaseCells, OneHalfWidthStandsOnlyForAboutSymmetricIntervals) {
   const auto shown = [](double value, double low, double high) {
     result::Estimate e{value, low, high, 0.95, ""};

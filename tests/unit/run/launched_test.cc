@@ -168,7 +168,7 @@ TEST_F(Launched, SmallerWorldsAreTheLeadersAloneAndLargerOnesNobodys) {
   EXPECT_EQ(done.cases[0].training.at(0).ranks.size(), 2U);
   EXPECT_EQ(done.cases[1].training.at(0).ranks.size(), 3U);
   EXPECT_EQ(done.cases[2].reason_code, "unavailable");
-  EXPECT_EQ(done.cases[2].reason, "8 ranks are asked for, and test has started 4");
+  EXPECT_EQ(done.cases[2].reason, "8 ranks are asked for, and test has started 4 ranks");
 }
 
 // The first pass of a plan of two cases fails in both processes.
