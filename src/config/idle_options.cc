@@ -77,7 +77,10 @@ constexpr std::array kIdleRows{
     IdleRow{Idle::kNoDdp, [](const Where& w) { return !runs_ddp(w.item); }, "the case runs without DDP"},
     IdleRow{Idle::kNoStatistics, [](const Where& w) { return w.model() && w.model()->task != Task::kCnn; },
             "the model has no running statistics"},
-    IdleRow{Idle::kNoGroup, [](const Where& w) { return one_rank(w) && !runs_ddp(w.item); },
+    IdleRow{Idle::kNoGroup,
+            [](const Where& w) {
+              return w.item.kind == WorkloadKind::kTraining && one_rank(w) && !runs_ddp(w.item);
+            },
             "one rank meets nobody"},
     IdleRow{Idle::kNoCheckpoints, [](const Where& w) { return !w.item.settings.has("checkpoint.dir"); },
             "no checkpoint.dir"},

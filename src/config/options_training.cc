@@ -318,6 +318,7 @@ constexpr std::array kTrainingRows{
            .fallback = "kineto",
            .choices = kTools,
            .kinds = kAnyKind,
+           .commands = kRun | kTrain,
            .idle = {Idle::kNotProfiled},
            .help =
                "Which profiler. nsys and ncu are not started from here; put them in front of the command."}),
@@ -326,6 +327,7 @@ constexpr std::array kTrainingRows{
            .fallback = "always",
            .choices = kTriggers,
            .kinds = kAnyKind,
+           .commands = kRun | kTrain,
            .idle = {Idle::kNotProfiled},
            .help = "What starts it: always, or sync_stall_detection: waiting for other ranks, in any form, "
                    "takes profiling.sync_stall_threshold of a step. manual is not available."}),
@@ -338,9 +340,16 @@ constexpr std::array kTrainingRows{
     aside({.name = "profiling.enabled",
            .type = kBoolean,
            .fallback = "false",
-           .kinds = kInference | kCollective,
+           .kinds = kInference,
            .available = false,
            .help = "A pass under a profiler; of an inference, layer_profile times the layers."}),
+    aside({.name = "profiling.enabled",
+           .type = kBoolean,
+           .fallback = "false",
+           .kinds = kCollective,
+           .commands = kRun,
+           .available = false,
+           .help = "A pass under a profiler."}),
 };
 
 }  // namespace
