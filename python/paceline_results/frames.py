@@ -66,6 +66,18 @@ def epochs(run, case_id):
     return _json_lines(run.case_folder(case_id).glob("metrics_epoch.jsonl"))
 
 
+# Columns of collectives.csv that are words, empty where an operation has none.
+COLLECTIVE_WORDS = ["run_id", "case_id", "outcome", "grade", "operation", "type", "reduction", "backend", "device", "launcher", "place", "mode"]
+
+
+def collectives(runs):
+    """Every size of every sweep of the runs (collectives.csv): a row per size, place (in_place, out_of_place) and mode (one_by_one after a
+    barrier each, with intervals; back_to_back; batch, which is how nccl-tests times). Runs without the file have no rows."""
+    files = [run.folder / "collectives.csv" for run in runs]
+    frames = [pd.read_csv(file, converters=dict.fromkeys(COLLECTIVE_WORDS, str)) for file in files if file.is_file()]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLLECTIVE_WORDS)
+
+
 def scaling(frame):
     """Training cases that were measured, by ranks, with Paceline's own speed-up and efficiency against the fewest ranks with the same work
     a rank, from the medians of the step times, and the interval of the efficiency. Where Paceline claims none (a case of grade C, fewer

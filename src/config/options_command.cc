@@ -8,10 +8,11 @@ namespace paceline::config {
 namespace {
 
 constexpr unsigned kRuns = kRunsCases;
-constexpr std::array<Choice, 11> kReportFormats{{{"html"},
+constexpr std::array<Choice, 12> kReportFormats{{{"html"},
                                                  {"markdown"},
                                                  {"csv"},
                                                  {"study"},
+                                                 {"collectives"},
                                                  {"json"},
                                                  {"text"},
                                                  {"nccl"},

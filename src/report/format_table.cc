@@ -10,7 +10,7 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::array<Format, 11> kFormats{{
+constexpr std::array<Format, 12> kFormats{{
     {"html", "report.html", "one self-contained page with charts, for reading and printing", render_html,
      FormatKind::kPage, true},
     {"markdown", "report.md", "one page for a ticket: sentence, table, warnings, how to reproduce",
@@ -18,6 +18,8 @@ constexpr std::array<Format, 11> kFormats{{
     {"csv", "report.csv", "one row a case, every metric with its interval", render_csv},
     {"study", "benchmark_results.csv",
      "CSV of few columns: model, configuration, batch, average latency, throughput, memory", render_study},
+    {"collectives", "collectives.csv",
+     "CSV of sweeps: one row a size, place and way of timing, with intervals", render_collectives},
     {"json", "report.json", "everything, as stored", render_json},
     {"nccl", "nccl_tests.txt", "collectives in the columns of nccl-tests, for scripts that read those",
      render_nccl},

@@ -31,8 +31,8 @@ struct Format {
 std::span<const Format> formats();
 
 // The functions of the table, each in a file of its form.
-Format::Render render_text, render_markdown, render_html, render_csv, render_study, render_json, render_nccl,
-    render_nccl_json;
+Format::Render render_text, render_markdown, render_html, render_csv, render_study, render_collectives,
+    render_json, render_nccl, render_nccl_json;
 
 // The format "text" for a run in memory.
 std::string terminal_table(const result::RunResult& run, const TerminalOptions& options);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "result/case_fields.h"
+#include "result/collective_table.h"
 #include "result/csv_cell.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
@@ -62,12 +63,6 @@ fs::path newest_run(const fs::path& folder) {
   return best;
 }
 
-std::string_view outcome_name(Outcome outcome) {
-  for (const auto& [value, name] : EnumNames<Outcome>::kValue)
-    if (value == outcome) return name;
-  return {};
-}
-
 // Empty where the case has no samples.
 fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
   if (c.samples.file.empty()) return {};
@@ -90,6 +85,12 @@ void take_results_of_cases(StoredRun& stored) {
 }
 
 }  // namespace
+
+std::string_view outcome_name(Outcome outcome) {
+  for (const auto& [value, name] : EnumNames<Outcome>::kValue)
+    if (value == outcome) return name;
+  return {};
+}
 
 std::string new_run_id() {
   std::random_device device;
@@ -133,6 +134,8 @@ SamplesFile RunDirectory::write_case(const CaseResult& result, const std::vector
 void RunDirectory::write_summary(const RunResult& run) const {
   write_file_atomic(summary_path(), json_text(to_json(run)));
   write_file_atomic(folder_ / "summary.csv", summary_csv(run));
+  if (std::ranges::any_of(run.cases, [](const auto& one) { return !one.collective.empty(); }))
+    write_file_atomic(folder_ / "collectives.csv", collectives_csv(run));
 }
 
 std::string summary_csv(const RunResult& run) {

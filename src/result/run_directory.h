@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/handle.h"
@@ -30,13 +31,16 @@ class RunDirectory {
 
   // Writes result.json and samples.csv; the result names the latter with its digest.
   SamplesFile write_case(const CaseResult& result, const std::vector<Sample>& samples) const;
-  void write_summary(const RunResult& run) const;  // run_summary.json, summary.csv
+  // run_summary.json, summary.csv, and collectives.csv where there are sweeps.
+  void write_summary(const RunResult& run) const;
 
  private:
   std::filesystem::path folder_;
   CaseFiles files_;
   FileDescriptor lock_;
 };
+
+std::string_view outcome_name(Outcome outcome);  // as files have it: ok | skipped | failed
 
 // summary.csv: one row per case, columns from the metric table; the cell of a missing number is empty.
 std::string summary_csv(const RunResult& run);
