@@ -208,19 +208,6 @@ constexpr std::array kEstimates{Estimate{config::WorkloadKind::kInference, infer
                                 Estimate{config::WorkloadKind::kCollective, collective_seconds},
                                 Estimate{config::WorkloadKind::kSleep, sleep_seconds}};
 
-// Whether a case is estimated without knowing its model.
-bool is_assumed(const config::Case& c) {
-  return c.not_available.empty() && c.settings.has("model") && !config::find_model(c.settings.text("model"));
-}
-
-// Both ends where they differ by more than the accuracy of the estimate.
-std::string time_words(double seconds, double unsteady) {
-  constexpr double kSame = 1.5;
-  if (unsteady <= kSame * seconds) return format_time_left(seconds);
-  return fmt::format("{}, up to {} where times are unsteady", format_time_left(seconds),
-                     format_time_left(unsteady));
-}
-
 }  // namespace
 
 double estimated_seconds(const config::Case& c, Times times) {
@@ -232,43 +219,10 @@ double estimated_seconds(const config::Case& c, Times times) {
   return 0;
 }
 
-nlohmann::json dry_run_json(const std::string& experiment, const std::vector<config::Case>& cases) {
-  auto list = nlohmann::json::array();
-  double total = 0, most = 0;
-  for (const auto& c : cases) {
-    const double seconds = estimated_seconds(c), unsteady = estimated_seconds(c, Times::kUnsteady);
-    total += seconds;
-    most += unsteady;
-    nlohmann::json one{{"number", list.size() + 1},
-                       {"case_id", c.id},
-                       {"estimated_s", seconds},
-                       {"estimated_most_s", unsteady}};
-    if (!c.not_available.empty()) one["skipped_because"] = c.not_available;
-    if (is_assumed(c)) one["assumed_sample_s"] = kAssumedSampleS;
-    list.push_back(std::move(one));
-  }
-  return {
-      {"experiment_name", experiment}, {"cases", list}, {"estimated_s", total}, {"estimated_most_s", most}};
-}
-
-std::string dry_run_text(const std::vector<config::Case>& cases) {
-  std::string text;
-  double total = 0, most = 0;
-  std::size_t number = 0;
-  for (const auto& c : cases) {
-    const double seconds = estimated_seconds(c), unsteady = estimated_seconds(c, Times::kUnsteady);
-    total += seconds;
-    most += unsteady;
-    text += fmt::format("{:>4}  {:<48} {}\n", ++number, on_one_line(c.id),
-                        c.not_available.empty() ? "about " + time_words(seconds, unsteady)
-                                                : "skipped: " + on_one_line(c.not_available));
-  }
-  text += fmt::format("{}, roughly {} (from the speed of this machine now and the size of the models)\n",
-                      plural(std::ssize(cases), "case"), time_words(total, most));
-  if (std::any_of(cases.begin(), cases.end(), is_assumed))
-    text += fmt::format("the speed of a model file is not known before it runs; assumed: {} s per sample\n",
-                        kAssumedSampleS);
-  return text;
+std::optional<double> assumed_sample_s(const config::Case& c) {
+  const bool assumed =
+      c.not_available.empty() && c.settings.has("model") && !config::find_model(c.settings.text("model"));
+  return assumed ? std::optional(kAssumedSampleS) : std::nullopt;
 }
 
 }  // namespace paceline::cli

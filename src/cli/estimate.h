@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Estimates the time of a run for `--dry-run`.
 #pragma once
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "config/plan.h"
 
@@ -15,10 +13,7 @@ namespace paceline::cli {
 enum class Times { kSteady, kUnsteady };  // kUnsteady: measured until the time limit
 double estimated_seconds(const config::Case& c, Times times = Times::kSteady);
 
-// The same for programs: number, id, seconds or the reason for a skip, and the sum.
-nlohmann::json dry_run_json(const std::string& experiment, const std::vector<config::Case>& cases);
-
-// The numbered list of cases with estimates and skips.
-std::string dry_run_text(const std::vector<config::Case>& cases);
+// What the estimate takes a sample of the case's model for, where only its file knows; none elsewhere.
+std::optional<double> assumed_sample_s(const config::Case& c);
 
 }  // namespace paceline::cli

@@ -160,12 +160,6 @@ std::string launcher_words(const std::string& launcher) {
   return "by " + (launcher.empty() ? "paceline" : launcher);
 }
 
-std::string exact_bytes(std::int64_t bytes) {
-  for (const auto& [unit, size] : {std::pair{"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}})
-    if (bytes >= size && bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
-  return fmt::format("{} B", bytes);
-}
-
 std::string outcome_text(const CaseResult& one) {
   if (analysis::is_ok(one)) return {};
   if (one.reason_code == result::kNotMeasured) return "not measured: " + one.reason;

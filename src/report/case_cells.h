@@ -35,9 +35,6 @@ std::string highest_quantile_text(const result::CaseResult& one);
 // What started ranks, after "started": "by mpirun", "by hand, one command per host".
 std::string launcher_words(const std::string& launcher);
 
-// "64 MiB", "100 B": what stands for the very number.
-std::string exact_bytes(std::int64_t bytes);
-
 // "skipped: reason", "failed (accuracy): reason"; empty for a measured case.
 std::string outcome_text(const result::CaseResult& one);
 

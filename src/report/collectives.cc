@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/binary_size.h"
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/chart/plots.h"

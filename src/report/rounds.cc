@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/binary_size.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"

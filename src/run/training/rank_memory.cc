@@ -8,14 +8,12 @@
 #include "base/units.h"
 #include "config/training_rules.h"
 #include "config/vocabulary.h"
+#include "run/ranks/rank_settings.h"
 
 namespace paceline::run {
 namespace {
 
 using config::Case;
-
-// A rank of tiny_cnn, whose state is 0.4 MB, held 88 MB of memory of its own (LibTorch on Linux).
-constexpr double kProcessBytes = 64e6;
 
 // Beside parameters and gradients: numbers that the optimizer keeps for each parameter.
 std::int64_t optimizer_numbers(const Case& c) {
@@ -59,7 +57,7 @@ std::string needs(const Case& c, std::int64_t ranks, double bytes) {
 }  // namespace
 
 RankMemory least_memory(const Case& c) {
-  RankMemory least{kProcessBytes, 0, 0};
+  RankMemory least{kRankProcessBytes, 0, 0};
   const auto* model = config::find_model(c.settings.text("model"));
   if (model == nullptr) return least;
   const std::int64_t numbers = 2 + optimizer_numbers(c) + (keeps_buckets(c) ? 1 : 0);
