@@ -12,7 +12,7 @@
 #include "base/own_environment.h"
 #include "base/text.h"
 #include "cli/command_table.h"
-#include "cli/estimate.h"
+#include "cli/dry_run.h"
 #include "cli/exit_rules.h"
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
@@ -32,6 +32,7 @@
 #include "result/result_json.h"
 #include "result/run_directory.h"
 #include "run/case/case_identity.h"
+#include "run/collective/collective_kind.h"
 #include "run/coordinator.h"
 #include "run/executors.h"
 #include "run/follower.h"
@@ -219,7 +220,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   run::ProcessExecutor processes(setup.in_process);
   auto result = run::run_plan(std::move(setup), directory, view, InterruptGuard::flag(), processes);
   return finish_run(
-      result, directory, console,
+      result, directory, console, view,
       {p.gates,
        p.options.has("junit") ? p.options.text("junit") : "",
        p.options.has("nccl_json") ? p.options.text("nccl_json") : "",
@@ -237,14 +238,21 @@ ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
   return well ? ExitCode::kOk : result::reason_of(setup.launch->failure()->reason_code).exit_code;
 }
 
-ExitCode show_plan(const Planned& p, const Console& console) {
+int hosts_of(const std::optional<cluster::LaunchPlace>& place) {
+  return place ? (place->world + place->local_world - 1) / place->local_world : 1;
+}
+
+ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   ProgressView view(console);
+  const auto engines = engine_directory(p.plugins);
   run::tell_inference_remarks(p.plan, p.cases, view);
-  run::tell_training_remarks(p.plan, p.cases, engine_directory(p.plugins), 1, view);
+  run::tell_training_remarks(p.plan, p.cases, engines, 1, view);
+  run::tell_collective_remarks(p.plan, p.cases, view);
+  const auto cases = outlook_of(p.cases, engines, hosts);
   if (console.json)
-    console.result(result::json_text(dry_run_json(p.plan.experiment_name, p.cases)));
+    console.result(result::json_text(dry_run_json(p.plan.experiment_name, cases)));
   else
-    console.result(dry_run_text(p.cases));
+    console.result(dry_run_text(cases));
   return ExitCode::kOk;
 }
 
@@ -296,7 +304,7 @@ ExitCode execute(const Context& context, unsigned command) {
     refuse_rank_options(flags);
     place.reset();
   }
-  if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console);
+  if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console, hosts_of(place));
   if (place && !launched) {
     say_alone(*place, console);
     place.reset();

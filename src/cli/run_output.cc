@@ -75,14 +75,6 @@ std::string gates_text(const result::RunResult& run) {
   return text.empty() ? text : "\n" + text;
 }
 
-// Collectives as nccl-tests prints them; empty without any.
-std::string nccl_text(const result::RunResult& run) {
-  const bool any = std::any_of(run.cases.begin(), run.cases.end(),
-                               [](const auto& one) { return !one.collective.empty(); });
-  const report::ReportRun input{run, {}};
-  return any ? for_terminal(report::find_format("nccl").render({&input, 1}, {})) : std::string();
-}
-
 // A profile of several ranks in which nothing was exchanged would say 0 % of sync stalls, which is not known.
 void check_communication(const result::RunResult& run) {
   for (const auto& one : run.cases)
@@ -111,7 +103,7 @@ std::string obstacle_to(const std::string& name) {
 }  // namespace
 
 ExitCode finish_run(result::RunResult& run, const result::RunDirectory& directory, const Console& console,
-                    const FinishOptions& options) {
+                    ProgressView& view, const FinishOptions& options) {
   std::exception_ptr gate_error;
   run.folder = directory.path().string();
   run.findings = analysis::find_all(run);
@@ -137,10 +129,11 @@ ExitCode finish_run(result::RunResult& run, const result::RunDirectory& director
     });
   if (console.json) console.result(result::json_text(result::to_json(run)));
   const report::TerminalOptions terminal{console.width, console.ascii, console.colour};
-  const auto table = nccl_text(run) + "\n" + report::terminal_table(run, terminal) + gates_text(run) +
-                     (files.complete() ? fmt::format("\nreport  {}\n",
-                                                     on_one_line((directory.path() / "report.html").string()))
-                                       : "");
+  const auto table =
+      view.rest_of_sweeps(run) + "\n" + report::terminal_table(run, terminal) + gates_text(run) +
+      (files.complete()
+           ? fmt::format("\nreport  {}\n", on_one_line((directory.path() / "report.html").string()))
+           : "");
   print(console.text(), table);
   if (!options.bottlenecks.empty())
     print(console.text(), for_terminal(report::bottlenecks_text(run, options.bottlenecks)));

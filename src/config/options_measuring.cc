@@ -191,7 +191,8 @@ constexpr std::array kMeasuringRows{
            .unit = "s",
            .range = {0.1, 604'800},
            .kinds = kTimed,
-           .help = "Stops one process of a case after so long and records the case as failed."}),
+           .help = "Longest time of one process of a case, or of one size of a collective; after it the "
+                   "case has failed."}),
     aside({.name = "layer_profile",
            .flags = "--dumpProfile,-pc",
            .type = kBoolean,

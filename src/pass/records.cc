@@ -180,6 +180,9 @@ const std::map<std::string, Apply>& appliers() {
          r.rank_steps.clear();
          for (const auto& table : j.at("tables")) r.rank_steps.push_back(result::rank_steps_from_json(table));
        }},
+      {"collective",
+       [](PassReport& r, const Json& j) { read(j, "collective", r.collective.emplace_back()); }},
+      {"at", [](PassReport& r, const Json& j) { read(j, "at", r.at); }},
       {"collective_times",
        [](PassReport& r, const Json& j) {
          std::vector<result::CollectiveTimes> of_ranks;
@@ -237,6 +240,10 @@ void PipeSink::emit(const Json& record) {
     if (n < 0) throw Error(ErrorCode::kIo, "the coordinator no longer reads this worker's records");
     rest.remove_prefix(static_cast<std::size_t>(n));
   }
+}
+
+bool is_part(std::string_view record_type) {
+  return record_type == "collective_times" || record_type == "round_times";
 }
 
 std::optional<ProgressRecord> apply_record(PassReport& report, const Json& record) {
@@ -343,6 +350,12 @@ Json rank_steps_record(const std::vector<std::string>& tables) {
   Json all = Json::array();
   for (const auto& text : tables) all.push_back(Json::parse(text));
   return record("rank_steps", "tables", std::move(all));
+}
+Json collective_record(const result::CollectiveResult& known) {
+  return record("collective", "collective", Writer::write(known));
+}
+Json at_record(const std::string& words) {
+  return record("at", "at", words);
 }
 std::string collective_times_text(const result::CollectiveTimes& of_one_rank) {
   return Writer::write(of_one_rank).dump();

@@ -3,6 +3,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/declared_input.h"
@@ -70,9 +71,12 @@ struct PassReport {
   std::vector<result::LayerRow> layers;  // profile
   std::string layers_source;
   std::int64_t layers_inferences = 0;
-  std::optional<result::StepFileMark> step_file;          // train: of the file that holds rank_steps
-  std::vector<result::RankSteps> rank_steps;              // train: every rank's, in the order of ranks
-  std::optional<result::ProfiledSteps> profiled_steps;    // train_profile
+  std::optional<result::StepFileMark> step_file;        // train: of the file that holds rank_steps
+  std::vector<result::RankSteps> rank_steps;            // train: every rank's, in the order of ranks
+  std::optional<result::ProfiledSteps> profiled_steps;  // train_profile
+  // collective: what is known before the first size (operation, backend, ranks); empty: nothing was measured
+  std::vector<result::CollectiveResult> collective;
+  std::string at;                                         // collective: what is being measured, in words
   std::vector<result::CollectiveTimes> collective_times;  // collective: every size, out of place and in place
   std::vector<result::RoundTimes> round_times;            // collective: every subset of every round
 };
@@ -87,7 +91,11 @@ struct ProgressRecord {
   std::int64_t fault_ns = 0;  // it announces a fault on purpose, then, on the clock of its machine
   result::Count step{};       // training: the last step that was done, counted as in rank<k>.jsonl
   std::string detail{};       // training: throughput and the parts of the last steps, in words
+  const PassReport* part{};   // not null: another part of the results is there; the report so far
 };
+
+// Records whose results stand without those that follow: one size of a sweep, one round.
+bool is_part(std::string_view record_type);
 
 // Adds one record. Returns the progress it carried, if any. Throws Error(kData) for a record that is none.
 std::optional<ProgressRecord> apply_record(PassReport& report, const nlohmann::json& record);
@@ -118,6 +126,9 @@ nlohmann::json step_file_record(const result::StepFileMark& mark);
 // In place of a file, as versions before step files wrote it. `tables`: rank_steps_text() of each rank, in
 // the order of ranks.
 nlohmann::json rank_steps_record(const std::vector<std::string>& tables);
+// Before the first size: operation, backend, ranks. Then, from every rank, what it measures next, in words.
+nlohmann::json collective_record(const result::CollectiveResult& known);
+nlohmann::json at_record(const std::string& words);
 // The times of one size on one rank, as they travel to rank 0; and of all ranks together, in their order.
 std::string collective_times_text(const result::CollectiveTimes& of_one_rank);
 nlohmann::json collective_times_record(const std::vector<std::string>& of_ranks);

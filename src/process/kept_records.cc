@@ -66,6 +66,22 @@ fs::path unfinished_table_of(const fs::path& records) {
   return table_of(records).string() + ".part";
 }
 
+fs::path unfinished_records_of(const fs::path& records) {
+  return records.parent_path() / ("unfinished-" + records.filename().string());
+}
+
+std::optional<pass::PassReport> read_unfinished_records(const fs::path& records) {
+  const auto file = unfinished_records_of(records);
+  if (!fs::exists(file)) return std::nullopt;
+  pass::PassReport report;
+  try {
+    for (const auto& line : split(read_file(file), '\n'))
+      pass::apply_record(report, Json::parse(line, nullptr, false));
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): see the header
+  }
+  return report;
+}
+
 void read_tables(pass::PassReport& report, const fs::path& table) {
   if (!report.step_file) return;
   auto steps = result::read_step_file(table);

@@ -50,6 +50,8 @@ void RecordReader::commit() const {
   const bool measured = report_.trained.empty() || !fs::exists(file_);
   if (file_.empty() || !measured) return;
   keep_records(file_, kept_, case_id_);
+  std::error_code error;
+  if (on_disk_ > 0) fs::remove(unfinished_records_of(file_), error);
   if (report_.step_file) fs::rename(unfinished_table_of(file_), table_of(file_));
 }
 
@@ -62,7 +64,27 @@ void RecordReader::take(std::string_view line) {
     return;
   }
   if (!file_.empty()) kept_.append(line) += '\n';
-  if (json.value("type", "") == "phase" && on_progress_) on_progress_({report_.phase, 0, 0, {}, {}, {}});
+  const auto type = json.value("type", "");
+  if (pass::is_part(type)) keep_part();
+  if (type == "phase" && on_progress_) on_progress_({report_.phase, 0, 0, {}, {}, {}});
+}
+
+void RecordReader::append_unfinished() {
+  const auto unfinished = unfinished_records_of(file_);
+  if (on_disk_ == 0) set_file_aside(unfinished);
+  append_file(unfinished, std::string_view(kept_).substr(on_disk_));
+  on_disk_ = kept_.size();
+}
+
+// A pass that does not end leaves what it measured until then.
+void RecordReader::keep_part() {
+  try {
+    if (!file_.empty()) append_unfinished();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): commit() reports what the system refuses
+  }
+  pass::ProgressRecord progress;
+  progress.part = &report_;
+  if (on_progress_) on_progress_(progress);
 }
 
 }  // namespace paceline::process

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cuts the byte stream of a worker into records and keeps a copy of them on disk.
 #pragma once
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -21,18 +22,22 @@ class RecordReader {
   void add(std::string_view bytes);
   // Takes whatever is in a pipe that does not block. False at the end of the stream.
   bool drain(int fd);
-  void commit() const;  // the stream is complete: its file is written
+  // The stream is complete: its file is written, and the one of its parts goes.
+  void commit() const;
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   [[nodiscard]] pass::PassReport& report() { return report_; }
 
  private:
   void take(std::string_view line);
+  void append_unfinished();
+  void keep_part();
 
   std::filesystem::path file_;
   std::string case_id_;
   OnProgress on_progress_;
   std::string pending_;
   std::string kept_;
+  std::size_t on_disk_ = 0;  // bytes of kept_ that are in the file of an unfinished pass
   pass::PassReport report_;
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Writes collectives as nccl-tests does, so that scripts which read its output need no change: what stands
 // under its headers is computed its way (one batch, mean over ranks).
+#include "report/nccl_tests.h"
+
 #include <fmt/format.h>
 
 #include "analysis/case_query.h"
+#include "base/display_text.h"
 #include "base/text.h"
 #include "report/format_table.h"
 #include "result/result_json.h"
@@ -52,29 +55,16 @@ std::string device_of(const CaseResult& one, const result::CollectiveRank& rank)
   return rank.cpus.empty() ? "cpu" : "cpu " + rank.cpus;
 }
 
+// False where a sweep has stopped at one of its sizes.
+bool has_ended(const CaseResult& one) {
+  return one.outcome == result::Outcome::kOk || !one.repetitions.empty();
+}
+
 std::string table_of(const ReportCase& entry) {
   const auto& c = entry.one->collective.front();
-  std::string text = fmt::format("# {}\n", name_of(entry));
-  for (const auto& r : c.ranks)
-    text += fmt::format("#  Rank {:>2} Pid {:>6} on {:>10} device {}\n", r.rank, r.process_id, r.host,
-                        device_of(*entry.one, r));
-  text += fmt::format("#\n#{:>53}{:>34}\n", "out-of-place", "in-place");
-  text += fmt::format(
-      "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>8}  {:>6}  {:>6}  {:>5}\n",
-      "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw",
-      "#wrong");
-  text += fmt::format(
-      "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>8}  {:>6}  {:>6}  {:>5}\n", "(B)",
-      "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
-  for (const auto& size : c.sizes)
-    text += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", size.bytes, size.count,
-                        c.dtype.empty() ? "none" : c.dtype, c.reduction.empty() ? "none" : c.reduction,
-                        root_of(c), place_text(size.out_of_place), place_text(size.in_place));
-  text += c.wrong ? fmt::format("# Out of bounds values : {} {}\n", *c.wrong, *c.wrong == 0 ? "OK" : "FAILED")
-                  : std::string("# Out of bounds values : N/A NOT CHECKED\n");
-  text += fmt::format("# Avg bus bandwidth    : {}\n#\n",
-                      c.average_busbw_gb_per_s ? fmt::format("{:.6g}", *c.average_busbw_gb_per_s) : "N/A");
-  return text;
+  std::string text = nccl_head(entry);
+  for (const auto& size : c.sizes) text += nccl_row(c, size);
+  return text + nccl_foot(*entry.one);
 }
 
 Json or_null(const Number& number, double scale = 1) {
@@ -165,6 +155,8 @@ Json document_of(const ReportCase& entry) {
   const auto& c = entry.one->collective.front();
   Json results = Json::array();
   for (const auto& size : c.sizes) results.push_back(size_json(c, size));
+  Json errors = Json::array();
+  if (!has_ended(*entry.one)) errors.push_back(entry.one->reason);
   return {{"version", "paceline " + run.suite.version},
           {"start_time", run.started_utc},
           {"args", split(run.command_line, ' ')},
@@ -176,15 +168,52 @@ Json document_of(const ReportCase& entry) {
           {"out_of_bounds",
            {{"count", or_null(c.wrong)}, {"okay", c.wrong ? Json(*c.wrong == 0) : Json(nullptr)}}},
           {"average_bus_bandwidth", {{"bandwidth", or_null(c.average_busbw_gb_per_s)}, {"okay", nullptr}}},
-          {"errors", Json::array()},
+          {"errors", errors},
           {"end_time", run.finished_utc}};
 }
 
 }  // namespace
 
+std::string nccl_title(const std::string& title, const std::string& run_id) {
+  return fmt::format("# {} {}\n", title, run_id);
+}
+
+std::string nccl_head(const ReportCase& entry) {
+  std::string text = fmt::format("# {}\n", name_of(entry));
+  for (const auto& r : entry.one->collective.front().ranks)
+    text += fmt::format("#  Rank {:>2} Pid {:>6} on {:>10} device {}\n", r.rank, r.process_id, r.host,
+                        device_of(*entry.one, r));
+  text += fmt::format("#\n#{:>53}{:>34}\n", "out-of-place", "in-place");
+  text += fmt::format(
+      "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>8}  {:>6}  {:>6}  {:>5}\n",
+      "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw",
+      "#wrong");
+  return text +
+         fmt::format(
+             "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>8}  {:>6}  {:>6}  {:>5}  {:>8}  {:>6}  {:>6}  {:>5}\n",
+             "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
+}
+
+std::string nccl_row(const CollectiveResult& c, const CollectiveSizeFigures& size) {
+  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", size.bytes, size.count,
+                     c.dtype.empty() ? "none" : c.dtype, c.reduction.empty() ? "none" : c.reduction,
+                     root_of(c), place_text(size.out_of_place), place_text(size.in_place));
+}
+
+std::string nccl_foot(const CaseResult& one) {
+  const auto& c = one.collective.front();
+  auto text =
+      has_ended(one) ? std::string() : fmt::format("# Incomplete           : {}\n", on_one_line(one.reason));
+  text += c.wrong ? fmt::format("# Out of bounds values : {} {}\n", *c.wrong, *c.wrong == 0 ? "OK" : "FAILED")
+                  : std::string("# Out of bounds values : N/A NOT CHECKED\n");
+  return text +
+         fmt::format("# Avg bus bandwidth    : {}\n#\n",
+                     c.average_busbw_gb_per_s ? fmt::format("{:.6g}", *c.average_busbw_gb_per_s) : "N/A");
+}
+
 std::string render_nccl(std::span<const ReportRun> runs, const RenderOptions&) {
   std::string text;
-  for (const auto& run : runs) text += fmt::format("# {} {}\n", title_of(run.result), run.result.run_id);
+  for (const auto& run : runs) text += nccl_title(title_of(run.result), run.result.run_id);
   for (const auto& entry : swept(runs)) text += table_of(entry);
   return text;
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "run/collective/collective_kind.h"
+#include "run/collective/collective_results.h"
 #include "run/inference/inference_kind.h"
 #include "run/inference/inference_results.h"
 #include "run/sleep/sleep_kind.h"

@@ -83,6 +83,13 @@ void take_over_repetitions(CaseRun& c, RunObserver& observer) {
       apply_repetition(c, std::move(*report));
 }
 
+// They stand until the repetition is measured from its beginning.
+void take_over_unfinished(CaseRun& c) {
+  for (std::int64_t r = 0; r < c.result.repetitions_planned && !c.ended; ++r)
+    if (const auto report = process::read_unfinished_records(c.record_file(PassKind::kTimed, r)))
+      kind_rules(c.definition.kind).keep_unfinished(c, r, *report);
+}
+
 void take_over_extras(const RunSetup& setup, CaseRun& c) {
   for (const auto& before : setup.previous.run.cases) {
     if (before.case_id != c.definition.id) continue;
@@ -135,6 +142,7 @@ void take_over(const RunSetup& setup, CaseRun& c, KindInRun& kind, RunObserver& 
   if (again || other) return set_passes_aside(c);
   if (rules.has_check() && !take_over_check(c, kind, observer)) return;
   take_over_repetitions(c, observer);
+  take_over_unfinished(c);
   take_over_extras(setup, c);
 }
 

@@ -75,18 +75,17 @@ void TimedPasses::time_one(CaseRun& c, std::int64_t repetition, std::size_t numb
     if (again && !trained.empty())
       observer_.warning(fmt::format("{}: {}; its earlier result is kept", c.result.label, trained));
   } else {
-    const auto kept = keep_steps(c, repetition, outcome);
+    const auto kept = keep_unfinished(c, repetition, outcome);
     if (!interrupt_) end_case(c, outcome.reason_code, outcome.reason + (kept.empty() ? "" : "; " + kept));
   }
   observer_.pass_ends(info, outcome.ok ? "" : outcome.reason);
   if (c.ended) observer_.case_ends(c.result);
 }
 
-// Of ranks that were asked to end. Where its steps are, for the case.
-std::string TimedPasses::keep_steps(CaseRun& c, std::int64_t repetition,
-                                    const process::WorkerOutcome& outcome) {
-  if (!outcome.report.interrupted) return {};
-  const auto kept = kind_rules(c.definition.kind).keep_interrupted(c, repetition, outcome.report);
+// What is kept of it, in words for the case.
+std::string TimedPasses::keep_unfinished(CaseRun& c, std::int64_t repetition,
+                                         const process::WorkerOutcome& outcome) {
+  const auto kept = kind_rules(c.definition.kind).keep_unfinished(c, repetition, outcome.report);
   if (!kept.empty() && interrupt_) observer_.notice("interrupted: " + kept);
   return kept;
 }

@@ -26,7 +26,7 @@ class TimedPasses {
   [[nodiscard]] std::vector<TimedSlot> order(const std::vector<CaseRun>& cases) const;
   // `number`: in the order of all.
   void time_one(CaseRun& c, std::int64_t repetition, std::size_t number, const PassInfo& info);
-  std::string keep_steps(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
+  std::string keep_unfinished(CaseRun& c, std::int64_t repetition, const process::WorkerOutcome& outcome);
 
   const RunSetup& setup_;
   const PassRunner& runner_;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <span>
 #include <string>
 #include <thread>
@@ -21,6 +23,8 @@ using Floats = std::vector<float>;
 struct Faults {
   int wrong = -1, late = -1, late_ms = 0;
   int slow = -1, slow_peer = -1, slow_ms = 0, other_ms = 0;
+  int refused = -1, killed = -1, hung = -1;
+  std::int64_t from_bytes = 0;  // of the last three
 };
 
 Faults faults() {
@@ -35,6 +39,11 @@ Faults faults() {
     found.slow = rank, found.slow_ms = ms, found.other_ms = other_ms;
   if (std::sscanf(text, "link:%d:%d:%d:%d", &rank, &peer, &ms, &other_ms) == 4)
     found.slow = rank, found.slow_peer = peer, found.slow_ms = ms, found.other_ms = other_ms;
+  long long bytes = 0;
+  if (std::sscanf(text, "refuse:%d:%lld", &rank, &bytes) == 2) found.refused = rank;
+  if (std::sscanf(text, "kill:%d:%lld", &rank, &bytes) == 2) found.killed = rank;
+  if (std::sscanf(text, "hang:%d:%lld", &rank, &bytes) == 2) found.hung = rank;
+  found.from_bytes = bytes;
   return found;
 }
 
@@ -46,6 +55,7 @@ class SpinCommunicator : public plugin::Communicator {
     if (call.dtype != DType::kFloat32)
       throw Error(ErrorCode::kUnsupported, "spin knows no elements but float");
     call_ = call;
+    if (std::max(call.send_count, call.receive_count) * 4 >= faults_.from_bytes) fail_on_purpose();
     send_.assign(static_cast<std::size_t>(call.send_count), 0);
     receive_.assign(static_cast<std::size_t>(call.receive_count), 0);
   }
@@ -69,6 +79,12 @@ class SpinCommunicator : public plugin::Communicator {
   [[nodiscard]] bool start_completes() const override { return true; }
 
  private:
+  void fail_on_purpose() const {
+    if (group_.rank() == faults_.refused) throw std::bad_alloc();
+    if (group_.rank() == faults_.killed) std::raise(SIGKILL);
+    if (group_.rank() == faults_.hung) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+
   // The slow rank meets another one, or the one to which its link is slow.
   [[nodiscard]] bool meets(int one, int other) const {
     if (faults_.slow < 0) return false;

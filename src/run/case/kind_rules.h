@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,14 @@ class KindRules {
   virtual void summarize(CaseRun&) const {}
   // Writes the files that only cases of this kind have.
   virtual void write_files(const CaseRun&) const {}
-  // Keeps what a repetition measured before it was interrupted, outside every statistic. Says in words what
-  // was kept; empty: nothing.
-  virtual std::string keep_interrupted(CaseRun&, std::int64_t, const pass::PassReport&) const { return {}; }
+  // Keeps what a repetition measured before it failed or was interrupted. Says in words what was kept; empty:
+  // nothing.
+  virtual std::string keep_unfinished(CaseRun&, std::int64_t, const pass::PassReport&) const { return {}; }
+  // The case with the figures of the part that a running pass has just reported; nullopt: it has none.
+  [[nodiscard]] virtual std::optional<result::CaseResult> last_part(const CaseRun&,
+                                                                    const pass::PassReport&) const {
+    return std::nullopt;
+  }
 
   // --resume: a check comes before the repetitions, which are worth nothing without it.
   [[nodiscard]] virtual bool has_check() const { return false; }

@@ -37,6 +37,8 @@ class RunObserver {
   virtual void pass_begins(const PassInfo&) {}
   virtual void notice(const std::string&) {}  // worth a line, but nothing is wrong
   virtual void progress(const pass::ProgressRecord&) {}
+  // A case with the figures of one part of it: a size of a sweep. It is measured further.
+  virtual void part_measured(const result::CaseResult&) {}
   virtual void pass_ends(const PassInfo&, const std::string& problem) { (void)problem; }
   virtual void case_ends(const result::CaseResult&) {}
 };

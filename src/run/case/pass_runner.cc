@@ -14,7 +14,7 @@ namespace paceline::run {
 
 process::WorkerOutcome PassRunner::run(const CaseRun& c, const pass::PassSpec& pass,
                                        std::size_t number) const {
-  return start(request_of(c, pass, number));
+  return start(c, request_of(c, pass, number));
 }
 
 process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSpec& pass,
@@ -22,7 +22,7 @@ process::WorkerOutcome PassRunner::run_kept(const CaseRun& c, const pass::PassSp
   auto request = request_of(c, pass, number);
   request.record_file = c.record_file(pass.kind, pass.repetition);
   request.spec.table_file = process::unfinished_table_of(request.record_file);
-  return start(request);
+  return start(c, request);
 }
 
 process::WorkerOutcome PassRunner::run_announced(const CaseRun& c, const pass::PassSpec& pass,
@@ -44,12 +44,17 @@ process::WorkerRequest PassRunner::request_of(const CaseRun& c, const pass::Pass
   return request;
 }
 
-process::WorkerOutcome PassRunner::start(const process::WorkerRequest& request) const {
+process::WorkerOutcome PassRunner::start(const CaseRun& c, const process::WorkerRequest& request) const {
   append_file(request.log, fmt::format("# {} {} pass, repetition {}\n", format_utc(std::time(nullptr)),
                                        pass::pass_kind_name(request.spec.kind), request.spec.repetition));
   return executor_.run(request, interrupt_, [&](const pass::ProgressRecord& p) {
+    if (p.part) return tell_part(c, *p.part);
     p.notice.empty() ? observer_.progress(p) : observer_.notice(p.notice);
   });
+}
+
+void PassRunner::tell_part(const CaseRun& c, const pass::PassReport& report) const {
+  if (const auto part = kind_rules(c.definition.kind).last_part(c, report)) observer_.part_measured(*part);
 }
 
 }  // namespace paceline::run

@@ -32,7 +32,8 @@ class PassRunner {
  private:
   [[nodiscard]] process::WorkerRequest request_of(const CaseRun& c, const pass::PassSpec& pass,
                                                   std::size_t number) const;
-  [[nodiscard]] process::WorkerOutcome start(const process::WorkerRequest& request) const;
+  [[nodiscard]] process::WorkerOutcome start(const CaseRun& c, const process::WorkerRequest& request) const;
+  void tell_part(const CaseRun& c, const pass::PassReport& report) const;
 
   process::PassExecutor& executor_;
   std::filesystem::path temp_folder_;

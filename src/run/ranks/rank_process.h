@@ -29,6 +29,8 @@ class RankProcess {
   // Seconds that it has been at its part of a checkpoint, once they are more than `after_s`; told once.
   std::optional<double> late_with_checkpoint(std::int64_t now_ns, double after_s);
 
+  // On SteadyClock: when it began what its report is `at`; 0: nothing.
+  [[nodiscard]] std::int64_t at_since_ns() const { return at_since_ns_; }
   // On SteadyClock; 0: never. When it was seen to have failed, and when it announced a fault on purpose.
   [[nodiscard]] std::int64_t failed_ns() const { return failed_ns_; }
   [[nodiscard]] std::int64_t fault_ns() const { return fault_ns_; }
@@ -42,6 +44,8 @@ class RankProcess {
  private:
   int rank_;
   std::optional<std::int64_t> step_;  // the last that it told of
+  std::string at_;                    // as its report said last
+  std::int64_t at_since_ns_ = 0;
   std::int64_t saving_since_ns_ = 0;
   bool told_late_ = false;
   std::int64_t failed_ns_ = 0;

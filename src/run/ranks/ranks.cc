@@ -129,7 +129,7 @@ class Ranks {
 
   // Why it did not go well; nullopt when every rank did its work.
   std::optional<process::Verdict> watch(double timeout_s, const std::atomic<bool>& interrupt) {
-    deadline_ns_ = clock_.now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+    begin_ns_ = clock_.now_ns();
     while (any_running()) {
       wait_for_news();
       const auto now = clock_.now_ns();
@@ -209,12 +209,21 @@ class Ranks {
                                      [](const auto& one) { return !one->running() || one->trains(); });
       for (auto& one : processes_) one->signal(train ? SIGTERM : SIGKILL);
       kill_at_ns_ = now + grace_ns_;
-    } else if (now > deadline_ns_) {
-      verdict_ = {"timeout", fmt::format("no result within timeout_s = {:g} s; {}", timeout_s, positions())};
+    } else if (now > under_way_since_ns() + static_cast<std::int64_t>(timeout_s * 1e9)) {
+      const bool one = under_way_since_ns() > begin_ns_;
+      verdict_ = {"timeout", fmt::format("no result within timeout_s = {:g} s{}; {}", timeout_s,
+                                         one ? " of one size" : "", positions())};
       kill_at_ns_ = now;
     } else if (!ending() && first_failure()) {
       kill_at_ns_ = now + kPeersNs;
     }
+  }
+
+  // Of a pass that measures one thing after the other: since the last of them began on any rank.
+  [[nodiscard]] std::int64_t under_way_since_ns() const {
+    auto since = begin_ns_;
+    for (const auto& one : processes_) since = std::max(since, one->at_since_ns());
+    return since;
   }
 
   // Before the first kill it is still known who ran.
@@ -284,7 +293,7 @@ class Ranks {
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::optional<process::Verdict> verdict_;
   int blamed_ = -1;  // rank
-  std::int64_t deadline_ns_ = 0;
+  std::int64_t begin_ns_ = 0;
   std::int64_t kill_at_ns_ = 0;
 };
 

@@ -78,7 +78,7 @@ std::string keep_interrupted_table(const std::filesystem::path& records) {
 }
 
 std::string keep_interrupted_steps(CaseRun& run, std::int64_t repetition, const pass::PassReport& report) {
-  if (report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return {};
+  if (!report.interrupted || report.rank_steps.empty() || report.rank_steps.front().rows.empty()) return {};
   if (!writes_text(run)) return "its steps are not kept (benchmark.log_step_times: false)";
   std::string where = "rank<k>.jsonl";
   if (fits_text(report.rank_steps)) {
@@ -116,8 +116,8 @@ class TrainingRules : public KindRules {
   }
   void summarize(CaseRun& run) const override { summarize_training_case(run); }
   void write_files(const CaseRun& run) const override { write_rank_files(run); }
-  std::string keep_interrupted(CaseRun& run, std::int64_t repetition,
-                               const pass::PassReport& report) const override {
+  std::string keep_unfinished(CaseRun& run, std::int64_t repetition,
+                              const pass::PassReport& report) const override {
     return keep_interrupted_steps(run, repetition, report);
   }
   [[nodiscard]] bool may_be_done(const CaseRun& run) const override {

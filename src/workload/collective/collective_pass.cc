@@ -21,6 +21,7 @@
 #include "stats/stop_rule.h"
 #include "workload/collective/collective_data.h"
 #include "workload/collective/rounds.h"
+#include "workload/collective/sweep.h"
 #include "workload/rank.h"
 
 namespace paceline::workload {
@@ -43,17 +44,13 @@ class CollectivePass {
     communicator_ = rank_.plugin().make_communicator(spec_.ranks.backend, *rank_.group());
     tell_ranks();
     if (!spec_.collective.rounds.empty()) agree_on_hosts();
+    tell_known();
     sink_.phase("measure");
     snapshots_.push_back(host::take_snapshot_with(rank_.processes_of_host()));
     const auto begin = clock_.now_ns();
-    std::int64_t before = -1;
-    for (const auto bytes : spec_.collective.sizes) {
-      const auto size =
-          collective_size(spec_.collective.operation, spec_.collective.dtype, spec_.world_size, bytes);
-      if (std::exchange(before, size.bytes) == size.bytes)
-        continue;  // two sizes that are too small for the ranks
-      measure(size, false);
-      if (row_of(spec_.collective.operation).in_place) measure(size, true);
+    for (const auto& step : sweep_steps(spec_.collective, spec_.world_size)) {
+      sink_.emit(pass::at_record(words_of(step, spec_.collective.operation)));
+      measure(step.size, step.in_place);
     }
     if (!hosts_.empty()) time_rounds(rank_, *communicator_, hosts_);
     rank_.repetition().elapsed_ns = clock_.now_ns() - begin;
@@ -160,10 +157,20 @@ class CollectivePass {
     sink_.emit(pass::progress_record(record));
   }
 
-  // Rank 0 reports what all have measured of one size.
+  // Rank 0 reports what all have measured of one size, before any rank takes memory for the next one.
   void tell(CollectiveTimes mine) {
     const auto texts = rank_.group()->gather(pass::collective_times_text(mine));
     if (rank_.leads()) sink_.emit(pass::collective_times_record(texts));
+    rank_.group()->barrier();
+  }
+
+  // So that the sizes which are measured stand, whatever ends the sweep.
+  void tell_known() {
+    if (!rank_.leads()) return;
+    std::vector<std::pair<std::string, std::string>> settings{{"backend", spec_.ranks.backend},
+                                                              {"device", spec_.ranks.device}};
+    sink_.emit(pass::loaded_record(rank_.plugin().description().versions(), settings));
+    sink_.emit(pass::collective_record(known_here()));
   }
 
   void tell_ranks() {
@@ -191,15 +198,11 @@ class CollectivePass {
     finish_memory(r.memory);
     r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), typical_ns_);
     if (!rank_.leads()) return;
-    std::vector<std::pair<std::string, std::string>> settings{{"backend", spec_.ranks.backend},
-                                                              {"device", spec_.ranks.device}};
-    sink_.emit(pass::loaded_record(rank_.plugin().description().versions(), settings));
     r.noise = host::noise_over(snapshots_);
     r.foreign_cpu_frac = r.noise.foreign_cpu_frac;
     r.warmup_mode = r.steady_state = "fixed", r.warmup_iterations = spec_.collective.warmup;
     r.converged = result::Maybe<bool>::missing("each size has its own");
     r.stop_reason = "sizes_done", r.checks = checks_;
-    r.collective = {known_here()};
     sink_.emit(pass::repetition_record(r));
   }
 
@@ -232,7 +235,7 @@ class CollectivePass {
 
 }  // namespace
 
-// Ranks end together or are ended by whoever started them: nothing of a sweep that is cut off is kept.
+// Ranks end together or are ended by whoever started them, who keeps the sizes that were reported.
 void run_collective_pass(const pass::PassSpec& spec, pass::RecordSink& raw, const std::atomic<bool>&) {
   TaggedSink sink(raw, spec);
   CollectivePass(spec, sink).run();

@@ -45,6 +45,8 @@ class RoundTimer {
   std::vector<RoundTimes> measure(std::int64_t attempt) {
     std::vector<RoundTimes> all;
     for (std::size_t at = 0; at < rounds_.size(); ++at) {
+      rank_.sink().emit(
+          pass::at_record(fmt::format("round {} of {}, attempt {}", at + 1, rounds_.size(), attempt + 1)));
       const auto times = measure_round(attempt, at);
       all.insert(all.end(), times.begin(), times.end());
       if (!rank_.leads()) continue;
