@@ -18,6 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kInputName = "input_name";  // whose shapes are lists
+
 // Whether a settings file may hold the option: not the file itself, nor how the command prints.
 bool belongs(const Option& option) {
   return serves(option, kBuild) && !serves(option, kValidate) && option.name != "engine_config" &&
@@ -30,7 +32,7 @@ const Option* find_key(const std::string& key) {
 }
 
 std::vector<std::string> known_keys() {
-  std::vector<std::string> keys;
+  std::vector<std::string> keys{kInputName};
   for (const auto& group : option_groups())
     for (const auto& option : group.options)
       if (belongs(option)) keys.emplace_back(option.name);
@@ -41,14 +43,17 @@ bool takes_shapes(const Option& option) {
   return option.name.ends_with("_shapes");
 }
 
+std::string extents_text(const Json& dims) {
+  std::vector<std::string> extents;
+  for (const auto& extent : dims) extents.push_back(extent.dump());
+  return join(extents, "x");
+}
+
 // {"input": [1, 3]} becomes "input:1x3"; other JSON becomes text that the parser of shapes refuses.
 std::string map_text(const Json& map) {
   std::vector<std::string> items;
-  for (const auto& [name, dims] : map.items()) {
-    std::vector<std::string> extents;
-    for (const auto& extent : dims) extents.push_back(extent.dump());
-    items.push_back(fmt::format("{}:{}", name, join(extents, "x")));
-  }
+  for (const auto& [name, dims] : map.items())
+    items.push_back(fmt::format("{}:{}", name, extents_text(dims)));
   return join(items, ",");
 }
 
@@ -56,11 +61,14 @@ std::string scalar_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string profiles_text(const Json& value) {
+// [1, 3] is of the input that the file names, else of the model's only one.
+std::string profiles_text(const Json& value, const std::string& input_name) {
   if (value.is_object()) return map_text(value);
   if (!value.is_array()) return scalar_text(value);
+  if (!value.empty() && value.front().is_number())
+    return input_name.empty() ? extents_text(value) : fmt::format("{}:{}", input_name, extents_text(value));
   std::vector<std::string> profiles;
-  for (const auto& profile : value) profiles.push_back(profiles_text(profile));
+  for (const auto& profile : value) profiles.push_back(profiles_text(profile, input_name));
   return join(profiles, ";");
 }
 
@@ -68,11 +76,17 @@ class Reader {
  public:
   Reader(FlagSet& into, std::string file) : into_(into), file_(std::move(file)) {}
 
-  void read(const std::string& prefix, const Json& object) {
-    for (const auto& [key, value] : object.items()) read_entry(prefix + key, value);
+  void read_file(const Json& root) {
+    if (const auto name = root.find(kInputName); name != root.end() && name->is_string()) input_name_ = *name;
+    read("", root);
   }
 
  private:
+  void read(const std::string& prefix, const Json& object) {
+    for (const auto& [key, value] : object.items())
+      if (prefix + key != kInputName || !value.is_string()) read_entry(prefix + key, value);
+  }
+
   void report(const std::string& key, std::string message) {
     into_.problems.push_back(diagnostic({fmt::format("{}: '{}'", file_, key), 0, 0}, std::move(message)));
   }
@@ -96,9 +110,7 @@ class Reader {
   }
 
   void read_shapes(const Option& option, const std::string& key, const Json& value) {
-    if (value.is_array() && !value.empty() && value.front().is_number())
-      return report(key, fmt::format("does not name its input; write {{\"input\": {}}}", value.dump()));
-    store(option, key, {profiles_text(value)}, false);
+    store(option, key, {profiles_text(value, input_name_)}, false);
   }
 
   void store_list(const Option& option, const std::string& key, const Json& values) {
@@ -128,14 +140,15 @@ class Reader {
   }
 
   FlagSet& into_;
-  std::string file_;
+  std::string file_, input_name_;
 };
 
 Json shapes_schema(const std::string& help) {
   const Json map = {{"type", "object"},
                     {"additionalProperties",
                      {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 1}}}, {"minItems", 1}}}};
-  return {{"anyOf", {{{"type", "string"}}, map, {{"type", "array"}, {"items", map}, {"minItems", 1}}}},
+  const Json dims = map.at("additionalProperties");
+  return {{"anyOf", {{{"type", "string"}}, map, dims, {{"type", "array"}, {"items", map}, {"minItems", 1}}}},
           {"description", help}};
 }
 
@@ -164,13 +177,15 @@ FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, con
   merged.command = flags.command;
   merged.positionals = flags.positionals;
   merged.problems = flags.problems;
-  Reader(merged, file).read("", root);
+  merged.remarks = flags.remarks;
+  Reader(merged, file).read_file(root);
   merged.settings.insert(merged.settings.end(), flags.settings.begin(), flags.settings.end());
   return merged;
 }
 
 Json engine_config_schema() {
-  Json properties = Json::object();
+  Json properties = {
+      {kInputName, {{"type", "string"}, {"description", "The input whose shapes are lists of numbers."}}}};
   for (const auto& group : option_groups())
     for (const auto& option : group.options) {
       if (!belongs(option)) continue;

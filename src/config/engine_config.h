@@ -10,7 +10,8 @@
 namespace paceline::config {
 
 // The file's settings followed by those of the command line, which win. Shapes are text as on the command
-// line, or {"input": [1, 3, 224, 224]}, or a list of such maps, one per profile. Keys of other tools mean
+// line, or {"input": [1, 3, 224, 224]}, or a list of such maps, one per profile, or [1, 3, 224, 224] of the
+// input that `input_name` names, else of the only one. Keys of other tools mean
 // what engine_config_words.h says, and null is an option that is not set. Mistakes are added to the problems
 // of the result with file and key. Throws Error(kConfig) for text that is not a JSON object.
 FlagSet with_engine_config(const FlagSet& flags, std::string_view json_text, const std::string& file);

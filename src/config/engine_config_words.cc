@@ -38,6 +38,12 @@ constexpr std::array kWords{
     Word{"workspace_gib", "workspace", "G"},
     Word{"workspace_size_gb", "workspace", "G"},
     Word{"calibration_cache", "calib_cache"},
+    Word{"int8_calib_cache", "calib_cache"},
+    Word{"int8_calibration_cache", "calib_cache"},
+    Word{"int8_calib_data", "calib_data"},
+    Word{"int8_calib_images", "calib_images"},
+    Word{"int8_calib_dir", "calib_images"},
+    Word{"input_shape", "opt_shapes"},
     Word{"calibration_data", "calib_data"},
     Word{"calibration_images", "calib_images"},
     Word{"calibration_samples", "quantisation.samples"},
@@ -95,6 +101,7 @@ std::optional<Entries> shapes_of(const Json& value) {
 
 bool asks_for_nothing(std::string_view key, const Json& value) {
   if (value.is_null()) return true;
+  if (value == "") return std::ranges::any_of(kWords, [&](const Word& word) { return word.key == key; });
   return is_one_of(key, kDlaKeys) && value.is_number_integer() && value == -1;
 }
 

@@ -29,7 +29,7 @@ constexpr std::array kBuildRows{
            .unit = "bytes",
            .range = {1 << 20},
            .help = "TensorRT: most device memory that a layer may use for itself, e.g. 4GiB (or trtexec's "
-                   "workspace:4G); unset: all there is."},
+                   "workspace:4096, in MiB); unset: all there is."},
     Option{.name = "dla",
            .flags = "--useDLACore",
            .type = kInteger,

@@ -16,14 +16,24 @@ namespace {
 constexpr const char* kMin = "min_shapes";
 constexpr const char* kOpt = "opt_shapes";
 constexpr const char* kMax = "max_shapes";
+constexpr std::string_view kUnnamed = "input";  // in messages about a shape without a name
 
 using Shapes = std::vector<TensorSpec>;
+
+// "1x3x224x224" is of the only input; its name is empty until the model is known.
+Shapes shapes_of(std::string_view text) {
+  const bool unnamed = !text.empty() && text.find_first_not_of("0123456789x") == std::string_view::npos;
+  if (!unnamed) return parse_shapes(text);
+  auto shapes = parse_shapes(fmt::format("{}:{}", kUnnamed, text));
+  shapes.front().name.clear();
+  return shapes;
+}
 
 // One list of shapes per profile.
 std::vector<Shapes> lists_of(const Settings& s, const char* name) {
   std::vector<Shapes> lists;
   if (!s.has(name)) return lists;
-  for (const auto& text : split(s.text(name), ';')) lists.push_back(parse_shapes(trim(text)));
+  for (const auto& text : split(s.text(name), ';')) lists.push_back(shapes_of(trim(text)));
   return lists;
 }
 
@@ -37,7 +47,10 @@ void check_names(const char* name, const Shapes& shapes, const Shapes& opt) {
     if (!shape_of(opt, spec.name))
       throw Error(
           ErrorCode::kUsage,
-          fmt::format("{} names '{}', and opt_shapes does not; give its opt shape too", name, spec.name));
+          spec.name.empty()
+              ? fmt::format("{} names no input, and opt_shapes does; write both in the same way", name)
+              : fmt::format("{} names '{}', and opt_shapes does not; give its opt shape too", name,
+                            spec.name));
 }
 
 void check_order(const ShapeRange& r) {
@@ -55,7 +68,15 @@ void check_order(const ShapeRange& r) {
                             r.min.size(), r.opt.size(), r.max.size()));
 }
 
-ShapeProfile profile_of(const Shapes& min, const Shapes& opt, const Shapes& max) {
+// A shape without a name is of the input that the others name, where that is one.
+void share_name(Shapes& one, Shapes& other) {
+  if (one.size() != 1 || other.size() != 1) return;
+  if (one.front().name.empty()) one.front().name = other.front().name;
+  if (other.front().name.empty()) other.front().name = one.front().name;
+}
+
+ShapeProfile profile_of(Shapes min, Shapes opt, Shapes max) {
+  for (Shapes* bound : {&min, &max, &min}) share_name(*bound, opt);
   check_names(kMin, min, opt);
   check_names(kMax, max, opt);
   ShapeProfile profile;
@@ -107,9 +128,27 @@ ShapeProfile complete(const ShapeProfile& given, std::span<const TensorSpec> inp
   return profile;
 }
 
-void check_inputs_exist(const ShapeProfile& given, std::span<const TensorSpec> inputs) {
+std::vector<std::string> names_of(std::span<const TensorSpec> inputs) {
   std::vector<std::string> names;
   for (const auto& input : inputs) names.push_back(input.name);
+  return names;
+}
+
+// A shape without a name belongs to the only input.
+void name_shapes(ShapeProfile& given, std::span<const TensorSpec> inputs) {
+  for (auto& range : given) {
+    if (!range.input.empty()) continue;
+    if (inputs.size() != 1)
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("the shape {} names no input, and the model has {}: {}; write {}:{}",
+                              shape_text(range.opt), inputs.size(), join(names_of(inputs), ", "),
+                              inputs.empty() ? kUnnamed : inputs.front().name, shape_text(range.opt)));
+    range.input = inputs.front().name;
+  }
+}
+
+void check_inputs_exist(const ShapeProfile& given, std::span<const TensorSpec> inputs) {
+  const auto names = names_of(inputs);
   for (const auto& range : given)
     if (std::find(names.begin(), names.end(), range.input) == names.end())
       throw Error(ErrorCode::kUsage, fmt::format("the model has no input '{}'; its inputs are: {}",
@@ -139,6 +178,7 @@ std::vector<ShapeProfile> complete_profiles(std::vector<ShapeProfile> given,
                                             std::span<const TensorSpec> inputs, std::int64_t batch) {
   if (given.empty()) given.emplace_back();
   for (auto& profile : given) {
+    name_shapes(profile, inputs);
     check_inputs_exist(profile, inputs);
     profile = complete(profile, inputs, batch);
   }

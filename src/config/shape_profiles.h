@@ -10,8 +10,9 @@
 
 namespace paceline::config {
 
-// Parses min_shapes, opt_shapes and max_shapes: "input:1x3x224x224,ids:1x128", profiles separated by ';'. A
-// min or max that is not given equals opt. Empty when none is set. Throws Error(kUsage).
+// Parses min_shapes, opt_shapes and max_shapes: "input:1x3x224x224,ids:1x128", profiles separated by ';';
+// "1x3x224x224" is of the only input. A min or max that is not given equals opt. Empty when none is set.
+// Throws Error(kUsage).
 std::vector<ShapeProfile> shape_profiles(const Settings& s);
 
 // Completes profiles for a model: every input in every profile, fixed dimensions filled in. `inputs` have -1

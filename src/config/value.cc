@@ -109,18 +109,36 @@ Converted convert_number(const Option& option, const RawValue& raw) {
   return in_range(option, raw, *number, *number);
 }
 
-// "4GiB" is 4G; trtexec puts the pool in front: "workspace:4G".
-std::string_view size_text(const Option& option, std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon != std::string_view::npos && text.substr(0, colon) == option.name) text.remove_prefix(colon + 1);
+// "4GiB" is 4G.
+std::string_view size_text(std::string_view text) {
   if (text.size() > 3 && text.ends_with("iB") && !std::isdigit(static_cast<unsigned char>(text.end()[-3])))
     text.remove_suffix(2);
   return text;
 }
 
+// trtexec puts the pool in front: "workspace:4096" are MiB, "workspace:0.5G" and "workspace:1024B" say their
+// unit. None: the text is no such size.
+std::optional<double> pool_bytes(const Option& option, std::string_view text) {
+  constexpr std::array<std::pair<char, int>, 4> kPoolUnits{{{'B', 0}, {'K', 10}, {'M', 20}, {'G', 30}}};
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos || text.substr(0, colon) != option.name) return std::nullopt;
+  text = size_text(text.substr(colon + 1));
+  int shift = 20;
+  for (const auto& [letter, unit] : kPoolUnits)
+    if (text.ends_with(letter)) {
+      shift = unit;
+      text.remove_suffix(1);
+      break;
+    }
+  const auto number = parse_double(text);
+  return number ? std::optional(std::floor(std::ldexp(*number, shift))) : std::nullopt;
+}
+
 Converted convert_bytes(const Option& option, const RawValue& raw) {
   constexpr std::string_view kScales = "KMGT";
-  std::string_view digits = size_text(option, raw.text);
+  if (const auto bytes = pool_bytes(option, raw.text))
+    return in_range(option, raw, *bytes, static_cast<std::int64_t>(std::clamp(*bytes, -9e18, 9e18)));
+  std::string_view digits = size_text(raw.text);
   int shift = 0;
   if (const auto scale = digits.empty() ? std::string_view::npos : kScales.find(digits.back());
       scale != std::string_view::npos) {

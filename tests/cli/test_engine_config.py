@@ -35,7 +35,7 @@ class Example(cli.CliTest):
 
     def test_mistakes_in_it_are_named(self):
         for key, value, words in (("precision", "fp17", "'precision': precision 'fp17'"), ("workspase", "4GiB", "did you mean 'workspace'?"),
-                                  ("min_shapes", [1, 3, 224, 224], "does not name its input")):
+                                  ("input_nam", "x", "did you mean 'input_name'?")):
             file = self.write("engine.json", json.dumps({**json.loads(EXAMPLE.read_text()), key: value}))
             self.assert_error(self.run_cli("build", "--config", file), 2, "engine.json", words)
 
@@ -47,6 +47,23 @@ class Example(cli.CliTest):
         done = self.run_cli("build", "--config", file, env={"TENSORRT_ROOT": str(self.folder)})
         self.assert_code(done, 77)
         self.assertNotIn("theirs.json", done.err)
+
+    def test_shapes_without_a_name_and_a_calibration_cache(self):
+        for more in ({}, {"input_name": "input"}):
+            file = self.write("theirs.json", json.dumps({
+                "onnx_path": "resnet50", "engine": "tensorrt", "engine_path": "m.plan", "precision": "int8", "workspace_mb": 4096, "int8_calib_cache": "c.cache",
+                "min_shape": [1, 3, 224, 224], "opt_shape": [8, 3, 224, 224], "max_shape": [32, 3, 224, 224], **more}))
+            done = self.run_cli("build", "--config", file, env={"TENSORRT_ROOT": str(self.folder)})
+            self.assert_code(done, 77)
+            self.assertNotIn("theirs.json", done.err)
+
+    def test_flags_of_trtexec(self):
+        built = ["build", "--engine", "tensorrt", "--onnx", "resnet50", "--saveEngine=m.plan", "--memPoolSize=workspace:4096", "--allowGPUFallback", "--skipInference"]
+        for flag in ("--fp16", "--int8", "--bf16", "--noTF32"):
+            self.assert_code(self.run_cli(*built, flag, env={"TENSORRT_ROOT": str(self.folder)}), 77)
+        self.assert_error(self.run_cli(*built, "--best"), 2, "--best: unknown option (trtexec); here: --precision int8 or --precision fp16: a file has one precision")
+        self.assert_error(self.run_cli(*built, "--fp16", "--int8"), 2, "--int8: 'precision' was given before (--fp16); keep one")
+        self.assert_error(self.run_cli(*built, "--memPoolSize=workspace:0.5"), 2, "workspace", "at least 1048576")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,23 @@ TEST(EngineConfig, BoundsOfShapesMayStandByInputOrByBound) {
     EXPECT_EQ(s.text("max_shapes"), "x:8x3") << json;
   }
   EXPECT_EQ(settings(R"({"shapes": {"x": [1, 3]}})").text("opt_shapes"), "x:1x3");
-  EXPECT_THAT(mistake(R"({"min_shape": [1, 3]})"), HasSubstr("'min_shape': does not name its input"));
+}
+
+TEST(EngineConfig, ShapesWithoutANameAreOfTheInputThatTheFileNames) {
+  const char* bounds = R"("min_shape": [1, 3], "opt_shape": [4, 3], "max_shape": [8, 3]})";
+  const auto named = settings(std::string(R"({"input_name": "x", "zzz": null, )") + bounds);
+  EXPECT_EQ(named.text("min_shapes"), "x:1x3");
+  EXPECT_EQ(named.text("max_shapes"), "x:8x3");
+  EXPECT_EQ(settings(std::string("{") + bounds).text("opt_shapes"), "4x3");
+  EXPECT_EQ(settings(R"({"shapes": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}})").text("opt_shapes"),
+            "4x3");
+  EXPECT_EQ(settings(R"({"opt_shapes": [[1, 3], [4, 3]]})").text("opt_shapes"), "1x3;4x3");
+  EXPECT_THAT(mistake(R"({"input_name": 3})"), HasSubstr("'input_name': unknown key"));
+}
+
+TEST(EngineConfig, CachesOfCalibrationMayBeEmpty) {
+  EXPECT_EQ(settings(R"({"int8_calib_cache": "c.cache"})").text("calib_cache"), "c.cache");
+  EXPECT_FALSE(settings(R"({"int8_calib_cache": "", "precision": "fp16"})").has("calib_cache"));
 }
 
 TEST(EngineConfig, KeysOfOtherToolsAreNamedInMistakes) {

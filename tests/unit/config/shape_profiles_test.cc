@@ -84,6 +84,17 @@ TEST(CompleteProfiles, WhatDoesNotFitTheModelIsNamed) {
   EXPECT_THAT(said({ids, {"x", {1, 3}, {1, 3}, {1, 3}}}), HasSubstr("min_shapes of 'x' is 1x3"));
 }
 
+TEST(CompleteProfiles, AShapeWithoutANameIsOfTheOnlyInput) {
+  const std::vector<TensorSpec> one{{"x", DType::kFloat32, {-1, 3, 8}}};
+  const auto profiles = complete_profiles(shape_profiles(shapes("1x3x8", "4x3x8", "8x3x8")), one, 1);
+  EXPECT_EQ(range_text(profiles.at(0).at(0)), "x:1x3x8…8x3x8 (tuned for 4x3x8)");
+  const auto mixed = complete_profiles(shape_profiles(shapes("1x3x8", "x:4x3x8", "8x3x8")), one, 1);
+  EXPECT_EQ(mixed, profiles);
+  EXPECT_EQ(complete_profiles(shape_profiles(shapes("x:1x3x8", "4x3x8", "8x3x8")), one, 1), profiles);
+  EXPECT_THAT(refusal([] { complete_profiles(shape_profiles(shapes("", "4x3x8", "")), kInputs, 1); }),
+              HasSubstr("the shape 4x3x8 names no input, and the model has 2: x, ids; write x:4x3x8"));
+}
+
 TEST(RangeText, SaysBoundsOnlyWhereTheyDiffer) {
   EXPECT_EQ(range_text({"x", {2, 3}, {2, 3}, {2, 3}}), "x:2x3");
   EXPECT_EQ(range_text({"x", {1, 3}, {4, 3}, {8, 3}}), "x:1x3…8x3 (tuned for 4x3)");

@@ -41,9 +41,13 @@ TEST(Convert, ReadsSizesAsTrtexecWritesThem) {
   const auto bytes = [](std::string text) {
     return convert(option("workspace", kCommandLine), {std::move(text), {}, false});
   };
-  for (const char* text : {"4G", "4GiB", "4096MiB", "workspace:4G", "workspace:4GiB"})
+  for (const char* text : {"4G", "4GiB", "4096MiB", "workspace:4G", "workspace:4GiB", "workspace:4096",
+                           "workspace:4096.0", "workspace:4194304K", "workspace:4294967296B"})
     EXPECT_EQ(bytes(text).value, Value(std::int64_t{4} << 30)) << text;
-  for (const char* text : {"8iB", "iB", "4GB", "dlaSRAM:4M", "workspace:"})
+  EXPECT_EQ(bytes("workspace:1.5").value, Value(std::int64_t{3} << 19));
+  EXPECT_EQ(bytes("workspace:0.25G").value, Value(std::int64_t{1} << 28));
+  for (const char* text : {"8iB", "iB", "4GB", "dlaSRAM:4M", "workspace:", "workspace:M", "workspace:4X",
+                           "workspace:0", "workspace:-1"})
     EXPECT_FALSE(bytes(text).value) << text;
   EXPECT_NE(bytes("4096").problem.find("at least 1048576 bytes"), std::string::npos)
       << "megabytes in trtexec";
