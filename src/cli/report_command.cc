@@ -26,10 +26,36 @@ struct ReportSource {
   report::ReportRun run;
 };
 
+// The folders of the runs below a folder of experiments, the newest first; none where it is a run itself.
+std::vector<fs::path> runs_below(const fs::path& path) {
+  std::vector<fs::path> runs;
+  std::error_code error;
+  if (!fs::is_directory(path, error) || fs::exists(path / result::kSummaryFile, error)) return runs;
+  for (fs::recursive_directory_iterator it(path, fs::directory_options::skip_permission_denied, error), end;
+       it != end; it.increment(error)) {
+    if (it.depth() > 2) it.disable_recursion_pending();
+    if (it->path().filename() == result::kSummaryFile) runs.push_back(it->path().parent_path());
+  }
+  std::ranges::sort(runs, std::ranges::greater(), [](const fs::path& run) { return run.filename(); });
+  return runs;
+}
+
+// A folder of several runs stands for its newest one; the others are there to be asked for.
+void tell_which_run(const std::string& path, const fs::path& taken, const Console& console) {
+  const auto runs = runs_below(path);
+  const auto other = std::ranges::find_if(runs, [&](const auto& run) { return run != taken; });
+  if (other != runs.end())
+    console.warn(
+        fmt::format("{} runs are below '{}'; this is the newest, {}; another one: paceline report "
+                    "--source {}",
+                    runs.size(), path, taken.string(), other->string()));
+}
+
 ReportSource read_source(const std::string& path, bool pictures, const Console& console) {
   if (!fs::exists(path))
     throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
   auto stored = result::read_run(path);
+  tell_which_run(path, stored.folder, console);
   auto changes = std::async(std::launch::async, [&] { return result::changed_results(stored); });
   ReportSource source{stored.folder, report_run(stored, pictures)};
   for (const auto& sentence : changes.get()) {

@@ -120,6 +120,18 @@ class SideBySide(cli.CliTest):
     def test_one_that_is_missing(self):
         self.assert_error(self.run_cli("report", "-s", "one", "-s", "gone", "-f", "csv"), 2, "gone")
 
+    def test_a_folder_of_experiments_names_the_run_that_is_taken(self):
+        self.assert_code(self.infer("--experiment-name", "one"), 0)
+        self.assert_code(self.infer("--experiment-name", "two"), 0)
+        runs = [next((self.folder / "results" / name).iterdir()).relative_to(self.folder) for name in ("one", "two")]
+        older, newer = sorted(runs, key=lambda run: run.name)
+        result = self.run_cli("report", "--source", "./results", "--format", "text")
+        self.assert_code(result, 0)
+        self.assertIn(f"2 runs are below './results'; this is the newest, ./{newer}; another one: paceline report --source ./{older}", result.err)
+        alone = self.run_cli("report", "generate", "-s", "./results/one", "-f", "html")
+        self.assert_code(alone, 0)
+        self.assertNotIn("another one", alone.err)
+
     def test_newest_run_below_a_folder(self):
         rows = self.run_cli("report", "-s", ".", "-f", "csv").out.splitlines()
         self.assertEqual(len(rows), 7)
