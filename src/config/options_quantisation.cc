@@ -51,7 +51,7 @@ constexpr std::array kQuantisationRows{
            .form = kList,
            .excludes = "calib_images",
            .idle = {Idle::kNotInt8},
-           .help = ".npy or .npz files to calibrate with (input:x.npy names the input)."}),
+           .help = ".npy, .npz or .bin files to calibrate with (input:x.npy names the input)."}),
     aside({.name = "calib_cache",
            .flags = "--calib",
            .idle = {Idle::kNotInt8},

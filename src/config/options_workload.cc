@@ -144,8 +144,9 @@ constexpr std::array kWorkloadRows{
            .flags = "--loadInputs",
            .form = kList,
            .excludes = "image_dir",
-           .help = "Input tensors from .npy or .npz files (input:x.npy names the input) instead of generated "
-                   "ones; every array must belong to an input."},
+           .help =
+               "Input tensors from .npy or .npz files (input:x.npy names the input), or from files of bare "
+               "numbers (input:x.bin), instead of generated ones; each belongs to an input."},
     Option{.name = "feedback",
            .form = kList,
            .help = "State of a model, OUTPUT:INPUT: what an inference gives is the input of the next one; it "

@@ -12,6 +12,7 @@
 #include "base/npy.h"
 #include "base/random.h"
 #include "workload/inference/input_layout.h"
+#include "workload/inference/raw_input.h"
 #include "workload/memory_budget.h"
 
 namespace paceline::workload {
@@ -166,19 +167,51 @@ GivenArray named_array(std::vector<Tensor> arrays, const std::string& name, cons
   return {std::move(*found), text, true};
 }
 
+std::uintmax_t bytes_in(const std::string& file) {
+  std::error_code ignored;
+  if (!is_raw_file(file)) return npy_or_npz_bytes(file);
+  return fs::is_regular_file(file, ignored) ? fs::file_size(file, ignored) : 0;
+}
+
 // A small .npz can hold huge arrays, and memory holds each twice: as the file has it, and as inputs.
 void require_room_for(const std::vector<std::string>& files) {
   double bytes = 0;
-  for (const auto& text : files)
-    bytes += 2 * static_cast<double>(npy_or_npz_bytes(name_and_file(text).second));
+  for (const auto& text : files) bytes += 2 * static_cast<double>(bytes_in(name_and_file(text).second));
   require_memory(bytes, fmt::format("the arrays of '{}'", fmt::join(files, "', '")));
 }
 
-std::vector<GivenArray> read_arrays(const std::vector<std::string>& files) {
-  require_room_for(files);
+std::string input_names(const pass::InputRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& spec : request.specs) names.push_back(spec.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// A file of numbers has the type and shape of the input that it is for: the one named, else the only one.
+GivenArray raw_array(const pass::InputRequest& request, const std::string& name, const std::string& file,
+                     const std::string& text) {
+  const auto same = [&](const TensorSpec& spec) { return spec.name == name; };
+  const auto found = name.empty() && request.specs.size() == 1
+                         ? request.specs.begin()
+                         : std::find_if(request.specs.begin(), request.specs.end(), same);
+  if (found == request.specs.end())
+    throw Error(ErrorCode::kData, fmt::format("'{}' {}; the model's inputs are {}: write {}:FILE.bin", text,
+                                              name.empty() ? "does not say which input it is for"
+                                                           : "names no input of the model",
+                                              input_names(request), request.specs.front().name));
+  const auto place = static_cast<std::size_t>(found - request.specs.begin());
+  const auto batch = batch_dimension_of(request.batch_dimensions, place);
+  return {read_raw_input(file, *found, batch, text), text, true};
+}
+
+std::vector<GivenArray> read_arrays(const pass::InputRequest& request) {
+  require_room_for(request.load_inputs);
   std::vector<GivenArray> given;
-  for (const auto& text : files) {
+  for (const auto& text : request.load_inputs) {
     const auto [name, file] = name_and_file(text);
+    if (is_raw_file(file)) {
+      given.push_back(raw_array(request, name, file, text));
+      continue;
+    }
     auto arrays = read_npy_or_npz(file);
     if (!name.empty())
       given.push_back(named_array(std::move(arrays), name, text));
@@ -186,12 +219,6 @@ std::vector<GivenArray> read_arrays(const std::vector<std::string>& files) {
       for (auto& array : arrays) given.push_back({std::move(array), text, false});
   }
   return given;
-}
-
-std::string input_names(const pass::InputRequest& request) {
-  std::vector<std::string> names;
-  for (const auto& spec : request.specs) names.push_back(spec.name);
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // Every given array must belong to an input: what is given is used, or an error.
@@ -213,7 +240,7 @@ void check_names(const pass::InputRequest& request, const std::vector<GivenArray
 
 // One array for each input, as stored, in the order of the inputs.
 std::vector<Tensor> given_inputs(const pass::InputRequest& request) {
-  auto given = read_arrays(request.load_inputs);
+  auto given = read_arrays(request);
   if (request.specs.size() == 1 && given.size() == 1 && !given.front().named)
     given.front().tensor.rename(request.specs.front().name);
   check_names(request, given);

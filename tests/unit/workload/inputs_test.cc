@@ -67,8 +67,75 @@ class InputFiles : public ::testing::Test {
     write_npy(folder_ / (name + ".npy"), tensor.view());
     return (folder_ / (name + ".npy")).string();
   }
+  // A file of bare numbers: 0, 1, 2, …
+  std::string save_raw(const std::string& name, std::size_t count) {
+    std::ofstream out(folder_ / name, std::ios::binary);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto number = static_cast<float>(i);
+      out.write(reinterpret_cast<const char*>(&number), sizeof number);
+    }
+    return (folder_ / name).string();
+  }
   fs::path folder_;
 };
+
+TEST_F(InputFiles, RawNumbersHaveTypeAndShapeOfTheirInput) {
+  const std::vector<TensorSpec> one{{"x", DType::kFloat32, {64, 3}}};
+  for (const auto& text : {save_raw("a.bin", 6), "x:" + save_raw("b.raw", 6)}) {
+    const pass::InputRequest request{one, {}, 1, {text}, {}, 1};
+    const auto inputs = make_inputs(request);
+    ASSERT_EQ(inputs.at(0).spec().shape, (Shape{2, 3})) << text;
+    EXPECT_EQ(inputs[0].as<float>()[5], 5);
+    EXPECT_EQ(samples_given(request), 2);
+  }
+  // The batch is dimension 1 of the second input, and the third has none.
+  pass::InputRequest several{{{"x", DType::kFloat32, {2, 1}},
+                              {"state", DType::kFloat32, {2, 2, 3}},
+                              {"step", DType::kInt64, {1, 1}}},
+                             {},
+                             1,
+                             {},
+                             {},
+                             2,
+                             {0, 1, kNoBatch}};
+  several.load_inputs = {"state:" + save_raw("s.bin", 12), "x:" + save_raw("x.dat", 2),
+                         "step:" + save_raw("t.bin", 2)};
+  const auto inputs = make_inputs(several);
+  EXPECT_EQ(inputs[1].as<float>()[3],
+            6);  // sample 0 is the first of each of the two rows of the model's input
+}
+
+TEST_F(InputFiles, RawNumbersOfAnotherSizeAreRefusedWithBothSizes) {
+  const auto refusal = [&](const std::vector<TensorSpec>& specs, const std::string& text) -> std::string {
+    try {
+      make_inputs({specs, {}, 1, {text}, {}, 1});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kData);
+      return error.what();
+    }
+    return "";
+  };
+  const std::vector<TensorSpec> one{{"x", DType::kFloat32, {64, 3}}};
+  const auto two = std::vector<TensorSpec>{one[0], {"y", DType::kFloat32, {64, 3}}};
+  const auto said = refusal(one, save_raw("a.bin", 7));
+  for (const char* words :
+       {"a.bin' has 28 bytes", "'x' takes 12 per sample, or a multiple of it", "float32 [1, 3]"})
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  EXPECT_NE(refusal(one, save_raw("empty.bin", 0)).find("has 0 bytes"), std::string::npos);
+  EXPECT_NE(refusal(two, save_raw("a.bin", 6))
+                .find("does not say which input it is for; the model's inputs are x, y"),
+            std::string::npos);
+  EXPECT_NE(refusal(one, "z:" + save_raw("a.bin", 6)).find("names no input of the model"), std::string::npos);
+  EXPECT_NE(refusal(one, "x:" + (folder_ / "gone.bin").string()).find("is no file"), std::string::npos);
+  EXPECT_NE(refusal(one, folder_.string() + "/f.bin").find("is no file"), std::string::npos);
+}
+
+TEST_F(InputFiles, AnArrayIsOneUnderAnyName) {
+  fs::rename(save("x", {2, 3}), folder_ / "x.bin");
+  const auto inputs =
+      make_inputs({{{"x", DType::kFloat32, {64, 3}}}, {}, 1, {(folder_ / "x.bin").string()}, {}, 1});
+  EXPECT_EQ(inputs.at(0).spec().shape, (Shape{2, 3}));
+}
 
 TEST_F(InputFiles, OneArchiveFeedsEachInputItsOwnArray) {
   Tensor a({"a", DType::kFloat32, {1, 2}}), b({"b", DType::kFloat32, {1, 2}});
