@@ -18,6 +18,7 @@ struct DataSource {
 
 inline constexpr std::array kDataSources{
     DataSource{"synthetic", DataSource::Path::kNone, ""},
+    DataSource{"cifar10", DataSource::Path::kEither, "images"},
     DataSource{"cifar100", DataSource::Path::kEither, "images"},
     DataSource{"image_folder", DataSource::Path::kFolder, "images", "", true},
     DataSource{"token_file", DataSource::Path::kFile, "sequences", ".bin,.u16,.u32"},

@@ -114,7 +114,7 @@ double samples_of_epoch(const config::Settings& s) {
   constexpr double kCifarSamples = 50'000;
   const auto& source = s.text("data.source");
   if (source == "synthetic") return s.number("data.synthetic_samples");
-  return source == "cifar100" ? kCifarSamples : 0;
+  return source == "cifar10" || source == "cifar100" ? kCifarSamples : 0;
 }
 
 double epochs_seconds(const config::Case& c) {

@@ -12,10 +12,10 @@
 namespace paceline::pass {
 
 struct DataSpec {
-  std::string source = "synthetic";         // synthetic | cifar100 | image_folder | token_file | npz
-  std::string path;                         // file or folder
-  std::int64_t workers = 2;                 // threads that make batches, a rank; 0: made in the step itself
-  std::int64_t prefetch = 2;                // batches a worker may be ahead
+  std::string source = "synthetic";  // synthetic | cifar10 | cifar100 | image_folder | token_file | npz
+  std::string path;                  // file or folder
+  std::int64_t workers = 2;          // threads that make batches, a rank; 0: made in the step itself
+  std::int64_t prefetch = 2;         // batches a worker may be ahead
   std::int64_t synthetic_samples = 50'000;  // length of an epoch
   bool synthetic_fresh = false;  // every batch is made anew by the workers; false: one batch, always the same
   bool augment = true;           // random crop and flip, image sources

@@ -5,6 +5,7 @@ missing or damaged."""
 import gzip
 import json
 import os
+import pickle
 import struct
 import unittest
 import zipfile
@@ -154,6 +155,55 @@ class Pictures(PictureFolders):
         self.train("image_folder", self.folder / "pictures", "--ranks", "2", batch=16, code=2)
         self.assertIn("24 samples", self.reason())
         self.assertIn("takes 32", self.reason())
+
+
+def pickled_cifar(label_key, labels):
+    """A file of CIFAR's Python version, as Python 2 wrote it for torchvision to unpickle."""
+    text = lambda words: b"U" + bytes([len(words)]) + words.encode()
+    pixels = b"".join(bytes([8 * label]) * 3072 for label in labels)
+    return (b"\x80\x02}q\x01(" + text(label_key) + b"]q\x02(" + b"".join(b"K" + bytes([label]) for label in labels) + b"e" + text("data")
+            + b"cnumpy.core.multiarray\n_reconstruct\nq\x03cnumpy\nndarray\nK\0\x85" + text("b") + b"\x87R(K\x01J" + struct.pack("<i", len(labels))
+            + b"M\0\x0c\x86cnumpy\ndtype\n" + text("u1") + b"K\0K\x01\x87R(K\x03" + text("|") + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89T"
+            + struct.pack("<I", len(pixels)) + pixels + b"tbu.")
+
+
+class Cifar(TrainingData):
+    def setUp(self):
+        super().setUp()
+        for number in range(1, 6):
+            self.write_batch("cifar-10-batches-py", f"data_batch_{number}", "labels", [number, 0, 9, 3])
+
+    def write_batch(self, folder, name, label_key, labels):
+        (self.folder / "data" / folder).mkdir(parents=True, exist_ok=True)
+        (self.folder / "data" / folder / name).write_bytes(pickled_cifar(label_key, labels))
+
+    def test_the_files_are_what_python_reads(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no numpy here")
+        read = pickle.loads((self.folder / "data/cifar-10-batches-py/data_batch_2").read_bytes(), encoding="latin1")
+        self.assertEqual(read["labels"], [2, 0, 9, 3])
+        self.assertEqual((read["data"].shape, read["data"].dtype, int(read["data"][2, 5])), ((4, 3072), numpy.uint8, 72))
+
+    def test_cifar_10_as_torchvision_unpacks_it(self):
+        self.train("cifar10", self.folder / "data", "--epochs", "1", "--steps", "5", "--warmup-steps", "0")
+        epoch = json.loads((self.only_run() / "metrics_epoch.jsonl").read_text().splitlines()[0])
+        self.assertEqual(epoch["samples"], 20)
+
+    def test_cifar_100_as_torchvision_unpacks_it(self):
+        self.write_batch("cifar-100-python", "train", "fine_labels", [1, 9] * 8)
+        self.train("cifar100", self.folder / "data", model="resnet50", code=0)
+
+    def test_a_batch_that_is_missing(self):
+        (self.folder / "data/cifar-10-batches-py/data_batch_4").unlink()
+        self.train("cifar10", self.folder / "data", code=2)
+        self.assertIn("data_batch_4' is missing", self.reason())
+
+    def test_a_pickle_that_calls(self):
+        (self.folder / "data/cifar-10-batches-py/data_batch_1").write_bytes(b"\x80\x02cos\nsystem\nU\x05touch\x85R.")
+        self.train("cifar10", self.folder / "data", code=2)
+        self.assertIn("'os.system', which is never loaded", self.reason())
 
 
 class Refusals(TrainingData):

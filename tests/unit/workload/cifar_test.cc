@@ -58,11 +58,11 @@ std::string archive_of(const std::string& train) {
          tar_entry("cifar-100-binary/train.bin", train) + std::string(1024, '\0');
 }
 
-PublishedFile as_published(const std::string& file, const std::string& digest) {
-  PublishedFile published = kCifar100;
-  published.bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));
-  published.sha256 = digest;
-  return published;
+CifarSet as_published(const std::string& file, const std::string& digest) {
+  CifarSet set = kCifar100;
+  set.published.bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));
+  set.published.sha256 = digest;
+  return set;
 }
 
 SourceSetup source_setup(const std::filesystem::path& path, std::int64_t side, bool augment) {
@@ -91,8 +91,8 @@ TEST(Cifar, FoundAsFileInAFolderOrBelowIt) {
   for (const auto& path : {folder / "a/train.bin", folder / "a", folder / "b"}) {
     const CifarRecords records(path, kCifar100);
     ASSERT_EQ(records.size(), 2);
-    EXPECT_EQ(records.fine_label(0), 3);
-    EXPECT_EQ(records.fine_label(1), 99);
+    EXPECT_EQ(records.label(0), 3);
+    EXPECT_EQ(records.label(1), 99);
     EXPECT_EQ(records.planes(1)[0], 4);
     EXPECT_EQ(records.planes(1)[2 * kPlane], 6);
   }
@@ -124,7 +124,7 @@ TEST(Cifar, TheArchiveIsReadWhenItIsThePublishedOne) {
   const std::string digest = sha256_file(path);
   const CifarRecords records(folder.path(), as_published(path, digest));
   ASSERT_EQ(records.size(), 2);
-  EXPECT_EQ(records.fine_label(1), 4);
+  EXPECT_EQ(records.label(1), 4);
   EXPECT_EQ(records.planes(1)[5], 9);
   expect_error(ErrorCode::kData, {path, "bytes instead of 168513733"},
                [&] { CifarRecords(path, kCifar100); });
@@ -145,8 +145,8 @@ TEST(CifarCache, IsFilledOnceAndThenUsed) {
   const auto published = as_published(file, digest);
   const std::vector<FetchTool> tools{{"paceline-no-such-program"}, copier(folder, file)};
   const auto cache = folder / "cache/data";
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(cached_cifar100(cache, published, tools), cache);
-  EXPECT_EQ(CifarRecords(cache, published).fine_label(0), 3);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cached_cifar(cache, published, tools), cache);
+  EXPECT_EQ(CifarRecords(cache, published).label(0), 3);
   EXPECT_TRUE(std::filesystem::exists(cache / "cifar-100-binary/train.bin"));
   EXPECT_EQ(read_file(folder / "calls"), "run\n");
 }
@@ -156,9 +156,9 @@ TEST(CifarCache, WhatCannotBeFetchedIsAskedFor) {
   const auto file = write_tar_gz(folder, archive_of(record(3, 1, 2, 3)));
   const auto cache = folder / "cache";
   const auto refused = [&](const std::vector<FetchTool>& tools, const std::string& why) {
-    expect_error(ErrorCode::kIo, {cache.string(), kCifar100.name.data(), "data.path", why},
-                 [&] { cached_cifar100(cache, kCifar100, tools); });
-    EXPECT_FALSE(std::filesystem::exists(cache / kCifar100.name));
+    expect_error(ErrorCode::kIo, {cache.string(), kCifar100.published.name.data(), "data.path", why},
+                 [&] { cached_cifar(cache, kCifar100, tools); });
+    EXPECT_FALSE(std::filesystem::exists(cache / kCifar100.published.name));
   };
   refused({{"paceline-no-such-program"}}, "no curl, no wget");
   refused({{"false"}}, "false ended with 1");
@@ -180,6 +180,101 @@ TEST(TarGz, SaysWhatIsWrongWithAnArchive) {
   expect_error(ErrorCode::kData, {path}, [&] { read_tar_gz_member(path, "train.bin"); });
   const auto text = folder.write("text.tar.gz", std::string(2'000, 'z'));
   expect_error(ErrorCode::kData, {"text.tar.gz"}, [&] { read_tar_gz_member(text, "train.bin"); });
+}
+
+std::string text_of_pickle(const std::string& text) {
+  return std::string("U") + static_cast<char>(text.size()) + text;
+}
+
+// A file of the Python version as Python 2 wrote it: protocol 2, texts as bytes, a numpy array. Picture i has
+// the value i + 1 everywhere.
+std::string pickled(const std::string& label_key, const std::vector<int>& labels,
+                    const std::string& type = "u1", const std::string& callee = "numpy.core.multiarray") {
+  std::string out("\x80\x02}q\x01(", 6);
+  out += text_of_pickle("batch_label") + "q\x02" + text_of_pickle("training batch 1 of 5") + "q\x03";
+  out += text_of_pickle(label_key) + "q\x04]q\x05(";
+  for (const int label : labels) out += std::string("K") + static_cast<char>(label);
+  out += "e" + text_of_pickle("data") + "c" + callee + "\n_reconstruct\nq\x06" + "cnumpy\nndarray\n";
+  out += std::string("K\0\x85", 3) + text_of_pickle("b") + "\x87R(K\x01K" + static_cast<char>(labels.size());
+  out += std::string("M\0\x0c\x86", 4) + "cnumpy\ndtype\n" + text_of_pickle(type);
+  out +=
+      std::string("K\0K\x01\x87R(K\x03", 9) + text_of_pickle("|") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xff";
+  const auto bytes = static_cast<std::uint32_t>(labels.size() * 3 * kPlane);
+  out += std::string("K\0tb\x89T", 6);
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(bytes >> shift & 255);
+  for (std::size_t i = 0; i < labels.size(); ++i) out.append(3 * kPlane, static_cast<char>(i + 1));
+  return out + "tb" + text_of_pickle("filenames") + "](" + text_of_pickle("a.png") + "eu.";
+}
+
+TEST(CifarOfTorchvision, CifarHundredIsReadFromItsPickles) {
+  const ScratchFolder folder;
+  folder.write("data/cifar-100-python/train", pickled("fine_labels", {42, 99, 0}));
+  folder.write("data/cifar-100-python/test", pickled("fine_labels", {7}));
+  for (const auto& path :
+       {folder / "data", folder / "data/cifar-100-python", folder / "data/cifar-100-python/train"}) {
+    const CifarRecords records(path, kCifar100);
+    ASSERT_EQ(records.size(), 3);
+    EXPECT_EQ(records.label(1), 99);
+    EXPECT_EQ(records.planes(2)[3 * kPlane - 1], 3);
+    EXPECT_TRUE(has_cifar(path, kCifar100, CifarPart::kTest));
+    EXPECT_EQ(CifarRecords(path, kCifar100, CifarPart::kTest).label(0), 7);
+  }
+}
+
+TEST(CifarOfTorchvision, CifarTenIsFiveFilesInTheirOrder) {
+  const ScratchFolder folder;
+  for (int i = 1; i <= 5; ++i)
+    folder.write("cifar-10-batches-py/data_batch_" + std::to_string(i), pickled("labels", {i, i + 1}));
+  const CifarRecords records(folder.path(), kCifar10);
+  ASSERT_EQ(records.size(), 10);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(records.label(i), 1 + i / 2 + i % 2);
+    EXPECT_EQ(records.planes(i)[0], 1 + i % 2);
+  }
+  EXPECT_FALSE(has_cifar(folder.path(), kCifar10, CifarPart::kTest));
+  std::filesystem::remove(folder / "cifar-10-batches-py/data_batch_3");
+  expect_error(ErrorCode::kIo, {"CIFAR-10 is not whole", "data_batch_3' is missing"},
+               [&] { CifarRecords(folder.path(), kCifar10); });
+}
+
+TEST(CifarOfTorchvision, TheBinaryVersionOfCifarTenHasOneLabelByte) {
+  const ScratchFolder folder;
+  for (int i = 1; i <= 5; ++i)
+    folder.write("cifar-10-batches-bin/data_batch_" + std::to_string(i) + ".bin",
+                 record(i, i, 8, 9).substr(1));
+  const CifarRecords records(folder.path(), kCifar10);
+  ASSERT_EQ(records.size(), 5);
+  EXPECT_EQ(records.label(4), 5);
+  EXPECT_EQ(records.planes(2)[0], 3);
+  EXPECT_EQ(records.planes(2)[kPlane], 8);
+}
+
+TEST(CifarOfTorchvision, NothingOfAPickleIsCalled) {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& content, const std::string& why) {
+    expect_error(ErrorCode::kData, {"train' is no batch of CIFAR's Python version", why},
+                 [&] { CifarRecords(folder.write("train", content), kCifar100); });
+  };
+  refused(
+      "\x80\x02"
+      "cos\nsystem\n"
+      "U\x04true\x85R.",
+      "it asks for 'os.system', which is never loaded");
+  refused(pickled("fine_labels", {1}, "u1", "builtins"), "'builtins._reconstruct'");
+  refused(pickled("fine_labels", {1}, "i4"), "type 'i4', not uint8");
+  refused(pickled("labels", {1}), "no 'fine_labels'");
+  const auto whole = pickled("fine_labels", {1, 2});
+  refused(whole.substr(0, whole.size() / 2), "it ends within a value");
+  refused(whole.substr(0, whole.size() - 1), "it ends within a value");
+  refused("\x80\x02\x8c", "it ends within a value");
+  refused("\x80\x02P.", "instruction 0x50 at byte 2");
+  refused(
+      "\x80\x02"
+      "r\xff\xff\xff\x7f.",
+      "a remembered value is missing");
+  expect_error(ErrorCode::kData, {"picture 1 has the class 100, there are 100"}, [&] {
+    CifarRecords(folder.write("train", pickled("fine_labels", {1, 100})), kCifar100);
+  });
 }
 
 TEST(CifarSource, PicturesAreNormalisedAndResized) {

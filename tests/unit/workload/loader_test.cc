@@ -174,8 +174,8 @@ TEST(Loader, RefusesWhatCannotBe) {
     change(setup);
     test::expect_error(code, parts, [&] { Loader loader(setup); });
   };
-  refused(ErrorCode::kConfig, {"'cifar10'", "did you mean 'cifar100'", "token_file", "npz"},
-          [](auto& s) { s.data.source = "cifar10"; });
+  refused(ErrorCode::kConfig, {"'cifar1000'", "did you mean 'cifar100'", "token_file", "npz"},
+          [](auto& s) { s.data.source = "cifar1000"; });
   refused(ErrorCode::kConfig, {"token_file", "sequences"}, [](auto& s) { s.data.source = "token_file"; });
   refused(ErrorCode::kConfig, {"data.workers is -1"}, [](auto& s) { s.data.workers = -1; });
   refused(ErrorCode::kConfig, {"data.prefetch is 0"}, [](auto& s) { s.data.prefetch = 0; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data source CIFAR-100.
+// The data sources CIFAR-10 and CIFAR-100.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kSide = CifarRecords::kSide;
 constexpr int kPadding = 4;  // pixels of black around the picture before a random crop
-constexpr std::int64_t kCifarClasses = 100;
 
 using Pixels = std::array<unsigned char, std::size_t{3} * kSide * kSide>;
 
@@ -35,8 +34,8 @@ Pixels moved(const unsigned char* planes, int dx, int dy) {
 
 class CifarSource : public Source {
  public:
-  explicit CifarSource(const SourceSetup& setup, const std::filesystem::path& path)
-      : records_(path, kCifar100, setup.data.held_out ? CifarPart::kTest : CifarPart::kTrain),
+  CifarSource(const SourceSetup& setup, const CifarSet& set, const std::filesystem::path& path)
+      : records_(path, set, setup.data.held_out ? CifarPart::kTest : CifarPart::kTrain),
         shape_(setup.shape),
         augment_(setup.data.augment) {}
 
@@ -48,7 +47,7 @@ class CifarSource : public Source {
     const bool mirrored = augment_ && draws.coin();
     const Pixels pixels = moved(records_.planes(index), dx, dy);
     write_sample({pixels.data(), kSide, kSide}, {0, 0, kSide, kSide}, mirrored, shape_, sample.image);
-    if (sample.label) *sample.label = records_.fine_label(index);
+    if (sample.label) *sample.label = records_.label(index);
   }
 
  private:
@@ -57,17 +56,23 @@ class CifarSource : public Source {
   bool augment_;
 };
 
+std::unique_ptr<Source> make_cifar(const SourceSetup& setup, const CifarSet& set) {
+  if (setup.classes > 0 && setup.classes < set.classes)
+    throw Error(ErrorCode::kConfig, fmt::format("data.source {} has {} classes, the model tells {} "
+                                                "apart; train a model with more, such as resnet50",
+                                                setup.data.source, set.classes, setup.classes));
+  const std::filesystem::path path = setup.data.path.empty() ? cached_cifar(cache_dir() / "data", set)
+                                                             : std::filesystem::path(setup.data.path);
+  return std::make_unique<CifarSource>(setup, set, path);
+}
+
 }  // namespace
 
+std::unique_ptr<Source> make_cifar10(const SourceSetup& setup) {
+  return make_cifar(setup, kCifar10);
+}
 std::unique_ptr<Source> make_cifar100(const SourceSetup& setup) {
-  if (setup.classes > 0 && setup.classes < kCifarClasses)
-    throw Error(ErrorCode::kConfig, fmt::format("data.source cifar100 has {} classes, the model tells {} "
-                                                "apart; train a model with more, such as resnet50",
-                                                kCifarClasses, setup.classes));
-  const std::filesystem::path path = setup.data.path.empty()
-                                         ? cached_cifar100(cache_dir() / "data", kCifar100)
-                                         : std::filesystem::path(setup.data.path);
-  return std::make_unique<CifarSource>(setup, path);
+  return make_cifar(setup, kCifar100);
 }
 
 }  // namespace paceline::workload

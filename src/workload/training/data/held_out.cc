@@ -32,15 +32,19 @@ bool folder_has_it(const pass::DataSpec& data) {
   return !held_out_folder(data).empty();
 }
 
-bool cifar_has_it(const pass::DataSpec& data) {
-  return has_cifar100(data.path, CifarPart::kTest);
+bool cifar10_has_it(const pass::DataSpec& data) {
+  return has_cifar(data.path, kCifar10, CifarPart::kTest);
+}
+bool cifar100_has_it(const pass::DataSpec& data) {
+  return has_cifar(data.path, kCifar100, CifarPart::kTest);
 }
 
 struct HoldsOut {
   std::string_view source;
   bool (*has)(const pass::DataSpec&);
 };
-constexpr std::array kHoldsOut{HoldsOut{"cifar100", cifar_has_it}, HoldsOut{"image_folder", folder_has_it}};
+constexpr std::array kHoldsOut{HoldsOut{"cifar10", cifar10_has_it}, HoldsOut{"cifar100", cifar100_has_it},
+                               HoldsOut{"image_folder", folder_has_it}};
 
 }  // namespace
 

@@ -21,11 +21,9 @@ struct SourceRow {
   Make make;
 };
 constexpr std::array kMakers{
-    SourceRow{"synthetic", make_synthetic},
-    SourceRow{"cifar100", make_cifar100},
-    SourceRow{"image_folder", make_image_folder},
-    SourceRow{"token_file", make_token_file},
-    SourceRow{"npz", make_npz},
+    SourceRow{"synthetic", make_synthetic},   SourceRow{"cifar10", make_cifar10},
+    SourceRow{"cifar100", make_cifar100},     SourceRow{"image_folder", make_image_folder},
+    SourceRow{"token_file", make_token_file}, SourceRow{"npz", make_npz},
 };
 static_assert(std::ranges::equal(kMakers, kDataSources, {}, &SourceRow::name, &DataSource::name),
               "one maker for each source, in their order");

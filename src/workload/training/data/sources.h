@@ -10,6 +10,7 @@ namespace paceline::workload {
 // Standard normal images or uniform token ids, as in inference; uniform labels.
 std::unique_ptr<Source> make_synthetic(const SourceSetup& setup);
 // CIFAR-100 as published in binary: a folder with train.bin, or the archive.
+std::unique_ptr<Source> make_cifar10(const SourceSetup& setup);
 std::unique_ptr<Source> make_cifar100(const SourceSetup& setup);
 // One folder per class with JPEG and PNG files.
 std::unique_ptr<Source> make_image_folder(const SourceSetup& setup);
