@@ -13,6 +13,8 @@ enum class Standing {
   kOther,  // accepted, with another meaning here
 };
 
+inline constexpr std::string_view kAnyValue = "*";  // of `agrees`: whatever is typed, or a switch
+
 struct OlderFlag {
   std::string_view tool;
   std::string_view flag;

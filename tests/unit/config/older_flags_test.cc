@@ -90,6 +90,130 @@ TEST(OlderFlags, AMessageNamesTheToolAndWhatToWrite) {
       "from the environment");
 }
 
+FlagSet comm_flags(const std::vector<std::string>& arguments) {
+  return parse_flags(arguments, kComm);
+}
+
+TEST(OlderFlags, WhatNcclTestsDoAnywayIsTaken) {
+  EXPECT_EQ(said(comm_flags({"-b", "8", "-e", "64M", "-f", "2", "-g", "1", "-t", "1", "-C", "0", "-S", "0",
+                             "-D", "0", "-V", "16",  "-x", "0", "-y", "0", "-u", "0", "-M", "0", "-p", "0"})),
+            "");
+  EXPECT_EQ(said(comm_flags({"--minbytes",
+                             "8",
+                             "--maxbytes=64M",
+                             "--stepfactor",
+                             "2",
+                             "--iters",
+                             "20",
+                             "--warmup_iters",
+                             "5",
+                             "--check",
+                             "1",
+                             "--ngpus",
+                             "1",
+                             "--nthreads",
+                             "1",
+                             "--parallel_init",
+                             "0",
+                             "--average",
+                             "1",
+                             "--stream_null",
+                             "0",
+                             "--cudagraph",
+                             "0",
+                             "--report_cputime",
+                             "0",
+                             "--report_timestamps",
+                             "0",
+                             "--local_register",
+                             "0",
+                             "--device_implementation",
+                             "0",
+                             "--device_cta_count",
+                             "16",
+                             "--cta_policy",
+                             "0",
+                             "--blocking",
+                             "0",
+                             "--agg_iters",
+                             "1",
+                             "--run_cycles",
+                             "1",
+                             "--timeout",
+                             "60",
+                             "--per_iter_timing",
+                             "1",
+                             "--per_iter_skip",
+                             "0",
+                             "--memory",
+                             "0",
+                             "--unalign",
+                             "0",
+                             "--output_file",
+                             "x.json",
+                             "--op",
+                             "sum",
+                             "--datatype",
+                             "float",
+                             "--root",
+                             "0"})),
+            "");
+  EXPECT_EQ(said(comm_flags({"-G", "2"})),
+            "-G: unknown option (nccl-tests); here: nothing; operations are not captured in CUDA graphs yet");
+}
+
+// A letter means something else to each tool: only the tools of the command are asked.
+TEST(OlderFlags, ALetterIsNeverTheOtherCommandsTool) {
+  EXPECT_EQ(said(comm_flags({"-u", "1"})),
+            "-u: unknown option (nccl-tests); here: nothing; buffers are always aligned");
+  EXPECT_EQ(said(comm_flags({"-x", "2"})),
+            "-x: unknown option (nccl-tests); here: nothing; the policy for CTAs is NCCL's default");
+  EXPECT_EQ(said(comm_flags({"-y", "1"})),
+            "-y: unknown option (nccl-tests); here: nothing; operations run on a stream of their own");
+  for (const unsigned command : {kTrain, kBuild, kExport})
+    EXPECT_EQ(said(parse_flags(std::vector<std::string>{"-x", "4"}, command)),
+              "-x: unknown option; see --help");
+  EXPECT_EQ(
+      said(infer_flags({"-x", "4"})),
+      "-x: unknown option (onnxruntime_perf_test); here: --threads N; or (perf_analyzer); here: nothing; "
+      "a model is a file or a name, without a version");
+  EXPECT_EQ(
+      said(infer_flags({"-f", "dim:8"})),
+      "-f: unknown option (onnxruntime_perf_test); here: --shapes NAME:8x3x224x224: the whole shape, not "
+      "one dimension by its name; or (perf_analyzer); here: nothing; summary.csv is in the folder of "
+      "every run");
+  EXPECT_EQ(said(infer_flags({"-iop", "input:f16"})),
+            "-iop: unknown option (benchmark_app); here: nothing; inputs and outputs have the types that the "
+            "file says");
+}
+
+TEST(OlderFlags, BuildTakesThePrecisionsOfTrtexec) {
+  const auto build = [](std::vector<std::string> arguments) { return parse_flags(arguments, kBuild); };
+  for (const char* name : {"fp16", "bf16", "int8"}) {
+    const auto flags = build({std::string("--") + name});
+    ASSERT_EQ(flags.settings.size(), 1U) << name;
+    EXPECT_EQ(flags.settings[0].name, "precision");
+    EXPECT_EQ(flags.settings[0].values.at(0).text, name);
+  }
+  EXPECT_EQ(said(build({"--fp16", "--int8"})), "--int8: 'precision' was given before (--fp16); keep one");
+  EXPECT_EQ(said(build({"--allowGPUFallback", "--noTF32", "--skipInference", "--stronglyTyped"})), "");
+}
+
+TEST(OlderFlags, TypesOfElementsHaveTheNamesOfNccl) {
+  for (const auto& [typed, ours] : {std::pair{"float16", "half"}, {"fp32", "float"}, {"bf16", "bfloat16"}})
+    EXPECT_EQ(older_value("dtypes", typed), ours);
+}
+
+TEST(OlderFlags, AKeyOfASectionIsFoundBySpelling) {
+  const auto said_of = [](const char* flag) {
+    return said(parse_flags(std::vector<std::string>{flag, "bf16"}, kTrain));
+  };
+  EXPECT_EQ(said_of("--training.presision"),
+            "--training.presision: unknown option; did you mean '--training.precision'?");
+  EXPECT_EQ(said_of("--training.learning_rat"),
+            "--training.learning_rat: unknown option; did you mean '--training.learning_rate'?");
+}
+
 // A flag of this tool that is typed at another of its commands is no other tool's.
 TEST(OlderFlags, AFlagOfAnotherCommandNamesThatCommand) {
   for (const char* flag : {"--iterations", "--shapes"})

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+
+#include "config/older_flags.h"
+#include "config/option_table.h"
+
+// The rows of older_flags(), one source file for each group of tools.
+namespace paceline::config {
+
+inline constexpr std::string_view kAlwaysThere =
+    "nothing; p50, p90, p95 and p99 are in a result where its samples carry them";
+
+std::span<const OlderFlag> flags_of_inference_tools();
+std::span<const OlderFlag> flags_of_trtexec();
+std::span<const OlderFlag> flags_of_training_tools();
+
+}  // namespace paceline::config
