@@ -213,6 +213,7 @@ ExitCode write_run(const Planned& p, run::RunSetup setup, const Console& console
   const auto files = p.cases.size() == 1 ? result::CaseFiles::kBesideSummary : result::CaseFiles::kInFolders;
   result::RunDirectory directory(run_folder(p.plan, p.options), files);
   ProgressView view(console);
+  for (const auto& remark : p.plan.remarks) view.warning(remark);
   setup.previous = p.previous;
   if (p.options.has("resume") && p.previous.run.cases.empty())
     set_damaged_summary_aside(directory.path(), view);
@@ -245,6 +246,7 @@ int hosts_of(const std::optional<cluster::LaunchPlace>& place) {
 ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   ProgressView view(console);
   const auto engines = engine_directory(p.plugins);
+  for (const auto& remark : p.plan.remarks) view.warning(remark);
   run::tell_inference_remarks(p.plan, p.cases, view);
   run::tell_training_remarks(p.plan, p.cases, engines, 1, view);
   run::tell_collective_remarks(p.plan, p.cases, view);

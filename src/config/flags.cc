@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "config/command_words.h"
+#include "config/key_remarks.h"
 #include "config/older_flags.h"
 #include "config/option_table.h"
 #include "config/plan_reader.h"
@@ -19,9 +20,12 @@ namespace {
 std::vector<std::string> known_flags(unsigned command) {
   std::vector<std::string> flags;
   for (const auto& group : option_groups())
-    for (const auto& option : group.options)
-      if (serves(option, command))
-        for (auto& flag : flag_names(option, command)) flags.push_back(std::move(flag));
+    for (const auto& option : group.options) {
+      if (!serves(option, command)) continue;
+      for (auto& flag : flag_names(option, command)) flags.push_back(std::move(flag));
+      for (const auto& alias : alias_names(option))  // those of a plan's sections, as they are typed
+        if (alias.find('.') != std::string::npos) flags.push_back("--" + alias);
+    }
   return flags;
 }
 
@@ -167,19 +171,27 @@ class FlagParser {
     return row ? row : find_shorthand(undashed(flag), value);
   }
 
+  // The option of a shorthand: precisions, where the command takes one file precision.
+  [[nodiscard]] const Option* option_of(const Shorthand& row) const {
+    if ((flags_.command & kRunsCases) != 0) return row_of(row.option, ~0U);
+    const Option* plural = row_of(row.option, kAnyKind);
+    return plural ? find_flag("--" + std::string(singular(*plural)), flags_.command) : nullptr;
+  }
+
   // "--bf16", "--channels-last", "--channels-last=false" and "--channels-last false".
   bool read_shorthand(std::string argument, const std::string& flag, bool has_value) {
-    if (!flag.starts_with("--") || (flags_.command & kRunsCases) == 0) return false;
+    if (!flag.starts_with("--") || (flags_.command & (kRunsCases | kBuild | kExport)) == 0) return false;
     const bool word_follows = !has_value && next_ < arguments_.size() && is_truth(arguments_[next_]) &&
                               shorthand_of(flag, arguments_[next_]);
     if (word_follows) argument += "=" + arguments_[next_];
     const auto equals = argument.find('=');
     const Shorthand* row =
         shorthand_of(flag, equals == std::string::npos ? "true" : argument.substr(equals + 1));
-    if (!row) return false;
+    const Option* option = row ? option_of(*row) : nullptr;
+    if (!option) return false;
     if (word_follows) ++next_;
     RawSetting setting;
-    setting.name = row->option;
+    setting.name = option->name;
     setting.written = flag;
     setting.place.file = argument;
     setting.on_command_line = true;
@@ -210,7 +222,28 @@ class FlagParser {
     return arguments_[next_++];
   }
 
+  // A flag of a training suite: "--pin-memory", "--pin-memory false", "--no-pin-memory", "--log-interval 10".
+  bool read_remark(const std::string& flag, bool has_value, std::string value) {
+    const bool negated = !has_value && flag.starts_with("--no-");
+    const KeyRemark* row = find_flag_remark(negated ? "--" + flag.substr(5) : flag, flags_.command);
+    if (!row || (negated && !is_switch(*row))) return false;
+    if (negated)
+      value = "false";
+    else if (!has_value && is_switch(*row))
+      value = next_ < arguments_.size() && is_truth(arguments_[next_]) ? arguments_[next_++] : "true";
+    else if (!has_value)
+      value = value_of_unknown(false);
+    const auto words = remark_text(*row, negated ? "--" + flag.substr(5) : flag, value);
+    if (words.empty()) return true;
+    if (row->refused)
+      report(flag, words);
+    else
+      flags_.remarks.push_back(words);
+    return true;
+  }
+
   void report_unknown(const std::string& flag, bool has_value, const std::string& typed_value) {
+    if (read_remark(flag, has_value, typed_value)) return;
     const std::string value = has_value ? typed_value : value_of_unknown(has_value);
     if (agrees_with_older_flag(flag, value, flags_.command)) return;
     const auto older = older_flag_message(flag, value, flags_.command);
@@ -266,10 +299,12 @@ class FlagParser {
     const auto same = std::find_if(flags_.settings.begin(), flags_.settings.end(),
                                    [&](const RawSetting& s) { return s.name == setting.name; });
     if (same == flags_.settings.end()) return flags_.settings.push_back(std::move(setting));
-    if (once)
-      return report(setting.place.file, fmt::format("'{}' was given before ({}); write one list",
-                                                    setting.name, same->place.file));
     const Option* option = row_of(setting.name, ~0U);
+    const bool takes_list = (flags_.command & kRunsCases) != 0;
+    if (once)
+      return report(setting.place.file,
+                    fmt::format("'{}' was given before ({}); {}", setting.name, same->place.file,
+                                takes_list ? "write one list" : "keep one"));
     if (option && option->form == OptionForm::kList)
       same->values.insert(same->values.end(), setting.values.begin(), setting.values.end());
     else

@@ -38,6 +38,7 @@ struct FlagSet {
   std::vector<RawSetting> implied;
   // Thrown by load_plan, plan_from_flags or command_settings together with the mistakes in values.
   std::vector<Diagnostic> problems;
+  std::vector<std::string> remarks;  // lines about flags that set nothing
 };
 
 // `arguments` follow the name of the command. Never throws. Accepts "--name value", "--name=value", "-o

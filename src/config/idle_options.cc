@@ -48,7 +48,8 @@ struct IdleRow {
   std::string_view why;
 };
 constexpr std::array kIdleRows{
-    IdleRow{Idle::kAdamw, [](const Where& w) { return optimizer_of(w.item) == "adamw"; }, "adamw has none"},
+    IdleRow{Idle::kAdamw, [](const Where& w) { return optimizer_of(w.item) != "sgd"; },
+            "adam and adamw have none"},
     IdleRow{Idle::kSgd, [](const Where& w) { return optimizer_of(w.item) == "sgd"; }, "sgd has none"},
     IdleRow{Idle::kNoCosine, [](const Where& w) { return !w.is("training.schedule", "cosine"); },
             "for training.schedule: cosine"},
@@ -71,9 +72,10 @@ constexpr std::array kIdleRows{
     IdleRow{Idle::kNotSynthetic, [](const Where& w) { return !synthetic(w); }, "for data.source: synthetic"},
     IdleRow{Idle::kNotAugmented,
             [](const Where& w) {
-              return !w.is("data.source", "cifar100") && !w.is("data.source", "image_folder");
+              return !w.is("data.source", "cifar10") && !w.is("data.source", "cifar100") &&
+                     !w.is("data.source", "image_folder");
             },
-            "for data.source: cifar100 and image_folder"},
+            "for data.source: cifar10, cifar100 and image_folder"},
     IdleRow{Idle::kNoDdp, [](const Where& w) { return !runs_ddp(w.item); }, "the case runs without DDP"},
     IdleRow{Idle::kNoStatistics, [](const Where& w) { return w.model() && w.model()->task != Task::kCnn; },
             "the model has no running statistics"},

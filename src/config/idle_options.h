@@ -11,8 +11,9 @@
 // counts, so a plan with every default written out stays clean.
 namespace paceline::config {
 
-// "training.momentum, training.nesterov (adamw has none); data.path (synthetic data have no files)"; empty
-// when everything that was asked for has an effect. `auto_device` is what device: auto means: cpu | cuda.
+// "training.momentum, training.nesterov (adam and adamw have none); data.path (synthetic data have no
+// files)"; empty when everything that was asked for has an effect. `auto_device` is what device: auto means:
+// cpu | cuda.
 std::string without_effect(const Case& item, std::string_view auto_device);
 
 // One line per workload of the kind, inference or training: the options that change nothing in any of its

@@ -92,8 +92,9 @@ std::string key_hint(std::string_view key, unsigned kinds) {
     if (other->kinds & kPlanLevel) return "; it belongs to the top of the plan, beside 'workloads'";
     return fmt::format("; it belongs to a workload of kind {}", kinds_text(key_kinds(key, elsewhere)));
   }
-  if (const unsigned other = section_kinds(key, elsewhere))
-    return fmt::format("; it belongs to a workload of kind {}", kinds_text(other));
+  const unsigned other = section_kinds(key, elsewhere);
+  if ((other & kPlanLevel) != 0) return "; it belongs to the top of the plan, beside 'workloads'";
+  if (other != 0) return fmt::format("; it belongs to a workload of kind {}", kinds_text(other));
   const auto keys = keys_for(kinds);
   const auto same_leaf =
       std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return leaf(k) == leaf(key); });

@@ -10,7 +10,7 @@
 namespace paceline::config {
 namespace {
 
-constexpr std::array<Shorthand, 11> kShorthands{{
+constexpr std::array<Shorthand, 13> kShorthands{{
     {"channels_last", "true", "layouts", "channels_last"},
     {"channels_last", "false", "layouts", "contiguous"},
     {"model.channels_last", "true", "layouts", "channels_last"},
@@ -20,6 +20,8 @@ constexpr std::array<Shorthand, 11> kShorthands{{
     {"--amp", "true", "precisions", "amp"},
     {"--bf16", "true", "precisions", "bf16"},
     {"--int8", "true", "precisions", "int8"},
+    {"benchmark.evaluate_after", "true", "eval.every_epochs", "1"},
+    {"benchmark.evaluate_after", "false", "eval.every_epochs", "0"},
     {"--noDataTransfers", "true", "io", "none"},
     {"--includeDataTransfers", "true", "io", "pinned"},
 }};
@@ -136,7 +138,9 @@ bool serves(const Option& option, unsigned command) {
 
 std::string_view singular(const Option& option) {
   if (option.form != OptionForm::kAxis || option.aliases.empty()) return option.name;
-  return option.aliases.substr(0, option.aliases.find(','));
+  const auto first = option.aliases.substr(0, option.aliases.find(','));
+  return first.find('.') == std::string_view::npos ? first
+                                                   : option.name;  // a key of a section is another name
 }
 
 std::vector<std::string> alias_names(const Option& option) {

@@ -24,8 +24,11 @@ constexpr std::array<Choice, 12> kReportFormats{{{"html"},
 constexpr std::array<Choice, 5> kTargets{{{"all"}, {"sync_stalls"}, {"input"}, {"host"}, {"memory"}}};
 
 constexpr std::array kPlanRows{
-    Option{.name = "experiment_name", .help = "Name of the folder under output_dir; unset: the file's stem."},
+    Option{.name = "experiment_name",
+           .aliases = "run.experiment_name,run.name",
+           .help = "Name of the folder under output_dir; unset: the file's stem."},
     Option{.name = "output_dir",
+           .aliases = "run.output_dir,run.save_dir",
            .flags = "-o",
            .fallback = "results",
            .help = "Where run directories are made."},
@@ -70,7 +73,7 @@ constexpr std::array kCommandRows{
                    "list or a flag for each."},
     Option{.name = "nccl_json",
            .commands = kRun | kComm,
-           .comm_flags = "-J",
+           .comm_flags = "-J,--output-file",
            .help = "Also writes collectives to this file in the JSON of nccl-tests."},
     Option{.name = "junit", .help = "Also writes cases and gates as JUnit XML to this file."},
     Option{.name = "source",

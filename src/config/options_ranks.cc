@@ -12,6 +12,7 @@ constexpr auto kSources = choices_of(kDataSources);
 
 constexpr std::array kDataRows{
     Option{.name = "data.source",
+           .aliases = "data.name",
            .type = kChoice,
            .fallback = "synthetic",
            .choices = kSources,

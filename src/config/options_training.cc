@@ -12,9 +12,10 @@ constexpr auto kPrecisionWords = choices_of(kTrainingPrecisions);
 constexpr std::array<Choice, 4> kCommHooks{
     {{"none"}, {"fp16_compress"}, {"bf16_compress"}, {"powersgd", false}}};
 constexpr std::array<Choice, 3> kDdp{{{"auto"}, {"true"}, {"false"}}};
-constexpr std::array<Choice, 3> kOptimizers{{{"auto"}, {"sgd"}, {"adamw"}}};
+constexpr std::array<Choice, 4> kOptimizers{{{"auto"}, {"sgd"}, {"adamw"}, {"adam"}}};
 constexpr std::array<Choice, 3> kSchedules{{{"constant"}, {"cosine"}, {"step"}}};
 constexpr std::array<Choice, 3> kBackends{{{"auto"}, {"gloo"}, {"nccl"}}};
+constexpr std::array<Choice, 2> kMeasuredBy{{{"steps"}, {"time"}}};
 constexpr std::array<Choice, 2> kScalings{{{"weak"}, {"strong"}}};
 constexpr std::array<Choice, 3> kTools{{{"kineto"}, {"nsys"}, {"ncu"}}};
 constexpr std::array<Choice, 3> kTriggers{{{"always"}, {"sync_stall_detection"}, {"manual"}}};
@@ -67,7 +68,7 @@ constexpr std::array kTrainingRows{
            .name_part = {19, "s", kSeveral},
            .help = "Tokens of one sequence, for language models only; unset: the model's own (128)."},
     Option{.name = "gpu_counts",
-           .aliases = "ranks,world_sizes,world_size",
+           .aliases = "ranks,world_sizes,world_size,distributed.world_size",
            .flags = "--ranks,--gpus,-g",
            .type = kInteger,
            .form = kAxis,
@@ -81,6 +82,7 @@ constexpr std::array kTrainingRows{
                "Numbers of ranks; on a machine without GPUs they are CPU ranks. Under a launcher all that it "
                "started; comm's -g counts those of one process."},
     Option{.name = "backend",
+           .aliases = "distributed.backend",
            .flags = "--dist-backend",
            .type = kChoice,
            .fallback = "auto",
@@ -110,12 +112,15 @@ constexpr std::array kTrainingRows{
            .type = kChoice,
            .fallback = "auto",
            .choices = kOptimizers,
-           .help = "auto: sgd for convolutional networks, adamw for transformers."},
+           .help =
+               "auto: sgd for convolutional networks, adamw for transformers; adam: weight decay is added to "
+               "the gradient, as PyTorch's Adam does."},
     Option{.name = "training.lr",
+           .aliases = "training.learning_rate",
            .flags = "--lr,--learning-rate",
            .type = kNumber,
            .range = {0, 1e3},
-           .help = "Learning rate; unset: 0.1 with sgd, 0.001 with adamw."},
+           .help = "Learning rate; unset: 0.1 with sgd, 0.001 with adam and adamw."},
     Option{.name = "training.momentum",
            .flags = "--momentum",
            .type = kNumber,
@@ -135,24 +140,26 @@ constexpr std::array kTrainingRows{
            .range = {0, 1},
            .by_place = true,
            .idle = {Idle::kSgd},
-           .help = "The two decay rates of adamw, below 1."},
+           .help = "The two decay rates of adam and adamw, below 1."},
     Option{.name = "training.eps",
            .type = kNumber,
            .fallback = "1e-8",
            .range = {0, 1},
            .idle = {Idle::kSgd},
-           .help = "Epsilon of adamw."},
+           .help = "Epsilon of adam and adamw."},
     Option{.name = "training.weight_decay",
            .flags = "--weight-decay,--wd",
            .type = kNumber,
            .range = {0, 1},
-           .help = "Weight decay; unset: 0.0001 with sgd, 0.01 with adamw."},
+           .help = "Weight decay; unset: 0.0001 with sgd, 0.01 with adamw, 0 with adam."},
     Option{.name = "training.clip_norm",
+           .aliases = "training.grad_clip_norm,training.max_grad_norm",
            .type = kNumber,
            .range = {1e-9, 1e9},
            .help = "Largest norm of all gradients together; unset: not clipped."},
     Option{
         .name = "training.accumulation_steps",
+        .aliases = "training.gradient_accumulation_steps,distributed.gradient_accumulation_steps",
         .flags = "--accumulation-steps",
         .type = kInteger,
         .fallback = "1",
@@ -198,6 +205,7 @@ constexpr std::array kTrainingRows{
            .idle = {Idle::kNoStepSchedule},
            .help = "step: by this factor."},
     Option{.name = "training.seed",
+           .aliases = "run.seed",
            .type = kInteger,
            .fallback = "42",
            .range = {0, 9e15},
@@ -245,6 +253,13 @@ constexpr std::array kTrainingRows{
            .range = {0.001, 604'800},
            .train_flags = "--measure-seconds",
            .help = "Steps are timed for so long."}),
+    aside({.name = "benchmark.measure_by",
+           .type = kChoice,
+           .choices = kMeasuredBy,
+           .needs = {{{"benchmark.measure_steps", "100", "steps"},
+                      {"benchmark.measure_seconds", "60", "time"}}},
+           .help = "Which of measure_steps and measure_seconds of a plan is used; the other is left out. "
+                   "Unset: the one that is written."}),
     aside({.name = "benchmark.log_step_times",
            .type = kBoolean,
            .fallback = "true",
@@ -266,6 +281,7 @@ constexpr std::array kTrainingRows{
                "rank. [auto, true] with one rank shows what the wrapping costs; false with several: each "
                "trains a model of its own, which shows what ranks cost each other without communication."},
     Option{.name = "ddp.bucket_cap_mb",
+           .aliases = "distributed.bucket_cap_mb",
            .type = kNumber,
            .form = kAxis,
            .fallback = "25",
@@ -275,21 +291,25 @@ constexpr std::array kTrainingRows{
            .idle = {Idle::kNoDdp},
            .help = "Size of a gradient bucket."},
     Option{.name = "ddp.gradient_as_bucket_view",
+           .aliases = "distributed.gradient_as_bucket_view",
            .type = kBoolean,
            .fallback = "false",
            .idle = {Idle::kNoDdp},
            .help = "Gradients are views of the buckets."},
     Option{.name = "ddp.static_graph",
+           .aliases = "distributed.static_graph",
            .type = kBoolean,
            .fallback = "false",
            .idle = {Idle::kNoDdp},
            .help = "Promises that every step uses the same parameters."},
     Option{.name = "ddp.find_unused_parameters",
+           .aliases = "distributed.find_unused_parameters",
            .type = kBoolean,
            .fallback = "false",
            .idle = {Idle::kNoDdp},
            .help = "Looks in every step for parameters that get no gradient."},
     Option{.name = "ddp.broadcast_buffers",
+           .aliases = "distributed.broadcast_buffers",
            .type = kBoolean,
            .fallback = "true",
            .idle = {Idle::kNoDdp, Idle::kNoStatistics},

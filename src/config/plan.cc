@@ -64,6 +64,7 @@ class Assembler {
     Plan plan;
     plan.source = source;
     plan.command_line = build(chosen(flags_.settings, kCommandLine), kCommandLine);
+    plan.remarks = remarks_of(raw);
     raw.settings = with_flags(std::move(raw.settings), kPlanLevel);
     plan.settings = build(raw.settings, kPlanLevel);
     names_.open = opens_names(plan.settings);
@@ -97,11 +98,20 @@ class Assembler {
     return settings;
   }
 
+  [[nodiscard]] std::vector<std::string> remarks_of(const RawPlan& raw) const {
+    auto remarks = raw.remarks;
+    for (const auto& workload : raw.workloads)
+      remarks.insert(remarks.end(), workload.remarks.begin(), workload.remarks.end());
+    remarks.insert(remarks.end(), flags_.remarks.begin(), flags_.remarks.end());
+    return remarks;
+  }
+
   Workload assemble_workload(const RawWorkload& raw) {
     Workload workload;
     workload.kind = *raw.kind;
     const unsigned kinds = kind_bit(workload.kind);
-    const auto settings = with_implied(with_flags(raw.settings, kinds), kinds);
+    auto settings = with_implied(with_flags(raw.settings, kinds), kinds);
+    drop_unmeasured(settings);
     workload.settings = build(settings, kinds);
     imply_engines(workload.settings, settings, problems_);
     if (workload.kind == WorkloadKind::kInference) imply_folders(workload.settings, settings, problems_);
@@ -111,6 +121,18 @@ class Assembler {
       settle_inputs(workload.settings, settings, raw.place, names_, problems_);
     workload.settings.set("kind", std::string(traits_of(workload.kind).name));
     return workload;
+  }
+
+  // benchmark.measure_by chooses among the lengths of a plan; those of the command line stand.
+  static void drop_unmeasured(std::vector<RawSetting>& settings) {
+    const auto chosen = std::find_if(settings.begin(), settings.end(), [](const RawSetting& s) {
+      return s.name == "benchmark.measure_by" && s.values.size() == 1;
+    });
+    if (chosen == settings.end()) return;
+    const bool by_time = chosen->values.front().text == "time";
+    if (!by_time && chosen->values.front().text != "steps") return;
+    const std::string_view dropped = by_time ? "benchmark.measure_steps" : "benchmark.measure_seconds";
+    std::erase_if(settings, [&](const RawSetting& s) { return s.name == dropped && !s.on_command_line; });
   }
 
   // Fills in defaults that follow from other options.
@@ -319,7 +341,7 @@ Plan plan_from_flags(const FlagSet& flags, const ExtraNames& extra) {
   const auto& row = *std::find_if(kCommandKinds.begin(), kCommandKinds.end(),
                                   [&](const auto& r) { return r.command == flags.command; });
   RawPlan raw;
-  raw.workloads.push_back({row.kind, {}, {}});
+  raw.workloads.push_back({row.kind, {}, {}, {}});
   const FlagSet completed = with_world_size(row.complete(flags));
   Assembler assembler(completed, extra);
   Plan plan = assembler.assemble(std::move(raw), row.name);

@@ -31,6 +31,7 @@ struct Plan {
   Settings settings;      // plan-level options: output_dir, expect, plugin, allow_noisy, …
   Settings command_line;  // command-line-only options: yes, dry_run, …; not part of equality
   std::vector<Workload> workloads;
+  std::vector<std::string> remarks;  // lines about keys and flags that set nothing; not part of equality
 };
 bool same_plan(const Plan& a, const Plan& b);
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "config/key_remarks.h"
 #include "config/value.h"
 
 namespace paceline::config {
@@ -39,6 +40,7 @@ class SettingReader {
     report_same_option_twice();
     return std::move(settings_);
   }
+  [[nodiscard]] std::vector<std::string> remarks() const { return remarks_; }
   // Marks a key that the caller reads itself.
   void ignore(std::string_view key) { ignored_ = key; }
 
@@ -74,18 +76,34 @@ class SettingReader {
   void read_entry(const std::string& path, const YamlNode& key, const YamlNode& value) {
     const Option* option = find_option(path, kinds_);
     const auto section = section_keys(path, kinds_);
+    const KeyRemark* remark = find_key_remark(path, kinds_);
+    const bool is_section = !section.empty() || has_key_remarks(path, kinds_);
     if (value.kind == Kind::kNull) {
-      if (option || !section.empty() || is_shorthand(path, kinds_))
-        return report(key.place, fmt::format("'{}' has no value", path));
-      return report_unknown(path, key);
+      if (!option && !remark && !is_section && !is_shorthand(path, kinds_)) return report_unknown(path, key);
+      return check_null(path, key, value);
     }
-    if (value.kind == Kind::kMap && !section.empty()) return read_map(value, path + ".");
+    if (value.kind == Kind::kMap && is_section) return read_map(value, path + ".");
+    if (remark) return read_remark(*remark, path, value);
     if (is_shorthand(path, kinds_)) return read_shorthand(path, key, value);
     if (option && option->is_map()) return read_names(*option, path, key, value);
     if (option) return read_values(*option, std::string(option->name), path, key, value, option->form);
     if (section.empty()) return report_unknown(path, key);
     report(value.place, fmt::format("{} where a section belongs: '{}' holds {}", shape_name(value.kind), path,
                                     join(section, ", ")));
+  }
+
+  // null is an option that is not set; a missing value is a mistake.
+  void check_null(const std::string& path, const YamlNode& key, const YamlNode& value) {
+    if (value.text.empty()) report(key.place, fmt::format("'{}' has no value", path));
+  }
+
+  void read_remark(const KeyRemark& row, const std::string& path, const YamlNode& value) {
+    const auto words = remark_text(row, path, value.text);
+    if (words.empty()) return;
+    if (row.refused)
+      report(value.place, words);
+    else
+      remarks_.push_back(diagnostic(value.place, words).text());
   }
 
   void report_unknown(const std::string& path, const YamlNode& key) {
@@ -131,7 +149,7 @@ class SettingReader {
     setting.written = path;
     setting.place = key.place;
     setting.is_list = value.kind == Kind::kList;
-    if (value.kind == Kind::kNull) return report(key.place, fmt::format("'{}' has no value", path));
+    if (value.kind == Kind::kNull) return check_null(path, key, value);
     if (value.kind == Kind::kMap || (value.kind == Kind::kList && form == OptionForm::kSingle))
       return report(value.place, fmt::format("{} where {} belongs, in '{}'", shape_name(value.kind),
                                              expected_text(option), path));
@@ -165,6 +183,7 @@ class SettingReader {
   std::vector<Diagnostic>& problems_;
   std::string_view ignored_;
   std::vector<RawSetting> settings_;
+  std::vector<std::string> remarks_;
 };
 
 std::optional<WorkloadKind> named_kind(const YamlNode& value, std::vector<Diagnostic>& problems) {
@@ -204,12 +223,14 @@ RawWorkload read_workload(const YamlNode& map, unsigned plan_bit, std::vector<Di
   if (!workload.kind && member(map, "kind") && member(map, "kind")->kind == Kind::kScalar)
     reader.ignore("kind");
   workload.settings = reader.read(map);
+  workload.remarks = reader.remarks();
   return workload;
 }
 
 RawPlan split_levels(RawWorkload workload) {
   RawPlan plan;
   auto& settings = workload.settings;
+  plan.remarks = std::move(workload.remarks);
   const auto at_plan = [](const RawSetting& s) { return find_option(s.name, kPlanLevel) != nullptr; };
   std::copy_if(settings.begin(), settings.end(), std::back_inserter(plan.settings), at_plan);
   settings.erase(std::remove_if(settings.begin(), settings.end(), at_plan), settings.end());
@@ -231,6 +252,7 @@ RawPlan read_plan(const YamlNode& root, std::vector<Diagnostic>& problems) {
   SettingReader reader(kPlanLevel, "beside 'workloads'", problems);
   reader.ignore("workloads");
   plan.settings = reader.read(root);
+  plan.remarks = reader.remarks();
   if (list->kind != Kind::kList || list->items.empty())
     problems.push_back(
         diagnostic(list->place, "'workloads' is a list with at least one workload: - kind: inference"));

@@ -18,10 +18,12 @@ struct RawWorkload {
   std::optional<WorkloadKind> kind;  // none when it could not be told, which is one of the problems
   Place place;
   std::vector<RawSetting> settings;
+  std::vector<std::string> remarks;  // lines about keys that set nothing
 };
 
 struct RawPlan {
   std::vector<RawSetting> settings;  // plan level
+  std::vector<std::string> remarks;
   std::vector<RawWorkload> workloads;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "config/key_remarks.h"
 #include "config/option_table.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
@@ -169,6 +170,9 @@ Json properties_of(unsigned kinds) {
   for (const auto& row : shorthands())
     if (!row.key.starts_with("--") && row.when == "true" && find_option(row.option, kinds))
       insert(properties, row.key, {{"type", "boolean"}});
+  for (const auto& row : key_remarks())
+    if ((row.kinds & kinds) != 0 && !row.keys.empty())
+      for (const auto& key : split(row.keys, ',')) insert(properties, key, {{"description", row.why}});
   return properties;
 }
 

@@ -33,7 +33,7 @@ std::vector<Mistake> training_mistakes(const Settings& settings);
 std::string_view ddp_for(std::string_view asked, std::int64_t ranks);
 bool runs_ddp(const Case& item);
 
-// sgd or adamw: as asked, else what suits the model.
+// sgd, adamw or adam: as asked, else what suits the model.
 std::string optimizer_of(const Case& item);
 
 // Why a training case cannot run as asked; empty when it can.

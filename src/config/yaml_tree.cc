@@ -7,6 +7,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -30,7 +31,7 @@ std::size_t size_of(const YamlNode& node) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const std::string& source) : source_(source) {}
+  TreeBuilder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
   YamlNode take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -38,7 +39,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add({.kind = YamlNode::Kind::kNull, .place = place(mark)}, anchor);
+    add({.kind = YamlNode::Kind::kNull, .place = place(mark), .text = is_written(mark) ? "null" : ""},
+        anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
@@ -72,6 +74,18 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor;
   };
+
+  // Whether a null is a word of the file; where a value is missing the mark is at what follows.
+  [[nodiscard]] bool is_written(const YAML::Mark& mark) const {
+    const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
+    const auto rest = text_.substr(std::min(at, text_.size()));
+    for (const std::string_view word : {"null", "Null", "NULL", "~"})
+      if (rest.starts_with(word)) {
+        const auto after = rest.substr(word.size()).find_first_not_of(' ');
+        return after == std::string_view::npos || rest.substr(word.size())[after] != ':';
+      }
+    return false;
+  }
 
   [[nodiscard]] Place place(const YAML::Mark& mark) const {
     return {source_, mark.line + 1, mark.column + 1};
@@ -111,6 +125,7 @@ class TreeBuilder : public YAML::EventHandler {
     (is_key ? parent.keys : parent.items).push_back(std::move(node));
   }
 
+  std::string_view text_;
   const std::string& source_;
   YamlNode root_;
   std::vector<Frame> frames_;
@@ -124,7 +139,7 @@ class TreeBuilder : public YAML::EventHandler {
 YamlNode parse_yaml(std::string_view text, const std::string& source) {
   if (text.size() > kMaxBytes)
     fail({source, 1, 1}, fmt::format("is larger than {} bytes; is this a plan?", kMaxBytes));
-  TreeBuilder builder(source);
+  TreeBuilder builder(text, source);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);

@@ -14,7 +14,8 @@ struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   Place place{};
-  std::string text{};  // of a scalar, as written
+  std::string
+      text{};  // of a scalar, as written; "null" of a value that was written so, empty of a missing one
   bool quoted = false;
   std::vector<YamlNode> keys{};   // of a map, in file order, duplicates kept
   std::vector<YamlNode> items{};  // of a list, or the values of a map

@@ -19,10 +19,10 @@
 namespace paceline::plugin {
 
 struct OptimizerSettings {
-  std::string name = "sgd";                       // sgd | adamw
+  std::string name = "sgd";                       // sgd | adamw | adam
   double momentum = 0.9;                          // sgd
   bool nesterov = false;                          // sgd
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adamw
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adamw, adam
   double weight_decay = 1e-4;
 };
 

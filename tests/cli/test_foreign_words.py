@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import unittest
 from pathlib import Path
@@ -60,6 +61,63 @@ class ForeignWords(cli.CliTest):
         self.expect(["train", "--checkpoint.resume"], "add --checkpoint.dir checkpoints")
         plan = self.write("p.yaml", "kind: inference\nmodels: [tiny_cnn]\nslo: p99=50ms\n")
         self.expect(["run", plan], "add scenario: server")
+
+
+class SuiteFiles(cli.CliTest):
+    """A training suite's own file trains, and says what of it has no effect."""
+
+    FILE = """
+data: {name: synthetic, path: null, batch_size: 8, num_workers: 2, pin_memory: true, prefetch_factor: 4, persistent_workers: true}
+model: {name: tiny_cnn, num_classes: 10, channels_last: false}
+training: {epochs: 1, precision: fp32, optimizer: Adam, learning_rate: 0.001, weight_decay: 0.0, momentum: null, grad_clip_norm: 1.0, seed: 1337,
+           cudnn_benchmark: true, compile: {enabled: false, mode: default}}
+benchmark: {enabled: true, warmup_steps: 1, measure_by: steps, measure_steps: 6, measure_seconds: 30, log_step_times: true, sync_cuda: false, evaluate_after: false}
+distributed: {backend: gloo, gradient_accumulation_steps: 1, world_size: null, local_rank: null}
+run: {experiment_name: suite, run_id: null, save_dir: out, capture_env: true, commit_hash: null, notes: first try}
+profiling: {enabled: false}
+"""
+
+    def train(self, *arguments, code=0):
+        self.write("suite.yaml", self.FILE)
+        result = self.run_cli("train", "--config", "suite.yaml", "--plugin", cli.SPIN, "--device", "cpu", "--threads", "1", "--idle-wait-s", "0", "--allow-noisy", *arguments)
+        self.assert_code(result, code)
+        return result
+
+    def test_it_trains(self):
+        result = self.train("--training.epochs=1", "--data.synthetic_samples", "64")
+        for words in ("suite.yaml:2:80: data.pin_memory 'true' has no effect", "model.num_classes '10' has no effect", "run.notes 'first try' has no effect"):
+            self.assertIn(words, result.err)
+        self.assertEqual(result.err.count("has no effect"), 3, result.err)
+        case = self.summary(self.only_run("out"))["cases"][0]
+        self.assertEqual((case["benchmark"]["precision"], case["stats"]["n"]), ("fp32", 6))
+        plan = (self.only_run("out") / "plan.yaml").read_text()
+        for words in ("experiment_name: suite", "optimizer: adam", "lr: 0.001", "clip_norm: 1", "seed: 1337"):
+            self.assertIn(words, plan)
+
+    def test_flags_of_training_scripts(self):
+        result = self.train("--monitor", "--log-interval", "10", "--persistent-workers", "--pin-memory", "false", "--dry-run")
+        self.assertIn("--monitor 'true' has no effect: there is no live monitor yet", result.err)
+        self.assertIn("--log-interval '10' has no effect", result.err)
+        self.assertNotIn("--persistent-workers", result.err)
+        self.assertNotIn("--pin-memory", result.err)
+
+    def test_what_cannot_be_done_is_refused(self):
+        self.assert_error(self.train("--training.compile.enabled=true", code=2), 2, "--training.compile.enabled", "torch.compile is not available; leave it out")
+        self.assert_error(self.train("--training.presision", "bf16", code=2), 2, "did you mean '--training.precision'?")
+
+
+class RawInputs(cli.CliTest):
+    def test_trtexec_loads_bare_numbers(self):
+        (self.folder / "x.bin").write_bytes(struct.pack("<12f", *range(12)))
+        self.assert_code(self.infer("--loadInputs=input:x.bin"), 0)
+        self.assertEqual(self.summary()["cases"][0]["correctness"]["inputs"], "load_inputs input:x.bin")
+
+    def test_another_size_is_refused_with_both_sizes(self):
+        (self.folder / "x.bin").write_bytes(bytes(30))
+        result = self.infer("--load-inputs", "x.bin")
+        self.assert_code(result, 2)
+        for words in ("'x.bin' has 30 bytes", "input 'input' takes 16 per sample, or a multiple of it: float32 [1, 4]"):
+            self.assertIn(words, self.summary()["cases"][0]["reason"])
 
 
 class ReportFolders(cli.CliTest):

@@ -53,9 +53,10 @@ class Sgd : public Optimizer {
   std::vector<at::Tensor> parameters_, momentum_;
 };
 
-class AdamW : public Optimizer {
+// Adam and AdamW, which differ in what weight decay is subtracted from.
+class Adam : public Optimizer {
  public:
-  AdamW(const plugin::OptimizerSettings& settings, std::vector<at::Tensor> parameters)
+  Adam(const plugin::OptimizerSettings& settings, std::vector<at::Tensor> parameters)
       : settings_(settings),
         parameters_(std::move(parameters)),
         means_(zeros_for(parameters_)),
@@ -72,10 +73,16 @@ class AdamW : public Optimizer {
       at::_foreach_add_(steps, (1 - found_inf).squeeze());  // a skipped step does not count
     else
       at::_foreach_add_(steps, 1);
-    at::_fused_adamw_(used, gradients_of(parameters_), with_gradient(means_, parameters_),
-                      with_gradient(squares_, parameters_), {}, steps, learning_rate, settings_.beta1,
-                      settings_.beta2, settings_.weight_decay, settings_.eps, /*amsgrad=*/false,
-                      /*maximize=*/false, /*grad_scale=*/{}, given(found_inf));
+    const auto call = [&](auto&& kernel) {
+      kernel(used, gradients_of(parameters_), with_gradient(means_, parameters_),
+             with_gradient(squares_, parameters_), at::TensorList(), steps, learning_rate, settings_.beta1,
+             settings_.beta2, settings_.weight_decay, settings_.eps, /*amsgrad=*/false, /*maximize=*/false,
+             /*grad_scale=*/std::optional<at::Tensor>(), given(found_inf));
+    };
+    if (decoupled())
+      call([](auto&&... all) { at::_fused_adamw_(all...); });
+    else
+      call([](auto&&... all) { at::_fused_adam_(all...); });
   }
   std::vector<at::Tensor> state() const override {
     auto all = means_;
@@ -83,9 +90,11 @@ class AdamW : public Optimizer {
     all.insert(all.end(), steps_.begin(), steps_.end());
     return all;
   }
-  std::string implementation() const override { return "_fused_adamw_"; }
+  std::string implementation() const override { return decoupled() ? "_fused_adamw_" : "_fused_adam_"; }
 
  private:
+  [[nodiscard]] bool decoupled() const { return settings_.name == "adamw"; }
+
   plugin::OptimizerSettings settings_;
   std::vector<at::Tensor> parameters_, means_, squares_, steps_;
 };
@@ -117,8 +126,10 @@ std::unique_ptr<Optimizer> make_optimizer(const plugin::OptimizerSettings& setti
                                           std::vector<at::Tensor> parameters) {
   check(settings);
   if (settings.name == "sgd") return std::make_unique<Sgd>(settings, std::move(parameters));
-  if (settings.name == "adamw") return std::make_unique<AdamW>(settings, std::move(parameters));
-  throw Error(ErrorCode::kUsage, fmt::format("unknown optimizer '{}'; there are: sgd, adamw", settings.name));
+  if (settings.name == "adamw" || settings.name == "adam")
+    return std::make_unique<Adam>(settings, std::move(parameters));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("unknown optimizer '{}'; there are: sgd, adamw, adam", settings.name));
 }
 
 void clip_gradients(const std::vector<at::Tensor>& gradients, double largest) {

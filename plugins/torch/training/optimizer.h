@@ -10,8 +10,8 @@
 
 namespace paceline::torch_plugin {
 
-// SGD and AdamW by PyTorch's rules on ATen's fused kernels, and clipping of gradients. Parameters without a
-// gradient are left as they are.
+// SGD, AdamW and Adam by PyTorch's rules on ATen's fused kernels, and clipping of gradients. Parameters
+// without a gradient are left as they are.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -23,7 +23,7 @@ class Optimizer {
   [[nodiscard]] virtual std::string implementation() const = 0;  // the kernel's name
 };
 
-// Error(kUsage) for names other than sgd and adamw and for values out of range.
+// Error(kUsage) for names other than sgd, adamw and adam, and for values out of range.
 std::unique_ptr<Optimizer> make_optimizer(const plugin::OptimizerSettings& settings,
                                           std::vector<at::Tensor> parameters);
 

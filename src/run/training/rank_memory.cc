@@ -17,7 +17,7 @@ using config::Case;
 
 // Beside parameters and gradients: numbers that the optimizer keeps for each parameter.
 std::int64_t optimizer_numbers(const Case& c) {
-  if (config::optimizer_of(c) == "adamw") return 2;
+  if (config::optimizer_of(c) != "sgd") return 2;
   return c.settings.number("training.momentum") > 0 ? 1 : 0;
 }
 

@@ -23,8 +23,13 @@ std::uint64_t seed_of(const Settings& s) {
   return static_cast<std::uint64_t>(s.integer("training.seed"));
 }
 
-bool is_adamw(const Case& c) {
-  return config::optimizer_of(c) == "adamw";
+bool is_sgd(const Case& c) {
+  return config::optimizer_of(c) == "sgd";
+}
+
+// As PyTorch's optimizers have it, and for sgd the ResNet paper.
+double usual_weight_decay(std::string_view optimizer) {
+  return optimizer == "sgd" ? 1e-4 : optimizer == "adamw" ? 1e-2 : 0;
 }
 
 plugin::OptimizerSettings optimizer_settings(const Case& c) {
@@ -37,9 +42,8 @@ plugin::OptimizerSettings optimizer_settings(const Case& c) {
   o.beta1 = betas.at(0);
   o.beta2 = betas.at(1);
   o.eps = s.number("training.eps");
-  o.weight_decay = s.has("training.weight_decay") ? s.number("training.weight_decay")
-                   : is_adamw(c)                  ? 1e-2
-                                                  : 1e-4;
+  o.weight_decay =
+      s.has("training.weight_decay") ? s.number("training.weight_decay") : usual_weight_decay(o.name);
   return o;
 }
 
@@ -95,7 +99,7 @@ pass::ScheduleSpec schedule_spec(const Case& c) {
   const auto count = [&](std::string_view name) { return s.has(name) ? s.integer(name) : 0; };
   pass::ScheduleSpec schedule;
   schedule.name = s.text("training.schedule");
-  schedule.base = s.has("training.lr") ? s.number("training.lr") : is_adamw(c) ? 1e-3 : 0.1;
+  schedule.base = s.has("training.lr") ? s.number("training.lr") : is_sgd(c) ? 0.1 : 1e-3;
   schedule.warmup_steps = s.integer("training.lr_warmup_steps");
   schedule.total_steps = count("training.lr_total_steps");
   schedule.last = s.number("training.lr_final");

@@ -154,6 +154,28 @@ TEST(Trainer, AdamWFollowsItsFormula) {
   EXPECT_LE(difference(weights_of(*adamw), wanted), 1e-5);
 }
 
+// Weight decay is part of the gradient here, and not of the step.
+TEST(Trainer, AdamFollowsItsFormula) {
+  auto settings = separable();
+  const auto plain = make_trainer({.settings = settings});
+  settings.optimizer.name = "adam";
+  settings.optimizer.weight_decay = 0.1;
+  settings.optimizer.eps = 1e-3;
+  const auto adam = make_trainer({.settings = settings});
+  const auto start = weights_of(*plain);
+  train(*plain, samples(*plain, 0), 1);
+  train(*adam, samples(*adam, 0), 0.01);
+  EXPECT_EQ(setting_of(*adam, "optimizer"), "_fused_adam_");
+  auto wanted = start;
+  const auto gradient = gradient_of(start, weights_of(*plain));
+  for (std::size_t i = 0; i < 8; ++i)
+    for (std::size_t j = 0; j < start[i].size(); ++j) {
+      const float g = gradient[i][j] + 0.1F * start[i][j];
+      wanted[i][j] -= 0.01F * g / (std::abs(g) + 1e-3F);
+    }
+  EXPECT_LE(difference(weights_of(*adam), wanted), 1e-5);
+}
+
 TEST(Trainer, AccumulationEqualsTheLargeBatch) {
   auto settings = separable();
   const auto whole = make_trainer({.batch = 8, .settings = settings});
@@ -223,7 +245,7 @@ TEST(Trainer, RefusesSettingsThatDoNotExist) {
   };
   const auto usage = ErrorCode::kUsage;
   refused(
-      usage, [](auto& s) { s.optimizer.name = "adagrad"; }, "sgd, adamw");
+      usage, [](auto& s) { s.optimizer.name = "adagrad"; }, "sgd, adamw, adam");
   refused(
       usage, [](auto& s) { s.optimizer.momentum = 1; }, "momentum is 1");
   refused(

@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, WithoutEffect,
     testing::Values(
         Idle{"training: {optimizer: adamw, momentum: 0.8, nesterov: true}",
-             "training.momentum, training.nesterov (adamw has none)"},
+             "training.momentum, training.nesterov (adam and adamw have none)"},
         Idle{"training: {optimizer: sgd, betas: [0.8, 0.9], eps: 1e-6}",
              "training.betas, training.eps (sgd has none)"},
         Idle{"training: {lr_total_steps: 100, lr_final: 0.1, lr_gamma: 0.5}",
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Idle{"data: {fresh: true, workers: 0, prefetch: 3}",
              "data.prefetch (with data.workers: 0 batches are made in the step itself)"},
         Idle{"data: {augment: false}\neval: {every_epochs: 2}",
-             "data.augment, eval.every_epochs (for data.source: cifar100 and image_folder)"},
+             "data.augment, eval.every_epochs (for data.source: cifar10, cifar100 and image_folder)"},
         Idle{"ddp: {bucket_cap_mb: 5, static_graph: true, comm_hook: bf16_compress}",
              "ddp.bucket_cap_mb, ddp.static_graph, ddp.comm_hook (the case runs without DDP)"},
         Idle{"backend: gloo\ngroup_timeout_s: 5", "backend, group_timeout_s (one rank meets nobody)"},
@@ -94,7 +94,7 @@ TEST(TrainingEffects, AFaultOfALargerWorldDoesNotComeInASmallerOne) {
 TEST(TrainingEffects, APlanNamesWhatNoneOfItsCasesUses) {
   EXPECT_THAT(said_of_plan("models: [resnet50, gpt2]\ntraining: {momentum: 0.8}\n"), ElementsAre());
   EXPECT_THAT(said_of_plan("models: [vit_b_16, gpt2]\ntraining: {momentum: 0.8}\n"),
-              ElementsAre("training.momentum (adamw has none)"));
+              ElementsAre("training.momentum (adam and adamw have none)"));
   EXPECT_THAT(said_of_plan("model: tiny_cnn\nranks: [1, 2]\nddp: {bucket_cap_mb: 5}\n"), ElementsAre());
   EXPECT_THAT(said_of_plan("model: resnet50\nsequence_length: 64\n"),
               ElementsAre("sequence_lengths (the model takes no tokens)"));

@@ -91,7 +91,7 @@ TEST(TrainingPlans, MistakesAreNamed) {
   EXPECT_THAT(training_mistake("training: {schedule: cosine, lr_warmup_steps: 9, lr_total_steps: 5}\n"),
               HasSubstr("training.lr_warmup_steps (9) is larger than training.lr_total_steps (5)"));
   EXPECT_THAT(training_mistake("training: {nesterov: true, momentum: 0}\n"), HasSubstr("needs a momentum"));
-  EXPECT_THAT(training_mistake("data: {source: cifar10}\n"), HasSubstr("did you mean 'cifar100'?"));
+  EXPECT_THAT(training_mistake("data: {source: cifar1000}\n"), HasSubstr("did you mean 'cifar100'?"));
   EXPECT_THAT(training_mistake("data: {source: image_folder}\n"), HasSubstr("needs data.path"));
   EXPECT_THAT(training_mistake("data: {path: somewhere}\n"),
               HasSubstr("data.source is synthetic unless it is written"));
