@@ -12,7 +12,7 @@ std::vector<int> current_affinity();
 std::vector<int> affinity_of_process(int process_id);
 
 // The CPUs that this process can keep busy at once: those of its affinity mask, one of each physical core
-// first, but no more than the cgroup's quota (rounded up). At least one.
+// first, but no more than the cgroup's quota (rounded down). At least one.
 std::vector<int> allowed_cpus();
 
 // Chooses `threads` of these, one of each physical core before second hardware threads; all of them when

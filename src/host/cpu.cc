@@ -197,7 +197,7 @@ CpuInfo read_cpu(const SystemFiles& files) {
 
 int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus) {
   auto allowed = static_cast<double>(affinity_cpus);
-  if (quota_cpus) allowed = std::min(allowed, std::ceil(*quota_cpus));
+  if (quota_cpus) allowed = std::min(allowed, std::floor(*quota_cpus));
   return static_cast<int>(std::max(1.0, allowed));
 }
 

@@ -30,7 +30,8 @@ struct CpuInfo {
 CpuInfo read_cpu(const SystemFiles& files, std::vector<int> affinity);
 CpuInfo read_cpu(const SystemFiles& files = SystemFiles{});  // with this thread's affinity
 
-// How many threads can compute at once: min(CPUs in the affinity mask, quota rounded up), but at least 1.
+// How many threads can compute at once: min(CPUs in the affinity mask, quota rounded down), but at least
+// 1. A thread beyond the quota would stop them all for a part of every period.
 int allowed_cpu_count(std::size_t affinity_cpus, const result::Number& quota_cpus);
 int allowed_cpu_count(const CpuInfo& cpu);
 

@@ -91,9 +91,13 @@ CheckResult check_cores(const HostCheckOptions& o) {
   }
   if (!cpu.cgroup_quota_cpus || *cpu.cgroup_quota_cpus >= static_cast<double>(cpu.affinity.size()))
     return pass(text);
+  if (*cpu.cgroup_quota_cpus < 1)
+    return warn(text,
+                "a quota below one CPU stops even one thread mid-run: raise it, or give a cpuset (docker "
+                "run --cpuset-cpus)");
   return warn(text, fmt::format("a quota stops threads mid-run: use --threads {} or less, or give a cpuset "
                                 "(docker run --cpuset-cpus)",
-                                std::max(1, static_cast<int>(std::floor(*cpu.cgroup_quota_cpus)))));
+                                allowed_cpu_count(cpu)));
 }
 
 CheckResult check_frequency(const HostCheckOptions& o) {

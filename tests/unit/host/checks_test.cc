@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "host/cpu.h"
 #include "host/host_checks.h"
 #include "unit/host/fake_tree.h"
 
@@ -107,6 +108,10 @@ TEST(HostChecks, QuotaBelowTheCpusWarnsWithAThreadCount) {
   EXPECT_EQ(row.status, CheckStatus::kWarn);
   EXPECT_EQ(row.text, "2 CPUs online, cgroup allows 1.50");
   EXPECT_NE(row.fix.find("--threads 1 "), std::string::npos) << row.fix;
+  EXPECT_EQ(allowed_cpu_count(read_cpu(machine.options.files, {0, 1})), 1)
+      << "the default is what is advised";
+  machine.tree.file("sys/fs/cgroup/cpu.max", "50000 100000\n");
+  EXPECT_NE(machine.row("cores").fix.find("even one thread"), std::string::npos);
   machine.tree.file("sys/fs/cgroup/cpu.max", "200000 100000\n");
   EXPECT_EQ(machine.row("cores").status, CheckStatus::kPass);
 }

@@ -103,9 +103,10 @@ TEST(Cpu, BoostSwitchOfOtherDrivers) {
   EXPECT_EQ(*read_cpu(tree.files(), {}).turbo, true);
 }
 
-TEST(AllowedCpus, IsTheSmallerOfAffinityAndQuotaRoundedUp) {
+TEST(AllowedCpus, IsTheSmallerOfAffinityAndQuotaRoundedDown) {
   EXPECT_EQ(allowed_cpu_count(8, result::Number::missing("no limit")), 8);
-  EXPECT_EQ(allowed_cpu_count(8, 1.5), 2);
+  EXPECT_EQ(allowed_cpu_count(8, 1.5), 1);
+  EXPECT_EQ(allowed_cpu_count(8, 3.99), 3);
   EXPECT_EQ(allowed_cpu_count(8, 2.0), 2);
   EXPECT_EQ(allowed_cpu_count(8, 0.1), 1);
   EXPECT_EQ(allowed_cpu_count(2, 16.0), 2);
