@@ -47,11 +47,16 @@ std::optional<double> early_timeout_s(const config::FlagSet& flags,
 }
 
 DescribedPlugins describe_plugins(const std::vector<std::string>& files,
+                                  const std::optional<config::PlanText>& plan,
                                   const std::optional<double>& timeout_s) {
   DescribedPlugins plugins;
   for (const auto& file : files) {
-    if (const auto why = no_regular_file(file); !why.empty())
-      throw Error(ErrorCode::kUsage, fmt::format("plug-in '{}' {}", shown_path(file), why));
+    if (const auto why = no_regular_file(file); !why.empty()) {
+      const auto place = plan ? config::place_in_plan(*plan, {"plugin", "plugins"}, file) : config::Place{};
+      const auto message = fmt::format("plug-in '{}' {}", shown_path(file), why);
+      if (place.line == 0) throw Error(ErrorCode::kUsage, message);
+      throw config::ConfigErrors({config::diagnostic(place, message)});
+    }
     plugins[fs::absolute(file)] =
         run::describe_plugin(file, InterruptGuard::flag(), timeout_s.value_or(kDescribeS));
   }

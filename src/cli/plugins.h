@@ -23,8 +23,10 @@ std::vector<std::string> plugin_files(const config::FlagSet& flags,
 // timeout_s of the command line, else of the plan, for questions to plug-ins before the plan is validated.
 std::optional<double> early_timeout_s(const config::FlagSet& flags,
                                       const std::optional<config::PlanText>& plan);
-// Without timeout_s: two minutes. Throws Error(kUnavailable) naming the file that cannot be loaded.
+// Without timeout_s: two minutes. Throws Error(kUnavailable) naming the file that cannot be loaded, and for
+// one that does not exist Error(kUsage), with its place in the plan.
 DescribedPlugins describe_plugins(const std::vector<std::string>& files,
+                                  const std::optional<config::PlanText>& plan,
                                   const std::optional<double>& timeout_s);
 config::ExtraNames extra_names(const DescribedPlugins& plugins, const std::optional<double>& timeout_s);
 run::EngineDirectory engine_directory(const DescribedPlugins& plugins);

@@ -99,7 +99,8 @@ std::set<std::string> selected_cases(const std::vector<config::Case>& cases,
 }
 
 // Parses the gates and tries them on the cases before anything runs, so that a typing error costs nothing.
-std::vector<std::string> expectations(const config::Plan& plan, const std::vector<config::Case>& cases) {
+std::vector<std::string> expectations(const config::Plan& plan, const std::vector<config::Case>& cases,
+                                      const std::optional<config::PlanText>& text) {
   auto gates = plan.settings.texts("expect");
   result::RunResult planned;
   if (!gates.empty())
@@ -109,7 +110,8 @@ std::vector<std::string> expectations(const config::Plan& plan, const std::vecto
     try {
       analysis::decide_gates({gate}, planned);
     } catch (const Error& e) {
-      mistakes.push_back(config::diagnostic({}, e.what()));
+      const auto place = text ? config::place_in_plan(*text, {"expect"}, gate) : config::Place{};
+      mistakes.push_back(config::diagnostic(place, e.what()));
     }
   }
   if (!mistakes.empty()) throw config::ConfigErrors(mistakes);
@@ -123,6 +125,11 @@ bool any_collective(const std::vector<config::Case>& cases) {
 
 fs::path run_folder(const config::Plan& plan, const config::Settings& options) {
   if (options.has("resume")) return options.text("resume");
+  if (plan.settings.text("output_dir") == "-")
+    throw Error(
+        ErrorCode::kUsage,
+        "--output-dir -: a run is a folder of files, which standard output is not; name a folder, and "
+        "--json prints the summary");
   return fs::path(plan.settings.text("output_dir")) / plan.experiment_name / result::new_run_id();
 }
 
@@ -182,11 +189,11 @@ struct Planned {
 Planned plan_run(const config::FlagSet& flags, const config::Settings& options) {
   const auto text = plan_text(flags, options);
   const auto timeout_s = early_timeout_s(flags, text);
-  Planned p{options, describe_plugins(plugin_files(flags, text), timeout_s), {}, {}, {}, {}, {}};
+  Planned p{options, describe_plugins(plugin_files(flags, text), text, timeout_s), {}, {}, {}, {}, {}};
   p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
-  p.gates = expectations(p.plan, p.cases);
+  p.gates = expectations(p.plan, p.cases, text);
   if (any_collective(p.cases)) p.nccl_min = nccl_tests_minimum(own_environment());
   check_in_process(p.plan, p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));

@@ -80,6 +80,9 @@ class SettingReader {
     const bool is_section = !section.empty() || has_key_remarks(path, kinds_);
     if (value.kind == Kind::kNull) {
       if (!option && !remark && !is_section && !is_shorthand(path, kinds_)) return report_unknown(path, key);
+      if (option && !option->is_map() && option->form != OptionForm::kSingle)
+        settings_.push_back(
+            {.name = std::string(option->name), .written = path, .place = key.place, .values = {}});
       return check_null(path, key, value);
     }
     if (value.kind == Kind::kMap && is_section) return read_map(value, path + ".");
@@ -150,9 +153,11 @@ class SettingReader {
     setting.place = key.place;
     setting.is_list = value.kind == Kind::kList;
     if (value.kind == Kind::kNull) return check_null(path, key, value);
-    if (value.kind == Kind::kMap || (value.kind == Kind::kList && form == OptionForm::kSingle))
+    if (value.kind == Kind::kMap || (value.kind == Kind::kList && form == OptionForm::kSingle)) {
+      if (form != OptionForm::kSingle) settings_.push_back(std::move(setting));  // it is there, though wrong
       return report(value.place, fmt::format("{} where {} belongs, in '{}'", shape_name(value.kind),
                                              expected_text(option), path));
+    }
     if (value.kind == Kind::kScalar) setting.values.push_back({value.text, value.place, value.quoted});
     for (const auto& item : value.items) {
       if (item.kind != Kind::kScalar) {

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/reading.h"
-#include "config/diagnostic.h"
 #include "config/yaml_tree.h"
 
 namespace paceline::config {
@@ -45,6 +46,18 @@ std::vector<std::string> plan_plugins(const PlanText& plan) {
   for (std::size_t i = 0; i < root.keys.size(); ++i)
     if (root.keys[i].text == "plugin" || root.keys[i].text == "plugins") append_texts(root.items[i], files);
   return files;
+}
+
+Place place_in_plan(const PlanText& plan, std::initializer_list<std::string_view> keys,
+                    std::string_view value) {
+  const YamlNode root = root_of(plan);
+  for (std::size_t i = 0; i < root.keys.size(); ++i) {
+    if (std::ranges::find(keys, root.keys[i].text) == keys.end()) continue;
+    if (root.items[i].text == value) return root.items[i].place;
+    for (const auto& item : root.items[i].items)
+      if (item.text == value) return item.place;
+  }
+  return {};
 }
 
 std::optional<std::string> plan_value(const PlanText& plan, std::string_view key) {

@@ -76,6 +76,14 @@ class BadPlan(cli.CliTest):
     def test_unknown_metric_of_a_gate(self):
         self.refuse("kind: inference\nmodels: [tiny_cnn]\nexpect: ['p50_msec < 3']\n", "p50_msec", "'p50_ms'")
 
+    def test_models_of_the_wrong_kind_are_one_mistake(self):
+        for value, words in (("{a: b}", "a map where"), ("[]", "empty list"), ("", "no value")):
+            self.refuse(f"kind: inference\nmodels: {value}\nengines: [eager]\n", "2:", words)
+
+    def test_a_plug_in_that_does_not_exist_has_its_line(self):
+        for key in ("plugin", "plugins"):
+            self.refuse(f"kind: inference\nmodels: [tiny_cnn]\n{key}:\n  - gone.so\n", "4:5: plug-in 'gone.so' does not exist")
+
     def test_weights_that_do_not_exist(self):
         self.refuse("kind: inference\nmodels: [resnet50]\nweights: gone.safetensors\n", "gone.safetensors", "does not exist")
 
