@@ -20,25 +20,21 @@ std::size_t control_length(std::string_view text, std::size_t at) {
   return embeds || isolates ? 3 : 0;
 }
 
+// Of a character of UTF-8 that has at most three bytes.
+unsigned code_point(std::string_view character) {
+  const auto bits = [&](std::size_t i, unsigned mask) {
+    return static_cast<unsigned char>(character[i]) & mask;
+  };
+  if (character.size() == 1) return bits(0, 0x7F);
+  if (character.size() == 2) return bits(0, 0x1F) << 6 | bits(1, 0x3F);
+  return bits(0, 0x0F) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F);
+}
+
 std::string spelled(std::string_view control) {
   if (control == "\n") return "\\n";
   if (control == "\t") return "\\t";
   std::string out;
   for (const char c : control) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
-std::string without_controls(std::string_view text, std::string_view kept) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = control_length(text, at);
-    const auto piece = text.substr(at, std::max<std::size_t>(length, 1));
-    if (length == 0 || kept.find(piece) != std::string_view::npos)
-      out += piece;
-    else
-      out += spelled(piece);
-    at += piece.size();
-  }
   return out;
 }
 
@@ -55,6 +51,36 @@ std::string without_middle(std::string_view line, std::size_t most) {
 }
 
 }  // namespace
+
+std::string without_controls(std::string_view text, std::string_view kept) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = control_length(text, at);
+    const auto piece = text.substr(at, std::max<std::size_t>(length, 1));
+    if (length == 0 || kept.find(piece) != std::string_view::npos)
+      out += piece;
+    else
+      out += spelled(piece);
+    at += piece.size();
+  }
+  return out;
+}
+
+std::string json_without_controls(std::string_view json) {
+  std::string out;
+  while (!json.empty()) {
+    const auto at = std::min(json.find_first_of("\x7F\xC2\xE2"), json.size());  // JSON escapes C0 anyway
+    const auto length = at < json.size() ? control_length(json, at) : 0;
+    out += json.substr(0, at);
+    json.remove_prefix(at);
+    if (length > 0)
+      out += fmt::format("\\u{:04x}", code_point(json.substr(0, length)));
+    else
+      out += json.substr(0, 1);
+    json.remove_prefix(std::min(std::max<std::size_t>(length, 1), json.size()));
+  }
+  return out;
+}
 
 std::string for_terminal(std::string_view text) {
   const std::string clean = without_controls(text, "\n\t");

@@ -9,8 +9,15 @@ namespace paceline {
 
 inline constexpr std::size_t kMaxShownValue = 80, kMaxShownPath = 300, kMaxShownLine = 2000;  // bytes
 
-// Writes control characters (C0, C1, and those that change the direction of text) as "\x1b"; lines longer
-// than kMaxShownLine lose their middle. Line ends and tabs stay.
+// Writes control characters (C0, C1, and those that change the direction of text) as "\x1b", except those in
+// `kept`: for all text that leaves the program.
+std::string without_controls(std::string_view text, std::string_view kept);
+
+// JSON text with the same characters as "\u009b": a reader gets what was written. Line ends and tabs stay.
+std::string json_without_controls(std::string_view json);
+
+// Text for a terminal, without control characters: line ends and tabs stay, lines longer than kMaxShownLine
+// lose their middle.
 std::string for_terminal(std::string_view text);
 
 // The same on one line: line ends and tabs are spelled out, too.

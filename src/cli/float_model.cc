@@ -58,7 +58,7 @@ plugin::ModelSpec file_spec(const config::Settings& options) {
 
 void show_sensitivity(const config::Settings& options, const Console& console, const std::string& file) {
   if (options.flag("int8_sensitivity") && options.text("precision") == "int8")
-    print(console.text(), workload::sensitivity_table(read_file(file + ".sensitivity.json")));
+    print(console.text(), for_terminal(workload::sensitivity_table(read_file(file + ".sensitivity.json"))));
 }
 
 }  // namespace

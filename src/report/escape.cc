@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
+
+#include "base/display_text.h"
+#include "base/lower_case.h"
 
 namespace paceline::report {
 namespace {
@@ -17,6 +19,11 @@ std::string valid_utf8(std::string_view text) {
   const std::string dumped =
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(dumped).get<std::string>();
+}
+
+// A terminal, an editor or a browser may show what is written.
+std::string visible(std::string_view text) {
+  return without_controls(valid_utf8(text), "\n\t");
 }
 
 using Replacement = std::pair<char, std::string_view>;
@@ -35,21 +42,19 @@ std::string replaced(std::string_view text, std::span<const Replacement> replace
 }  // namespace
 
 std::string escape_html(std::string_view text) {
-  return replaced(valid_utf8(text), kEntities);
+  return replaced(visible(text), kEntities);
 }
 
 std::string escape_xml(std::string_view text) {
-  std::string out = escape_html(text);
-  std::erase_if(out, [](unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; });
-  return out;
+  return escape_html(text);
 }
 
 std::string escape_markdown(std::string_view text) {
   static constexpr std::string_view kMarkup = "\\`*_[]|~";
   std::string out;
-  for (const char c : replaced(valid_utf8(text), std::span(kEntities).first(3))) {
+  for (const char c : replaced(visible(text), std::span(kEntities).first(3))) {
     if (kMarkup.find(c) != std::string_view::npos) out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;  // a terminal may show the document
+    out += c == '\n' || c == '\t' ? ' ' : c;
   }
   return out;
 }
@@ -57,11 +62,10 @@ std::string escape_markdown(std::string_view text) {
 std::string html_id(std::string_view prefix, std::string_view text) {
   std::string id(prefix);
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_')
+    if (is_letter_or_digit(c) || c == '-' || c == '_')
       id += c;
     else
-      id += fmt::format("-{:02x}", byte);
+      id += fmt::format("-{:02x}", static_cast<unsigned char>(c));
   }
   return id;
 }

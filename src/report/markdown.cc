@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "analysis/case_query.h"
 #include "analysis/closing_sentence.h"
 #include "analysis/finding_table.h"
 #include "analysis/verdict.h"
+#include "base/display_text.h"
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/case_cells.h"
@@ -20,11 +21,9 @@
 namespace paceline::report {
 namespace {
 
-// Inside backticks nothing is markup, but a terminal may display the document.
-std::string code_span(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  return text;
+// Inside backticks nothing is markup.
+std::string code_span(const std::string& text) {
+  return without_controls(text, "");
 }
 
 std::string head_text(const RunResult& run, const std::string& letter) {
@@ -52,7 +51,7 @@ std::string notes_text(const Table& table) {
     for (const Cell& cell : row.cells) {
       std::string note = escape_markdown(cell.note);
       if (note.empty()) continue;
-      note.front() = static_cast<char>(std::toupper(note.front()));
+      note.front() = upper_case(note.front());
       if (note += ".\n\n"; out.find(note) == std::string::npos) out += note;
     }
   return out;

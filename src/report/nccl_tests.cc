@@ -215,7 +215,7 @@ std::string render_nccl(std::span<const ReportRun> runs, const RenderOptions&) {
   std::string text;
   for (const auto& run : runs) text += nccl_title(title_of(run.result), run.result.run_id);
   for (const auto& entry : swept(runs)) text += table_of(entry);
-  return text;
+  return without_controls(text, "\n");
 }
 
 // One document, as of one program; a list where several operations were swept, or none.

@@ -41,6 +41,7 @@ class TableLayout {
  public:
   TableLayout(const Table& table, const TerminalOptions& options, std::size_t indent)
       : table_(table), options_(options), indent_(indent) {
+    for (const auto& head : table.heads) heads_.push_back(on_one_line(head));
     for (const Row& row : table.rows) texts_.push_back(texts_of(row));
     if (table.labels > 0) shorten_labels();
     fit();
@@ -48,7 +49,7 @@ class TableLayout {
   }
 
   [[nodiscard]] std::string text() const {
-    std::string out = painted(line_of(table_.heads, ""), kBold);
+    std::string out = painted(line_of(heads_, ""), kBold);
     for (std::size_t at = 0; at < texts_.size(); ++at)
       out += painted(line_of(texts_[at], on_one_line(table_.rows[at].instead)),
                      kColours.at(static_cast<std::size_t>(table_.rows[at].tone)));
@@ -96,10 +97,10 @@ class TableLayout {
 
   // Widths follow the contents; then columns are left out from the right until the rest fits.
   void fit() {
-    for (std::size_t at = 0; at < table_.heads.size(); ++at) {
-      widths_.push_back(display_width(table_.heads[at]));
+    for (std::size_t at = 0; at < heads_.size(); ++at) {
+      widths_.push_back(display_width(heads_[at]));
       columns_.push_back(at);
-      if (table_.last_stays && at + 1 == table_.heads.size()) break;
+      if (table_.last_stays && at + 1 == heads_.size()) break;
       for (const auto& row : texts_)
         if (at < row.size()) widths_[at] = std::max(widths_[at], display_width(shown(row[at], options_)));
     }
@@ -110,7 +111,7 @@ class TableLayout {
 
   // What does not fit into the last column becomes a note below the table.
   void shorten_last() {
-    const std::size_t last = table_.heads.size() - 1;
+    const std::size_t last = heads_.size() - 1;
     if (columns_.back() != last) return;
     const std::size_t room = options_.width - (total() - widths_[last]);
     for (std::size_t at = 0; at < texts_.size(); ++at) {
@@ -142,6 +143,7 @@ class TableLayout {
   const Table& table_;
   const TerminalOptions& options_;
   std::size_t indent_;
+  Texts heads_;
   std::vector<Texts> texts_;
   Texts notes_;
   std::vector<std::size_t> widths_, columns_;  // columns: those that fit
@@ -187,7 +189,8 @@ std::string findings_text(const RunResult& run, const TerminalOptions& options) 
 }
 
 std::string legend(const RunResult& run, const std::string& letter) {
-  return fmt::format("{}  {}  {}  {}\n", letter, on_one_line(title_of(run)), run.run_id, run.started_utc);
+  return fmt::format("{}  {}  {}  {}\n", letter, on_one_line(title_of(run)), on_one_line(run.run_id),
+                     on_one_line(run.started_utc));
 }
 
 }  // namespace

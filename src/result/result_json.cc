@@ -89,7 +89,7 @@ RunResult run_from_json(Json json, const std::string& origin) {
 }
 
 std::string json_text(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_without_controls(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Json parse_json(const std::string& text, const std::string& origin) {

@@ -23,6 +23,18 @@ TEST(DisplayText, ControlCharactersAreSpelled) {
   EXPECT_EQ(for_terminal(std::string_view("a\0b", 3)), "a\\x00b");
 }
 
+TEST(DisplayText, JsonKeepsWhatItSays) {
+  EXPECT_EQ(json_without_controls("{\n \"a\": \"\x7F\xC2\x9B\xE2\x80\xAE\xE2\x81\xA6 µ…é\"\n}"),
+            "{\n \"a\": \"\\u007f\\u009b\\u202e\\u2066 µ…é\"\n}");
+  EXPECT_EQ(json_without_controls("\xC2"), "\xC2");
+  EXPECT_EQ(json_without_controls(""), "");
+}
+
+TEST(DisplayText, SomeControlCharactersMayStay) {
+  EXPECT_EQ(without_controls("a\n\tb\r\x1b", "\n\t"), "a\n\tb\\x0d\\x1b");
+  EXPECT_EQ(without_controls("a\nb", ""), "a\\nb");
+}
+
 TEST(DisplayText, OneLineHasNoLineEnds) {
   EXPECT_EQ(on_one_line("a\nb\tc"), "a\\nb\\tc");
 }

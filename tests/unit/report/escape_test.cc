@@ -10,8 +10,12 @@ TEST(Escape, Html) {
   EXPECT_EQ(escape_html("<a href=\"x\">'&'</a>"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
 }
 
-TEST(Escape, XmlDropsForbiddenControls) {
-  EXPECT_EQ(escape_xml("a\x01\tb<"), "a\tb&lt;");
+TEST(Escape, ControlCharactersAreSpelledEverywhere) {
+  for (const auto& escape : {escape_html, escape_xml}) {
+    EXPECT_EQ(escape("a\x01\tb<"), "a\\x01\tb&lt;");
+    EXPECT_EQ(escape("\x1b[31m\xC2\x9B\xE2\x80\xAE\r\n"), "\\x1b[31m\\xc2\\x9b\\xe2\\x80\\xae\\x0d\n");
+  }
+  EXPECT_EQ(escape_markdown("\x1b[2J"), "\\\\x1b\\[2J");
 }
 
 TEST(Escape, MarkdownKeepsOneCellOneCell) {
