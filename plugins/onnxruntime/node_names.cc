@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
+#include "base/lower_case.h"
 #include "onnx/graph.h"
 #include "onnx/model_file.h"
 #include "support/layer_work.h"
@@ -20,8 +20,8 @@ constexpr int kFurthest = 6;  // nodes fused into one: normalisation, addition, 
 bool holds(const std::string& text, const std::string& name) {
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
-    const bool begins = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
-    if (begins && (end == text.size() || !std::isalnum(static_cast<unsigned char>(text[end])))) return true;
+    const bool begins = at == 0 || !is_letter_or_digit(text[at - 1]);
+    if (begins && (end == text.size() || !is_letter_or_digit(text[end]))) return true;
   }
   return false;
 }

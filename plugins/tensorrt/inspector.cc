@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/lower_case.h"
 
 namespace paceline::tensorrt_plugin {
 namespace {
@@ -37,11 +37,6 @@ struct WorkWord {
 constexpr std::array kWorkWords{WorkWord{"deconv", Work::kTransposed}, WorkWord{"conv", Work::kConvolution},
                                 WorkWord{"gemm", Work::kMatrix}, WorkWord{"matrixmultiply", Work::kMatrix},
                                 WorkWord{"matrix_multiply", Work::kMatrix}};
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 std::string text_at(const json& object, const char* key) {
   const auto it = object.find(key);
@@ -77,7 +72,7 @@ std::string precision_of(const json& layer) {
   });
   if (row == kTypeWords.end()) return "";
   if (row->precision != "fp32") return std::string(row->precision);
-  const auto kernel = lower(text_at(layer, "TacticName"));
+  const auto kernel = lower_case(text_at(layer, "TacticName"));
   if (kernel.empty()) return "";
   return kernel.find("tf32") == std::string::npos ? "fp32" : "tf32";
 }
@@ -90,8 +85,8 @@ Work work_word(const std::string& text) {
 
 // "ParameterType" says what a layer computes, where it exists: the type of a fused layer names its compiler.
 Work work_of(const json& layer) {
-  const auto by_parameters = work_word(lower(text_at(layer, "ParameterType")));
-  return by_parameters != Work::kNone ? by_parameters : work_word(lower(text_at(layer, "LayerType")));
+  const auto by_parameters = work_word(lower_case(text_at(layer, "ParameterType")));
+  return by_parameters != Work::kNone ? by_parameters : work_word(lower_case(text_at(layer, "LayerType")));
 }
 
 bool is_known(const Shape& shape) {

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
+
+#include "base/lower_case.h"
 
 namespace paceline::torch_plugin {
 namespace {
@@ -34,8 +35,7 @@ constexpr std::array<Level, 15> kLevels{{{"sse41", 0},
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (char& c : out) c = lower_case(c);
   return out;
 }
 

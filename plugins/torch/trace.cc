@@ -7,6 +7,7 @@
 #include <cctype>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "base/pretrained_model.h"
 #include "torch/models/model.h"
 
@@ -31,7 +32,7 @@ jit::Module mirror(const torch::nn::Module& module, const std::shared_ptr<jit::C
 // Converts a name to what TorchScript allows for types: letters, digits and '_'.
 std::string type_word(std::string name) {
   std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+      name.begin(), name.end(), [](char c) { return !is_letter_or_digit(c); }, '_');
   return std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "_" + name : name;
 }
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "analysis/ratio_verdict.h"
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "result/noise_rules.h"
@@ -214,8 +214,7 @@ static std::string case_numbers(const RunResult& run, const std::vector<std::str
 
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("._/+-").find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || std::string_view("._/+-").find(c) != std::string_view::npos;
   });
   if (plain) return text;
   std::string quoted = "'";

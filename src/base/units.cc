@@ -9,6 +9,8 @@
 #include <cmath>
 #include <span>
 
+#include "base/text.h"
+
 namespace paceline {
 namespace {
 
@@ -30,7 +32,7 @@ std::string scaled(double value, std::span<const Scale> scales) {
 std::string format_significant(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
   // Digits count for the rounded value: 0.9996 is written 1.00, not 1.000.
-  const double rounded = std::abs(std::stod(fmt::format("{:.{}e}", value, digits - 1)));
+  const double rounded = std::abs(parse_double(fmt::format("{:.{}e}", value, digits - 1)).value_or(value));
   const int magnitude = static_cast<int>(std::floor(std::log10(rounded) + 1e-9));
   return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - magnitude));
 }

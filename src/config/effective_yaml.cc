@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "config/plan.h"
 #include "config/plan_reader.h"
@@ -13,10 +13,10 @@ namespace paceline::config {
 namespace {
 
 bool is_plain(std::string_view text) {
-  const auto legal = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
+  const auto legal = [](char c) {
+    return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.' || c == '/';
   };
-  if (text.empty() || std::isalpha(static_cast<unsigned char>(text[0])) == 0) return false;
+  if (text.empty() || lower_case(text[0]) < 'a' || lower_case(text[0]) > 'z') return false;
   return std::all_of(text.begin(), text.end(), legal);
 }
 
@@ -24,9 +24,8 @@ bool is_plain(std::string_view text) {
 bool is_reserved(std::string_view text) {
   for (const std::string_view word :
        {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
-    if (text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) {
-          return std::tolower(static_cast<unsigned char>(a)) == b;
-        }))
+    if (text.size() == word.size() &&
+        std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return lower_case(a) == b; }))
       return true;
   return false;
 }

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
 #include "base/collective.h"
+#include "base/lower_case.h"
 #include "base/pretrained_model.h"
 #include "base/text.h"
 #include "config/case_rules.h"
@@ -60,7 +60,7 @@ Settings common_settings(const Workload& workload) {
 std::string sanitised(std::string_view text) {
   std::string out(text.substr(0, 60));
   for (char& c : out)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
+    if (!is_letter_or_digit(c) && c != '_' && c != '-' && c != '.') c = '_';
   return out;
 }
 

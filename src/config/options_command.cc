@@ -91,10 +91,12 @@ constexpr std::array kCommandRows{
            .choices = kReportFormats,
            .commands = kReport,
            .help = "What to write."},
-    Option{.name = "output",
-           .flags = "-o,--out,--saveEngine",
-           .commands = kReport | kSchema | kExport | kBuild,
-           .help = "File or folder to write; unset: beside the results, or standard output."},
+    Option{
+        .name = "output",
+        .flags = "-o,--out,--saveEngine",
+        .commands = kReport | kSchema | kExport | kBuild,
+        .help =
+            "File or folder to write; - is standard output. Unset: beside the results, or standard output."},
     Option{
         .name = "duration",
         .flags = "-d",

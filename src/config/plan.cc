@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <span>
 #include <string_view>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "config/plan_reader.h"
 #include "config/plan_text.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kDefaultTrainingModel = "resnet50";
 
 bool is_safe_name(std::string_view name) {
-  const auto legal = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+  const auto legal = [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; };
   return !name.empty() && name.size() <= 100 && name[0] != '.' && name[0] != '-' &&
          std::all_of(name.begin(), name.end(), legal);
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kBaseline = "baseline";
 
 bool is_variable_name(std::string_view name) {
-  const auto legal = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  const auto legal = [](char c) { return is_letter_or_digit(c) || c == '_'; };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::all_of(name.begin(), name.end(), legal);
 }

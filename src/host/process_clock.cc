@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
+
+#include "base/text.h"
+#include "host/system_files.h"
 
 namespace paceline::host {
 
@@ -15,15 +17,14 @@ result::Number since_process_start_ns() {
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return result::Number::missing("/proc/self/stat cannot be read");
-  std::istringstream rest(text.substr(name_end + 2));
-  std::string skip;
-  for (int field = 3; field < 22; ++field) rest >> skip;
-  double start_ticks = 0;
-  if (!(rest >> start_ticks)) return result::Number::missing("/proc/self/stat has an unknown form");
+  constexpr std::size_t kStartTime = 22 - 3;  // fields are counted from 1, and the third follows the name
+  const auto fields = words_of(std::string_view(text).substr(name_end + 1));
+  const auto start_ticks = fields.size() > kStartTime ? parse_double(fields[kStartTime]) : std::nullopt;
+  if (!start_ticks) return result::Number::missing("/proc/self/stat has an unknown form");
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   const double now_ns = static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-  return now_ns - start_ticks * 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return now_ns - *start_ticks * 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace paceline::host

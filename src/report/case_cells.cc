@@ -32,7 +32,7 @@ bool about_symmetric(double below, double value, double above) {
 
 std::string half_width_text(double half, int decimals) {
   const std::string text = fmt::format("{:.{}f}", half, decimals);
-  return std::stod(text) == 0 ? format_significant(half, 1) : text;
+  return parse_double(text) == 0.0 ? format_significant(half, 1) : text;
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kReasons{{

@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "report/chart/svg.h"
 #include "report/html_parts.h"
@@ -49,9 +50,7 @@ constexpr std::array kChartReasons{
 
 std::string file_name(std::string text) {
   std::ranges::replace_if(
-      text,
-      [](unsigned char c) { return c >= 0x80 || !(std::isalnum(c) || c == '-' || c == '.' || c == '_'); },
-      '_');
+      text, [](char c) { return !(is_letter_or_digit(c) || c == '-' || c == '.' || c == '_'); }, '_');
   return text;
 }
 

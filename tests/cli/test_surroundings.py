@@ -5,7 +5,9 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 import paceline_cli as cli
 
@@ -87,6 +89,50 @@ class Variables(cli.CliTest):
         process = subprocess.run([cli.BINARY, *LINE, "-o", "out"], cwd=self.folder, capture_output=True, env=env, timeout=60, check=False)
         self.assertEqual(process.returncode, 0, process.stderr)
         self.summary(self.only_run("out"))
+
+
+class Locales(cli.CliTest):
+    """A library that sets the locale of the process: numbers keep their points, letters of ASCII are the same."""
+
+    def setUp(self):
+        super().setUp()
+        self.double = os.environ.get("PACELINE_LOCALE_DOUBLE", "")
+        if not self.double or not shutil.which("localedef"):
+            self.skipTest("no localedef here, or no library that sets the locale")
+        self.places = {}
+        for name, source, charset in (("de_DE.UTF-8", "de_DE", "UTF-8"), ("tr_TR", "tr_TR", "ISO-8859-9")):
+            (self.folder / "locales").mkdir(exist_ok=True)
+            subprocess.run(["localedef", "-i", source, "-f", charset, str(self.folder / "locales" / name)], check=False, capture_output=True, timeout=60)
+            self.places[name] = {"LOCPATH": str(self.folder / "locales"), "LC_ALL": name, "LD_PRELOAD": self.double}
+        said = subprocess.run([sys.executable, "-c", "import ctypes; c = ctypes.CDLL(None); b = ctypes.create_string_buffer(9);"
+                               "c.snprintf(b, 9, b'%.1f', ctypes.c_double(1.5)); print(b.value.decode())"],
+                              env={**self.env, **self.places["de_DE.UTF-8"]}, capture_output=True, text=True, check=False, timeout=60).stdout
+        if "1,5" not in said:
+            self.skipTest(f"no locale with a comma can be made here: {said}")
+
+    def written(self, run, env):
+        """The content of every report of a run by its name."""
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        self.assert_code(self.run_cli("report", "-s", run, "-f", "text,markdown,csv,study,json,html,svg", "-o", out, env=env), 0)
+        return {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def test_reports_are_the_same_byte_for_byte(self):
+        for name in ("run", "training_run"):
+            run = self.folder / name
+            shutil.copytree(Path(__file__).resolve().parent / "data" / name, run)
+            plain = self.written(run, {})
+            self.assertGreater(len(plain), 10)
+            for place, env in self.places.items():
+                for file, content in self.written(run, env).items():
+                    self.assertEqual(content, plain[file], f"{file} in {place}")
+
+    def test_what_is_read_and_measured_is_the_same(self):
+        for place, env in self.places.items():
+            self.assert_code(self.run_cli(*LINE, "-o", place, "-r", "6", "--confidence", "0.95", "--expect", "p50_ms < 123456.5", env=env), 0)
+            run = self.only_run(place)
+            self.assertEqual(self.summary(run)["cases"][0]["config_effective"]["confidence"], 0.95)
+            self.assertEqual(self.written(run, env), self.written(run, {}))
 
 
 class Names(cli.CliTest):
