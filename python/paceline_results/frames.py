@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Runs as data frames. Numbers are those of the files, in the unit that the column's name ends in; a missing number is NaN."""
 
+import io
 import json
 
 import pandas as pd
 
+from paceline_results.regular import read_text
 from paceline_results.step_file import read_step_file
 
 # Columns that tell cases apart which differ in the number of ranks only.
@@ -44,7 +46,7 @@ def _obstacle(case):
 def samples(run, case_id):
     """samples.csv of a case with the columns ms and seconds (since its first sample); empty where it has none."""
     file = run.case_folder(case_id) / "samples.csv"
-    frame = pd.read_csv(file) if file.is_file() else pd.DataFrame(columns=["repetition", "rank", "index", "start_ns", "host_ns", "flags"])
+    frame = pd.read_csv(io.StringIO(read_text(file))) if file.exists() else pd.DataFrame(columns=["repetition", "rank", "index", "start_ns", "host_ns", "flags"])
     frame["ms"] = frame["host_ns"] / 1e6
     frame["seconds"] = (frame["start_ns"] - frame["start_ns"].min()) / 1e9
     return frame
@@ -120,5 +122,5 @@ def _total_seconds(trained):
 
 
 def _json_lines(files):
-    rows = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for file in files for line in read_text(file).splitlines()]
     return pd.DataFrame(rows)

@@ -5,6 +5,8 @@ import dataclasses
 import json
 from pathlib import Path
 
+from paceline_results.regular import read_text
+
 SCHEMA_MAJOR = "1"
 
 
@@ -35,7 +37,7 @@ def read_run(folder):
     file = folder / "run_summary.json"
     if not file.is_file():
         raise ValueError(f"'{folder}' is no run of Paceline: it has no run_summary.json")
-    summary = json.loads(file.read_text(encoding="utf-8"))
+    summary = json.loads(read_text(file))
     version = str(summary.get("schema_version"))
     if version.split(".")[0] != SCHEMA_MAJOR:
         raise ValueError(f"'{file}' is of format {version}; this package reads {SCHEMA_MAJOR}.x")

@@ -8,6 +8,8 @@ import zlib
 import numpy as np
 import pandas as pd
 
+from paceline_results.regular import read_bytes
+
 MAGIC, VERSION, END = b"PACESTEP", 1, 0xFFFFFFFF
 PHASES = ["warmup", "timed", "after"]
 NO_NUMBER = np.iinfo(np.int64).min
@@ -15,7 +17,7 @@ NO_NUMBER = np.iinfo(np.int64).min
 
 def read_step_file(file):
     """Every step of every rank of one repetition. Raises ValueError for a file that is cut short, damaged, or of another format."""
-    content = file.read_bytes()
+    content = read_bytes(file)
     try:
         return _frame(content)
     except (ValueError, KeyError, struct.error) as problem:

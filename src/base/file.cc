@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "base/display_text.h"
 #include "base/error.h"
@@ -22,6 +25,11 @@ namespace {
 [[noreturn]] void fail(std::string_view what, const fs::path& path) {
   throw Error(ErrorCode::kIo,
               fmt::format("cannot {} '{}': {}", what, shown_path(path.string()), std::strerror(errno)));
+}
+
+[[noreturn]] void strange(const fs::path& path) {
+  throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': it is a link, a pipe or a device; remove it",
+                                          shown_path(path.string())));
 }
 
 void write_all(const FileDescriptor& fd, std::string_view content, const fs::path& path) {
@@ -51,16 +59,39 @@ bool is_device(const fs::path& path) {
          type == fs::file_type::socket;
 }
 
-fs::path end_of_links(const fs::path& path) {
+// Also of a link to what is not there yet.
+fs::path end_of_links(const fs::path& given) {
+  constexpr int kMost = 40;  // as the kernel
+  fs::path path = given;
   std::error_code error;
-  if (!fs::is_symlink(path, error)) return path;
-  const fs::path target = fs::weakly_canonical(path, error);
-  return error ? path : target;
+  for (int links = 0; fs::is_symlink(path, error); ++links) {
+    errno = ELOOP;
+    if (links == kMost) fail("write", given);
+    path = path.parent_path() / fs::read_symlink(path, error);  // an absolute target replaces the folder
+  }
+  return path;
+}
+
+// Opening a pipe that nobody reads would wait for ever.
+FileDescriptor open_device(const fs::path& path) {
+  constexpr std::chrono::milliseconds kStep{20};
+  constexpr int kSteps = 250;
+  for (int step = 0;; ++step) {
+    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (fd) return fd;
+    if (errno != ENXIO) fail("write", path);
+    if (step == kSteps)
+      throw Error(ErrorCode::kIo,
+                  fmt::format("cannot write '{}': it is a pipe, and nobody has read from it for "
+                              "five seconds",
+                              shown_path(path.string())));
+    std::this_thread::sleep_for(kStep);
+  }
 }
 
 void write_in_place(const fs::path& path, std::string_view content) {
-  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd) fail("write", path);
+  const auto fd = open_device(path);
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   write_and_sync(fd, content, path);
 }
 
@@ -70,12 +101,15 @@ std::string read_file(const fs::path& path) {
   return read_limited(path, kMaxFileBytes);
 }
 
-void write_file_atomic(const fs::path& given, std::string_view content) {
-  if (is_device(given)) return write_in_place(given, content);
-  const fs::path path = end_of_links(given);
-  const fs::path part = path.string() + fmt::format(".part{}", ::getpid());
+void write_file_atomic(const fs::path& path, std::string_view content) {
+  is_device(path) ? write_in_place(path, content) : replace_file(end_of_links(path), content);
+}
+
+void replace_file(const fs::path& path, std::string_view content) {
+  if (is_device(path) && !fs::is_symlink(path) && !fs::is_fifo(path)) strange(path);
+  const fs::path part = unfinished_file(path);
   try {
-    const FileDescriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    const FileDescriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!fd) fail("write", path);
     write_and_sync(fd, content, path);
   } catch (...) {
@@ -91,10 +125,31 @@ void write_file_atomic(const fs::path& given, std::string_view content) {
   sync_folder(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
 
-void append_file(const fs::path& path, std::string_view content) {
-  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+void check_own_name(const fs::path& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) strange(path);
+}
+
+FileDescriptor open_own_file(const fs::path& path, int flags) {
+  check_own_name(path);
+  FileDescriptor fd(
+      ::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644));
   if (!fd) fail("write", path);
-  write_all(fd, content, path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) strange(path);
+  return fd;
+}
+
+fs::path unfinished_file(const fs::path& path) {
+  const auto ending = fmt::format(".part{}", ::getpid());
+  const auto name = path.filename().string().substr(0, NAME_MAX - ending.size()) + ending;
+  const auto part = path.parent_path() / name;
+  ::unlink(part.c_str());  // of a process that died and had our number
+  return part;
+}
+
+void append_file(const fs::path& path, std::string_view content) {
+  write_all(open_own_file(path, O_WRONLY | O_APPEND), content, path);
 }
 
 std::string file_tail(const fs::path& path, std::size_t max_bytes) {

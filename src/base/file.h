@@ -5,16 +5,33 @@
 #include <string>
 #include <string_view>
 
+#include "base/handle.h"
+
 namespace paceline {
 
 // Reads a whole file as bytes. Throws Error(kIo) naming the path and the system's reason.
 std::string read_file(const std::filesystem::path& path);
 
 // Writes a temporary file beside the target, fsyncs, renames it, and fsyncs the folder: a reader sees the old
-// file or the new one. A link is followed; a device or a pipe is written directly.
+// file or the new one. For names that the user gave: a link is followed; a device, or a pipe that gets a
+// reader within five seconds, is written directly.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
+// The same for names that the program chose: it replaces a link or a pipe, which may have been put there to
+// lead the content elsewhere. Error(kIo) for a device.
+void replace_file(const std::filesystem::path& path, std::string_view content);
+
+// Throws Error(kIo) if a link, a pipe or a device stands under a name that the program chose.
+void check_own_name(const std::filesystem::path& path);
+
+// Opens a file under such a name, with O_CREAT and these flags; throws likewise, and never waits.
+FileDescriptor open_own_file(const std::filesystem::path& path, int flags);
+
+// Appends to a file under a name that the program chose.
 void append_file(const std::filesystem::path& path, std::string_view content);
+
+// The name under which a file is written before it gets its own, beside it; nothing is left there.
+std::filesystem::path unfinished_file(const std::filesystem::path& path);
 
 // The last `max_bytes` of a file, from the start of a line; empty when it does not exist.
 std::string file_tail(const std::filesystem::path& path, std::size_t max_bytes);

@@ -248,22 +248,23 @@ void add_member(zip_t* archive, const std::string& name, const std::string& byte
 }  // namespace
 
 void write_npy(const fs::path& path, const TensorView& tensor) {
-  write_file_atomic(path, npy_bytes(tensor));
+  replace_file(path, npy_bytes(tensor));
 }
 
 void write_npz(const fs::path& path, std::span<const TensorView> tensors) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::kIo, fmt::format("cannot write '{}': {}", path.string(), why));
   };
-  std::vector<std::string> members;  // must live until the archive is closed, when libzip reads them
-  Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr), zip_discard);
+  std::vector<std::string> members;         // must live until the archive is closed, when libzip reads them
+  const auto part = unfinished_file(path);  // libzip would first read what stands under the name
+  Archive archive(zip_open(part.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr), zip_discard);
   if (!archive) refuse(std::strerror(errno));
   members.reserve(tensors.size());
   for (const auto& tensor : tensors)
     add_member(archive.get(), tensor.name + ".npy", members.emplace_back(npy_bytes(tensor)));
-  // libzip writes a temporary file and renames it.
   if (zip_close(archive.get()) != 0) refuse(zip_strerror(archive.get()));
   static_cast<void>(archive.release());
+  if (::rename(part.c_str(), path.c_str()) != 0) refuse(std::strerror(errno));
 }
 
 std::uint64_t npy_or_npz_bytes(const fs::path& path) {

@@ -142,6 +142,11 @@ FileDescriptor open_regular_file(const fs::path& path) {
   return fd;
 }
 
+std::string read_regular_file(const fs::path& path, std::uint64_t max_bytes) {
+  const auto fd = open_regular_file(path);
+  return read_descriptor(fd.get(), max_bytes, path.string());
+}
+
 Error io_error(const fs::filesystem_error& error) {
   return {ErrorCode::kIo,
           fmt::format("cannot use '{}': {}", shown_path(error.path1().string()), error.code().message())};

@@ -20,8 +20,8 @@ std::string read_limited(const std::filesystem::path& path, std::uint64_t max_by
 // The same for standard input.
 std::string read_standard_input(std::uint64_t max_bytes);
 
-// Why the path, after links, is no regular file, in words that follow its name and say what to do: "is a
-// folder; name a file". Empty: it is one.
+// Why the path, after links, is no regular file, in words that follow its name: "does not exist", "is a
+// folder". Empty: it is one.
 std::string no_regular_file(const std::filesystem::path& path);
 
 // Throws Error(kIo) unless the path, after links, is a regular file, which can be mapped or read in pieces.
@@ -29,6 +29,9 @@ void check_regular_file(const std::filesystem::path& path);
 
 // Opens such a file for reading; throws likewise. Never waits for the writer of a pipe.
 FileDescriptor open_regular_file(const std::filesystem::path& path);
+
+// The whole content of a file of ours, such as one of a run folder, where a pipe or a device has no place.
+std::string read_regular_file(const std::filesystem::path& path, std::uint64_t max_bytes = kMaxFileBytes);
 
 // What the standard library throws where a path cannot be used (too long a name, links in a circle).
 Error io_error(const std::filesystem::filesystem_error& error);

@@ -7,6 +7,7 @@
 #include <future>
 
 #include "analysis/what_if.h"
+#include "base/display_text.h"
 #include "base/error.h"
 #include "cli/command_table.h"
 #include "cli/report_files.h"
@@ -53,7 +54,7 @@ void tell_which_run(const std::string& path, const fs::path& taken, const Consol
 
 ReportSource read_source(const std::string& path, bool pictures, const Console& console) {
   if (!fs::exists(path))
-    throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", path));
+    throw Error(ErrorCode::kUsage, fmt::format("--source {}: no such file or folder", shown_path(path)));
   auto stored = result::read_run(path);
   tell_which_run(path, stored.folder, console);
   auto changes = std::async(std::launch::async, [&] { return result::changed_results(stored); });
@@ -140,6 +141,8 @@ ExitCode report_command(const Context& context) {
   std::vector<report::ReportRun> runs;
   fs::path folder;
   const auto formats = formats_of(options);
+  const fs::path output = options.has("output") ? options.text("output") : "";
+  if (output == kStandardOutput) check_standard_output(formats);
   const bool pictures =
       std::ranges::any_of(formats, [](const auto* f) { return f->kind != FormatKind::kText; });
   for (const auto& path : source_paths(flags, options)) {
@@ -151,7 +154,6 @@ ExitCode report_command(const Context& context) {
   if (!changes.empty()) require_answers(runs, formats);
   report::RenderOptions render;
   render.terminal = {console.width, console.ascii, console.colour};
-  const fs::path output = options.has("output") ? options.text("output") : "";
   for (const auto* format : formats) deliver({*format, runs, render, output, folder, console});
   return ExitCode::kOk;
 }

@@ -67,9 +67,9 @@ void write_charts(const Delivery& d, const std::vector<std::pair<std::string, st
                   const report::ChartFiles& charts) {
   const fs::path folder = d.output.empty() ? d.folder / d.format.file : d.output;
   make_directories(folder);
-  for (const auto& [name, content] : files) write_file_atomic(folder / name, content);
+  for (const auto& [name, content] : files) replace_file(folder / name, content);
   const auto& study = report::find_format("study");
-  write_file_atomic(folder / study.file, study.render(d.runs, d.options));
+  replace_file(folder / study.file, study.render(d.runs, d.options));
   for (const auto& why : charts.left_out) d.console.say("left out  " + why);
   d.console.say(fmt::format("{}  {}", plural(std::ssize(files), "chart"), folder.string()));
 }
@@ -88,7 +88,7 @@ constexpr int kLowestWindow = 160;
 std::string window_size(const std::string& svg) {
   const auto number = [&](std::string_view name) {
     const auto from = svg.find(name) + name.size();
-    return static_cast<int>(std::stod(svg.substr(from)) + 0.999);
+    return static_cast<int>(parse_double(svg.substr(from, svg.find('"', from) - from)).value_or(0) + 0.999);
   };
   return fmt::format("--window-size={},{}", number(" width=\""),
                      std::max(kLowestWindow, number(" height=\"")));
@@ -127,8 +127,9 @@ fs::path file_in(const fs::path& output, const report::Format& format) {
 }
 
 void deliver_file(const Delivery& d, const std::string& document) {
+  if (d.output == kStandardOutput) return d.console.result(document);
   const fs::path file = d.output.empty() ? d.folder / d.format.file : file_in(d.output, d.format);
-  write_file_atomic(file, document);
+  file == d.output ? write_file_atomic(file, document) : replace_file(file, document);
   d.console.say(fmt::format("report  {}", file.string()));
 }
 
@@ -159,6 +160,22 @@ void deliver_paper(const Delivery& d) {
 }
 
 }  // namespace
+
+void check_standard_output(std::span<const report::Format* const> formats) {
+  using report::FormatKind;
+  for (const auto* format : formats)
+    if (format->kind != FormatKind::kText && format->kind != FormatKind::kPage)
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("--output {}: {} is not one text, which standard output needs; "
+                      "name a {}",
+                      kStandardOutput, format->name, format->kind == FormatKind::kPaper ? "file" : "folder"));
+  if (formats.size() > 1)
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--output {}: standard output takes one format, and --format has "
+                            "{}; name a folder",
+                            kStandardOutput, formats.size()));
+}
 
 void deliver(const Delivery& delivery) {
   static constexpr std::array kWays{deliver_text, deliver_page, deliver_paper, deliver_drawings,

@@ -8,6 +8,11 @@
 
 namespace paceline::cli {
 
+inline constexpr const char* kStandardOutput = "-";  // as the name of an output
+
+// Throws Error(kUsage) for formats that cannot be written to standard output.
+void check_standard_output(std::span<const report::Format* const> formats);
+
 // One format of a report, to be written.
 struct Delivery {
   const report::Format& format;

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/reading.h"
 #include "config/option_table.h"
 #include "config/value.h"
 #include "config/vocabulary.h"
@@ -90,7 +90,7 @@ std::string changed_setting(const result::CaseResult& measured, const config::Ca
 
 // The summary is whole, so that it can be read.
 bool has_summary(const fs::path& summary) {
-  return fs::exists(summary) && nlohmann::json::accept(read_file(summary));
+  return fs::exists(summary) && nlohmann::json::accept(read_regular_file(summary));
 }
 
 }  // namespace
@@ -104,6 +104,7 @@ void check_resumable(const config::FlagSet& flags, const config::Settings& optio
                                                "directory, e.g. results/quickstart/<run_id>, or go on from a "
                                                "checkpoint with --checkpoint.dir FOLDER --checkpoint.resume",
                                                folder));
+  check_regular_file(stored);
   check_overrides_of_resume(flags);
 }
 

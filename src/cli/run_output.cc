@@ -63,7 +63,7 @@ class WriteAttempts {
 
 void write_report(const result::RunResult& run, const result::RunDirectory& directory) {
   const auto input = report_run({directory.path(), run}, true);
-  write_file_atomic(directory.path() / "report.html", report::find_format("html").render({&input, 1}, {}));
+  replace_file(directory.path() / "report.html", report::find_format("html").render({&input, 1}, {}));
 }
 
 std::string gates_text(const result::RunResult& run) {
@@ -90,9 +90,12 @@ ExitCode tell_self_test(const result::RunResult& run, const Console& console) {
 
 // What keeps a file from being written, in words; empty: nothing. Devices and links are left to the writing.
 std::string obstacle_to(const std::string& name) {
+  if (name == "-") return "standard output has the table; name a file, or /dev/stderr";
   const fs::path file = fs::absolute(name);
   std::error_code error;
-  if (fs::is_directory(file, error)) return "it is a folder; name a file";
+  const auto target = fs::status(file, error);
+  if (fs::is_directory(target)) return "it is a folder; name a file";
+  if (!fs::status_known(target)) return error.message() + "; name another";
   if (const auto found = fs::symlink_status(file, error); fs::exists(found) && !fs::is_regular_file(found))
     return {};
   fs::create_directories(file.parent_path(), error);
@@ -149,7 +152,7 @@ void check_output_files(const config::FlagSet& flags) {
     if (setting.name != "junit" && setting.name != "nccl_json") continue;
     const auto& name = setting.values.front().text;
     if (const auto why = obstacle_to(name); !why.empty())
-      throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", setting.written, name, why));
+      throw Error(ErrorCode::kUsage, fmt::format("{} '{}': {}", setting.written, shown_path(name), why));
     check_overwrites_no_input(flags, setting.name, std::array<fs::path, 1>{name});
   }
 }

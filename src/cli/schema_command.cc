@@ -67,7 +67,11 @@ const Document& find_document(const std::string& topic) {
 void write_all(const fs::path& folder) {
   make_directories(folder);
   for (const auto& d : kDocuments)
-    if (d.format != "roff") write_file_atomic(folder / d.file, d.make());
+    if (d.format != "roff") replace_file(folder / d.file, d.make());
+}
+
+bool to_standard_output(const config::Settings& options) {
+  return !options.has("output") || options.text("output") == "-";
 }
 
 // The Markdown documents in sequence, or the schemas as one object by topic.
@@ -93,7 +97,7 @@ std::vector<std::string> schema_topics() {
 
 // Writes documents that were asked for by name: to stdout, one to a file, or each to a folder.
 void deliver_topics(const std::vector<std::string>& topics, const config::Settings& options) {
-  if (!options.has("output")) {
+  if (to_standard_output(options)) {
     for (const auto& topic : topics) print(stdout, find_document(topic).make());
     return;
   }
@@ -102,7 +106,8 @@ void deliver_topics(const std::vector<std::string>& topics, const config::Settin
   if (folder) make_directories(target);
   for (const auto& topic : topics) {
     const Document& document = find_document(topic);
-    write_file_atomic(folder ? target / document.file : target, document.make());
+    folder ? replace_file(target / document.file, document.make())
+           : write_file_atomic(target, document.make());
   }
 }
 
@@ -114,10 +119,10 @@ ExitCode schema_command(const Context& context) {
     deliver_topics(flags.positionals, options);
     return ExitCode::kOk;
   }
-  if (options.has("output"))
-    write_all(options.text("output"));
-  else
+  if (to_standard_output(options))
     print(stdout, everything(options.flag("json")));
+  else
+    write_all(options.text("output"));
   return ExitCode::kOk;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/reading.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -105,18 +106,18 @@ void set_file_aside(const fs::path& file) {
 
 void keep_records(const fs::path& file, const std::string& records, const std::string& case_id) {
   set_file_aside(file);
-  write_file_atomic(file, sealed(records, file, case_id));
+  replace_file(file, sealed(records, file, case_id));
 }
 
 void add_kept_record(const fs::path& file, const Json& record, const std::string& case_id) {
-  const auto text = read_file(file);
-  write_file_atomic(file, sealed(std::string(parts_of(text).records) + record.dump() + "\n", file, case_id));
+  const auto text = read_regular_file(file);
+  replace_file(file, sealed(std::string(parts_of(text).records) + record.dump() + "\n", file, case_id));
 }
 
 KeptRecords read_kept_records(const fs::path& file, const std::string& case_id) {
   if (!fs::exists(file)) return {};
   try {
-    const auto text = read_file(file);
+    const auto text = read_regular_file(file);
     const auto parts = parts_of(text);
     if (auto problem = problem_of(parts, file, case_id); !problem.empty()) return {{}, problem};
     return {report_of(parts.records, table_of(file)), {}};

@@ -43,7 +43,7 @@ std::string run_tool(const ToolProcess& process, const std::atomic<bool>& interr
     throw Error(ErrorCode::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const FileDescriptor alive(ends[0]);
   FileDescriptor given(ends[1]);
-  write_file_atomic(process.log, "");
+  replace_file(process.log, "");
   SpawnRequest request{process.argv, process.env, process.log};
   request.record_fd = given.get();
   request.cpus = process.cpus;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/reading.h"
 #include "base/sha256.h"
 #include "result/case_fields.h"
 #include "result/collective_table.h"
@@ -69,6 +70,20 @@ fs::path samples_file(const StoredRun& stored, const CaseResult& c) {
   return folder_of_case(stored, c.case_id) / fs::path(c.samples.file).filename();
 }
 
+// How the file of a case differs from what the summary says of it, in words; empty: it does not.
+std::string difference_of(const CaseResult& c, const fs::path& file) {
+  try {
+    const auto text = read_regular_file(file);  // as this program wrote it, or reformatted since
+    if (text == json_text(c.unknown) || nlohmann::json::parse(text, nullptr, false) == c.unknown) return {};
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return fmt::format(
+      "'{}' and run_summary.json say different things of the same case: one of them was "
+      "changed after the run",
+      file.string());
+}
+
 // The summary of a run that did not end may be seconds older than the results of its cases, never newer. A
 // result that cannot be read leaves what the summary says.
 void take_results_of_cases(StoredRun& stored) {
@@ -76,7 +91,7 @@ void take_results_of_cases(StoredRun& stored) {
     const fs::path file = folder_of_case(stored, c.case_id) / "result.json";
     if (!fs::exists(file)) continue;
     try {
-      auto result = case_from_json(parse_json(read_file(file), file.string()), file.string());
+      auto result = case_from_json(parse_json(read_regular_file(file), file.string()), file.string());
       if (result.case_id == c.case_id) c = std::move(result);
     } catch (const Error&) {
       continue;
@@ -100,6 +115,7 @@ std::string new_run_id() {
 RunDirectory::RunDirectory(fs::path folder, CaseFiles files) : folder_(std::move(folder)), files_(files) {
   make_directories(folder_);
   const fs::path lock = folder_ / ".lock";
+  check_own_name(lock);
   lock_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!lock_)
     throw Error(ErrorCode::kIo, fmt::format("cannot write into '{}': {}; choose another with --output-dir",
@@ -124,18 +140,18 @@ SamplesFile RunDirectory::write_case(const CaseResult& result, const std::vector
   const fs::path dir = case_dir(result.case_id);
   if (!samples.empty()) {
     const std::string csv = samples_to_csv(samples);
-    write_file_atomic(dir / "samples.csv", csv);
+    replace_file(dir / "samples.csv", csv);
     copy.samples = {"samples.csv", "csv", sample_columns(samples), sha256_hex(csv)};
   }
-  write_file_atomic(dir / "result.json", json_text(to_json(copy)));
+  replace_file(dir / "result.json", json_text(to_json(copy)));
   return copy.samples;
 }
 
 void RunDirectory::write_summary(const RunResult& run) const {
-  write_file_atomic(summary_path(), json_text(to_json(run)));
-  write_file_atomic(folder_ / "summary.csv", summary_csv(run));
+  replace_file(summary_path(), json_text(to_json(run)));
+  replace_file(folder_ / "summary.csv", summary_csv(run));
   if (std::ranges::any_of(run.cases, [](const auto& one) { return !one.collective.empty(); }))
-    write_file_atomic(folder_ / "collectives.csv", collectives_csv(run));
+    replace_file(folder_ / "collectives.csv", collectives_csv(run));
 }
 
 std::string summary_csv(const RunResult& run) {
@@ -169,7 +185,7 @@ StoredRun read_run(const fs::path& path) {
         fmt::format(
             "'{}' holds no run (no run_summary.json); give a run directory, e.g. results/quickstart/<run_id>",
             path.string()));
-  auto json = parse_json(read_file(file), file.string());
+  auto json = parse_json(read_regular_file(file), file.string());
   if (!json.is_object() || !json.contains("run_id") || !json.contains("cases"))
     throw Error(ErrorCode::kData,
                 fmt::format("'{}' is no result of a run: it has no run_id and no cases", file.string()));
@@ -208,12 +224,8 @@ std::vector<std::string> changed_results(const StoredRun& stored) {
   for (const auto& c : stored.run.cases) {
     const fs::path file = folder_of_case(stored, c.case_id) / "result.json";
     if (!fs::exists(file)) continue;
-    const auto text = read_file(file);  // as this program wrote it, or reformatted since
-    if (text == json_text(c.unknown) || nlohmann::json::parse(text, nullptr, false) == c.unknown) continue;
-    sentences.push_back(
-        fmt::format("'{}' and run_summary.json say different things of the same case: one of them was "
-                    "changed after the run; what is shown here follows run_summary.json",
-                    file.string()));
+    if (auto difference = difference_of(c, file); !difference.empty())
+      sentences.push_back(difference + "; what is shown here follows run_summary.json");
   }
   return sentences;
 }

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/reading.h"
 #include "base/text.h"
 
 namespace paceline::result {
@@ -119,7 +119,7 @@ std::string samples_to_csv(const std::vector<Sample>& samples) {
 }
 
 std::vector<Sample> read_samples_csv(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_regular_file(path);
   std::vector<Sample> samples;
   std::size_t line_number = 0, columns = kColumns;
   for (std::size_t begin = 0; begin < text.size(); ++line_number) {

@@ -18,6 +18,8 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/reading.h"
 #include "result/archive.h"
 
 namespace paceline::result {
@@ -130,7 +132,9 @@ std::int64_t add_to_crc(std::int64_t crc, std::string_view bytes) {
 // Reads a file from its beginning to its end.
 class StepFileReader {
  public:
-  explicit StepFileReader(const std::filesystem::path& path) : path_(path), stream_(path, std::ios::binary) {
+  explicit StepFileReader(const std::filesystem::path& path) : path_(path) {
+    check_regular_file(path);
+    stream_.open(path, std::ios::binary);
     if (!stream_)
       throw Error(ErrorCode::kIo, fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
     std::error_code error;
@@ -276,7 +280,7 @@ std::string step_block(const RankSteps& table, std::size_t first, std::size_t co
 }
 
 StepFileWriter::StepFileWriter(std::filesystem::path path, const StepFileHead& head)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    : path_(std::move(path)), file_(open_own_file(path_, O_WRONLY | O_TRUNC)) {
   const auto header = header_text(head);
   std::string prefix(kStepMagic);
   append_u32(prefix, kStepVersion);

@@ -284,7 +284,7 @@ class Damaged(cli.CliTest):
             self.assertTrue((run / "passes" / name).is_file())
             self.assert_samples_once(run, self.summary(run)["cases"][0]["case_id"], 1, 5)
 
-        kinds = (("device", lambda p: os.symlink("/dev/zero", p), "it is a device"), ("pipe", os.mkfifo, "nobody has written"))
+        kinds = (("device", lambda p: os.symlink("/dev/zero", p), "it is a device or"), ("pipe", os.mkfifo, "a pipe; name a file"))
         cli.at_once(check, [(name, *kind) for name in ("timed-0.jsonl", "check.jsonl") for kind in kinds])
 
     def test_resume_mixes_no_two_models(self):

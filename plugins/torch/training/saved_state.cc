@@ -67,8 +67,9 @@ void write_shared(OutputArchive& archive, const SharedState& shared) {
 // the archive's writer ends the process when a write fails.
 class Sink {
  public:
-  explicit Sink(const std::string& file)
-      : descriptor_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  explicit Sink(const std::string& file) {
+    ::unlink(file.c_str());  // nobody may have put a link there
+    descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor_ < 0) error_ = errno;
   }
   ~Sink() {
@@ -89,7 +90,7 @@ class Sink {
   [[nodiscard]] int error() const { return error_; }
 
  private:
-  int descriptor_;
+  int descriptor_ = -1;
   int error_ = 0;
 };
 

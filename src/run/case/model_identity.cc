@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/reading.h"
 #include "base/sha256.h"
 #include "config/vocabulary.h"
 #include "run/case/model_parts.h"
@@ -104,7 +105,7 @@ std::string changed_model_file(const CaseRun& c) {
   const auto kept = identity_file(c);
   if (!fs::exists(kept)) return {};
   try {
-    for (const auto& then : nlohmann::json::parse(read_file(kept))) {
+    for (const auto& then : nlohmann::json::parse(read_regular_file(kept))) {
       const auto file = then.at("file").get<std::string>();
       if (const auto change = change_of(then, file); !change.empty())
         return fmt::format("'{}' is another file than when the case was measured ({})", file, change);
@@ -123,7 +124,7 @@ void keep_model_identity(const CaseRun& c) {
   if (files.empty() || fs::exists(kept)) return;
   const auto list = list_of(files);
   make_directories(kept.parent_path());
-  write_file_atomic(kept, list.dump(1) + "\n");
+  replace_file(kept, list.dump(1) + "\n");
 }
 
 }  // namespace paceline::run

@@ -54,10 +54,10 @@ void end_unmeasured(CaseRun& c) {
 
 ResultKeeper::ResultKeeper(const RunSetup& setup, result::RunDirectory& directory)
     : directory_(directory), run_(opened_run(setup, directory)) {
-  write_file_atomic(directory.path() / "plan.yaml", config::effective_yaml(setup.plan));
+  replace_file(directory.path() / "plan.yaml", config::effective_yaml(setup.plan));
   auto environment = setup.environment;
   environment["schema_version"] = result::kSchemaVersion;
-  write_file_atomic(directory.path() / "environment.json", result::json_text(environment));
+  replace_file(directory.path() / "environment.json", result::json_text(environment));
 }
 
 void ResultKeeper::write_summary() {

@@ -205,9 +205,9 @@ class CollectiveRules : public KindRules {
     return part;
   }
   void write_files(const CaseRun& run) const override {
-    write_file_atomic(run.dir / "collective_times.csv", result::collective_times_csv(run.collective_times));
+    replace_file(run.dir / "collective_times.csv", result::collective_times_csv(run.collective_times));
     if (!run.round_times.empty())
-      write_file_atomic(run.dir / "rounds.csv", result::rounds_csv(run.round_times));
+      replace_file(run.dir / "rounds.csv", result::rounds_csv(run.round_times));
   }
 };
 

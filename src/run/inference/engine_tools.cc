@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "process/tool_process.h"
 #include "run/inference/onnxruntime_loop.h"
@@ -76,7 +76,7 @@ std::string input_files_text(const ToolOrder& order) {
     const std::string& name = order.inputs[i].name;
     const std::string file = order.input_files.at(i);
     const bool plain = std::all_of(name.begin(), name.end(),
-                                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+                                   [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.'; });
     if (!plain || file.find_first_of(":,=") != std::string::npos) return {};
     words.push_back(name + ":" + file);
   }
@@ -166,8 +166,8 @@ std::vector<std::string> loop_arguments(const ToolOrder& order) {
                      {"warmup", order.warmup},
                      {"iterations", order.iterations},
                      {"out", (order.folder / kLoopReport).string()}};
-  write_file_atomic(order.folder / "order.json", text.dump(1) + "\n");
-  write_file_atomic(order.folder / "onnxruntime_loop.py", onnxruntime_loop());
+  replace_file(order.folder / "order.json", text.dump(1) + "\n");
+  replace_file(order.folder / "onnxruntime_loop.py", onnxruntime_loop());
   return {(order.folder / "onnxruntime_loop.py").string(), (order.folder / "order.json").string()};
 }
 

@@ -35,7 +35,8 @@ std::filesystem::path dump_folder(const CaseRun& c) {
 
 // A check that an earlier part of the run made wrote its files then; whoever moved them wants them again.
 bool lacks_dump(const CaseRun& c) {
-  return asks_dump(c) && !std::filesystem::exists(dump_folder(c));
+  std::error_code unknown;  // the pass that writes says what is wrong with the folder
+  return asks_dump(c) && !std::filesystem::exists(dump_folder(c), unknown);
 }
 
 // One list of CPUs for all, or one for each instance, from the devices that they are on.

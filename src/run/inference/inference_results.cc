@@ -139,7 +139,7 @@ void apply_layer_profile(CaseRun& run, const process::WorkerOutcome& outcome) {
   profile.statistic = "median";
   profile.inferences = outcome.report.layers_inferences;
   profile.file = "layers.csv";
-  write_file_atomic(run.dir / profile.file, result::layers_to_csv(rows));
+  replace_file(run.dir / profile.file, result::layers_to_csv(rows));
 }
 
 }  // namespace paceline::run

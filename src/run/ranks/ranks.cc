@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cluster/roll_call.h"
 #include "host/affinity.h"
@@ -89,6 +90,7 @@ process::WorkerRequest request_of(const process::WorkerRequest& all, int rank, i
                                   const std::vector<int>& cpus, const Listener& listener) {
   process::WorkerRequest mine = all;
   mine.log = log_of(all.log, rank);
+  if (mine.log != "/dev/null") check_own_name(mine.log);
   if (rank != 0) mine.record_file.clear();
   mine.spec.rank = rank;
   mine.spec.pin_cpus = cpus;

@@ -93,7 +93,7 @@ void apply_operator_profile(CaseRun& run, const process::WorkerOutcome& outcome,
   auto& profile = all.front();
   if (!profile.steps) return;
   profile.table = kTableName;
-  write_file_atomic(run.dir / kTableName, result::operators_to_csv(steps.operators));
+  replace_file(run.dir / kTableName, result::operators_to_csv(steps.operators));
   if (steps.no_trace.empty()) take_trace(run, trace_file, profile);
 }
 

@@ -52,11 +52,11 @@ void write_rank_files(const CaseRun& run) {
   for (const auto& [repetition, tables] : run.rank_steps)
     for (const auto& table : tables)
       ranks[table.rank.rank] += result::rank_steps_jsonl(table, repetition, !run.measured(repetition));
-  for (const auto& [rank, text] : ranks) write_file_atomic(run.dir / fmt::format("rank{}.jsonl", rank), text);
+  for (const auto& [rank, text] : ranks) replace_file(run.dir / fmt::format("rank{}.jsonl", rank), text);
   std::string epochs;
   for (const auto& r : run.result.repetitions)
     for (const auto& training : r.training) epochs += result::epochs_jsonl(training.epochs, r.index);
-  write_file_atomic(run.dir / "metrics_epoch.jsonl", epochs);
+  replace_file(run.dir / "metrics_epoch.jsonl", epochs);
 }
 
 void summarize_training_case(CaseRun& run) {

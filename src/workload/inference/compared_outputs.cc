@@ -89,7 +89,7 @@ void write_reference(const fs::path& file, const ComparedOutputs& outputs) {
     }
     list.push_back(std::move(entry));
   }
-  write_file_atomic(list_file(file), list.dump());
+  replace_file(list_file(file), list.dump());
   if (first) write_npy(file, to_tensor(*first).view());
 }
 

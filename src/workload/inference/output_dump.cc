@@ -8,7 +8,9 @@
 #include <list>
 #include <vector>
 
+#include "base/display_text.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/half.h"
 #include "base/npy.h"
 #include "workload/inference/compared_rows.h"
@@ -62,10 +64,11 @@ void remove_earlier(const std::filesystem::path& folder) {
 void dump_batch(const std::filesystem::path& folder, std::int64_t batch, std::span<const TensorView> inputs,
                 std::span<const TensorView> outputs) {
   std::error_code error;
+  check_own_name(folder);
   std::filesystem::create_directories(folder, error);
   if (error)
-    throw Error(ErrorCode::kIo,
-                fmt::format("cannot make the folder '{}' for outputs: {}", folder.string(), error.message()));
+    throw Error(ErrorCode::kIo, fmt::format("cannot make the folder '{}' for outputs: {}",
+                                            shown_path(folder.string()), error.message()));
   if (batch == 0) remove_earlier(folder);
   write_all(folder / fmt::format("inputs-{}.npz", batch), inputs, "input");
   write_all(folder / fmt::format("outputs-{}.npz", batch), outputs, "output");

@@ -45,6 +45,7 @@ CheckpointLock::CheckpointLock(const std::filesystem::path& dir, double patience
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   const auto lock = dir / ".lock";
+  check_own_name(lock);
   file_ = FileDescriptor(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file_)
     throw Error(ErrorCode::kIo,

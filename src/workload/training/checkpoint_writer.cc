@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/handle.h"
+#include "base/reading.h"
 #include "base/sha256.h"
 #include "result/archive.h"
 #include "workload/training/checkpoint_fields.h"
@@ -163,8 +164,7 @@ CheckpointCost CheckpointWriter::complete(const TrainingState& state, Checkpoint
                                           const std::function<void()>& own_part_done) const {
   try {
     CheckpointPart part = flush_part(state.step, cost);
-    write_file_atomic(checkpoint_folder(dir_, state.step) / note_name(rank_),
-                      result::Writer::write(part).dump());
+    replace_file(checkpoint_folder(dir_, state.step) / note_name(rank_), result::Writer::write(part).dump());
     if (own_part_done) own_part_done();
     if (rank_ == 0) commit(state);
   } catch (...) {
@@ -197,7 +197,7 @@ void CheckpointWriter::commit(const TrainingState& state) const {
   checkpoint.state = state;
   for (std::int64_t rank = 0; rank < owner_.world; ++rank)
     checkpoint.parts.push_back(wait_for_note(state.step, rank));
-  write_file_atomic(checkpoint.folder / "meta.json", checkpoint_meta(checkpoint));
+  replace_file(checkpoint.folder / "meta.json", checkpoint_meta(checkpoint));
   try {
     sync(dir_, O_DIRECTORY);
     remove_files(checkpoint.folder, {".json"});
@@ -219,7 +219,7 @@ CheckpointPart CheckpointWriter::wait_for_note(std::int64_t step, std::int64_t r
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   CheckpointPart part;
-  const auto json = nlohmann::json::parse(read_file(note), nullptr, false);
+  const auto json = nlohmann::json::parse(read_regular_file(note), nullptr, false);
   const auto name = note.string();
   result::Reader reader(json, name.c_str());
   fields(reader, part);

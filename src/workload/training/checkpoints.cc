@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/reading.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "result/archive.h"
@@ -80,7 +80,7 @@ Checkpoint read_checkpoint(const fs::path& dir, std::int64_t step) {
   const fs::path folder = checkpoint_folder(dir, step);
   std::error_code ignored;
   if (!fs::exists(folder / "meta.json", ignored)) bad("it is unfinished: there is no meta.json");
-  const auto json = nlohmann::json::parse(read_file(folder / "meta.json"), nullptr, false);
+  const auto json = nlohmann::json::parse(read_regular_file(folder / "meta.json"), nullptr, false);
   if (!json.is_object()) bad("meta.json is damaged");
   Checkpoint checkpoint;
   checkpoint.folder = folder;

@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 
 #include "base/error.h"
 #include "base/exit_code.h"
@@ -106,6 +108,55 @@ TEST_F(Files, DevicesPipesAndLinksStayWhatTheyAre) {
   EXPECT_TRUE(fs::is_character_file(folder_ / "null"));
 }
 
+// Whoever may write into the folder could lead the content elsewhere, or make us wait.
+TEST_F(Files, NamesOfOurOwnAreReplacedAndNeverFollowed) {
+  const fs::path own = folder_ / "own", victim = folder_ / "victim";
+  const auto text_of = [](const fs::path& path) { return read_file(path); };
+  std::ofstream(victim) << "precious";
+  const auto put_link = [&] { fs::create_symlink(victim, own); };
+  const auto put_pipe = [&] { ASSERT_EQ(::mkfifo(own.c_str(), 0600), 0); };
+  Tensor tensor({"x", DType::kFloat32, {1}});
+  const auto view = tensor.view();
+  for (const std::function<void()>& put :
+       {std::function<void()>(put_link), std::function<void()>(put_pipe)}) {
+    for (const std::function<void()>& write :
+         {std::function<void()>([&] { replace_file(own, "new"); }),
+          std::function<void()>([&] { write_npy(own, view); }), std::function<void()>([&] {
+            write_npz(own, {&view, 1});
+          })}) {
+      put();
+      write();
+      EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(own)));
+      fs::remove(own);
+    }
+    put();
+    EXPECT_THROW(append_file(own, "new"), Error);
+    EXPECT_THROW(open_own_file(own, O_WRONLY | O_TRUNC), Error);
+    EXPECT_THROW(check_own_name(own), Error);
+    fs::remove(own);
+  }
+  fs::create_symlink(victim, own.string() + fmt::format(".part{}", ::getpid()));
+  replace_file(own, "new");
+  EXPECT_EQ(text_of(own), "new");
+  EXPECT_EQ(text_of(victim), "precious");
+  append_file(own, "er");
+  EXPECT_EQ(text_of(own), "newer");
+}
+
+TEST_F(Files, APipeThatNobodyReadsIsAnError) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomic(pipe, "x"), Error);
+}
+
+TEST_F(Files, TheLongestName) {
+  const fs::path longest = folder_ / std::string(255, 'n');
+  write_file_atomic(longest, "one");
+  EXPECT_EQ(read_file(longest), "one");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+  EXPECT_THROW(write_file_atomic(folder_ / std::string(5000, 'n'), "one"), Error);
+}
+
 TEST_F(Files, ErrorsNameThePath) {
   try {
     write_file_atomic(folder_ / "none" / "a", "x");
@@ -122,7 +173,7 @@ TEST_F(Files, ErrorsNameThePath) {
 TEST_F(Files, AFullDiskIsAnErrorNotAnEmptyFile) {
   if (!fs::exists("/dev/full")) GTEST_SKIP();
   fs::create_symlink("/dev/full", folder_ / "full");
-  EXPECT_THROW(append_file(folder_ / "full", "x"), Error);
+  EXPECT_THROW(write_file_atomic(folder_ / "full", "x"), Error);
 }
 
 TEST_F(Files, TailStartsAtALine) {

@@ -114,6 +114,16 @@ TEST_F(Reading, WhatTheStandardLibraryThrowsIsSaidWithTheShortenedPath) {
   }
 }
 
+TEST_F(Reading, FilesOfOursAreRegular) {
+  std::ofstream(folder_ / "a") << "12345";
+  EXPECT_EQ(read_regular_file(folder_ / "a"), "12345");
+  fs::create_symlink(folder_ / "a", folder_ / "link");
+  EXPECT_EQ(read_regular_file(folder_ / "link"), "12345");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const fs::path& path : {folder_, folder_ / "pipe", fs::path("/dev/null"), folder_ / "none"})
+    EXPECT_THROW((void)read_regular_file(path), Error) << path;
+}
+
 TEST_F(Reading, AFolderIsNamedAsOne) {
   EXPECT_NE(refusal(folder_).find("Is a directory"), std::string::npos);
 }
