@@ -35,7 +35,7 @@ def output_of(command, env=None):
 def infer(args, engine, model, precision, batch, *more):
     """The case's result of one `paceline infer`."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [args.paceline, "infer", "--model", model, "--engine", engine, "--precision", precision, "--batch", str(batch),
+        command = [args.paceline, "infer", "--model", model, "--device", "cpu", "--engine", engine, "--precision", precision, "--batch", str(batch),
                    "--threads", str(args.threads), "--warmup", str(args.warmup), "--iterations", str(args.iterations), "--timing-mode",
                    "sync_latency", "--repetitions", "1", "--idle-wait-s", "0", "--accuracy.samples", "1", "--no-measure-peak",
                    "--allow-noisy", "--json", "--output-dir", folder, *more]

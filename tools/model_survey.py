@@ -25,7 +25,7 @@ import sys
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUICK = ["--iterations", "5", "--repetitions", "1", "--accuracy-samples", "1", "--idle-wait-s", "0", "--no-measure-peak", "--quiet"]
+QUICK = ["--device", "cpu", "--iterations", "5", "--repetitions", "1", "--accuracy-samples", "1", "--idle-wait-s", "0", "--no-measure-peak", "--quiet"]
 FOLDER = ""  # the suffix of a Hugging Face folder
 ENGINES = {FOLDER: ["eager", "torchscript", "onnxruntime", "openvino"], ".onnx": ["onnxruntime", "openvino"], ".xml": ["openvino"], ".ts": ["eager", "torchscript"], ".pt": ["eager", "torchscript"]}
 TOLERANCE = {"float16": 5e-3}

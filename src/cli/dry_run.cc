@@ -71,6 +71,7 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Out
                        {"case_id", outlook.one->id},
                        {"estimated_s", seconds},
                        {"estimated_most_s", unsteady}};
+    if (!outlook.one->where.empty()) one["device"] = outlook.one->where;
     if (!outlook.one->not_available.empty()) one["skipped_because"] = outlook.one->not_available;
     if (const auto assumed = assumed_sample_s(*outlook.one)) one["assumed_sample_s"] = *assumed;
     if (outlook.sweep) one["memory"] = memory_json(*outlook.sweep);

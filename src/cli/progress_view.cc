@@ -64,6 +64,7 @@ void ProgressView::say_now_and_then(const std::stop_token& stop) {
 void ProgressView::run_begins(const run::RunOverview& o) {
   const std::scoped_lock lock(mutex_);
   sweeps_.begin(o.experiment_name, std::filesystem::path(o.run_dir).filename().string());
+  for (const auto& words : o.devices) console_.say("device   " + words);
   console_.say(fmt::format("{} · {} × {} · {}", o.experiment_name,
                            plural(static_cast<std::int64_t>(o.cases), "case"),
                            plural(static_cast<std::int64_t>(o.repetitions), "repetition"), o.run_dir));

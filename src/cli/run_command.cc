@@ -34,6 +34,7 @@
 #include "run/case/case_identity.h"
 #include "run/collective/collective_kind.h"
 #include "run/coordinator.h"
+#include "run/device_choice.h"
 #include "run/executors.h"
 #include "run/follower.h"
 #include "run/inference/inference_kind.h"
@@ -193,6 +194,7 @@ Planned plan_run(const config::FlagSet& flags, const config::Settings& options) 
   p.plan = read_plan(flags, text, extra_names(p.plugins, timeout_s));
   check_size(p.plan, options);
   p.cases = config::expand(p.plan);
+  run::settle_devices(p.cases, engine_directory(p.plugins), run::gpus_here(InterruptGuard::flag()));
   p.gates = expectations(p.plan, p.cases, text);
   if (any_collective(p.cases)) p.nccl_min = nccl_tests_minimum(own_environment());
   check_in_process(p.plan, p.cases);
@@ -260,8 +262,10 @@ ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
   const auto cases = outlook_of(p.cases, engines, hosts);
   if (console.json)
     console.result(result::json_text(dry_run_json(p.plan.experiment_name, cases)));
-  else
+  else {
+    for (const auto& words : run::device_lines(p.cases)) console.say("device   " + words);
     console.result(dry_run_text(cases));
+  }
   return ExitCode::kOk;
 }
 

@@ -185,7 +185,9 @@ class Expander {
     if (key == "kind") return !traits_of(item.kind).in_case_names.empty();
     if (key == "precision" && item.settings.text(key) == kPrecisionOfFile) return false;
     if (option.name_part.shown == Shown::kAlways) return true;
-    if (option.name_part.shown == Shown::kNotDefault) return !is_default(option, item.settings.list(key));
+    if (option.name_part.shown == Shown::kNotDefault)
+      return !is_default(option, item.settings.list(key)) &&
+             value_text(item.settings.list(key).front()) != option.name_part.hidden;
     const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == key; });
     return axis != axes_.end() && axis->values.size() > 1;
   }

@@ -87,6 +87,7 @@ struct NamePart {
   int place = 0;  // the order of the parts; 0: it is none
   std::string_view prefix{};
   Shown shown = Shown::kAlways;
+  std::string_view hidden{};  // a value that is not shown, as the default is not
 };
 
 // Why an option changes nothing; idle_options.cc knows when, and says it in this order.

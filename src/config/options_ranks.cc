@@ -77,7 +77,8 @@ constexpr std::array kRankRows{
            .fallback = "auto",
            .kinds = kRanked,
            .name_part = {12, "", kNotDefault},
-           .help = "Where ranks run: cpu or cuda (rank by rank); auto: cuda where there is a device."},
+           .help = "Where ranks run: auto (GPUs where they can be used, else the CPU), cpu, or cuda (rank by "
+                   "rank)."},
     aside({.name = "pin",
            .type = kBoolean,
            .fallback = "true",

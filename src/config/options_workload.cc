@@ -94,9 +94,10 @@ constexpr std::array kWorkloadRows{
            .help = "Environment variables of the workers; a list of values makes an axis."},
     Option{.name = "device",
            .flags = "-d",
-           .fallback = "cpu",
-           .name_part = {12, "", kNotDefault},
-           .help = "Where it runs: cpu, cuda, or cuda:1 for the second of several devices."},
+           .fallback = "auto",
+           .name_part = {12, "", kNotDefault, "cpu"},
+           .help = "Where it runs: auto (the GPU where one can be used, else the CPU), cpu, cuda, or cuda:1 "
+                   "for the second of several devices."},
     Option{.name = "cuda.cudnn_benchmark",
            .type = kBoolean,
            .gpu_only = true,

@@ -44,7 +44,8 @@ struct Case {
   Settings settings;         // singular names for axes (model, engine, precision, batch, threads, layout,
                              // sequence_length)
   std::map<std::string, std::string> env;
-  std::string not_available;               // why it must be skipped; empty: it can run
+  std::string not_available;  // why it must be skipped; empty: it can run
+  std::string where;  // its device on this machine and why, in words; empty: not known, or it has none
   std::optional<std::string> baseline_id;  // equals id for the baseline itself; none when nothing is compared
 };
 

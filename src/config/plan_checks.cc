@@ -143,8 +143,8 @@ class Checker {
     if (!settings_.has("device")) return;
     const auto& device = settings_.text("device");
     if ((kinds_ & kRanked) != 0) return check_device_of_ranks(device);
-    if (!canonical_device(device))
-      report("device", fmt::format("device '{}' is none of cpu, cuda, cuda:0, cuda:1, …{}", device,
+    if (device != kAutoDevice && !canonical_device(device))
+      report("device", fmt::format("device '{}' is none of auto, cpu, cuda, cuda:0, cuda:1, …{}", device,
                                    meant_device(device)));
   }
 
@@ -157,7 +157,7 @@ class Checker {
 
   // Ranks take the devices of their host in order.
   void check_device_of_ranks(const std::string& device) {
-    if (device != "auto" && device != "cpu" && device != "cuda")
+    if (device != kAutoDevice && device != "cpu" && device != "cuda")
       report("device",
              fmt::format("device '{}' is none of auto, cpu, cuda; rank r of a host takes its r-th", device));
   }

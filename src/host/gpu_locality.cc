@@ -76,6 +76,11 @@ std::string uuid_of_device(const GpuPlaces& places, int index) {
   return gpu && gpu->uuid ? *gpu->uuid : std::string();
 }
 
+NvidiaGpu gpu_at_index(const GpuPlaces& places, int index) {
+  const auto* gpu = visible_gpu(places, index);
+  return gpu ? *gpu : NvidiaGpu{};
+}
+
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index) {
   return cpus_near(places.files, visible_gpu(places, index));
 }

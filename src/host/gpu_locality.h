@@ -27,6 +27,9 @@ int visible_device_count(const GpuPlaces& places);
 // The UUID of device `index` as CUDA counts in this process; empty where it is not known.
 std::string uuid_of_device(const GpuPlaces& places, int index);
 
+// Device `index` as CUDA counts in this process; without values where it is not known.
+NvidiaGpu gpu_at_index(const GpuPlaces& places, int index);
+
 // The CPUs near device `index` as CUDA counts in this process (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER), from
 // /sys. Empty where they are not known, so that no CPU is preferred.
 std::vector<int> cpus_near_device(const GpuPlaces& places, int index);

@@ -10,6 +10,7 @@
 #include "run/case/model_identity.h"
 #include "run/case/result_keeper.h"
 #include "run/case_opening.h"
+#include "run/device_choice.h"
 #include "run/executors.h"
 #include "run/kinds.h"
 #include "run/ranks/launch.h"
@@ -103,7 +104,7 @@ void Coordinator::tell_begin() {
   }
   const auto& run = keeper_.run();
   observer_.run_begins({run.experiment_name, directory_.path().string(), cases_.size(), repetitions, passes,
-                        &run.environment});
+                        &run.environment, device_lines(setup_.cases)});
   for (const auto& [kind, cases] : kinds_.with_cases(cases_)) kind->tell_remarks();
   keeper_.write_summary();
 }

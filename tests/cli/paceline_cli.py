@@ -18,7 +18,7 @@ from pathlib import Path
 BINARY = os.environ.get("PACELINE_BIN", "")
 SPIN = os.environ.get("PACELINE_SPIN", "")
 TIMEOUT_S = 120
-# What shows an NVIDIA GPU, as src/host/accelerators.cc sees one. Where there is one, training is on it unless a test asks for the CPU.
+# What shows an NVIDIA GPU, as src/host/accelerators.cc sees one. Tests are on the CPU: every GPU is hidden, unless a class wants them.
 GPU_SIGNS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu")
 GPU = any(Path(sign).exists() for sign in GPU_SIGNS)
 
@@ -41,12 +41,16 @@ class Finished:
 class CliTest(unittest.TestCase):
     """A folder of its own, a home of its own, and words for what every test asks."""
 
+    shows_gpus = False
+
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="paceline-cli-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.env = {**os.environ, "HOME": str(self.folder / "home"), "XDG_CACHE_HOME": str(self.folder / "cache")}
         for name in [n for n in self.env if n.startswith("SPIN_")]:
             del self.env[name]
+        if GPU and not self.shows_gpus:
+            self.env["CUDA_VISIBLE_DEVICES"] = ""
         self.write("x.spin", "")
 
     def write(self, name, text):

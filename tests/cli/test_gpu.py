@@ -24,6 +24,8 @@ measure_peak: false
 
 
 class Gpu(cli.CliTest):
+    shows_gpus = True
+
     def cases(self, count, io, cache="warm", engines="[eager]", precisions="[fp32]", graphs="[false]"):
         """Cases of a run that are right, with what only a device has."""
         plan = self.write("plan.yaml", PLAN.format(io=io, cache=cache, engines=engines, precisions=precisions, graphs=graphs))

@@ -22,6 +22,10 @@ std::string optional_text(const config::Settings& s, std::string_view name) {
   return s.has(name) ? s.text(name) : std::string();
 }
 
+std::string device_of(const config::Settings& s) {
+  return config::canonical_device(optional_text(s, "device")).value_or("cpu");
+}
+
 std::string asked_precision(const config::Settings& s) {
   const auto text = optional_text(s, "precision");
   return text == config::kPrecisionOfFile ? "fp32" : text;
@@ -33,13 +37,13 @@ std::int64_t asked_samples(const config::Settings& s) {
 
 double warmup_floor_s(const config::Settings& s) {
   if (s.has("warmup.min_time_s")) return s.number("warmup.min_time_s");
-  const double usual = config::runs_on_cpu(s.text("engine"), s.text("device")) ? kFloorS : kFloorOnGpuS;
+  const double usual = config::runs_on_cpu(s.text("engine"), device_of(s)) ? kFloorS : kFloorOnGpuS;
   return std::min(usual, s.number("warmup.max_time_s"));
 }
 
 std::int64_t instances_per_device(const config::Settings& s) {
   if (!s.has("instances") || s.text("device").find(':') != std::string::npos ||
-      config::runs_on_cpu(s.text("engine"), s.text("device")))
+      config::runs_on_cpu(s.text("engine"), device_of(s)))
     return 0;
   return s.has("instances_per_device") ? s.integer("instances_per_device") : 1;
 }

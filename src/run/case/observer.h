@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "pass/records.h"
 #include "result/run_result.h"
@@ -16,6 +17,7 @@ struct RunOverview {
   std::size_t repetitions = 0;  // of the case with the most
   std::size_t passes = 0;       // timed ones still to run
   const nlohmann::json* environment = nullptr;
+  std::vector<std::string> devices{};  // where the cases run and why
 };
 
 struct PassInfo {

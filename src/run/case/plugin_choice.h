@@ -22,6 +22,7 @@ struct EngineHome {
 struct RankHome {
   pass::RankSpec ranks;
   EngineHome plugin;
+  std::string no_cuda{};  // why device: auto is the CPU; empty: it is not
 };
 
 class EngineDirectory {

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "config/device.h"
 #include "config/idle_options.h"
 #include "host/affinity.h"
 #include "host/gpu_locality.h"
+#include "run/case/case_settings.h"
 #include "run/case/model_parts.h"
 #include "run/case/quiet.h"
 #include "run/inference/artefacts.h"
@@ -78,13 +78,11 @@ class InferenceInRun : public KindInRun {
   void open(CaseRun& c) override {
     c.base = base_pass(c.definition, static_cast<int>(host::allowed_cpus().size()));
     describe_given_file(c);
-    const auto device = *config::canonical_device(c.definition.settings.text("device"));
-    const auto home = home_here(tools_.setup.engines, plugin::Role::kEngine, c.base.engine, device);
+    const auto home = home_here(tools_.setup.engines, plugin::Role::kEngine, c.base.engine,
+                                device_of(c.definition.settings));
     c.base.plugin_file = home.file.string();
-    if (home.file.empty())
-      end_case(c, "unavailable", home.unavailable);
-    else if (const auto why = unusable_part(c.base.model.file); !why.empty())
-      end_case(c, "data", why);
+    if (home.file.empty()) return end_case(c, "unavailable", home.unavailable);
+    if (const auto why = unusable_part(c.base.model.file); !why.empty()) return end_case(c, "data", why);
     choose_pinning(c);
   }
   void tell_remarks() override {

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "config/device.h"
 #include "config/precision_table.h"
 #include "result/layers.h"
 #include "run/case/case_settings.h"
@@ -58,10 +57,8 @@ void judge_precision(CaseRun& run) {
 class InferenceRules : public KindRules {
  public:
   void identify(const config::Case& c, std::map<std::string, std::string>& params) const override {
-    const auto& s = c.settings;
-    const auto device = s.has("device") ? config::canonical_device(s.text("device")) : std::nullopt;
-    if (!device || s.text("device") == "cpu") return;
-    params["device"] = instances_per_device(s) > 0 ? "cuda" : *device;
+    const auto device = device_of(c.settings);
+    if (device != "cpu") params["device"] = instances_per_device(c.settings) > 0 ? "cuda" : device;
   }
   [[nodiscard]] double items_per_iteration(const config::Case& c) const override {
     return static_cast<double>(c.settings.integer("batch"));

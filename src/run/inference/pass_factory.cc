@@ -162,7 +162,7 @@ pass::AccuracyQuestion question_of(const Settings& s) {
 // those that carry its kind (cuda.cudnn_benchmark), and which device.
 std::map<std::string, std::string> engine_options(const Settings& s, const std::string& engine) {
   std::map<std::string, std::string> options;
-  const auto device = *config::canonical_device(s.text("device"));
+  const auto device = device_of(s);
   if (device != "cpu") options["device"] = device;
   const auto kind = device.substr(0, device.find(':'));
   for (const auto& [name, values] : s.all())

@@ -13,11 +13,14 @@ RankHome find_rank_home(const config::Case& c, const EngineDirectory& engines, p
                         CapabilityOf name) {
   const auto on = [&](const std::string& device) {
     const auto ranks = rank_spec(c, device);
-    return RankHome{ranks, home_here(engines, role, name(ranks), device)};
+    return RankHome{ranks, home_here(engines, role, name(ranks), device), {}};
   };
   if (const auto asked = rank_device(c, ""); !asked.empty()) return on(asked);
   auto cuda = on("cuda");
-  return cuda.plugin.file.empty() ? on("cpu") : cuda;
+  if (!cuda.plugin.file.empty()) return cuda;
+  auto cpu = on("cpu");
+  cpu.no_cuda = cuda.plugin.unavailable;
+  return cpu;
 }
 
 RanksHere ranks_of(const Launch* launch) {

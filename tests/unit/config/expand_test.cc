@@ -91,6 +91,8 @@ TEST(Expand, CasesOfOneNameAreNamedByWhatTheyDifferIn) {
             (Labels{"gpt2 eager fp32 b1 s64", "gpt2 eager fp32 b1 s128"}));
   EXPECT_EQ(labels("device: cpu", "device: cuda:1"),
             (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 cuda:1"}));
+  EXPECT_EQ(labels("device: auto", "device: cuda"),
+            (Labels{"gpt2 eager fp32 b1", "gpt2 eager fp32 b1 cuda"}));
   EXPECT_EQ(labels("device: cuda, io: pinned", "device: cuda"),
             (Labels{"gpt2 eager fp32 b1 cuda pinned", "gpt2 eager fp32 b1 cuda"}));
   EXPECT_EQ(labels("env: {X: a}", "env: {X: b}"),
@@ -159,9 +161,11 @@ TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
 
 TEST(NotAvailable, SaysWhatIsMissing) {
   const auto reason = [](const std::string& lines) {
-    return cases_of("model: resnet50\n" + lines).at(0).not_available;
+    const std::string device = lines.find("device: ") == lines.npos ? "device: cpu\n" : "";
+    return cases_of("model: resnet50\n" + device + lines).at(0).not_available;
   };
   EXPECT_EQ(reason(""), "");
+  EXPECT_EQ(reason("device: auto\nprecision: tf32\nio: pinned\n"), "");  // known once auto is settled
   EXPECT_EQ(reason("engine: tensorrt\n"), "");  // whether it is here is known when its plug-in is looked for
   EXPECT_EQ(reason("precision: tf32\n"),
             "precision 'tf32' is a mode of NVIDIA GPUs; add device: cuda, or use fp32 or bf16");
