@@ -9,14 +9,18 @@
 #include "base/units.h"
 #include "cli/estimate.h"
 #include "run/collective/collective_results.h"
+#include "run/inference/case_memory.h"
 
 namespace paceline::cli {
 
 std::vector<Outlook> outlook_of(const std::vector<config::Case>& cases, const run::EngineDirectory& engines,
                                 int hosts) {
   std::vector<Outlook> all;
+  const auto memory = run::memory_here();
   for (const auto& c : cases) {
     auto& outlook = all.emplace_back(Outlook{&c});
+    if (c.kind == config::WorkloadKind::kInference && c.not_available.empty())
+      outlook.too_large = run::memory_obstacle(c, memory);
     if (c.kind != config::WorkloadKind::kCollective || !c.not_available.empty()) continue;
     const auto device = run::collective_rules().rank_home(c, engines).ranks.device;
     outlook.sweep = run::judge_sweep_here(c, device, hosts);
@@ -37,6 +41,7 @@ std::string time_words(double seconds, double unsteady) {
 // Why nothing of the case would be measured; empty: it would.
 std::string no_measurement(const Outlook& outlook) {
   if (!outlook.one->not_available.empty()) return "skipped: " + outlook.one->not_available;
+  if (!outlook.too_large.empty()) return "fails: " + outlook.too_large;
   return outlook.sweep && !outlook.sweep->refusal.empty() ? "refused: " + outlook.sweep->refusal : "";
 }
 
@@ -73,6 +78,7 @@ nlohmann::json dry_run_json(const std::string& experiment, const std::vector<Out
                        {"estimated_most_s", unsteady}};
     if (!outlook.one->where.empty()) one["device"] = outlook.one->where;
     if (!outlook.one->not_available.empty()) one["skipped_because"] = outlook.one->not_available;
+    if (!outlook.too_large.empty()) one["fails_because"] = outlook.too_large;
     if (const auto assumed = assumed_sample_s(*outlook.one)) one["assumed_sample_s"] = *assumed;
     if (outlook.sweep) one["memory"] = memory_json(*outlook.sweep);
     if (outlook.sweep && !outlook.sweep->refusal.empty()) one["refused_because"] = outlook.sweep->refusal;

@@ -37,6 +37,7 @@
 #include "run/device_choice.h"
 #include "run/executors.h"
 #include "run/follower.h"
+#include "run/inference/case_memory.h"
 #include "run/inference/inference_kind.h"
 #include "run/ranks/launch.h"
 #include "run/training/train_here.h"

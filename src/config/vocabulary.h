@@ -53,6 +53,8 @@ struct Model {
   std::int64_t internal_batch = 0;
   std::string_view answers = "classes";  // what a row of the output holds: classes | tokens | none
   std::string_view folder{};             // the folder with its sizes and weights; empty: built in
+  // Numbers in activations that a forward pass of one sample surely holds at the same time; 0: not known.
+  MacCount live_numbers{};
 };
 
 struct Engine {

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """--device as a user meets it, on a machine without an NVIDIA GPU; with one, those tests are skipped."""
 
+import os
+import re
+import subprocess
 import unittest
 
 import paceline_cli as cli
@@ -13,7 +16,7 @@ class Device(cli.CliTest):
         for word in ("gpu", "cuda:x", "cuda:01"):
             result = self.run_cli("infer", *QUICK, "--device", word)
             self.assert_code(result, 2)
-            self.assertIn(f"device '{word}' is none of cpu, cuda, cuda:0, cuda:1", result.err)
+            self.assertIn(f"device '{word}' is none of auto, cpu, cuda, cuda:0, cuda:1", result.err)
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_without_a_gpu_the_case_is_skipped_and_says_why(self):
@@ -30,6 +33,74 @@ class Device(cli.CliTest):
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_validate_knows_the_plug_in_without_loading_it(self):
         self.assertRegex(self.run_cli("validate").out, "plug-in cuda +(built, not loaded: |not built: )")
+
+    def first_line(self, *arguments, **options):
+        result = self.run_cli(*arguments, "--dry-run", **options)
+        self.assert_code(result, 0)
+        return result.out.splitlines()[0]
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_the_first_line_says_where_it_runs_and_why(self):
+        none = "device   cpu: no NVIDIA GPU here (neither /dev/nvidia0 nor /dev/dxg)"
+        for command in (("infer", *QUICK), ("train", "--model", "tiny_cnn", "--steps", "2"), ("comm", "-e", "1K"),
+                        ("run", self.write("plan.yaml", "kind: inference\nmodel: tiny_cnn\n"))):
+            self.assertEqual(self.first_line(*command), none)
+        result = self.infer("--repetitions", "1")
+        self.assert_code(result, 0)
+        self.assertEqual(result.out.splitlines()[0], none)
+        case, = self.summary()["cases"]
+        self.assertEqual(case["config_effective"]["device"], "cpu")
+        self.assertNotIn("device", case["benchmark"]["params"])
+        self.assertEqual(self.first_line("infer", *QUICK, "--device", "cpu"), "device   cpu, as asked")
+
+    def on_a_shown_gpu(self, *arguments, codes=(0,), nvml=False):
+        """The output on a /dev that shows an NVIDIA GPU; `nvml`: NVIDIA's management library is there as well, as a double."""
+        shown = SHOWS_A_GPU.format(binary=cli.BINARY)
+        command = ["unshare", "-rm", "sh", "-c", shown, "sh"]
+        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
+            self.skipTest("no mount namespace here")
+        env = dict(self.env)
+        if nvml:
+            library = self.folder / "nvml" / "libnvidia-ml.so.1"
+            library.parent.mkdir(exist_ok=True)
+            library.unlink(missing_ok=True)
+            library.symlink_to(os.environ["PACELINE_FAKE_NVML"])
+            env["LD_LIBRARY_PATH"] = f"{library.parent}:{env.get('LD_LIBRARY_PATH', '')}"
+        done = subprocess.run([*command, *map(str, arguments)], cwd=self.folder, env=env, capture_output=True, text=True, check=False,
+                              timeout=cli.TIMEOUT_S)
+        self.assertIn(done.returncode, codes, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_a_gpu_that_is_there_and_not_used_is_said(self):
+        def told(*arguments):
+            return self.on_a_shown_gpu(*arguments, "--dry-run").splitlines()[0]
+
+        why = "device   cpu: the GPU here is not used: "
+        self.assertRegex(told("infer", *QUICK), why + "(engine 'eager' needs the cuda plug-in, which is not built|plug-in '.*cuda)")
+        self.assertRegex(told("infer", *QUICK, "--engine", "onnxruntime"), why + "engine 'onnxruntime' (does not run on cuda:0 here|needs the)")
+        self.assertEqual(told("infer", *QUICK, "--device", "cpu"), "device   cpu, as asked; the GPU here is not used")
+        self.assertRegex(told("comm", "-e", "1K"), why + "|device   cuda: auto takes a GPU")
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    def test_memory_of_the_device_is_estimated_before_inputs_are_made(self):
+        large = ("infer", "--model", "resnet50", "--device", "cuda", "--batch", "60000")
+        words = ("needs at least 422 GB (inputs 36.1 GB, weights 102 MB, activations 385 GB), and cuda:0 (NVIDIA H200) has 151 GB; "
+                 "use a smaller batch")
+        self.assertIn("fails: out of memory: an inference of 60000 images " + words, self.on_a_shown_gpu(*large, "--dry-run", nvml=True))
+        out = self.on_a_shown_gpu(*large, "--idle-wait-s", "0", codes=(5, 77), nvml=True)  # 77: without the plug-in
+        self.assertRegex(out, "needs the cuda plug-in, which is not built|" + re.escape(words))
+        self.assertNotIn("inputs  resnet50", out)
+
+
+# A /dev of its own with a sign of a GPU, for one command.
+SHOWS_A_GPU = """set -e
+dev=$(mktemp -d); mount -t tmpfs none "$dev"
+for name in null zero full random urandom; do : > "$dev/$name"; mount --bind "/dev/$name" "$dev/$name"; done
+mkdir "$dev/shm"; mount --bind /dev/shm "$dev/shm"; ln -s /proc/self/fd "$dev/fd"; : > "$dev/nvidia0"
+mount --rbind "$dev" /dev
+exec {binary} "$@"
+"""
 
 
 if __name__ == "__main__":

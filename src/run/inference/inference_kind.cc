@@ -12,6 +12,7 @@
 #include "run/case/model_parts.h"
 #include "run/case/quiet.h"
 #include "run/inference/artefacts.h"
+#include "run/inference/case_memory.h"
 #include "run/inference/case_peaks.h"
 #include "run/inference/case_preparation.h"
 #include "run/inference/check_files.h"
@@ -83,6 +84,7 @@ class InferenceInRun : public KindInRun {
     c.base.plugin_file = home.file.string();
     if (home.file.empty()) return end_case(c, "unavailable", home.unavailable);
     if (const auto why = unusable_part(c.base.model.file); !why.empty()) return end_case(c, "data", why);
+    if (auto why = memory_of_device(c); !why.empty()) return end_case(c, "oom", why);
     choose_pinning(c);
   }
   void tell_remarks() override {
@@ -100,6 +102,10 @@ class InferenceInRun : public KindInRun {
   }
 
  private:
+  // Why a device cannot hold an inference; the worker that makes the inputs judges the host.
+  [[nodiscard]] std::string memory_of_device(const CaseRun& c) const {
+    return device_of(c.definition.settings) == "cpu" ? "" : memory_obstacle(c.definition, memory_);
+  }
   bool make_files(CaseRun& c, pass::PassSpec& pass);
   void check(CaseRun& c, pass::PassSpec pass);
   void cross_check_case(CaseRun& c);
@@ -109,6 +115,7 @@ class InferenceInRun : public KindInRun {
   Artefacts artefacts_;
   CasePreparation preparation_;
   CasePeaks peaks_;
+  MemoryHere memory_ = memory_here();
 };
 
 void InferenceInRun::prepare(CaseRun& c) {
