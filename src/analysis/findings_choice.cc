@@ -11,6 +11,7 @@
 #include "analysis/memory_saving.h"
 #include "analysis/ratio_verdict.h"
 #include "base/units.h"
+#include "result/peak_memory.h"
 
 namespace paceline::analysis {
 namespace {
@@ -112,8 +113,9 @@ Findings find_memory_saving(const RunResult& run) {
   finding.text =
       fmt::format("{} needs {:.0f} % less memory than {} ({:.0f}–{:.0f} % over the processes).", saver->label,
                   best->share * 100, baseline.label, best->low * 100, best->high * 100);
-  finding.evidence = fmt::format("peak above load {} against {}", format_bytes(memory_range(*saver)->high),
-                                 format_bytes(memory_range(baseline)->high));
+  finding.evidence = fmt::format(
+      "{} {} against {}", result::on_device(baseline.benchmark) ? "peak on the GPU" : "peak above load",
+      format_bytes(memory_range(*saver)->high), format_bytes(memory_range(baseline)->high));
   finding.case_ids = {saver->case_id, baseline.case_id};
   return {finding};
 }

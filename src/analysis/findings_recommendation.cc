@@ -11,6 +11,7 @@
 #include "analysis/findings.h"
 #include "base/units.h"
 #include "result/pairing.h"
+#include "result/peak_memory.h"
 
 namespace paceline::analysis {
 namespace {
@@ -24,15 +25,15 @@ struct Goal {
 };
 
 double memory_bytes(const CaseResult& one) {
-  return static_cast<double>(*one.memory.rss_peak_above_load_bytes);
+  return static_cast<double>(*result::peak_memory(one));
 }
 
 // Smallest and largest peak over the processes.
 std::pair<double, double> memory_score_range(const CaseResult& one) {
   double low = memory_bytes(one);
   for (const auto& repetition : one.repetitions)
-    if (repetition.memory.rss_peak_above_load_bytes)
-      low = std::min(low, static_cast<double>(*repetition.memory.rss_peak_above_load_bytes));
+    if (const auto peak = result::peak_memory(one.benchmark, repetition.memory))
+      low = std::min(low, static_cast<double>(*peak));
   return {low, memory_bytes(one)};
 }
 
@@ -52,7 +53,8 @@ constexpr std::array<Goal, 3> kGoals{{
     {"Smallest", memory_bytes, memory_score_range,
      [](const CaseResult& c) {
        const auto& size = c.model_file.size_bytes;
-       return fmt::format("{} in memory{}", format_bytes(memory_bytes(c)),
+       return fmt::format("{} {}{}", format_bytes(memory_bytes(c)),
+                          result::on_device(c.benchmark) ? "of GPU memory" : "in memory",
                           size ? fmt::format(", {} on disk", format_bytes(static_cast<double>(*size))) : "");
      }},
 }};
@@ -69,7 +71,7 @@ Field candidates(const RunResult& run, const std::string& model) {
         one.benchmark.scenario == "server" ||  // its throughput is the offered rate
         !one.training.empty() ||               // ranks are not alternatives for the same work
         !one.headline.p50_ns.ci_low || !one.headline.p50_ns.ci_high || !one.throughput.per_s.ci_low ||
-        !one.throughput.per_s.ci_high || !one.memory.rss_peak_above_load_bytes)
+        !one.throughput.per_s.ci_high || !result::peak_memory(one))
       continue;
     if (one.grade == result::Grade::kC)
       ++field.left_out;
@@ -146,6 +148,13 @@ Finding recommend(const RunResult& run, const std::string& model, const Field& f
   return finding;
 }
 
+// Memory of a device is not compared with memory of a host.
+bool share_a_place(const Cases& cases) {
+  return std::all_of(cases.begin(), cases.end(), [&](const CaseResult* one) {
+    return result::on_device(one->benchmark) == result::on_device(cases.front()->benchmark);
+  });
+}
+
 }  // namespace
 
 Findings find_recommendations(const RunResult& run) {
@@ -154,7 +163,9 @@ Findings find_recommendations(const RunResult& run) {
   for (const CaseResult& one : run.cases)
     if (models.insert(one.benchmark.model).second)
       if (const auto field = candidates(run, one.benchmark.model); field.cases.size() > 1)
-        for (const auto& goal : kGoals) found.push_back(recommend(run, one.benchmark.model, field, goal));
+        for (const auto& goal : kGoals)
+          if (goal.score != memory_bytes || share_a_place(field.cases))
+            found.push_back(recommend(run, one.benchmark.model, field, goal));
   return found;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "result/peak_memory.h"
+
 namespace paceline::analysis {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr std::ptrdiff_t kProcessesForMemory = 3;
 
 std::ptrdiff_t processes_with_memory(const result::CaseResult& one) {
   return std::count_if(one.repetitions.begin(), one.repetitions.end(),
-                       [](const auto& r) { return bool(r.memory.rss_peak_above_load_bytes); });
+                       [&](const auto& r) { return bool(result::peak_memory(one.benchmark, r.memory)); });
 }
 
 }  // namespace
@@ -20,8 +22,9 @@ std::ptrdiff_t processes_with_memory(const result::CaseResult& one) {
 std::optional<MemoryRange> memory_range(const result::CaseResult& one) {
   std::optional<MemoryRange> range;
   for (const auto& repetition : one.repetitions) {
-    if (!repetition.memory.rss_peak_above_load_bytes) continue;
-    const auto bytes = static_cast<double>(*repetition.memory.rss_peak_above_load_bytes);
+    const auto peak = result::peak_memory(one.benchmark, repetition.memory);
+    if (!peak) continue;
+    const auto bytes = static_cast<double>(*peak);
     if (!range) range = MemoryRange{bytes, bytes};
     range = MemoryRange{std::min(range->low, bytes), std::max(range->high, bytes)};
   }
@@ -29,6 +32,7 @@ std::optional<MemoryRange> memory_range(const result::CaseResult& one) {
 }
 
 std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other) {
+  if (result::on_device(one.benchmark) != result::on_device(other.benchmark)) return std::nullopt;
   if (std::min(processes_with_memory(one), processes_with_memory(other)) < kProcessesForMemory)
     return std::nullopt;
   const auto mine = memory_range(one), theirs = memory_range(other);

@@ -19,7 +19,8 @@ std::optional<MemoryRange> memory_range(const result::CaseResult& one);
 struct MemorySaving {
   double share = 0, low = 0, high = 0;
 };
-// Judged at the extremes of the processes; none where the processes of the two overlap.
+// Judged at the extremes of the processes; none where the processes of the two overlap, or where one case has
+// its memory on a device and the other has not.
 std::optional<MemorySaving> memory_saving(const result::CaseResult& one, const result::CaseResult& other);
 
 }  // namespace paceline::analysis

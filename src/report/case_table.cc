@@ -12,6 +12,7 @@
 #include "report/html_parts.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
+#include "result/peak_memory.h"
 
 namespace paceline::report {
 namespace {
@@ -64,13 +65,21 @@ Cell figure_cell(const CaseResult& one, std::string_view metric, std::string tex
 // Which columns a table has, and what they show.
 struct Columns {
   Form form;
-  bool kept;         // top-1 agreement
-  bool mixed_items;  // cases count different things, so each rate has its own unit
+  bool kept;          // top-1 agreement
+  bool mixed_items;   // cases count different things, so each rate has its own unit
+  bool mixed_places;  // cases ran on CPU and GPU, so each memory says which it is
 };
 
 std::string rate_text(const CaseResult& one, bool with_unit) {
   const auto text = or_none(one.throughput.per_s.value, format_rate);
   return with_unit && one.throughput.per_s.value ? fmt::format("{} {}/s", text, one.throughput.item) : text;
+}
+
+std::string memory_text(const CaseResult& one, bool with_place) {
+  const auto bytes = result::peak_memory(one);
+  if (!bytes) return {};
+  const auto text = format_bytes(static_cast<double>(*bytes));
+  return with_place && result::on_device(one.benchmark) ? text + " GPU" : text;
 }
 
 std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) {
@@ -82,7 +91,6 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
     if (!reason.empty()) cells.back().note = fmt::format("{}: {}", what, reason);
   };
   const auto p99 = result::find_metric("p99_ms")->get(one).value;
-  const auto& memory = one.memory.rss_peak_above_load_bytes;
   const auto& share = one.flops.share_of_measured_peak;
   add("p50_ms", is_offline(one) ? "" : with_interval(one.headline.p50_ns, 1e-6));
   add("p99_ms", p99 && !is_offline(one) ? format_significant(*p99) : "", "no p99", p99_reason(one));
@@ -90,7 +98,7 @@ std::vector<Cell> figure_cells(const ReportCase& entry, const Columns& columns) 
   add("speedup", speedup_text(entry.run->result, one), "no claim", analysis::no_claim_reason(one));
   if (columns.kept)
     add("top1_agreement", judged_by_answers(one) ? percent_or_none(one.correctness.top1_agreement) : "");
-  add("memory_mb", memory ? format_bytes(static_cast<double>(*memory)) : "");
+  add("memory_mb", memory_text(one, columns.mixed_places));
   if (columns.form == Form::kPage) add("share_of_peak", share ? format_percent(*share, 0) : "");
   add("foreign_cpu_frac", percent_or_none(one.noise.foreign_cpu_frac));
   cells.push_back(grade_cell(one, columns.form));
@@ -123,6 +131,9 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   const auto cases = side_by_side(runs);
   const bool kept = std::ranges::any_of(cases, [](const auto& e) { return judged_by_answers(*e.one); });
   const bool mixed = counted_items(cases).size() > 1;
+  const auto on_gpu =
+      std::ranges::count_if(cases, [](const auto& e) { return result::on_device(e.one->benchmark); });
+  const bool mixed_places = on_gpu > 0 && on_gpu < std::ssize(cases);
   Table table{.heads = {"case"}, .labels = 36, .last_stays = true, .row_heads = true, .sortable = true};
   auto& heads = table.heads;
   if (runs.size() > 1) heads.emplace_back("run");
@@ -131,12 +142,13 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   heads.insert(heads.end(),
                {"p50 ms", "p99 ms", mixed ? "throughput" : throughput_head(cases), "vs baseline"});
   if (kept) heads.emplace_back("top-1 kept");
-  heads.emplace_back("memory");
+  heads.emplace_back(on_gpu > 0 && !mixed_places ? "GPU memory" : "memory");
   if (form == Form::kPage) heads.emplace_back("of peak");
   heads.emplace_back(form == Form::kTerminal ? "foreign" : "foreign CPU");
   table.numbers_to = heads.size();
   heads.emplace_back("grade");
-  for (const ReportCase& entry : cases) table.rows.push_back(case_row(entry, {form, kept, mixed}));
+  for (const ReportCase& entry : cases)
+    table.rows.push_back(case_row(entry, {form, kept, mixed, mixed_places}));
   return table;
 }
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "report/chart/plots.h"
 #include "report/html_parts.h"
+#include "result/peak_memory.h"
 
 namespace paceline::report {
 namespace {
@@ -90,16 +91,22 @@ std::string speedup_reading(std::span<const ReportRun> runs) {
       claimed, cases.size());
 }
 
-std::string memory_reading(std::span<const ReportRun> runs) {
-  const auto bytes = [](const CaseResult& c) { return c.memory.rss_peak_above_load_bytes; };
-  const Cases cases = having(runs, [&](const CaseResult& c) { return bool{bytes(c)}; });
+std::string memory_of_place(std::span<const ReportRun> runs, bool device) {
+  const auto bytes = [](const CaseResult& c) { return result::peak_memory(c); };
+  const Cases cases = having(
+      runs, [&](const CaseResult& c) { return result::on_device(c.benchmark) == device && bool{bytes(c)}; });
   if (cases.empty()) return {};
   const auto [low, high] =
       std::ranges::minmax_element(cases, {}, [&](const ReportCase& e) { return *bytes(*e.one); });
-  return fmt::format(
-      "From {} ({}) to {} ({}): peak of the worker above its state before the model was loaded.",
-      format_bytes(static_cast<double>(*bytes(*low->one))), name_of(*low),
-      format_bytes(static_cast<double>(*bytes(*high->one))), name_of(*high));
+  return fmt::format("From {} ({}) to {} ({}): {}.", format_bytes(static_cast<double>(*bytes(*low->one))),
+                     name_of(*low), format_bytes(static_cast<double>(*bytes(*high->one))), name_of(*high),
+                     device ? "the most that tensors held of the GPU's memory"
+                            : "peak of the worker above its state before the model was loaded");
+}
+
+std::string memory_reading(std::span<const ReportRun> runs) {
+  const auto host = memory_of_place(runs, false), device = memory_of_place(runs, true);
+  return host + (host.empty() || device.empty() ? "" : " ") + device;
 }
 
 std::string peak_reading(std::span<const ReportRun> runs) {

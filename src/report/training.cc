@@ -221,17 +221,25 @@ std::string loader_text(const CaseResult& one) {
                      format_rate(*one.throughput.per_s.value));
 }
 
+std::string bytes_or_none(const result::Count& bytes) {
+  return bytes ? format_bytes(static_cast<double>(*bytes)) : kNone;
+}
+
 Table rank_table(const Training& t) {
+  const bool on_gpu = std::ranges::any_of(t.ranks, [](const auto& r) { return bool(r.device_peak_bytes); });
   Table table{.heads = {"rank", "host", "CPUs", "threads", "step ms", "compute ms", "data wait ms",
-                        "forward ms", "backward ms", "exposed ms", "optimizer ms", "slowest", "peak memory"},
+                        "forward ms", "backward ms", "exposed ms", "optimizer ms", "slowest",
+                        on_gpu ? "host memory" : "peak memory"},
               .numbers_from = 3};
+  if (on_gpu) table.heads.emplace_back("GPU memory");
   const auto ms = [](const Number& ns) { return or_none(ns, format_ms); };
-  for (const auto& r : t.ranks)
+  for (const auto& r : t.ranks) {
     table.add(std::to_string(r.rank), r.host, r.cpus, std::to_string(r.threads), ms(r.parts.step_ns),
               ms(r.compute_ns), ms(r.parts.data_wait_ns), ms(r.parts.forward_ns), ms(r.parts.backward_ns),
               t.ddp ? ms(r.parts.exposed_ns) : kNone, ms(r.parts.optimizer_ns),
-              t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone,
-              r.rss_peak_bytes ? format_bytes(static_cast<double>(*r.rss_peak_bytes)) : kNone);
+              t.ranks.size() > 1 ? plural(r.slowest_steps, "step") : kNone, bytes_or_none(r.rss_peak_bytes));
+    if (on_gpu) table.rows.back().cells.emplace_back(bytes_or_none(r.device_peak_bytes));
+  }
   return table;
 }
 

@@ -84,7 +84,7 @@ PACELINE_FIELDS(LossPart, name, cost_ns, share);
 PACELINE_FIELDS(RankEvidence, runq_wait_ns, cpu_ns, system_ns, minor_faults, major_faults, throttled_ns,
                 steal_frac, foreign_frac, core_mhz, device_mhz, device_slowdown, foreign_process);
 PACELINE_FIELDS(RankFigures, rank, host, process_id, cpus, threads, parts, compute_ns, rss_peak_bytes,
-                slowest_steps, evidence);
+                device_peak_bytes, slowest_steps, evidence);
 PACELINE_FIELDS(EpochFigures, epoch, steps, samples, loss, accuracy, learning_rate, seconds, samples_per_s,
                 step_p50_ns, eval_samples, eval_loss, eval_accuracy, eval_seconds);
 PACELINE_FIELDS(BucketFigures, bytes, launched_ns, finished_ns, transfer_ns);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "result/peak_memory.h"
 #include "result/summarize.h"
 #include "result/training_scaling.h"
 
@@ -195,6 +196,10 @@ constexpr std::array kMetrics{
     Metric{"model_mb", "file", "MB", kLow, "Size of the model file that the engine reads.", "model-file",
            [](const CaseResult& c) { return plain(c.model_file.size_bytes, kToMb); }},
     Metric{"memory_mb", "memory", "MB", kLow,
+           "Memory that the case needs: on a device the most that tensors held of its memory, else "
+           "host_memory_mb.",
+           "memory", [](const CaseResult& c) { return plain(peak_memory(c), kToMb); }},
+    Metric{"host_memory_mb", "host memory", "MB", kLow,
            "Peak resident memory of the worker above its state before load; largest over repetitions.",
            "memory", [](const CaseResult& c) { return plain(c.memory.rss_peak_above_load_bytes, kToMb); }},
     Metric{"tensor_memory_mb", "tensors", "MB", kLow,

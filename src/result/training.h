@@ -36,6 +36,7 @@ struct RankFigures {
   StepParts parts;
   Number compute_ns;  // median of the step time without its exposed communication
   Count rss_peak_bytes;
+  Count device_peak_bytes = Count::missing("the trainer reports no memory of a device");  // in tensors
   std::int64_t slowest_steps = 0;  // how often the others waited for it: its compute time was the largest
   RankEvidence evidence;
 };

@@ -83,6 +83,9 @@ class SpinTrainer : public plugin::Trainer {
     info.settings = {{"threads", std::to_string(settings_.threads)}, {"optimizer", settings_.optimizer.name}};
     info.parameters = kParameters, info.parameter_tensors = 6;
     info.classes = model_.name == "tiny_cnn" ? 10 : 1000;
+    if (const auto bytes = std::stoll(variable("SPIN_TENSOR_BYTES", "0")); bytes > 0)
+      info.peak_tensor_bytes = bytes,
+      info.settings.emplace_back("reserved_peak_bytes", std::to_string(2 * bytes));
     if (exchanges()) info.bucket_bytes = {kParameters, 3 * kParameters};  // of float32
     return info;
   }

@@ -11,6 +11,7 @@ namespace paceline::test {
 // repeats exactly. From the environment:
 //   SPIN_STEP_US  what it sleeps in a step (default 1000), half of it forward and half of it backward
 //   SPIN_MARKS    a folder; a process writes a file there, named as its id, when it has made ten steps
+//   SPIN_TENSOR_BYTES  what its tensors held of a device; twice as much is reserved
 //   SPIN_LATE     1: it reports each step while the next is under way, as on a device of its own
 std::unique_ptr<plugin::Trainer> make_spin_trainer();
 

@@ -50,7 +50,8 @@ class CudaDevice : public torch_plugin::TrainingDevice {
     return {{"device_name", info_.name},
             {"compute_capability", fmt::format("{}.{}", info_.capability / 10, info_.capability % 10)},
             {"tf32", switches_.tf32 ? "on" : "off"},
-            {"cudnn_benchmark", switches_.cudnn_benchmark ? "on" : "off"}};
+            {"cudnn_benchmark", switches_.cudnn_benchmark ? "on" : "off"},
+            {"reserved_peak_bytes", fmt::format("{}", memory_peak(index_).reserved_peak_bytes)}};
   }
   std::vector<std::pair<std::string, std::string>> versions() const override { return library_versions(); }
 

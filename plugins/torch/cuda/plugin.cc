@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plug-in of its own, not run yet: engines `eager` and `torchscript`, the trainer and `nccl` for `--device
+// A plug-in of its own: engines `eager` and `torchscript`, the trainer and `nccl` for `--device
 // cuda`.
 #include "plugin/plugin.h"
 

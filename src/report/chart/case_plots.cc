@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "analysis/case_query.h"
@@ -11,6 +12,7 @@
 #include "report/case_cells.h"
 #include "report/chart/plot_parts.h"
 #include "report/html_parts.h"
+#include "result/peak_memory.h"
 
 namespace paceline::report {
 namespace {
@@ -202,16 +204,23 @@ Plots speedup_plots(std::span<const ReportRun> runs) {
   return {plot};
 }
 
+// Memory of devices and of hosts is never on one axis.
 Plots memory_plots(std::span<const ReportRun> runs) {
-  std::vector<BarRow> rows;
-  for (const ReportCase& entry :
-       measured_cases(runs, [](const CaseResult& c) { return bool{c.memory.rss_peak_above_load_bytes}; })) {
-    const double mb = static_cast<double>(*entry.one->memory.rss_peak_above_load_bytes) * 1e-6;
+  const Cases cases = measured_cases(runs, [](const CaseResult& c) { return bool{result::peak_memory(c)}; });
+  std::map<bool, std::vector<BarRow>> places;  // by whether it is a device's
+  for (const ReportCase& entry : cases) {
+    const double mb = static_cast<double>(*result::peak_memory(*entry.one)) * 1e-6;
     const auto words = format_significant(mb) + " MB";
-    rows.push_back({name_of(entry), name_of(entry) + ": " + words, words, {mb, kMissing, kMissing}});
+    places[result::on_device(entry.one->benchmark)].push_back(
+        {name_of(entry), name_of(entry) + ": " + words, words, {mb, kMissing, kMissing}});
   }
-  if (rows.empty()) return {};
-  return {bar_plot("", "MB above the state before load", std::move(rows))};
+  Plots plots;
+  for (auto& [device, rows] : places) {
+    plots.push_back(bar_plot("", device ? "MB of GPU memory in tensors" : "MB above the state before load",
+                             std::move(rows)));
+    if (places.size() > 1) plots.back().name = device ? "GPU" : "host";
+  }
+  return plots;
 }
 
 Plots peak_plots(std::span<const ReportRun> runs) {

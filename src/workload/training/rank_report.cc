@@ -21,6 +21,7 @@ result::RankSteps steps_of(TrainingRank& rank, std::vector<result::StepRow> rows
   mine.rank.cpus = host::format_cpu_list(host::current_affinity());
   mine.rank.threads = rank.spec().train.settings.threads;
   mine.rank.rss_peak_bytes = host::process_memory().rss_peak_bytes;
+  if (const auto peak = rank.trainer().info().peak_tensor_bytes) mine.rank.device_peak_bytes = *peak;
   mine.loader_samples_per_s = {rank.loader().deliverable_samples_per_s(), "one batch, always the same"};
   mine.rows = std::move(rows);
   return mine;

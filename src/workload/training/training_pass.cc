@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "host/noise.h"
 #include "measure/timed_loop.h"
@@ -300,11 +301,20 @@ void TrainingPass::tell_interrupted() {
   tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/true});
 }
 
+// A trainer with a caching allocator has it among its settings.
+result::Count reserved_peak(const plugin::TrainerInfo& info) {
+  for (const auto& [name, value] : info.settings)
+    if (name == "reserved_peak_bytes") return {parse_int(value), "the trainer's figure is no number"};
+  return result::Count::missing("the trainer reports no memory that it reserves");
+}
+
 void TrainingPass::report() {
   sink_.phase("report");
   auto& r = rank_.repetition();
   finish_memory(r.memory);
-  if (const auto peak = rank_.trainer().info().peak_tensor_bytes) r.memory.tensor_peak_bytes = *peak;
+  const auto info = rank_.trainer().info();
+  r.memory.tensor_peak_bytes = {info.peak_tensor_bytes, "the trainer reports no memory of tensors"};
+  r.memory.reserved_peak_bytes = reserved_peak(info);
   r.overhead = overhead_of(rank_.calibration(), measure::calibrate(SteadyClock{}), timed_ns_);
   const auto checkpoints = checkpoints_->figures();
   tell_steps(rank_, {std::move(rows_), evidence_, evaluation_->figures(), /*interrupted=*/false});

@@ -51,6 +51,25 @@ TEST(Findings, QuietRunOnlyRecommends) {
   EXPECT_TRUE(says(found[0], "not told apart from")) << found[0].text;
 }
 
+TEST(Findings, MemoryIsThatOfTheDeviceAndNeverComparedWithTheHosts) {
+  auto run = quiet_run();
+  for (auto& one : run.cases) {
+    one.benchmark.params["device"] = "cuda:0";
+    one.memory.tensor_peak_bytes = 490'000'000;
+    for (auto& r : one.repetitions) r.memory.tensor_peak_bytes = one.memory.tensor_peak_bytes;
+  }
+  const auto smallest = [](const RunResult& r) {
+    std::string texts;
+    for (const auto& one : of_kind(r, "recommendation"))
+      if (says(one, "Smallest")) texts += one.text;
+    return texts;
+  };
+  EXPECT_NE(smallest(run).find("490 MB of GPU memory"), std::string::npos) << smallest(run);
+  run.cases[1].benchmark.params.clear();
+  EXPECT_EQ(smallest(run), "");
+  EXPECT_TRUE(of_kind(run, "memory_saving").empty());
+}
+
 TEST(Findings, EmptyRunFindsNothing) {
   EXPECT_TRUE(find_all(RunResult{}).empty());
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The memory that a case needs: that of the device it ran on, else resident memory of its process. Pure.
+#pragma once
+#include "result/case_result.h"
+
+namespace paceline::result {
+
+// Whether the case ran on an accelerator.
+bool on_device(const Benchmark& benchmark);
+
+// The most that tensors held of the device; of a case on the CPU, peak resident memory above its state before
+// load.
+Count peak_memory(const Benchmark& benchmark, const Memory& memory);
+inline Count peak_memory(const CaseResult& one) {
+  return peak_memory(one.benchmark, one.memory);
+}
+
+}  // namespace paceline::result
