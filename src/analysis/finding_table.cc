@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 43> kRules{{
+constexpr std::array<FindingRule, 44> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -29,6 +29,8 @@ constexpr std::array<FindingRule, 43> kRules{{
      find_build_spread},
     {"above_peak", "warning", "cases that did more FLOPs than the machine was measured to be able to",
      find_above_peak},
+    {"device_slowdown", "warning", "GPUs whose power cap or heat kept their clock down",
+     find_device_slowdown},
     {"straggler", "warning", "a rank that the others wait for in most steps", find_stragglers},
     {"poor_scaling", "warning", "ranks that reach less than 90 % of ideal", find_poor_scaling},
     {"overdrawn_budget", "warning", "parts of the loss that explain more than 105 % of it",

@@ -39,6 +39,9 @@ Findings find_capacities(const RunResult& run);
 Findings find_missed_objectives(const RunResult& run);
 Findings find_open_objectives(const RunResult& run);
 
+// GPUs (findings_device.cc)
+Findings find_device_slowdown(const RunResult& run);
+
 // Training over ranks (findings_training.cc)
 Findings find_stragglers(const RunResult& run);  // findings_stragglers.cc
 Findings find_exposed_communication(const RunResult& run);

@@ -5,8 +5,10 @@
 
 #include <map>
 
+#include "analysis/finding_table.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "result/noise_rules.h"
 #include "result/stored_steps.h"
 
 namespace paceline::cli {
@@ -23,10 +25,18 @@ void add_steps(report::ReportRun& run, const result::StoredRun& stored, const re
   }
 }
 
+// A run of an earlier version is judged by what this one knows to judge; its findings are then found again.
+void complete_grades(result::RunResult& run) {
+  bool added = false;
+  for (auto& one : run.cases) added |= result::complete_grade(one);
+  if (added) run.findings = analysis::find_all(run);
+}
+
 }  // namespace
 
 report::ReportRun report_run(const result::StoredRun& stored, bool pictures) {
   report::ReportRun run{stored.run};
+  complete_grades(run.result);
   std::map<std::string, std::int64_t> lacking;  // numbers of cases by what they lack
   for (const auto& one : stored.run.cases) {
     auto read = result::read_case_samples(stored, one);

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "host/cgroup.h"
+#include "host/instruments.h"
 
 namespace paceline::host {
 namespace {
@@ -136,6 +137,7 @@ result::Noise all_missing(const std::string& reason) {
     *one = Number::missing(reason);
   }
   noise.cgroup_throttled = Count::missing(reason);
+  noise.instrument = instrument_here();
   return noise;
 }
 
@@ -174,6 +176,7 @@ result::Noise noise_over(std::span<const NoiseSnapshot> snapshots) {
   noise.psi_cpu_some = pressure_over(before, after);
   noise.cgroup_throttled = count_growth(before.throttled_periods, after.throttled_periods);
   noise.freq_cv = frequency_cv(snapshots);
+  noise.instrument = instrument_here();
   return noise;
 }
 

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "host/affinity.h"
 #include "host/cgroup.h"
+#include "result/device_slowdown.h"
 
 namespace paceline::host {
 namespace {
@@ -111,15 +113,16 @@ Number device_mhz(const ClockSamples& clocks) {
   return mean_of(mhz);
 }
 
-// The reason that was seen most often.
+// Every reason, the one that was seen most often first.
 std::string slowdown_of(const std::vector<GpuState>& samples) {
   std::map<std::string, std::size_t> seen;
   for (const auto& one : samples)
     if (one.slowed_by && !one.slowed_by.value()->empty()) ++seen[*one.slowed_by];
-  const auto most = std::ranges::max_element(seen, {}, [](const auto& reason) { return reason.second; });
-  if (most == seen.end()) return {};
-  return fmt::format("{} in {} of the samples", most->first,
-                     format_percent(static_cast<double>(most->second) / static_cast<double>(samples.size())));
+  std::vector<result::DeviceSlowdown> slowdowns;
+  for (const auto& [reason, count] : seen)
+    slowdowns.push_back({reason, static_cast<double>(count) / static_cast<double>(samples.size())});
+  std::ranges::stable_sort(slowdowns, std::greater(), &result::DeviceSlowdown::share);
+  return result::slowdown_text(slowdowns);
 }
 
 }  // namespace

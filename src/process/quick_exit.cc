@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
+
+#include "host/instruments.h"
 
 // They are there where this program was built with a sanitizer, for coverage or for gprof.
 // NOLINTBEGIN(bugprone-reserved-identifier)
@@ -24,16 +25,7 @@ extern "C" {
 namespace paceline::process {
 namespace {
 
-// Our own variable, then what tools come in by: the loader's variables, those of CUPTI, NVTX, Nsight Systems,
-// VTune and OpenMP.
-constexpr std::array kVariables{"PACELINE_STATIC_DESTRUCTORS",
-                                "LD_PRELOAD",
-                                "LD_AUDIT",
-                                "CUDA_INJECTION64_PATH",
-                                "NVTX_INJECTION64_PATH",
-                                "NSYS_PROFILING_SESSION_ID",
-                                "INTEL_LIBITTNOTIFY64",
-                                "OMP_TOOL_LIBRARIES"};
+constexpr const char* kOwnVariable = "PACELINE_STATIC_DESTRUCTORS";
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
@@ -45,7 +37,8 @@ bool is_set(const char* variable) {
 bool writes_at_exit() {
   return __asan_init != nullptr || __tsan_init != nullptr || __lsan_init != nullptr ||
          __gcov_init != nullptr || llvm_gcov_init != nullptr || &__llvm_profile_runtime != nullptr ||
-         __gmon_start__ != nullptr || std::any_of(kVariables.begin(), kVariables.end(), is_set);
+         __gmon_start__ != nullptr || is_set(kOwnVariable) ||
+         std::ranges::any_of(host::tool_variables(), is_set, &host::ToolVariable::name);
 }
 
 void exit_without_destructors(int code) {

@@ -51,7 +51,8 @@ PACELINE_FIELDS(Overhead, timer_resolution_ns, timer_cost_ns, timer_cost_p99_ns,
                 overhead_fraction, os_noise_frac, calibration_drift);
 PACELINE_FIELDS(Noise::Mode, median_ns, share);
 PACELINE_FIELDS(Noise, runq_wait_frac, nivcsw_per_s, steal_frac, psi_cpu_some, foreign_cpu_frac, freq_cv,
-                cgroup_throttled, drift_frac, drift_z, tau_x, processes_z, multimodal, modes, warnings);
+                cgroup_throttled, drift_frac, drift_z, tau_x, processes_z, multimodal, modes, instrument,
+                warnings);
 PACELINE_FIELDS(Outliers, mild, severe, severe_time_share, median_excl_severe_ns);
 PACELINE_FIELDS(Stage, name, mean_ns, p50_ns, p99_ns);
 PACELINE_FIELDS(SloResult, p, bound_ns, confidence, over, n_eff, over_eff, offered_per_s, verdict, detail);

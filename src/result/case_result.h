@@ -18,7 +18,7 @@
 // case_fields.h. Times are host time in ns unless the name says otherwise; GB and GFLOP are 10^9.
 namespace paceline::result {
 
-inline constexpr const char* kSchemaVersion = "1.5";  // minor: fields added; major: fields changed or removed
+inline constexpr const char* kSchemaVersion = "1.6";  // minor: fields added; major: fields changed or removed
 
 inline constexpr const char* kWithinProcess = "within_process";
 // With six or more fresh processes, claims are allowed.
@@ -241,6 +241,7 @@ struct Noise {
     double share = 0;
   };
   std::vector<Mode> modes;
+  std::string instrument;  // a profiler, debugger or other tool that watched the process; empty: none
   std::vector<std::string> warnings;  // in words; each explains the grade
 };
 

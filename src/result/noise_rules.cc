@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
 #include "base/units.h"
+#include "result/device_slowdown.h"
 #include "stats/noise.h"
 
 namespace paceline::result {
@@ -48,6 +50,18 @@ Number tau_guard(const NoiseFacts& f) {
 }
 
 constexpr NoiseRule kRules[] = {
+    {"instrument", kAnyInvalid, kAnyInvalid, NoiseFormat::kFlag, "not comparable: it was measured under ",
+     "measure without the tool", [](const NoiseFacts& f) { return flag(!f.noise.instrument.empty()); }},
+    {"device_power_cap", kAnyWarns, kAnyWarns, NoiseFormat::kPercent,
+     "the GPU was at its power cap in {0} of the samples", "compare runs at the same power limit only",
+     [](const NoiseFacts& f) { return f.power_capped; }},
+    {"device_slowdown",
+     {0.0, 0.05},
+     {0.0, 0.05},
+     NoiseFormat::kPercent,
+     "heat or its power supply slowed the GPU down in {0} of the samples",
+     "check its cooling and its power supply",
+     [](const NoiseFacts& f) { return f.slowed_down; }},
     {"runq_wait_frac",
      {0.01, 0.05},
      {0.01, 0.05},
@@ -178,6 +192,7 @@ std::string mode_words(const Noise& noise) {
 std::string flag_text(const NoiseRule& rule, const NoiseFacts& facts, double value, double limit) {
   std::string words = fmt::format(fmt::runtime(rule.words), in_words(rule.format, value));
   if (rule.id == "multimodal") return words + mode_words(facts.noise);
+  if (rule.id == "instrument") return words + facts.noise.instrument;
   if (rule.format == NoiseFormat::kFlag || limit == 0) return words;
   return fmt::format("{} (limit {})", words, in_words(rule.format, limit));
 }
@@ -193,6 +208,26 @@ std::optional<NoiseFlag> judge(const NoiseRule& rule, const NoiseFacts& facts, N
   return NoiseFlag{std::string(rule.id), invalid, flag_text(rule, facts, *value, limit),
                    std::string(rule.advice)};
 }
+
+void raise_to(Number& into, double value) {
+  if (!into || *into < value) into = value;
+}
+
+// What NVML saw of the GPUs of ranks. A rank whose GPU was not slowed down counts as 0.
+void add_devices(NoiseFacts& facts, const std::vector<Training>& trainings) {
+  for (const auto& training : trainings)
+    for (const auto& rank : training.ranks) {
+      if (!rank.evidence.device_mhz && rank.evidence.device_slowdown.empty()) continue;
+      double capped = 0, slowed = 0;
+      for (const auto& one : parse_slowdowns(rank.evidence.device_slowdown))
+        (one.reason == kPowerCap ? capped : slowed) += one.share;
+      raise_to(facts.power_capped, capped);
+      raise_to(facts.slowed_down, slowed);
+    }
+}
+
+// Rules that judge figures which earlier versions stored and did not judge.
+constexpr std::array<std::string_view, 2> kNewRules{"device_power_cap", "device_slowdown"};
 
 std::vector<std::string> texts(const std::vector<NoiseFlag>& flags) {
   std::vector<std::string> out;
@@ -243,12 +278,14 @@ Grade grade_of(const std::vector<NoiseFlag>& flags) {
 }
 
 NoiseFacts facts_of(const Repetition& repetition) {
-  return {.noise = repetition.noise,
-          .overhead = repetition.overhead,
-          .steady_state = repetition.steady_state,
-          .residual_warmup = repetition.residual_warmup,
-          .n = repetition.n,
-          .queue = !repetition.load.empty() && !repetition.load.front().arrival.empty()};
+  NoiseFacts facts{.noise = repetition.noise,
+                   .overhead = repetition.overhead,
+                   .steady_state = repetition.steady_state,
+                   .residual_warmup = repetition.residual_warmup,
+                   .n = repetition.n,
+                   .queue = !repetition.load.empty() && !repetition.load.front().arrival.empty()};
+  add_devices(facts, repetition.training);
+  return facts;
 }
 
 NoiseFacts facts_of(const CaseResult& result) {
@@ -259,8 +296,25 @@ NoiseFacts facts_of(const CaseResult& result) {
   for (const auto& repetition : result.repetitions) {
     if (repetition.steady_state == "not_reached") facts.steady_state = repetition.steady_state;
     facts.residual_warmup |= repetition.residual_warmup;
+    add_devices(facts, repetition.training);
   }
+  add_devices(facts, result.training);
   return facts;
+}
+
+bool complete_grade(CaseResult& result) {
+  if (result.outcome != Outcome::kOk || result.grade == Grade::kNone) return false;
+  auto flags = noise_flags(facts_of(result), profile_of(result));
+  std::erase_if(flags, [&](const NoiseFlag& one) {
+    return std::find(kNewRules.begin(), kNewRules.end(), one.id) == kNewRules.end() ||
+           std::find(result.grade_reasons.begin(), result.grade_reasons.end(), one.text) !=
+               result.grade_reasons.end();
+  });
+  result.grade = std::max(result.grade, grade_of(flags));
+  const auto added = texts(flags);
+  result.grade_reasons.insert(result.grade_reasons.begin(), added.begin(), added.end());
+  result.noise.warnings.insert(result.noise.warnings.begin(), added.begin(), added.end());
+  return !added.empty();
 }
 
 void apply_noise_rules(Repetition& repetition, NoiseProfile profile) {

@@ -26,8 +26,10 @@ struct NoiseFacts {
   Overhead overhead;
   std::string steady_state;  // reached | not_reached | fixed | ""
   bool residual_warmup = false;
-  std::int64_t n = 0;                    // samples behind noise.tau_x
-  bool queue = false;                    // latencies of a queue depend on each other and form groups
+  std::int64_t n = 0;  // samples behind noise.tau_x
+  bool queue = false;  // latencies of a queue depend on each other and form groups
+  Number power_capped = Number::missing("not_applicable");  // share of the samples of a GPU, the worst rank's
+  Number slowed_down = Number::missing("not_applicable");   // likewise: heat, or a fault of the power supply
   bool interval_over_processes = false;  // if so, dependence inside one process does not bias the interval
 };
 
@@ -65,6 +67,10 @@ Grade grade_of(const std::vector<NoiseFlag>& flags);
 
 NoiseFacts facts_of(const Repetition& repetition);
 NoiseFacts facts_of(const CaseResult& result);
+
+// Adds what this version knows to judge by a stored case's own figures and an earlier one did not: reasons,
+// and a grade that they make worse. True where the case had not been judged by them.
+bool complete_grade(CaseResult& result);
 
 // Sets noise.warnings; for a case also grade and grade_reasons.
 void apply_noise_rules(Repetition& repetition, NoiseProfile profile);

@@ -198,6 +198,7 @@ Noise worst_noise(const std::vector<Repetition>& repetitions) {
                        &Noise::foreign_cpu_frac, &Noise::freq_cv})
       keep_largest(field, n, r.noise);
     keep_largest(&Noise::cgroup_throttled, n, r.noise);
+    if (!r.noise.instrument.empty()) n.instrument = r.noise.instrument;
   }
   return n;
 }

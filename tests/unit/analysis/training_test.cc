@@ -239,5 +239,19 @@ TEST(TrainingWords, ACaseIsDescribedWithItsRanks) {
   EXPECT_EQ(describe_without(training_run().cases[2].benchmark, ""), "fp32 resnet50 at batch 8 on 2 ranks");
 }
 
+TEST(TrainingFindings, APowerCapIsNamedWithItsRankShareAndClock) {
+  result::RunResult run;
+  run.cases = {::paceline::testing::training_case({.ranks = 2})};
+  EXPECT_TRUE(of_kind(run, "device_slowdown").empty());
+  auto& evidence = run.cases[0].training.front().ranks[1].evidence;
+  evidence.device_mhz = 1961.25;
+  evidence.device_slowdown = "power cap in 50.0 % of the samples";
+  const auto found = of_kind(run, "device_slowdown");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].text,
+            "resnet50 train fp32 b8 r2: the GPU of rank 1 was at its power cap in "
+            "50.0 % of the samples (mean clock 1961 MHz).");
+}
+
 }  // namespace
 }  // namespace paceline::analysis

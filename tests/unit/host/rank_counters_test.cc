@@ -48,6 +48,14 @@ TEST(RankCounters, AreTurnedIntoFiguresPerStep) {
   EXPECT_EQ(e.device_slowdown, "thermal slowdown in 75.0 % of the samples");
 }
 
+TEST(RankCounters, NameEveryReasonThatSlowedTheGpuDown) {
+  const GpuState hot{1400.0, std::string("thermal slowdown")}, capped{1700.0, std::string("power cap")};
+  const auto e = evidence_between(counters_at(0, 0, 0, 0), counters_at(1, 1, 0, 0), 1,
+                                  {{}, {capped, hot, capped, capped}});
+  EXPECT_EQ(e.device_slowdown,
+            "power cap in 75.0 % of the samples, thermal slowdown in 25.0 % of the samples");
+}
+
 TEST(RankCounters, NameTheProcessThatUsedMostOfTheseCpus) {
   auto before = counters_at(0, 0, 0, 0), after = counters_at(10, 1500, 0, 9);
   before.others[50] = {"old", 900, 2}, after.others[50] = {"old", 910, 2};

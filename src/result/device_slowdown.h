@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What kept the clock of a GPU down while it worked, as words and back.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paceline::result {
+
+inline constexpr std::string_view kPowerCap = "power cap";
+
+struct DeviceSlowdown {
+  std::string reason;  // "power cap", "thermal slowdown"
+  double share = 0;    // of the samples of the clock
+};
+
+// "thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"; empty without one.
+std::string slowdown_text(const std::vector<DeviceSlowdown>& slowdowns);
+// What such a text holds; parts that have another form are left out.
+std::vector<DeviceSlowdown> parse_slowdowns(const std::string& text);
+
+}  // namespace paceline::result

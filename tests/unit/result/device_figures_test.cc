@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// What a result says of the GPU: its memory, and what kept its clock down.
+#include <gtest/gtest.h>
+
+#include "result/device_slowdown.h"
+#include "result/metric_table.h"
+#include "result/noise_rules.h"
+#include "result/peak_memory.h"
+
+namespace paceline::result {
+namespace {
+
+CaseResult on(const std::string& device) {
+  CaseResult one;
+  if (!device.empty()) one.benchmark.params["device"] = device;
+  one.memory.rss_peak_above_load_bytes = 1'658'220'544;
+  one.memory.tensor_peak_bytes = 12'127'715'840;
+  return one;
+}
+
+TEST(PeakMemory, OnADeviceItIsTheDevices) {
+  EXPECT_EQ(peak_memory(on("cuda")), Count(12'127'715'840));
+  EXPECT_EQ(peak_memory(on("cuda:1")), Count(12'127'715'840));
+  EXPECT_EQ(peak_memory(on("")), Count(1'658'220'544));
+  EXPECT_EQ(peak_memory(on("cpu")), Count(1'658'220'544));
+  auto plan = on("");
+  plan.benchmark.engine = "tensorrt";
+  EXPECT_TRUE(on_device(plan.benchmark));
+}
+
+TEST(PeakMemory, HostAndDeviceAreMetricsOfTheirOwn) {
+  const auto mb = [](const char* metric, const CaseResult& one) {
+    return *find_metric(metric)->get(one).value;
+  };
+  EXPECT_DOUBLE_EQ(mb("memory_mb", on("cuda")), 12127.71584);
+  EXPECT_DOUBLE_EQ(mb("host_memory_mb", on("cuda")), 1658.220544);
+  EXPECT_DOUBLE_EQ(mb("memory_mb", on("")), 1658.220544);
+  auto silent = on("cuda");
+  silent.memory.tensor_peak_bytes = Count::missing("this engine reports none");
+  EXPECT_FALSE(find_metric("memory_mb")->get(silent).value);  // never the host's instead
+}
+
+TEST(DeviceSlowdown, WordsAndBack) {
+  const auto text = slowdown_text({{"power cap", 0.5}, {"thermal slowdown", 0.125}});
+  EXPECT_EQ(text, "power cap in 50.0 % of the samples, thermal slowdown in 12.5 % of the samples");
+  const auto back = parse_slowdowns(text);
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[0].reason, "power cap");
+  EXPECT_DOUBLE_EQ(back[0].share, 0.5);
+  EXPECT_EQ(back[1].reason, "thermal slowdown");
+  EXPECT_DOUBLE_EQ(back[1].share, 0.125);
+  EXPECT_TRUE(parse_slowdowns("").empty());
+  EXPECT_TRUE(parse_slowdowns("something else, in 5 % of").empty());
+}
+
+CaseResult trained(const std::vector<std::string>& slowdowns) {
+  CaseResult one;
+  one.benchmark.params["device"] = "cuda";
+  auto& ranks = one.training.emplace_back().ranks;
+  for (const auto& words : slowdowns) {
+    auto& e = ranks.emplace_back().evidence;
+    e.device_mhz = 1961.25, e.device_slowdown = words;
+  }
+  one.repetitions.emplace_back().training = one.training;
+  return one;
+}
+
+TEST(DeviceSlowdown, ThePowerCapWarnsAndNeverMakesACaseInvalid) {
+  auto one = trained({"", "power cap in 50.0 % of the samples"});
+  apply_noise_rules(one, NoiseProfile::kShared);
+  EXPECT_EQ(one.grade, Grade::kB);
+  EXPECT_EQ(one.grade_reasons,
+            std::vector<std::string>{"the GPU was at its power cap in 50.0 % of the samples"});
+}
+
+TEST(DeviceSlowdown, HeatDoesFrom5PercentOn) {
+  auto hot = trained({"thermal slowdown in 80.0 % of the samples, power cap in 10.0 % of the samples"});
+  apply_noise_rules(hot, NoiseProfile::kShared);
+  EXPECT_EQ(hot.grade, Grade::kC);
+  ASSERT_EQ(hot.grade_reasons.size(), 2U);
+  EXPECT_EQ(hot.grade_reasons[0],
+            "heat or its power supply slowed the GPU down in 80.0 % of the samples (limit 5.0 %)");
+  auto warm = trained({"hardware slowdown in 4.0 % of the samples"});
+  apply_noise_rules(warm, NoiseProfile::kShared);
+  EXPECT_EQ(warm.grade, Grade::kB);
+  auto cool = trained({"", ""});
+  apply_noise_rules(cool, NoiseProfile::kShared);
+  EXPECT_EQ(cool.grade, Grade::kA);
+}
+
+TEST(DeviceSlowdown, AStoredGradeGetsTheReasonOnceAndNoBetter) {
+  auto stored = trained({"power cap in 50.0 % of the samples"});
+  stored.grade = Grade::kC, stored.grade_reasons = {"neighbours"};
+  EXPECT_TRUE(complete_grade(stored));
+  EXPECT_EQ(stored.grade, Grade::kC);
+  EXPECT_EQ(stored.grade_reasons.size(), 2U);
+  EXPECT_FALSE(complete_grade(stored));
+  auto good = trained({"power cap in 50.0 % of the samples"});
+  EXPECT_TRUE(complete_grade(good));
+  EXPECT_EQ(good.grade, Grade::kB);
+  auto failed = trained({"power cap in 50.0 % of the samples"});
+  failed.outcome = Outcome::kFailed, failed.grade = Grade::kNone;
+  EXPECT_FALSE(complete_grade(failed));
+}
+
+TEST(Instrument, ACaseUnderAToolIsNotComparable) {
+  CaseResult one;
+  one.noise.instrument = "ncu (Nsight Compute)";
+  apply_noise_rules(one, NoiseProfile::kShared);
+  EXPECT_EQ(one.grade, Grade::kC);
+  EXPECT_EQ(one.grade_reasons,
+            std::vector<std::string>{"not comparable: it was measured under ncu (Nsight Compute)"});
+}
+
+}  // namespace
+}  // namespace paceline::result
