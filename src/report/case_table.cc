@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "report/case_cells.h"
 #include "report/html_parts.h"
+#include "report/text_layout.h"
 #include "result/metric_table.h"
 #include "result/noise_rules.h"
 #include "result/peak_memory.h"
@@ -149,7 +150,16 @@ Table case_table(std::span<const ReportRun> runs, Form form) {
   heads.emplace_back("grade");
   for (const ReportCase& entry : cases)
     table.rows.push_back(case_row(entry, {form, kept, mixed, mixed_places}));
+  share_labels(table);
   return table;
+}
+
+void share_labels(Table& table) {
+  std::vector<std::string> labels;
+  for (const Row& row : table.rows) labels.push_back(row.cells.front().text);
+  auto split = split_shared(labels, table.labels);
+  table.above = std::move(split.shared);
+  for (std::size_t at = 0; at < labels.size(); ++at) table.rows[at].cells.front().text = split.own[at];
 }
 
 std::string throughput_head(const std::vector<ReportCase>& cases) {

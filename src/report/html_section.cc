@@ -93,7 +93,8 @@ std::string bare_html_of(const Table& table) {
   const auto marks = table.sortable      ? " id=\"case-table\""
                      : table.css.empty() ? ""
                                          : fmt::format(" class=\"{}\"", table.css);
-  std::string out = fmt::format("<table{}>{}<tbody>\n", marks, table.heads.empty() ? "" : head_html(table));
+  std::string out = table.above.empty() ? "" : fmt::format("<p>{}</p>\n", escape_html(table.above));
+  out += fmt::format("<table{}>{}<tbody>\n", marks, table.heads.empty() ? "" : head_html(table));
   for (const Row& row : table.rows) out += row_html(table, row);
   return out + "</tbody></table>\n";
 }

@@ -59,7 +59,8 @@ std::string notes_text(const Table& table) {
 
 std::string table_text(const Table& table) {
   const std::size_t columns = table.heads.size();
-  std::string out = markdown_row(std::vector<Cell>(table.heads.begin(), table.heads.end())) + "|";
+  std::string out = table.above.empty() ? "" : escape_markdown(table.above) + "\n\n";
+  out += markdown_row(std::vector<Cell>(table.heads.begin(), table.heads.end())) + "|";
   for (std::size_t at = 0; at < columns; ++at) out += table.is_number(at) ? "--:|" : ":--|";
   out += "\n";
   for (const Row& row : table.rows) {

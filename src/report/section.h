@@ -44,6 +44,7 @@ struct Row {
 };
 
 struct Table {
+  std::string above{};  // a line over the table: what all its rows share
   std::vector<std::string> heads{};
   std::size_t numbers_from = 1, numbers_to = kNoNumbers;  // columns of figures are right-aligned
   std::vector<Row> rows{};
@@ -69,6 +70,9 @@ struct Table {
   }
 };
 
+// Moves what all labels in the first column share above the table, where one of them is wider than `labels`.
+void share_labels(Table& table);
+
 // A table of names and values.
 Table rows_table(const std::vector<std::pair<std::string, std::string>>& rows);
 
@@ -92,7 +96,7 @@ struct Section {
 using Sections = std::vector<Section>;
 
 struct TerminalOptions {
-  std::size_t width = 100;  // columns; more than 100 are not used
+  std::size_t width = 100;  // columns; more than 120 are not used
   bool ascii = false;       // for terminals without UTF-8
   bool colour = false;
 };

@@ -18,7 +18,7 @@
 namespace paceline::report {
 namespace {
 
-constexpr std::size_t kMaxWidth = 100, kGap = 2;
+constexpr std::size_t kMaxWidth = 120, kGap = 2;
 
 constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kReset = "\x1b[0m";
 constexpr std::array<std::string_view, 4> kColours{"", kDim, "\x1b[33m", "\x1b[31m"};  // of each Tone
@@ -43,13 +43,18 @@ class TableLayout {
       : table_(table), options_(options), indent_(indent) {
     for (const auto& head : table.heads) heads_.push_back(on_one_line(head));
     for (const Row& row : table.rows) texts_.push_back(texts_of(row));
-    if (table.labels > 0) shorten_labels();
+    const auto labels = first_cells();
+    if (table.labels > 0) shorten(labels, table.labels);
     fit();
+    if (table.labels > 0) use_free_columns(labels);
     if (table.last_stays) shorten_last();
   }
 
   [[nodiscard]] std::string text() const {
-    std::string out = painted(line_of(heads_, ""), kBold);
+    std::string out;
+    for (const auto& line : wrap(shown(on_one_line(table_.above), options_), options_.width))
+      if (!line.empty()) out += painted(std::string(indent_, ' ') + line, kDim);
+    out += painted(line_of(heads_, ""), kBold);
     for (std::size_t at = 0; at < texts_.size(); ++at)
       out += painted(line_of(texts_[at], on_one_line(table_.rows[at].instead)),
                      kColours.at(static_cast<std::size_t>(table_.rows[at].tone)));
@@ -88,11 +93,23 @@ class TableLayout {
     return texts;
   }
 
-  void shorten_labels() {
-    Texts labels;
-    for (const auto& row : texts_) labels.push_back(row.front());
-    labels = short_labels(labels, table_.labels);
-    for (std::size_t at = 0; at < labels.size(); ++at) texts_[at].front() = labels[at];
+  [[nodiscard]] Texts first_cells() const {
+    Texts cells;
+    for (const auto& row : texts_) cells.push_back(row.front());
+    return cells;
+  }
+
+  void shorten(const Texts& labels, std::size_t width) {
+    const auto shorter = short_labels(labels, width);
+    for (std::size_t at = 0; at < shorter.size(); ++at) texts_[at].front() = shorter[at];
+  }
+
+  // No label is cut as long as the line has columns left.
+  void use_free_columns(const Texts& labels) {
+    if (total() >= options_.width) return;
+    shorten(labels, widths_.front() + options_.width - total());
+    for (const auto& cell : first_cells())
+      widths_.front() = std::max(widths_.front(), display_width(shown(cell, options_)));
   }
 
   // Widths follow the contents; then columns are left out from the right until the rest fits.

@@ -63,6 +63,32 @@ Words joined(const std::vector<Words>& columns, std::size_t rows) {
   return labels;
 }
 
+std::size_t widest_of(const Words& labels) {
+  std::size_t widest = 0;
+  for (const auto& label : labels) widest = std::max(widest, display_width(label));
+  return widest;
+}
+
+// The words of the first that all others have as well, as often as they have them.
+Words words_in_all(const std::vector<Words>& rows) {
+  Words shared = rows.front();
+  for (const Words& row : rows) {
+    Words left = row;
+    std::erase_if(shared, [&](const std::string& word) {
+      const auto found = std::ranges::find(left, word);
+      if (found == left.end()) return true;
+      left.erase(found);
+      return false;
+    });
+  }
+  return shared;
+}
+
+Words without(Words row, const Words& shared) {
+  for (const auto& word : shared) row.erase(std::ranges::find(row, word));
+  return row;
+}
+
 // Number of leading bytes that all words share, ending before a code point.
 std::size_t common_bytes(const Words& words) {
   std::size_t length = words[0].size();
@@ -114,9 +140,20 @@ std::string truncate_middle(std::string_view text, std::size_t width) {
   return truncate(text, width - tail) + std::string(text.substr(bytes_of(text, all - tail)));
 }
 
+SharedLabels split_shared(const std::vector<std::string>& labels, std::size_t width) {
+  if (labels.size() < 2 || widest_of(labels) <= width) return {{}, labels};
+  std::vector<Words> rows;
+  for (const auto& label : labels) rows.push_back(split(label, ' '));
+  auto shared = words_in_all(rows);
+  const bool bare = std::ranges::any_of(rows, [&](const Words& row) { return row.size() == shared.size(); });
+  if (bare && !shared.empty()) shared.erase(shared.begin());  // a row keeps a name
+  SharedLabels result{join(shared, " · "), {}};
+  for (auto& row : rows) result.own.push_back(join(without(std::move(row), shared), " "));
+  return result;
+}
+
 std::vector<std::string> short_labels(const std::vector<std::string>& labels, std::size_t width) {
-  std::size_t widest = 0;
-  for (const auto& label : labels) widest = std::max(widest, display_width(label));
+  const std::size_t widest = widest_of(labels);
   if (widest <= width) return labels;
   auto columns = columns_of(labels);
   std::size_t excess = widest - width;

@@ -16,6 +16,14 @@ std::string truncate(std::string_view text, std::size_t width);
 // Cuts out of the middle, so that names with different ends stay distinct.
 std::string truncate_middle(std::string_view text, std::size_t width);
 
+// Labels of one table without the words that all of them have, which stand above it.
+struct SharedLabels {
+  std::string shared;            // "resnet50 · b256 · cuda"; empty: the labels are whole
+  std::vector<std::string> own;  // none is empty
+};
+// The labels stay whole where each of them fits into `width`.
+SharedLabels split_shared(const std::vector<std::string>& labels, std::size_t width);
+
 // Shortens the labels of one table to `width` where they stay distinct: their common beginning is cut first
 // ("…"), and labels that would become equal stay whole.
 std::vector<std::string> short_labels(const std::vector<std::string>& labels, std::size_t width);

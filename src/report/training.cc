@@ -68,6 +68,7 @@ Table short_table(const std::vector<ReportCase>& cases) {
     add_parts(table, t);
     table.rows.back().cells.emplace_back(significant_or_none(t.last_loss));
   }
+  share_labels(table);
   return table;
 }
 

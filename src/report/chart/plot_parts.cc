@@ -10,6 +10,7 @@
 #include "analysis/case_query.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "report/text_layout.h"
 
 namespace paceline::report {
 namespace {
@@ -47,6 +48,18 @@ std::string series_name(const ReportCase& entry, const Params& common) {
     if (nameless || !common.contains(key)) name += " " + param_words(key, value);
   name = trim(name);
   return entry.letter.empty() ? name : entry.letter + ": " + name;
+}
+
+constexpr std::size_t kLabelColumns = 36;
+
+// Labels of rows; what all of them share becomes part of the plot's title.
+template <class Row>
+std::vector<std::string> shared_labels(const std::vector<Row>& rows, Plot& plot) {
+  std::vector<std::string> labels;
+  for (const Row& row : rows) labels.push_back(row.label);
+  auto split = split_shared(labels, kLabelColumns);
+  if (!split.shared.empty()) plot.title += (plot.title.empty() ? "" : " · ") + split.shared;
+  return split.own;
 }
 
 }  // namespace
@@ -91,11 +104,12 @@ std::string short_label(const ReportCase& entry, const std::string& model) {
 
 Plot bar_plot(const std::string& title, const std::string& unit, std::vector<BarRow> rows) {
   Plot plot{.title = title, .x = {.title = unit + keep_first(rows)}};
+  const auto labels = shared_labels(rows, plot);
   Line ends{.points = {}, .colour = "ink", .stroke = Line::Stroke::kHidden, .text = Line::Text::kRight};
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const BarRow& row = rows[at];
     const auto y = static_cast<double>(at);
-    plot.y.categories.push_back(row.label);
+    plot.y.categories.push_back(labels[at]);
     plot.rectangles.push_back({0, row.value.value, y - 0.3, y + 0.3, "accent", row.hint});
     ends.points.push_back(
         {.x = row.value.value, .y = y, .x_low = row.value.low, .x_high = row.value.high, .text = row.text});
@@ -108,10 +122,11 @@ Plot bar_plot(const std::string& title, const std::string& unit, std::vector<Bar
 Plot stacked_plot(const std::string& unit, const std::vector<LegendEntry>& parts,
                   std::vector<StackRow> rows) {
   Plot plot{.x = {.title = unit + keep_first(rows)}, .legend = parts};
+  const auto labels = shared_labels(rows, plot);
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const auto y = static_cast<double>(at);
     double from = 0;
-    plot.y.categories.push_back(rows[at].label);
+    plot.y.categories.push_back(labels[at]);
     plot.description += fmt::format("{}{}:", at == 0 ? "" : "; ", rows[at].label);
     for (std::size_t part = 0; part < parts.size(); ++part) {
       const double length = rows[at].parts[part];
