@@ -67,6 +67,12 @@ class LateTraces(CliTest):
                 self.assertIn("1  rank 1 is late", text)
                 self.assertIn(words, text)
 
+    def test_exposed_means_one_thing(self):
+        """The table of ranks has exposed communication, waiting included; what is left without waiting has another name."""
+        text = self.profile(own=lambda rank, step: 100 + 40 * (rank == 1)).out
+        self.assertIn("straggler wait 27.4 %, communication itself 3.4 %", text)
+        self.assertEqual(text.count("exposed"), 1, text)
+
     def test_level_ranks_have_no_last_one(self):
         profile = json.loads(self.profile("--json", own=lambda rank, step: 100).out)
         for rank in profile["ranks"]:
