@@ -14,7 +14,7 @@ namespace paceline::cli {
 
 struct Outlook {
   const config::Case* one = nullptr;
-  std::string too_large = {};  // why it fails for want of memory; empty: it may fit
+  std::string too_large = {};                // why it fails for want of memory; empty: it may fit
   std::optional<run::SweepOutlook> sweep{};  // of collectives
 };
 // On this machine. `hosts`: of the launch.

@@ -318,7 +318,8 @@ ExitCode execute(const Context& context, unsigned command) {
     refuse_rank_options(flags);
     place.reset();
   }
-  if (options.flag("dry_run")) return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console, hosts_of(place));
+  if (options.flag("dry_run"))
+    return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console, hosts_of(place));
   if (place && !launched) {
     say_alone(*place, console);
     place.reset();

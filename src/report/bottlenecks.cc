@@ -62,7 +62,8 @@ std::string shape_text(const CaseResult& one) {
   std::string text;
   if (s.stall_share)
     text = fmt::format(
-        "sync stalls {} of a step of the typical rank ({} of {} ms): communication itself {}, waiting for late "
+        "sync stalls {} of a step of the typical rank ({} of {} ms): communication itself {}, waiting for "
+        "late "
         "ranks {}; ",
         format_percent(*s.stall_share), format_ms(*s.stall_ns), format_ms(*s.step_ns),
         percent_or_none(s.communication_share), percent_or_none(s.straggler_wait_share));

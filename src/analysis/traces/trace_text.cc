@@ -45,10 +45,10 @@ std::string heading(const TraceStudy& s) {
   if (!s.step_ns) return text + fmt::format("no figures of a mean step: {}\n", s.step_ns.reason());
   const std::string step = format_ms(*s.step_ns) + margin_of(s.costs.step_ns) + " ms";
   if (s.sync_stall_share && s.straggler_wait_share)
-    text += fmt::format(
-        "sync stalls {} of step time ({} ms of {}): straggler wait {}, communication itself {}\n",
-        share_text(s.sync_stall_share), format_ms(*s.sync_stall_share * *s.step_ns), step,
-        share_text(s.straggler_wait_share), share_text(s.communication_share));
+    text +=
+        fmt::format("sync stalls {} of step time ({} ms of {}): straggler wait {}, communication itself {}\n",
+                    share_text(s.sync_stall_share), format_ms(*s.sync_stall_share * *s.step_ns), step,
+                    share_text(s.straggler_wait_share), share_text(s.communication_share));
   else
     text += fmt::format("exposed communication {} of step time ({}), waiting for other ranks included\n",
                         share_text(s.communication_share), step);

@@ -206,8 +206,7 @@ class CollectiveRules : public KindRules {
   }
   void write_files(const CaseRun& run) const override {
     replace_file(run.dir / "collective_times.csv", result::collective_times_csv(run.collective_times));
-    if (!run.round_times.empty())
-      replace_file(run.dir / "rounds.csv", result::rounds_csv(run.round_times));
+    if (!run.round_times.empty()) replace_file(run.dir / "rounds.csv", result::rounds_csv(run.round_times));
   }
 };
 
