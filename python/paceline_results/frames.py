@@ -76,8 +76,9 @@ def collectives(runs):
     """Every size of every sweep of the runs (collectives.csv): a row per size, place (in_place, out_of_place) and mode (one_by_one after a
     barrier each, with intervals; back_to_back; batch, which is how nccl-tests times). Runs without the file have no rows."""
     files = [run.folder / "collectives.csv" for run in runs]
-    frames = [pd.read_csv(file, converters=dict.fromkeys(COLLECTIVE_WORDS, str)) for file in files if file.is_file()]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLLECTIVE_WORDS)
+    frames = [pd.read_csv(file, dtype=dict.fromkeys(COLLECTIVE_WORDS, str)) for file in files if file.is_file()]
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLLECTIVE_WORDS)
+    return frame.fillna(dict.fromkeys(COLLECTIVE_WORDS, ""))
 
 
 def scaling(frame):
