@@ -18,8 +18,8 @@ constexpr std::string_view kFromLauncher = "it is read from the launcher, or fro
 constexpr std::string_view kMeetingPlace = "write --rdzv-endpoint HOST:PORT on the command line";
 
 constexpr std::array kRemarks{
-    KeyRemark{"data.pin_memory", "--pin-memory", kTraining, "false",
-              "batches are made in pageable host memory, and pinning is not available"},
+    KeyRemark{"data.pin_memory", "--pin-memory", kTraining, "true",
+              "a GPU always gets its batches through pinned memory"},
     KeyRemark{"data.persistent_workers", "--persistent-workers", kTraining, "true",
               "workers are threads that live as long as the run"},
     KeyRemark{"data.drop_last", "--drop-last", kTraining, "true",

@@ -86,8 +86,7 @@ TEST(SuiteFiles, EveryKeyHasItsEffect) {
 
 TEST(SuiteFiles, WhatSetsNothingIsSaidOnceWithItsPlace) {
   EXPECT_THAT(plan_of(kSuite).remarks,
-              ElementsAre(HasSubstr("p.yaml:6:15: data.pin_memory 'true' has no effect: "),
-                          HasSubstr("p.yaml:11:16: model.num_classes '100' has no effect: "),
+              ElementsAre(HasSubstr("p.yaml:11:16: model.num_classes '100' has no effect: "),
                           HasSubstr("p.yaml:44:16: run.commit_hash 'auto' has no effect: ")));
 }
 
@@ -133,7 +132,7 @@ TEST(SuiteFiles, NullIsNotSetAndAMissingValueIsAMistake) {
 
 TEST(SuiteFiles, OverridesOfTheCommandLineAreTheSameKeys) {
   const auto flags =
-      parse_flags(std::vector<std::string>{"--training.learning_rate=0.4", "--data.pin_memory=false",
+      parse_flags(std::vector<std::string>{"--training.learning_rate=0.4", "--data.pin_memory=true",
                                            "--benchmark.evaluate_after=true", "--run.notes=second try"},
                   kTrain);
   EXPECT_TRUE(flags.problems.empty());
@@ -145,14 +144,14 @@ TEST(SuiteFiles, OverridesOfTheCommandLineAreTheSameKeys) {
 
 TEST(SuiteFiles, FlagsOfTrainingScriptsAreTaken) {
   const auto flags = parse_flags(
-      std::vector<std::string>{"--monitor", "--log-interval", "10", "--persistent-workers", "--pin-memory",
+      std::vector<std::string>{"--monitor", "--log-interval", "10", "--persistent-workers", "--no-pin-memory",
                                "--no-drop-last", "--persistent_workers", "false", "--lr", "0.1"},
       kTrain);
   EXPECT_TRUE(flags.problems.empty());
   EXPECT_EQ(flags.settings.size(), 1U);
   EXPECT_THAT(flags.remarks,
               ElementsAre(HasSubstr("--monitor 'true' has no effect: there is no live monitor yet"),
-                          HasSubstr("--log-interval '10' has no effect"), HasSubstr("--pin-memory 'true'"),
+                          HasSubstr("--log-interval '10' has no effect"), HasSubstr("--pin-memory 'false'"),
                           HasSubstr("--drop-last 'false'"), HasSubstr("--persistent_workers 'false'")));
 }
 
@@ -163,7 +162,7 @@ TEST(SuiteFiles, NoRemarkStandsForAnOption) {
     for (const auto& flag : split(row.flags, ','))
       EXPECT_EQ(row.flags.empty() ? nullptr : find_flag(flag, kTrain), nullptr) << flag;
   }
-  EXPECT_THAT(older_flags_markdown(), HasSubstr("| `data.pin_memory`, `--pin-memory` | false | "));
+  EXPECT_THAT(older_flags_markdown(), HasSubstr("| `data.pin_memory`, `--pin-memory` | true | "));
 }
 
 }  // namespace
