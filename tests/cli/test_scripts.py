@@ -259,8 +259,9 @@ class WithTheTool(ScriptTest):
         self.assertEqual([c["benchmark"]["params"]["instances"] for c in cases], ["1", "2"])
         self.assertEqual([c["benchmark"]["threads"] for c in cases], [1, 1])
         for case in cases:
-            self.assertIsNotNone(case["load"][0]["throughput_per_s"]["ci_low"])
-        self.assertRegex(done.out, r"2×1 does [\d.]+x the work of 1×1 \([\d.–]+\), an efficiency of \d+ %")
+            self.assertIsNotNone(case["throughput"]["per_s"]["ci_low"])
+            self.assertEqual(len(case["repetitions"]), 6)
+        self.assertRegex(" ".join(done.out.split()), r"2×1 does [\d.]+x the work of 1×1 \([\d.–]+\), an efficiency of \d+ %")
 
     @unittest.skipIf(cli.GPU, "there is a GPU")
     def test_without_a_device_the_reason_is_said(self):
