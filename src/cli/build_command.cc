@@ -234,8 +234,12 @@ void check_outputs(const config::FlagSet& flags, const config::Settings& options
   for (int number = 1; number <= options.integer("builds"); ++number)
     files.emplace_back(numbered_build(output.string(), number));
   check_overwrites_no_input(flags, "output", files);
-  if (options.has("log"))
-    check_overwrites_no_input(flags, "log", std::array<fs::path, 1>{options.text("log")});
+  if (!options.has("log")) return;
+  const fs::path log = options.text("log");
+  std::error_code unknown;
+  if (fs::is_fifo(log, unknown))  // opening it would wait for a reader
+    throw Error(ErrorCode::kUsage, fmt::format("--log '{}' is a pipe; name a file", log.string()));
+  check_overwrites_no_input(flags, "log", std::array{log});
 }
 
 void warn_of_shared_times(const config::Settings& options, const Console& console) {

@@ -118,6 +118,11 @@ class Pipes(Paths):
             self.assert_refused(("infer", "--model", "PATH", "--engine", engine, *ONE), "external.onnx", "external.data' is a device or a pipe")
         self.assert_refused(("export", "--model", "PATH", "--precision", "fp16", "-o", "out.onnx"), "external.onnx", "external.data")
 
+    def test_the_log_of_a_build_is_no_pipe(self):
+        self.pipe("pipe.log")
+        result = self.run_cli("build", "--engine", "openvino", "--model", "m.onnx", "-o", "out.blob", "--log", "pipe.log", timeout=40)
+        self.assert_error(result, 2, "--log 'pipe.log' is a pipe")
+
     def test_a_plan_from_the_pipe_of_a_shell_still_runs(self):
         reader, writer = os.pipe()
         os.write(writer, b"kind: sleep\nsleep_us: 100\niterations: 3\nidle_wait_s: 0\nallow_noisy: true\n")
