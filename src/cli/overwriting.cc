@@ -30,8 +30,8 @@ bool is_there(const std::string& path) {
 // The files that a value names: itself, or what follows the name of an input ("x:a.npy"), with the files that
 // are read beside it.
 std::vector<fs::path> files_of(const std::string& value) {
-  const auto colon = value.find(':');
-  const auto file = is_there(value) || colon == std::string::npos ? value : value.substr(colon + 1);
+  auto file = value;  // names of inputs may hold colons
+  while (!is_there(file) && file.find(':') != std::string::npos) file.erase(0, file.find(':') + 1);
   if (!is_there(file)) return {};
   if (is_pretrained_folder(file))
     return {fs::path(file) / "config.json", fs::path(file) / kPretrainedWeights};

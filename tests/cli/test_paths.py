@@ -170,6 +170,7 @@ class Overwriting(Paths):
         (self.folder / "out.onnx.data").write_bytes(bytes(64))
         for command, words in ((("export", "--model", "split.onnx", "--precision", "fp16", "-o", "out.onnx"), ("out.onnx.data", "--model")),
                                (("export", "--model", "m.onnx", "--precision", "int8", "--calib-data", "x:in.npy", "-o", "in.npy"), ("in.npy", "--calib-data")),
+                               (("export", "--model", "m.onnx", "--precision", "int8", "--calib-data", "serving:x:0:in.npy", "-o", "in.npy"), ("in.npy", "--calib-data")),
                                (("build", "--engine", "openvino", "--model", "m.onnx", "-o", "out.blob", "--log", "m.onnx"), ("m.onnx", "--model")),
                                ((*FILE, "--junit", "m.onnx"), ("m.onnx", "--model")), ((*FILE, "--load-inputs", "x:in.npy", "--junit", "here.npy"), ("in.npy", "--load-inputs"))):
             with self.subTest(command):
