@@ -91,7 +91,7 @@ struct ProgressRecord {
   std::int64_t fault_ns = 0;  // it announces a fault on purpose, then, on the clock of its machine
   result::Count step{};       // training: the last step that was done, counted as in rank<k>.jsonl
   std::string detail{};       // training: throughput and the parts of the last steps, in words
-  const PassReport* part{};   // not null: another part of the results is there; the report so far
+  const PassReport* part{};   // not stored: the report so far, where a part of its results is new
 };
 
 // Records whose results stand without those that follow: one size of a sweep, one round.
