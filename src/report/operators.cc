@@ -18,6 +18,11 @@ constexpr std::string_view kProfileCaveat =
     "A profiler slows training down, small operators most: read the shares, not the sum. Communication that "
     "the backward pass waits for is a part of it. Every operator is in operators.csv.";
 
+// Then self times are those of kernels, and total times those of the host, which runs ahead of the device.
+bool on_device(const OperatorProfile& profile) {
+  return profile.source.find("the device's work") != std::string::npos;
+}
+
 std::string ms(const Number& ns, double steps) {
   return ns ? format_ms(*ns / steps) : kNone;
 }
@@ -29,7 +34,10 @@ std::vector<Cell> operator_cells(const OperatorRow& row, double steps) {
 
 // The parts of the mean step: the operators with most time, the others, and time in no operator.
 Table operator_table(const OperatorProfile& profile) {
-  Table table{.heads = {"operator", "calls a step", "self ms", "total ms", "share"}, .most = {52}};
+  const bool device = on_device(profile);
+  Table table{.heads = {"operator", "calls a step", device ? "device ms" : "self ms",
+                        device ? "host total ms" : "total ms", "share"},
+              .most = {52}};
   if (!profile.steps) return table;
   const auto steps = static_cast<double>(*profile.steps);
   for (const auto& row : profile.top) table.add(operator_cells(row, steps));
@@ -48,7 +56,9 @@ std::string parts_text(const OperatorProfile& profile) {
     if (part.total_ns)
       parts.push_back(fmt::format("{} {}", part.name,
                                   format_duration_ns(*part.total_ns / static_cast<double>(*profile.steps))));
-  return parts.empty() ? "" : fmt::format(" Its parts, on average: {}.", join(parts, ", "));
+  const char* text = on_device(profile) ? " Its parts on the host, which hands them over, on average: {}."
+                                        : " Its parts, on average: {}.";
+  return parts.empty() ? "" : fmt::format(fmt::runtime(text), join(parts, ", "));
 }
 
 std::string trace_text(const OperatorProfile& profile) {

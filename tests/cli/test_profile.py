@@ -180,6 +180,10 @@ class TraceFiles(CliTest):
         self.assertAlmostEqual(self.study()["ranks"][0]["step_ns"], 100e6, delta=1e4)
         self.assertIn("left out: step 4 (rank 0): 1 of its 3 launches have no kernel", self.profile().out)
 
+    def test_a_device_that_was_not_recorded_is_refused(self):
+        self.put(device_events(recorded_until_ms=0))
+        self.refused("trace_rank0.json has 15 launches of kernels and no kernel: the device was not recorded")
+
     def test_operators_of_a_device_have_two_named_times(self):
         self.put(device_events())
         out = self.profile().out

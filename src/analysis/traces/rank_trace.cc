@@ -4,38 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "analysis/traces/intervals.h"
 #include "analysis/traces/rank_operators.h"
+#include "analysis/traces/step_parts.h"
 #include "analysis/traces/trace_roles.h"
 #include "base/error.h"
 
 namespace paceline::analysis::traces {
 namespace {
-
-// What belongs to one step while it is put together.
-struct StepParts {
-  TraceStep step;
-  Interval host;             // the scope of the step
-  std::uint32_t thread = 0;  // that the scope is on
-  Intervals loader, optimizer, backward, forward_scopes, backward_scopes;
-  Intervals communication, together;
-  std::array<Intervals, 3> kernels;  // that compute: of forward, backward, optimizer
-  std::int64_t device_end = std::numeric_limits<std::int64_t>::min();  // of its last kernel
-  std::int64_t launches = 0, unheard = 0;  // of kernels; unheard: the kernel is not in the trace
-  std::int64_t last_launch = std::numeric_limits<std::int64_t>::min();
-  bool end_known = true;  // the kernel of the last launch is in the trace
-  std::map<std::int64_t, int> first_dims;
-};
-
-double share_of_unheard(const StepParts& parts) {
-  return parts.launches > 0 ? static_cast<double>(parts.unheard) / static_cast<double>(parts.launches) : 0;
-}
 
 class RankReader {
  public:
@@ -281,15 +261,23 @@ void RankReader::set_times() {
 }
 
 void RankReader::count_launches() {
+  std::int64_t all = 0;
   for (const auto& launch : operators_.launches()) {
     StepParts* parts = launch.of_kernel ? step_at(launch.begin) : nullptr;
     if (!parts) continue;
     ++parts->launches;
+    ++all;
     if (!launch.heard) ++parts->unheard;
     if (launch.begin < parts->last_launch) continue;
     parts->last_launch = launch.begin;
     parts->end_known = launch.heard;
   }
+  if (all > 0 && device_busy_.empty())
+    throw Error(
+        ErrorCode::kData,
+        fmt::format("{} has {} launches of kernels and no kernel: the device was not recorded, so that "
+                    "nobody knows how long its steps are",
+                    result_.file, all));
 }
 
 // A profiler that stops, or whose memory is full, leaves launches without their kernels. A step is whole when
@@ -380,10 +368,8 @@ RankTrace RankReader::read() {
   read_shapes();
   read_device();
   set_times();
-  if (result_.device) {
-    count_launches();
-    leave_out_cut_off();
-  }
+  count_launches();
+  if (result_.device) leave_out_cut_off();
   count_operators();
   for (auto& parts : steps_) finish(parts);
   std::ranges::stable_sort(result_.steps, {}, &TraceStep::number);

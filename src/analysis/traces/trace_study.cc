@@ -18,7 +18,6 @@
 #include "result/late_rank.h"
 #include "result/rank_steps.h"
 #include "result/step_account.h"
-#include "stats/quantile.h"
 
 namespace paceline::analysis::traces {
 namespace {

@@ -101,6 +101,16 @@ TEST_F(DeviceTraces, ATraceOfOneStepThatIsCutOffIsRefused) {
   EXPECT_NO_THROW((void)read(DeviceJob{.steps = 1}.text()));
 }
 
+TEST_F(DeviceTraces, ADeviceThatWasNotRecordedIsRefused) {
+  try {
+    (void)read(DeviceJob{.recorded_until_ms = 0}.text());
+    ADD_FAILURE() << "it was taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("trace_rank0.json has 15 launches of kernels and no kernel"), 0U)
+        << e.what();
+  }
+}
+
 TEST_F(DeviceTraces, OperatorsHaveTimesOfTheDeviceAndOfTheHost) {
   const auto study = read(DeviceJob{}.text());
   ASSERT_EQ(study.operators.size(), 3U);

@@ -47,6 +47,21 @@ TEST(OperatorText, SaysWhatWasProfiledAndHowMuchSlowerItWas) {
   expect_words(text, {"trace_rank0.json (1.50 MB) opens in ui.perfetto.dev."});
 }
 
+// Self times are the device's and total times the host's: one name for each clock.
+TEST(OperatorText, OnADeviceTheColumnsNameTheirClocks) {
+  auto run = run_with_operators();
+  const auto on_host = terminal_table(run, {});
+  expect_words(on_host, {"self ms"});
+  expect_words(on_host, {"total ms"});
+  run.cases[0].operator_profile[0].source = "PyTorch's profiler (Kineto): times of the device's work";
+  const auto text = terminal_table(run, {});
+  expect_words(text, {"device ms"});
+  expect_words(text, {"host total ms"});
+  EXPECT_EQ(text.find("self ms"), std::string::npos);
+  expect_words(kOperators.of_case(alone(run.cases[0])).at(0).paragraphs.at(0),
+               {"Its parts on the host, which hands them over, on average: forward 40.0 ms"});
+}
+
 TEST(OperatorText, NoProfileIsExplained) {
   result::CaseResult one;
   one.operator_profile.emplace_back().reason = "rank 1 was killed";

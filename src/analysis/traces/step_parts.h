@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+
+#include "analysis/traces/intervals.h"
+#include "analysis/traces/rank_trace.h"
+
+namespace paceline::analysis::traces {
+
+// What belongs to one step while it is put together.
+struct StepParts {
+  TraceStep step;
+  Interval host;             // the scope of the step
+  std::uint32_t thread = 0;  // that the scope is on
+  Intervals loader, optimizer, backward, forward_scopes, backward_scopes;
+  Intervals communication, together;
+  std::array<Intervals, 3> kernels;  // that compute: of forward, backward, optimizer
+  std::int64_t device_end = std::numeric_limits<std::int64_t>::min();  // of its last kernel
+  std::int64_t launches = 0, unheard = 0;  // of kernels; unheard: the kernel is not in the trace
+  std::int64_t last_launch = std::numeric_limits<std::int64_t>::min();
+  bool end_known = true;  // the kernel of the last launch is in the trace
+  std::map<std::int64_t, int> first_dims;
+};
+
+inline double share_of_unheard(const StepParts& parts) {
+  return parts.launches > 0 ? static_cast<double>(parts.unheard) / static_cast<double>(parts.launches) : 0;
+}
+
+}  // namespace paceline::analysis::traces
