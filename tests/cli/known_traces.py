@@ -5,8 +5,8 @@ import json
 import random
 
 
-def write_traces(folder, own, ranks=2, steps=20, exchanges=lambda step: True, collective="gloo:all_reduce", edit=lambda events: events):
-    """own(rank, step): own work in ms; exchanges(step): whether the step has an all-reduce; edit(events): changes a rank's list of events."""
+def write_traces(folder, own, ranks=2, steps=20, exchanges=lambda step: True, collective="gloo:all_reduce", edit=lambda rank, events: events):
+    """own(rank, step): own work in ms; exchanges(step): whether the step has an all-reduce; edit(rank, events): changes a rank's list of events."""
     folder.mkdir(parents=True, exist_ok=True)
     now, events = [0.0] * ranks, [[] for _ in range(ranks)]
     for step in range(steps):
@@ -23,7 +23,7 @@ def write_traces(folder, own, ranks=2, steps=20, exchanges=lambda step: True, co
                     events[rank].append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": begin * 1e3, "dur": (until - begin) * 1e3})
             now[rank] = end[rank] + 1
     for rank in range(ranks):
-        text = json.dumps({"distributedInfo": {"rank": rank, "world_size": ranks}, "traceEvents": edit(events[rank])})
+        text = json.dumps({"distributedInfo": {"rank": rank, "world_size": ranks}, "traceEvents": edit(rank, events[rank])})
         (folder / f"trace_rank{rank}.json").write_text(text, encoding="utf-8")
 
 

@@ -129,6 +129,7 @@ void RankReader::find_steps() {
 void RankReader::add_communication(StepParts& parts, const TraceEvent& e) {
   parts.communication.push_back({e.begin, e.end});
   if (role(e) == Role::kTogether) parts.together.push_back({e.begin, e.end});
+  if (role(e) == Role::kPointToPoint) parts.point_to_point.push_back({e.begin, e.end});
 }
 
 // Loaders, optimizers, scopes and gloo; the times in which the host computes.
@@ -212,7 +213,8 @@ void RankReader::add_kernel(StepParts& parts, const TraceEvent& e, std::int64_t 
   parts.device_end = std::max(parts.device_end, e.end);
   if (is_communication(role(e))) {
     if (result_.communication != Communication::kDevice)
-      for (auto& other : steps_) other.communication.clear(), other.together.clear();
+      for (auto& other : steps_)
+        other.communication.clear(), other.together.clear(), other.point_to_point.clear();
     result_.communication = Communication::kDevice;
     return add_communication(parts, e);
   }
@@ -333,6 +335,7 @@ void RankReader::finish(StepParts& parts) {
   const Intervals together = merged(std::move(parts.together));
   const Intervals rooted = without(communication, together);
   step.together = length(together);
+  step.point_to_point = length(merged(std::move(parts.point_to_point)));
   step.communication = length(communication);
   step.exposed = length(exposed);
   step.exposed_together = length(without(exposed, rooted));

@@ -29,6 +29,7 @@ struct TraceStep {
   std::int64_t exposed = 0;               // of it, while the rank computed nothing
   std::int64_t exposed_together = 0;      // of that, in collectives that end on all ranks together
   std::int64_t together = 0;              // those collectives; 0: the step exchanges nothing
+  std::int64_t point_to_point = 0;        // sends and receives, as pipelines have them
   std::int64_t rest = 0;                  // the host between operators; with a device: it copies or idles
   std::optional<std::int64_t> idle = {};  // the device had nothing to do
   // Of the operators of the forward pass, where the profiler recorded shapes: elements of all their inputs,

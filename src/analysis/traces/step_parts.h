@@ -16,7 +16,7 @@ struct StepParts {
   Interval host;             // the scope of the step
   std::uint32_t thread = 0;  // that the scope is on
   Intervals loader, optimizer, backward, forward_scopes, backward_scopes;
-  Intervals communication, together;
+  Intervals communication, together, point_to_point;
   std::array<Intervals, 3> kernels;  // that compute: of forward, backward, optimizer
   std::int64_t device_end = std::numeric_limits<std::int64_t>::min();  // of its last kernel
   std::int64_t launches = 0, unheard = 0;  // of kernels; unheard: the kernel is not in the trace

@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, 5> kTransports{"gloo:", "mpi:", "ucc:", "
 constexpr std::array<std::string_view, 11> kTogetherWords{
     "all_reduce",     "allreduce",     "AllReduce",  "all_gather", "allgather", "AllGather",
     "reduce_scatter", "ReduceScatter", "all_to_all", "alltoall",   "barrier"};
+constexpr std::array<std::string_view, 3> kPointToPointWords{"send", "recv", "SendRecv"};
 // Of CUDA, HIP and SYCL: cudaLaunchKernelExC, hipExtModuleLaunchKernel, cudaGraphLaunch,
 // urEnqueueKernelLaunch.
 constexpr std::array<std::string_view, 3> kLaunchWords{"LaunchKernel", "KernelLaunch", "GraphLaunch"};
@@ -57,7 +58,9 @@ Role role_of_name(const std::string& name) {
     if (name.starts_with(prefix.text)) return prefix.role;
   const auto begins = [&](std::string_view text) { return name.starts_with(text); };
   if (std::ranges::any_of(kTransports, begins))
-    return has_any(name, kTogetherWords) ? Role::kTogether : Role::kRooted;
+    return has_any(name, kTogetherWords)       ? Role::kTogether
+           : has_any(name, kPointToPointWords) ? Role::kPointToPoint
+                                               : Role::kRooted;
   return has_any(name, kLaunchWords) ? Role::kLaunch : Role::kOther;
 }
 

@@ -19,10 +19,11 @@ enum class Role : std::uint8_t {
   kReducer,       // DDP's own work on buckets
   kForwardScope,  // a scope around all of the pass
   kBackwardScope,
-  kTogether,   // a collective that ends on all ranks together
-  kRooted,     // communication that a rank can leave before others
-  kHandsOver,  // hands communication to another thread or the device, or waits for it
-  kLaunch,     // a call that starts a kernel
+  kTogether,      // a collective that ends on all ranks together
+  kRooted,        // communication that a rank can leave before others
+  kPointToPoint,  // between two ranks, as pipelines have it
+  kHandsOver,     // hands communication to another thread or the device, or waits for it
+  kLaunch,        // a call that starts a kernel
 };
 
 // Of each name. The scopes of Paceline's own traces count where there are no ProfilerStep#N.
@@ -32,7 +33,7 @@ std::vector<Role> roles_of(const std::vector<std::string>& names);
 Role role_of(const TraceEvent& event, const std::vector<Role>& roles);
 
 inline bool is_communication(Role role) {
-  return role == Role::kTogether || role == Role::kRooted;
+  return role == Role::kTogether || role == Role::kRooted || role == Role::kPointToPoint;
 }
 
 // The number behind the prefix of a step.

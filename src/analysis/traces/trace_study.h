@@ -51,6 +51,7 @@ struct TraceStudy {
   result::Number host_bound_share;          // of the step: the device idle, mean over the ranks
   std::vector<result::LateRank> late;       // with certainty; empty: none
   std::vector<result::LateRank> suspected;  // where `late` is empty: too few steps to be certain
+  bool pipeline = false;                    // ranks talk mostly in pairs, as stages of a pipeline do
   bool operators_on_device = false;
   std::vector<OperatorRow> operators;   // the fifteen with most time, of the device or else of the host
   std::vector<Bottleneck> bottlenecks;  // the dearest first; empty: nothing stands out
