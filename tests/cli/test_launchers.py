@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -97,16 +98,19 @@ class ByHand(ByHandChecks, TrainingTest):
         """Its plug-in ends its worker, not the process that keeps the store, which has no variables of a plan."""
         plan = self.write("plan.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\nthreads: 1\nrepetitions: 1\nidle_wait_s: 0\n"
                                        "allow_noisy: true\nbenchmark: {measure_steps: 5}\ngpu_counts: [2]\nenv: {SPIN_FAULT_AT: library}\n")
-        port = free_port()
-        words = ["train", *self.PLUGIN, "-c", plan, "--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{port}", "--node-rank"]
-        first, second = self.start(*words, 0), self.start(*words, 1, env={"SPIN_FAULT": "segv"})
-        self.assert_code(self.finish(second), 5)
-        begin = time.monotonic()
-        self.assert_code(self.finish(first), 5)
-        self.assertLess(time.monotonic() - begin, 10)  # after 60 s it would miss rank 1
-        case = self.failed_case()
-        self.assertEqual(case["reason_code"], "peer")
-        self.assertRegex(case["reason"], r"^rank 1 on .*SIGSEGV")
+        half_a_gigabyte = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))}
+        for fault, said, options in (("segv", "SIGSEGV", {}), ("oom", "the address space of a process is limited", half_a_gigabyte)):
+            with self.subTest(fault):
+                words = ["train", *self.PLUGIN, "-c", plan, "--nnodes", 2, "--rdzv-endpoint", f"127.0.0.1:{free_port()}", "--node-rank"]
+                first, second = self.start(*words, 0), self.start(*words, 1, env={"SPIN_FAULT": fault}, **options)
+                self.assert_code(self.finish(second), 5)
+                begin = time.monotonic()
+                self.assert_code(self.finish(first), 5)
+                self.assertLess(time.monotonic() - begin, 10)  # after 60 s it would miss rank 1
+                case = self.failed_case()
+                self.assertEqual(case["reason_code"], "peer")
+                self.assertRegex(case["reason"], f"^rank 1 on .*{said}")
+                shutil.rmtree(self.folder / "results")
 
     def test_a_process_without_a_plug_in_is_named_at_once(self):
         if GPU:
