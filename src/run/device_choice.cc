@@ -61,8 +61,12 @@ class Chooser {
     const auto& engine = c.settings.text("engine");
     const auto home = engines_.find(plugin::Role::kEngine, engine, "cuda:0");
     if (home.file.empty()) return home.unavailable;
+    const bool only_gpu = !config::runs_on_cpu(engine, "cpu");
+    if (!only_gpu && engines_.find(plugin::Role::kEngine, engine, "cpu").file == home.file)
+      return fmt::format("plug-in '{}' does not say where it runs; device: cuda asks it to",
+                         home.file.filename().string());
     if (auto many = too_many_instances(c, here_); !many.empty()) return many;
-    if (!config::runs_on_cpu(engine, "cpu") || !here_.refusal) return {};  // it has no other device
+    if (only_gpu || !here_.refusal) return {};
     const auto [known, fresh] = refusals_.try_emplace(home.file);
     if (fresh) known->second = here_.refusal(home.file);
     return known->second;

@@ -98,7 +98,8 @@ class DeviceReport(cli.CliTest):
         case, = self.summary()["cases"]
         self.assertEqual((case["memory"]["tensor_peak_bytes"], case["memory"]["reserved_peak_bytes"]), (1000000, 2000000))
         self.assertEqual([rank["device_peak_bytes"] for rank in case["training"][0]["ranks"]], [1000000, 1000000])
-        self.assertIn("GPU memory", self.run_cli("report", "-s", self.only_run(), "-f", "markdown").out)
+        self.assert_code(self.run_cli("report", "-s", self.only_run(), "-f", "html", "-o", "ranks.html"), 0)
+        self.assertIn("GPU memory", (self.folder / "ranks.html").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ TEST(Load, ConcurrencyAndRatesAreAxesThatNamesShow) {
 
 TEST(NotAvailable, SaysWhatIsMissing) {
   const auto reason = [](const std::string& lines) {
-    const std::string device = lines.find("device: ") == lines.npos ? "device: cpu\n" : "";
+    const std::string device = ("\n" + lines).find("\ndevice: ") == lines.npos ? "device: cpu\n" : "";
     return cases_of("model: resnet50\n" + device + lines).at(0).not_available;
   };
   EXPECT_EQ(reason(""), "");

@@ -102,7 +102,7 @@ class AtWidth : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(AtWidth, NoLineIsWider) {
   for (const bool ascii : {false, true})
     for (const std::string& line : lines_of({GetParam(), ascii, false})) {
-      EXPECT_LE(display_width(line), std::min<std::size_t>(GetParam(), 100)) << line;
+      EXPECT_LE(display_width(line), std::min<std::size_t>(GetParam(), 120)) << line;
       EXPECT_TRUE(!ascii || line.size() == display_width(line)) << line;
     }
 }

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using plugin::Role;
 using Lines = std::vector<std::string>;
 
-const plugin::Manifest kCpu{"torch", "torch.so", {{Role::kEngine, "eager"}, {Role::kEngine, "openvino"}},
-                            {},      "",         ""};
+const plugin::Manifest kCpu{
+    "torch", "torch.so", {{Role::kEngine, "eager", "cpu"}, {Role::kEngine, "openvino", "cpu"}}, {}, "", ""};
 const plugin::Manifest kCuda{"cuda", "cuda.so", {{Role::kEngine, "eager", "cuda"}}, {}, "", ""};
 const plugin::Manifest kNotBuilt{
     "cuda", "", {{Role::kEngine, "eager", "cuda"}}, {}, "no CUDA toolkit found", "install it"};
@@ -86,6 +86,14 @@ TEST(DeviceChoice, APlugInThatCannotUseTheGpuIsAskedOnceAndLeavesTheCpu) {
   settled("device: cpu\n", here);
   settled("device: cuda\n", here);
   EXPECT_EQ(asked, 1);
+}
+
+TEST(DeviceChoice, APlugInThatDoesNotSayWhereItRunsStaysOnTheCpu) {
+  const plugin::Manifest mine{"mine", "mine.so", {{Role::kEngine, "eager"}}, {}, "", ""};
+  EXPECT_EQ(
+      device_lines(settled("", one_gpu(), {mine, kCuda})),
+      Lines{"cpu: the GPU here is not used: plug-in 'mine.so' does not say where it runs; device: cuda asks "
+            "it to"});
 }
 
 TEST(DeviceChoice, WhatNeedsAGpuIsRefusedOnceAutoIsTheCpu) {
