@@ -309,8 +309,9 @@ ExitCode execute(const Context& context, unsigned command) {
   auto& place = standing.place;
   const bool launched = place && !place->alone();
   if (launched && is_self_test(options))
-    throw Error(ErrorCode::kUsage, fmt::format("--self-test starts its two ranks itself, but {}",
-                                               cluster::started_words(*place)));
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--self-test starts its two ranks itself, but {}; run it without a launcher",
+                            cluster::started_words(*place)));
   const auto planned = plan_run(launched ? with_world_of(*place, flags) : flags, options);
   if (any_by_ranks(planned.cases)) {
     check_standing(standing, flags, planned);

@@ -103,7 +103,7 @@ class Traces(CliTest):
         self.assertIn("1 error, nothing was run", result.err)
         launched = self.run_cli("profile", "--self-test", env={"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"})
         self.assert_code(launched, 2)
-        self.assertIn("--self-test starts its two ranks itself, but RANK and WORLD_SIZE name 2 ranks", launched.err)
+        self.assertIn("--self-test starts its two ranks itself, but RANK and WORLD_SIZE name 2 ranks; run it without a launcher", launched.err)
 
 
 def events(first=0, steps=10, pid=1, own_ms=94, communicates=True):
