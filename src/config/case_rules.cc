@@ -168,6 +168,13 @@ void set_baselines(const Plan& plan, std::vector<Case>& cases) {
     if (base[i] < cases.size() && followers[base[i]] > 1) cases[i].baseline_id = cases[base[i]].id;
 }
 
+bool waits_for_a_version(const Case& item) {
+  std::vector<std::string> reasons;
+  if (!traits_of(item.kind).available) return true;
+  add_option_reasons(item, reasons);
+  return !reasons.empty();
+}
+
 std::string not_available_reason(const Case& item) {
   const auto& kind = traits_of(item.kind);
   if (!kind.available) return fmt::format("{} benchmarks are not available yet", kind.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/case_opening.h"
 
+#include "config/case_rules.h"
 #include "run/case/case_identity.h"
 
 namespace paceline::run {
@@ -14,7 +15,8 @@ CaseRun open_case(const RunSetup& setup, const Kinds& kinds, std::size_t index, 
   c.result = new_case_result(c.definition, run_id);
   c.selected = setup.only.empty() || setup.only.contains(c.definition.id);
   if (!c.definition.not_available.empty()) {
-    end_case(c, "not_available_yet", c.definition.not_available);
+    end_case(c, config::waits_for_a_version(c.definition) ? "not_available_yet" : "unsupported",
+             c.definition.not_available);
     return c;
   }
   kinds.of(c.definition).open(c);

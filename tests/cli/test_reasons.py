@@ -101,6 +101,15 @@ class Reasons(cli.CliTest):
         plan = self.spin_plan("timing_mode: batched", iterations=5)
         self.check("not_available_yet", self.run_cli("run", plan, "-q"))
 
+    def test_options_of_another_device_are_unsupported(self):
+        """No later version will take them on a CPU."""
+        plan = self.spin_plan("device: cpu", "cache_mode: cold", iterations=5)
+        result = self.run_cli("run", plan, "-q")
+        self.assert_code(result, 77)
+        case = self.summary()["cases"][0]
+        self.assertEqual(case["reason_code"], "unsupported")
+        self.assertIn("'cache_mode: cold' is for device: cuda", case["reason"])
+
     def test_not_measured(self):
         """The other case ran, so that the run itself is well."""
         plan = self.spin_plan("batch_sizes: [1, 2]", iterations=5)
