@@ -107,9 +107,9 @@ class Gates(Stored):
 
     def test_mistakes_of_a_plan_have_its_line(self):
         plan = self.spin_plan("expect: ['p50_ms > 0', 'p50 < 3',", "         'p50_ms@resnet < 3']")
-        result = self.run_cli("run", plan)
+        result = self.run_cli("run", plan, "-o", "out")
         self.assert_error(result, 2, "plan.yaml:11:24: gate 'p50 < 3'", "plan.yaml:12:10: gate 'p50_ms@resnet < 3'", lines=2)
-        self.assert_nothing_ran()
+        self.assert_nothing_ran("out")
 
     def test_junit(self):
         self.assert_code(self.gates("p50_ms@b1 < 1.5", "p50_ms@b2 < 1.5", arguments=["--junit", "j.xml"]), 1)
