@@ -47,7 +47,7 @@ torch::jit::Module module_with_switches() {
   outer.define("def computed(self, x, flag: bool):\n    return " + convolution("flag"));
   outer.define("def forward(self, x):\n    x = " + convolution("False") +
                "    x = torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, True)\n"
-               "    return self.other(self.inner(x))\n");
+               "    return self.other(self.inner.forward(x))\n");
   return outer;
 }
 

@@ -40,7 +40,7 @@ void write_traced_script(const std::string& path, bool frozen, bool nested) {
   if (nested) {
     outer.register_module("inner", inner);
     outer.register_attribute("training", c10::BoolType::get(), false);
-    outer.define("def forward(self, x):\n    return self.inner(x)\n");
+    outer.define("def forward(self, x):\n    return self.inner.forward(x)\n");
   }
   auto& module = nested ? outer : inner;
   module.eval();
