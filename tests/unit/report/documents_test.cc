@@ -38,7 +38,9 @@ TEST(Formats, EveryFormatRendersOneRunSeveralAndAnEmptyOne) {
   for (const Format& format : formats()) {
     if (!format.render) continue;  // charts, a file each
     EXPECT_FALSE(render(format.name.data()).empty()) << format.name;
-    EXPECT_NE(render(format.name.data(), 2).find("second"), std::string::npos) << format.name;
+    // The sample has no collectives, and their table has no other rows.
+    const bool has_rows = format.name != "collectives";
+    EXPECT_EQ(render(format.name.data(), 2).find("second") != std::string::npos, has_rows) << format.name;
     const ReportRun empty;
     EXPECT_FALSE(format.render(std::span(&empty, 1), {}).empty()) << format.name;
   }
