@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <torch/serialize.h>
 #include <unistd.h>
 
@@ -67,9 +68,12 @@ void write_shared(OutputArchive& archive, const SharedState& shared) {
 // the archive's writer ends the process when a write fails.
 class Sink {
  public:
+  // Replaces what has the name, also a link that somebody put there. A device stays, and is written to.
   explicit Sink(const std::string& file) {
-    ::unlink(file.c_str());  // nobody may have put a link there
-    descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    struct stat info {};
+    const bool device = ::lstat(file.c_str(), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
+    if (!device) ::unlink(file.c_str());
+    descriptor_ = ::open(file.c_str(), O_WRONLY | O_CLOEXEC | (device ? 0 : O_CREAT | O_EXCL), 0644);
     if (descriptor_ < 0) error_ = errno;
   }
   ~Sink() {
