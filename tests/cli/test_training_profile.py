@@ -125,7 +125,7 @@ class Ranks(Profile):
         self.assertTrue(self.trace()["traceEvents"])
 
     def test_a_sweep_has_a_profile_a_case(self):
-        plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2, 3]\nthreads: 1\n"
+        plan = self.write("sweep.yaml", "kind: training\ndevice: cpu\nmodels: [tiny_cnn]\nbatch_sizes: [8]\ngpu_counts: [1, 2]\nthreads: 1\n"
                                         "idle_wait_s: 0\nallow_noisy: true\nbenchmark: {warmup_steps: 1, measure_steps: 5}\n"
                                         "profiling: {enabled: true, steps: 1}\n")
         port = free_port()
@@ -136,7 +136,6 @@ class Ranks(Profile):
         for ranks in (1, 2):
             self.assertEqual(cases[ranks]["operator_profile"][0]["steps"], 1)
             self.assertTrue((self.only_run() / "cases" / cases[ranks]["case_id"] / "trace_rank0.json").exists())
-        self.assertEqual(cases[3]["operator_profile"], [])
 
 
 class Faults(Profile):

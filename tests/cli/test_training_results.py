@@ -136,7 +136,7 @@ class TrainingResults(cli.CliTest):
 
     def test_mistakes_are_named_before_anything_runs(self):
         for arguments, words in (
-                (["--data.source", "cifar101"], ["did you mean 'cifar100'?"]),
+                (["--data.source", "cifar1000"], ["did you mean 'cifar100'?"]),
                 (["--training.optimizer", "sdg"], ["did you mean 'sgd'?"]),
                 (["--batch-size", "300", "--ranks", "2", "--data.synthetic_samples", "500"], ["600 samples", "an epoch has 500"]),
                 (["--data.source", "npz"], ["needs data.path"]),
