@@ -112,6 +112,7 @@ class ExternalData {
  public:
   ExternalData(proto::GraphProto& graph, const fs::path& file) {
     const fs::path partial = file.string() + ".partial";
+    check_own_name(partial);
     std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
     for (auto& tensor : *graph.mutable_initializer())
       if (static_cast<std::int64_t>(tensor.raw_data().size()) > kStaysInside)

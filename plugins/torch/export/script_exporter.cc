@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "torch/errors.h"
 #include "torch/export/exporters.h"
 #include "torch/graph_switches.h"
@@ -25,6 +26,7 @@ class ScriptExporter : public plugin::Exporter {
       for (const auto& input : spec.inputs) examples.push_back(example_input(input, {}));
       const at::NoGradGuard no_grad;
       const auto partial = file + ".partial";
+      check_own_name(partial);
       auto traced = trace_model(*model, spec.name, examples);
       set_switches(traced, {});  // fp32 on every device, whatever the switches are here
       traced.save(partial);

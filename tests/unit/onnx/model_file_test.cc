@@ -166,6 +166,14 @@ TEST_F(ModelFile, FilesOfExternalDataAreFoundInNodesToo) {
                                                                    folder_ / "c.data", folder_ / "m.onnx"}));
 }
 
+TEST_F(ModelFile, ALinkUnderTheNameOfUnfinishedDataIsNotFollowed) {
+  auto model = small_model();
+  std::ofstream(folder_ / "other") << "kept";
+  fs::create_symlink(folder_ / "other", folder_ / "m.onnx.data.partial");
+  EXPECT_THROW(write_model(model, folder_ / "m.onnx", {.external_data_above_bytes = 0}), Error);
+  EXPECT_EQ(read_file(folder_ / "other"), "kept");
+}
+
 TEST_F(ModelFile, MissingOrShortExternalDataIsNamed) {
   auto model = small_model();
   write_model(model, folder_ / "m.onnx", {.external_data_above_bytes = 0});
