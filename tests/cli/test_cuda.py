@@ -34,6 +34,8 @@ class Device(cli.CliTest):
     def test_validate_knows_the_plug_in_without_loading_it(self):
         self.assertRegex(self.run_cli("validate").out, "plug-in cuda +(built, not loaded: |not built: )")
 
+    NO_GPU = "device   cpu: no NVIDIA GPU here (neither /dev/nvidia0 nor /dev/dxg)"
+
     def first_line(self, *arguments, **options):
         result = self.run_cli(*arguments, "--dry-run", **options)
         self.assert_code(result, 0)
@@ -41,13 +43,16 @@ class Device(cli.CliTest):
 
     @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
     def test_the_first_line_says_where_it_runs_and_why(self):
-        none = "device   cpu: no NVIDIA GPU here (neither /dev/nvidia0 nor /dev/dxg)"
         for command in (("infer", *QUICK), ("train", "--model", "tiny_cnn", "--steps", "2"), ("comm", "-e", "1K"),
                         ("run", self.write("plan.yaml", "kind: inference\nmodel: tiny_cnn\n"))):
-            self.assertEqual(self.first_line(*command), none)
+            self.assertEqual(self.first_line(*command), self.NO_GPU)
+
+    @unittest.skipIf(cli.GPU, "this machine shows an NVIDIA device")
+    @unittest.skipUnless(cli.SPIN, "the test plug-in is not here")
+    def test_a_run_begins_with_where_it_runs_and_stores_it(self):
         result = self.infer("--repetitions", "1")
         self.assert_code(result, 0)
-        self.assertEqual(result.out.splitlines()[0], none)
+        self.assertEqual(result.out.splitlines()[0], self.NO_GPU)
         case, = self.summary()["cases"]
         self.assertEqual(case["config_effective"]["device"], "cpu")
         self.assertNotIn("device", case["benchmark"]["params"])
