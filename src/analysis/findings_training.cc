@@ -237,6 +237,7 @@ Findings find_overdrawn_budgets(const RunResult& run) {
         explained += *part.share;
     }
     if (open == nullptr || *open->share > -kUnexplained) continue;
+    if (const auto& high = open->cost_ns.ci_high; high && *high >= 0) continue;  // it may be noise
     found.push_back(about_training(
         *one,
         fmt::format(

@@ -90,6 +90,10 @@ TEST(TrainingFindings, ABudgetThatExplainsMoreThanThereIsIsSaid) {
   const auto run = training_run(
       {{.ranks = 1, .forward_ms = 60}, {.ranks = 2, .ddp = true, .forward_ms = 45, .exposed_ms = 40}});
   expect_says(only_text(run, "overdrawn_budget"), "explain 155 % of the gap to 1 rank and leave -55 %");
+  auto noisy = run;  // what is left may be nothing
+  for (auto& one : noisy.cases)
+    for (auto& scaling : one.scaling) scaling.budget.back().cost_ns.ci_high = 1e6;
+  EXPECT_TRUE(of_kind(noisy, "overdrawn_budget").empty());
   const auto even = training_run({{.ranks = 1}, {.ranks = 2, .ddp = true, .exposed_ms = 40}});
   EXPECT_TRUE(of_kind(even, "overdrawn_budget").empty());
 }
