@@ -135,6 +135,14 @@ fs::path run_folder(const config::Plan& plan, const config::Settings& options) {
   return fs::path(plan.settings.text("output_dir")) / plan.experiment_name / result::new_run_id();
 }
 
+void check_dump_folder(const std::vector<config::Case>& cases) {
+  for (const auto& c : cases)
+    if (c.settings.has("dump_outputs") && c.settings.text("dump_outputs") == "-")
+      throw Error(
+          ErrorCode::kUsage,
+          "--dump-outputs -: outputs are files in a folder, which standard output is not; name a folder");
+}
+
 bool wants_peaks(const config::Plan& plan) {
   return std::any_of(plan.workloads.begin(), plan.workloads.end(), [](const auto& w) {
     return w.settings.has("measure_peak") && w.settings.flag("measure_peak");
@@ -199,6 +207,7 @@ Planned plan_run(const config::FlagSet& flags, const config::Settings& options) 
   p.gates = expectations(p.plan, p.cases, text);
   if (any_collective(p.cases)) p.nccl_min = nccl_tests_minimum(own_environment());
   check_in_process(p.plan, p.cases);
+  check_dump_folder(p.cases);
   p.only = selected_cases(p.cases, options.texts("only"));
   if (options.has("resume")) p.previous = previous_run(options.text("resume"));
   check_same_plan(p.previous, p.cases, flags);

@@ -311,7 +311,7 @@ class StandardOutput(RunFolder):
         for form in ("svg", "png", "pdf"):
             self.assert_error(self.run_cli("report", "-s", run, "-f", form, "-o", "-"), 2, "--output -", form)
         self.assert_error(self.run_cli("report", "-s", run, "-f", "csv,json", "-o", "-"), 2, "--output -", "one format")
-        for flag in ("--junit", "--nccl-json", "--output-dir"):
+        for flag in ("--junit", "--nccl-json", "--output-dir", "--dump-outputs"):
             self.assert_error(self.run_quickly("run", self.spin_plan(), flag, "-"), 2, flag, "standard output")
         self.assertFalse((self.folder / "-").exists())
 
