@@ -49,7 +49,7 @@ check: build  ## formatting, layers, headers, generated documents
 	@ctest --preset release -L check
 
 docs: tool  ## rewrite docs/reference from the tables of the code
-	@$(BUILD)/bin/paceline schema --output docs/reference
+	@tools/checks/reference_docs.sh $(BUILD)/bin/paceline --write
 
 setup:  ## install the packages and libraries that are missing
 	@scripts/setup.sh $(SETUP_ARGS)

@@ -31,7 +31,7 @@ foreach(module IN LISTS modules)
   install(TARGETS ${module} LIBRARY DESTINATION ${PACELINE_PLUGIN_DESTINATION})
 endforeach()
 
-# Completion of shells and the manual page: the tool prints them from its own tables.
+# Completion of shells, the manual page and the JSON schemas: the tool prints them from its own tables.
 set(shell_files)
 function(paceline_printed file destination)
   set(path ${PROJECT_BINARY_DIR}/share/${file})
@@ -45,6 +45,9 @@ paceline_printed(completions/paceline bash-completion/completions completion bas
 paceline_printed(completions/_paceline zsh/site-functions completion zsh)
 paceline_printed(completions/paceline.fish fish/vendor_completions.d completion fish)
 paceline_printed(paceline.1 man/man1 schema man)
+paceline_printed(schemas/plan.schema.json paceline/schemas schema plan)
+paceline_printed(schemas/engine_config.schema.json paceline/schemas schema engine-config)
+paceline_printed(schemas/result.schema.json paceline/schemas schema result)
 add_custom_target(shell_files ALL DEPENDS ${shell_files})
 add_dependencies(tool shell_files)
 

@@ -11,7 +11,7 @@ cmake --install "$build" --prefix "$prefix" > /dev/null
 expect_file() { [ -f "$prefix/$1" ] || { echo "not installed: $1"; exit 1; }; }
 for file in bin/paceline include/paceline/plugin/plugin.h include/paceline/plugin/engine.h include/paceline/base/tensor.h \
   lib/cmake/paceline/paceline-config.cmake lib/paceline/plugins/torch.json lib/paceline/plugins/onnxruntime.json lib/paceline/plugins/openvino.json share/paceline/examples/plugin/naive_engine.cc share/paceline/examples/plugin/opencv_engine.cc share/paceline/examples/engine_config.json share/paceline/scripts/bench_single_gpu.sh \
-  share/bash-completion/completions/paceline share/zsh/site-functions/_paceline share/fish/vendor_completions.d/paceline.fish share/man/man1/paceline.1 \
+  share/bash-completion/completions/paceline share/zsh/site-functions/_paceline share/fish/vendor_completions.d/paceline.fish share/man/man1/paceline.1 share/paceline/schemas/plan.schema.json share/paceline/schemas/result.schema.json \
   share/doc/paceline/LICENSE; do
   expect_file "$file"
 done
