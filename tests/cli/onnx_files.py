@@ -23,10 +23,22 @@ def block(field, data):
     return varint(field << 3 | 2) + varint(len(data)) + data
 
 
-def node(op, inputs, outputs, domain=""):
-    """NodeProto: input 1, output 2, name 3, op_type 4, domain 7."""
+def attribute(name, content):
+    """AttributeProto: name 1, f 2, i 3, s 4, ints 8, type 20 (float 1, integer 2, text 3, integers 7)."""
+    if isinstance(content, float):
+        return block(1, name) + varint(2 << 3 | 5) + struct.pack("<f", content) + number(20, 1)
+    if isinstance(content, str):
+        return block(1, name) + block(4, content) + number(20, 3)
+    if isinstance(content, (list, tuple)):
+        return block(1, name) + b"".join(number(8, v) for v in content) + number(20, 7)
+    return block(1, name) + number(3, content) + number(20, 2)
+
+
+def node(op, inputs, outputs, domain="", name="", **attributes):
+    """NodeProto: input 1, output 2, name 3, op_type 4, attribute 5, domain 7."""
     return (b"".join(block(1, name) for name in inputs) + b"".join(block(2, name) for name in outputs)
-            + block(3, op.lower()) + block(4, op) + (block(7, domain) if domain else b""))
+            + block(3, name or op.lower()) + block(4, op) + b"".join(block(5, attribute(*pair)) for pair in attributes.items())
+            + (block(7, domain) if domain else b""))
 
 
 def value(name, shape, kind=FLOAT):
@@ -39,6 +51,12 @@ def weights(name, shape, values):
     """TensorProto: dims 1, data_type 2, name 8, raw_data 9."""
     return (b"".join(number(1, d) for d in shape) + number(2, FLOAT) + block(8, name)
             + block(9, struct.pack(f"<{len(values)}f", *values)))
+
+
+def typed_weights(name, shape, values, kind, code):
+    """Values of another type, given with struct's letter for it."""
+    return (b"".join(number(1, d) for d in shape) + number(2, kind) + block(8, name)
+            + block(9, struct.pack(f"<{len(values)}{code}", *values)))
 
 
 def external_weights(name, shape, location):

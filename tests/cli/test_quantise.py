@@ -2,6 +2,8 @@
 """int8 and fp16 files of our own: what they hold, what the result says of them, and what goes wrong."""
 
 import json
+import math
+import random
 import unittest
 
 import onnx_files
@@ -171,6 +173,88 @@ class Quantise(cli.CliTest):
         said = json.loads(done.out)
         self.assertEqual(said["precision"], "int8")
         self.assertEqual(said["quantisation"]["layers"], 3)
+
+
+class Drawn:
+    """A file under construction: weights by name, drawn from a seed."""
+
+    def __init__(self, seed=7):
+        self.draw, self.tensors, self.nodes, self.outputs = random.Random(seed), [], [], []
+
+    def weights(self, name, shape, scale=0.3, values=None):
+        values = values or [self.draw.gauss(0, scale) for _ in range(math.prod(shape))]
+        self.tensors.append(onnx_files.weights(name, shape, values))
+        return name
+
+    def node(self, op, inputs, output, **attributes):
+        self.nodes.append(onnx_files.node(op, inputs, [output], name=output, **attributes))
+        return output
+
+    def output(self, name, shape):
+        self.outputs.append((name, shape))
+
+    def bytes(self, inputs, **versions):
+        return onnx_files.model(self.nodes, inputs, self.outputs, self.tensors, **versions)
+
+
+class ReadBack(cli.CliTest):
+    """What ONNX Runtime and OpenVINO ran, read back from them."""
+
+    def run_int8(self, content, *arguments, engine="onnxruntime,openvino", out="results"):
+        (self.folder / "model.onnx").write_bytes(content)
+        done = self.run_cli("infer", "--model", "model.onnx", "--engine", engine, "--threads", 1, "--iterations", 3, *cli.QUICK, *INT8,
+                            "--output-dir", out, *arguments)
+        self.assert_code(done, 0)
+        return self.summary(self.only_run(out))["cases"]
+
+    def assert_all_int8(self, cases, layers):
+        for case in cases:
+            ran = {e["precision"]: (e["operators"], round(e["flops_share"], 6)) for e in case["precision"]["executed"]}
+            self.assertEqual(ran, {"int8": (layers, 1.0)}, case["label"])
+            self.assertTrue(case["correctness"]["passed"], case["label"])
+
+
+def softmax_before_a_convolution(opset):
+    """The last axis of a value whose rank the file does not declare, then a convolution with one filter of large weights, whose result is
+    0 because a softmax adds up to 1. One scale for all filters leaves nothing of the others."""
+    f = Drawn()
+    rows = f.node("Softmax", [f.node("Transpose", ["x"], "t", perm=[0, 1, 3, 2])], "s", axis=3)
+    filters = [100.0] * 32 + [f.draw.gauss(0, 0.3) for _ in range(4 * 32)]
+    c = f.node("Conv", [rows, f.weights("w", (5, 4, 1, 8), values=filters), f.weights("b", (5,), values=[-400.0, 0.0, 0.0, 0.0, 0.0])], "c")
+    for name, number in (("from", 1), ("to", 5), ("axis", 1)):
+        f.tensors.append(onnx_files.typed_weights(name, (1,), [number], onnx_files.INT64, "q"))
+    f.output(f.node("Slice", [c, "from", "to", "axis"], "y"), ("N", 4, 8, 1))
+    return f.bytes((("x", ("N", 4, 8, 8)),), opset=opset)
+
+
+class OldOperatorSets(ReadBack):
+    def test_a_softmax_of_unknown_rank_does_not_keep_scales_per_tensor(self):
+        for opset in (11, 12, 13):
+            with self.subTest(opset=opset):
+                cases = self.run_int8(softmax_before_a_convolution(opset), out=f"opset{opset}")
+                self.assert_all_int8(cases, 1)
+                notes = cases[0]["model_file"]["quantisation"]["notes"]
+                said = f"the file's operator set {opset} was converted to 13; its answers stay the same"
+                self.assertEqual([n for n in notes if "operator set" in n], [said] if opset < 13 else [])
+
+    def test_softmax_over_several_axes_and_enlarging_are_converted(self):
+        f = Drawn()
+        c = f.node("Conv", ["x", f.weights("w", (4, 4, 3, 3))], "c")
+        s = f.node("Softmax", [c], "s", axis=2)
+        u = f.node("Upsample", [s, f.weights("scales", (4,), values=[1.0, 1.0, 2.0, 2.0])], "u", mode="nearest")
+        f.output(f.node("Tanh", [f.node("Conv", [u, f.weights("w2", (4, 4, 3, 3))], "d")], "y"), ("N", 4, 10, 10))
+        cases = self.run_int8(f.bytes((("x", ("N", 4, 8, 8)),), opset=9, version=4))
+        self.assert_all_int8(cases, 2)
+        self.assertIn("operator set 9 was converted to 13", " ".join(cases[0]["model_file"]["quantisation"]["notes"]))
+
+    def test_what_cannot_be_converted_is_named(self):
+        f = Drawn()
+        c = f.node("Conv", ["x", f.weights("w", (4, 4, 3, 3))], "c")
+        r = f.node("Resize", [c, f.weights("scales", (4,), values=[1.0, 1.0, 0.5, 0.5])], "shrunk", mode="nearest")
+        f.output(f.node("GlobalAveragePool", [r], "y"), ("N", 4, 1, 1))
+        cases = self.run_int8(f.bytes((("x", ("N", 4, 8, 8)),), opset=10, version=5), engine="onnxruntime")
+        notes = " ".join(cases[0]["model_file"]["quantisation"]["notes"])
+        self.assertIn("scales per channel need operator set 13, and 'shrunk (Resize)' has no equal from set 11 on", notes)
 
 
 if __name__ == "__main__":

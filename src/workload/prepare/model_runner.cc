@@ -77,7 +77,7 @@ plugin::ModelSpec ModelRunner::scratch_model(std::int64_t batch) const {
 std::int64_t ModelRunner::run(onnx::proto::ModelProto& model, std::int64_t samples, const std::string& phase,
                               const Visit& visit) {
   const std::int64_t batch = batch_of(model, spec_.batch_dimensions);
-  const std::int64_t wanted = std::min(samples, this->samples()) / batch * batch;
+  const std::int64_t wanted = std::min(std::max(samples, batch), this->samples()) / batch * batch;
   if (wanted == 0)
     throw Error(ErrorCode::kData,
                 fmt::format("the model takes batches of {}, the calibration data are {} samples", batch,

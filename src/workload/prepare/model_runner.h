@@ -27,8 +27,9 @@ class ModelRunner {
   using Visit = std::function<void(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                                    std::int64_t batch)>;
   // Calls `visit` after each inference. An inference takes as many samples as the model's first dimension
-  // says where that is a number, else one. Runs whole inferences only, for at most `samples` samples, and
-  // returns their number. Throws Error(kData) when there are fewer samples than one inference takes.
+  // says where that is a number, else one. Runs whole inferences only, for at most `samples` samples but
+  // at least one inference, and returns their number. Throws Error(kData) when there are fewer samples than
+  // one inference takes.
   std::int64_t run(onnx::proto::ModelProto& model, std::int64_t samples, const std::string& phase,
                    const Visit& visit);
 

@@ -51,6 +51,7 @@ class Int8Pass {
 
  private:
   [[nodiscard]] onnx::QuantiseOptions options() const;
+  [[nodiscard]] onnx::Ranks missing_ranks(onnx::proto::ModelProto& model);
   void raise_operator_set(onnx::proto::ModelProto& model);
   void find_ranges(onnx::proto::ModelProto& model);
   [[nodiscard]] bool use_cache(const std::set<std::string>& values);
@@ -133,18 +134,31 @@ void Int8Pass::study(onnx::proto::ModelProto& model) {
   write_file_atomic(to_.sensitivity_file, sensitivity_json(found));
 }
 
+// What the file does not declare an engine shows in one inference.
+onnx::Ranks Int8Pass::missing_ranks(onnx::proto::ModelProto& model) {
+  onnx::Ranks ranks;
+  const auto values = onnx::undeclared_ranks(model);
+  if (values.empty()) return ranks;
+  auto observed = onnx::with_outputs(model, values);
+  runner().run(observed, 1, "ranks", [&](auto inputs, auto outputs, auto) {
+    for (const auto tensors : {inputs, outputs})
+      for (const auto& tensor : tensors) ranks[tensor.name] = static_cast<int>(tensor.shape.size());
+  });
+  return ranks;
+}
+
 // Engines read weights with one scale per channel from operator set 13 on.
 void Int8Pass::raise_operator_set(onnx::proto::ModelProto& model) {
-  const auto raised = onnx::raise_opset(model);
+  const auto raised = onnx::raise_opset(model, missing_ranks(model));
   if (raised.to > raised.from)
-    notes_.push_back(
-        fmt::format("the file's operator set {} was raised to {}: its operators mean the same there",
-                    raised.from, raised.to));
+    notes_.push_back(fmt::format("the file's operator set {} was converted to {}; its answers stay the same",
+                                 raised.from, raised.to));
   if (raised.to >= onnx::kQuantiseOpset && raised.to < onnx::kPerChannelOpset)
-    notes_.push_back(fmt::format(
-        "weights have one scale a tensor: '{}' means something else from operator set {} on, and scales a "
-        "channel need {}; they are more accurate, and onnx.version_converter may convert the file",
-        raised.stopped_by, raised.to + 1, onnx::kPerChannelOpset));
+    notes_.push_back(
+        fmt::format("weights have one scale per tensor, which is less accurate: scales per channel need "
+                    "operator set {}, and "
+                    "'{}' has no equal from set {} on; export the model with operator set {} or later",
+                    onnx::kPerChannelOpset, raised.stopped_by, raised.to + 1, onnx::kPerChannelOpset));
 }
 
 result::Quantisation Int8Pass::run(onnx::proto::ModelProto& model) {
