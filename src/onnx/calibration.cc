@@ -41,6 +41,7 @@ void Calibrator::observe(std::span<const TensorView> tensors) {
     if (tensor.dtype != DType::kFloat32)
       throw Error(ErrorCode::kData, fmt::format("'{}' is {}, only float32 can be calibrated", tensor.name,
                                                 dtype_name(tensor.dtype)));
+    ranks_[tensor.name] = static_cast<int>(tensor.shape.size());
     observers_[tensor.name].add(
         {static_cast<const float*>(tensor.data), static_cast<std::size_t>(element_count(tensor.shape))});
   }
@@ -71,7 +72,8 @@ std::string why_not_reusable(const Calibration& kept, const Calibration& wanted,
     return fmt::format("it was made with {} over {} samples", range_method_name(kept.rule.method),
                        kept.samples);
   for (const auto& value : values)
-    if (!kept.ranges.contains(value)) return fmt::format("it has no range of '{}'", value);
+    if (!kept.ranges.contains(value) || !kept.ranks.contains(value))
+      return fmt::format("it has no {} of '{}'", kept.ranges.contains(value) ? "rank" : "range", value);
   return {};
 }
 
@@ -87,6 +89,7 @@ std::string calibration_to_json(const Calibration& c) {
   if (c.rule.method == RangeMethod::kPercentile) json["percentile"] = c.rule.percentile;
   auto& ranges = json["ranges"] = nlohmann::ordered_json::object();
   for (const auto& [name, range] : c.ranges) ranges[name] = {range.low, range.high};
+  json["ranks"] = c.ranks;
   return json.dump(1) + "\n";
 }
 
@@ -95,8 +98,9 @@ Calibration calibration_from_json(const std::string& text, const std::string& na
     const auto json = nlohmann::json::parse(text);
     if (json.at("format") != kFormat || json.at("version") != kVersion)
       throw Error(ErrorCode::kData, fmt::format("'{}' is a calibration of another version", name));
-    Calibration c{json.at("model_sha256"), json.at("data_sha256"), {},
-                  json.at("samples"),      json.at("source"),      {}};
+    Calibration c{json.at("model_sha256"),     json.at("data_sha256"), {},
+                  json.at("samples"),          json.at("source"),      {},
+                  json.value("ranks", Ranks{})};
     c.rule.method = parse_range_method(json.at("method").get<std::string>());
     if (!json.at("percentile").is_null()) c.rule.percentile = json.at("percentile");
     for (const auto& [value, range] : json.at("ranges").items()) c.ranges[value] = {range.at(0), range.at(1)};

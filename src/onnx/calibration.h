@@ -9,6 +9,7 @@
 
 #include "base/tensor.h"
 #include "onnx/proto.h"
+#include "onnx/raise_opset.h"
 #include "onnx/value_observer.h"
 
 // Collects the ranges of activations, stores them and finds them again.
@@ -28,10 +29,12 @@ class Calibrator {
   void observe(std::span<const TensorView> tensors);
   // Throws Error(kData) naming a value that was never seen, or that was NaN or infinite.
   [[nodiscard]] Ranges ranges(const RangeRule& rule) const;
+  [[nodiscard]] const Ranks& ranks() const { return ranks_; }
 
  private:
   std::set<std::string> values_;
   std::map<std::string, ValueObserver> observers_;
+  Ranks ranks_;
 };
 
 // The identity of a calibration and its result. Equal identities give equal ranges.
@@ -41,6 +44,7 @@ struct Calibration {
   std::int64_t samples = 0;
   std::string source;  // the engine that ran it and the data, in words
   Ranges ranges;
+  Ranks ranks{};  // of the same values
 };
 
 // Why `kept` cannot replace a calibration with the identity of `wanted` and these values; empty: it can.

@@ -40,6 +40,15 @@ ScaleAndZero activation_scale(const Range& range, Activations activations) {
   return {scale, std::clamp(static_cast<int>(std::nearbyint(-low / scale)), 0, 255)};
 }
 
+ScaleAndZero scale_inside(const Range& range, ScaleAndZero scale) {
+  const auto below = static_cast<float>(scale.zero_point), above = 255.0F - below;
+  if (below > 0 && range.low < 0) scale.scale = std::min(scale.scale, -range.low / below);
+  if (above > 0 && range.high > 0) scale.scale = std::min(scale.scale, range.high / above);
+  const auto outside = [&] { return above * scale.scale > range.high || below * scale.scale > -range.low; };
+  for (int i = 0; i < 2 && range.high > 0 && outside(); ++i) scale.scale = std::nextafter(scale.scale, 0.0F);
+  return scale;
+}
+
 ChannelWeights quantise_channels(std::span<const float> weights, const std::vector<std::int64_t>& shape,
                                  int axis, int bits, std::span<const float> smallest_scales) {
   const ChannelOf channel(shape, axis);

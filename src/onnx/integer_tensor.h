@@ -25,6 +25,9 @@ struct ScaleAndZero {
 // The range is widened to include 0, which must be exact. A range of only 0 has scale 1.
 ScaleAndZero activation_scale(const Range& range, Activations activations);
 
+// A scale of unsigned activations, reduced so far that no integer stands for a value outside the range.
+ScaleAndZero scale_inside(const Range& range, ScaleAndZero scale);
+
 struct ChannelWeights {
   std::vector<float> scales;        // one per channel
   std::vector<std::int8_t> values;  // in the order of the tensor

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "onnx/graph.h"
+#include "onnx/products.h"
 #include "onnx/raise_opset.h"
 #include "onnx/simplify.h"
 
@@ -34,6 +35,8 @@ class Rewriter {
         per_channel_(opset_version(model) >= kPerChannelOpset) {
     for (const auto& layer : placement_.layers) layer_at_[layer.node] = &layer;
     for (const auto& tensor : graph_.initializer()) initializers_[tensor.name()] = &tensor;
+    for (const auto& node : graph_.node())
+      if (node.op_type() == "Clip" && is_standard(node)) clipped_.insert(node.output(0));
   }
 
   QuantiseReport rewrite();
@@ -62,6 +65,7 @@ class Rewriter {
   bool per_channel_;
   std::map<int, const QuantisedLayer*> layer_at_;
   std::map<std::string, const proto::TensorProto*> initializers_;  // those of the float model
+  std::set<std::string> clipped_;  // made by a Clip, which engines drop where no integer lies beyond it
   std::set<std::string> done_;
   proto::GraphProto nodes_;  // the new nodes in order
 };
@@ -73,7 +77,8 @@ ScaleAndZero Rewriter::scale_of(const std::string& value, const proto::NodeProto
     throw Error(ErrorCode::kData,
                 fmt::format("layer '{}' reads '{}', which has no calibrated range; calibrate this very model",
                             layer_name(reader), source));
-  return activation_scale(it->second, options_.activations);
+  const auto scale = activation_scale(it->second, options_.activations);
+  return integer_bias() && clipped_.contains(source) ? scale_inside(it->second, scale) : scale;
 }
 
 void Rewriter::add_dequantize(const std::string& stem, const std::string& output, int axis) {
@@ -194,7 +199,12 @@ QuantiseReport Rewriter::rewrite() {
 }  // namespace
 
 QuantiseReport quantise(proto::ModelProto& model, const Ranges& ranges, const QuantiseOptions& options) {
-  auto report = Rewriter(model, ranges, options, place(model, options.placement)).rewrite();
+  auto placement = place(model, options.placement);
+  if (options.activations == Activations::kUnsigned) {
+    settle_products(model, placement, options.ranks);
+    placement = place(model, options.placement);
+  }
+  auto report = Rewriter(model, ranges, options, std::move(placement)).rewrite();
   remove_unused(model);
   auto& note = *model.add_metadata_props();
   note.set_key("paceline.quantisation");

@@ -7,6 +7,7 @@
 #include "onnx/integer_tensor.h"
 #include "onnx/placement.h"
 #include "onnx/proto.h"
+#include "onnx/raise_opset.h"
 
 // Quantises after training: turns a float model and the ranges of its activations into a model with
 // QuantizeLinear/DequantizeLinear pairs, from which engines make integer operators.
@@ -19,6 +20,7 @@ struct QuantiseOptions {
   Activations activations = Activations::kUnsigned;
   // CPUs without VNNI add two u8·s8 products in 16 bits and saturate; 7-bit weights avoid that.
   bool reduce_range = false;
+  Ranks ranks{};  // of the values that layers read, for the form of matrix products
 };
 
 struct QuantiseReport {

@@ -197,6 +197,38 @@ class Drawn:
         return onnx_files.model(self.nodes, inputs, self.outputs, self.tensors, **versions)
 
 
+def products(rows):
+    """Every way of writing a matrix product with constant weights, x being [rows, 16] and z [rows, 4, 16]."""
+    f = Drawn()
+    w = lambda: f.weights(f"w{len(f.tensors)}", (16, 16))
+    bias = lambda *shape: f.weights(f"b{len(f.tensors)}", shape)
+    matrix = {
+        "added": lambda out: f.node("Add", [f.node("MatMul", ["x", w()], out + ".m"), bias(16)], out),
+        "added_to": lambda out: f.node("Add", [bias(1, 16), f.node("MatMul", ["x", w()], out + ".m")], out),
+        "residual": lambda out: f.node("Add", [f.node("MatMul", ["x", w()], out + ".m"), "x"], out),
+        "plain": lambda out: f.node("MatMul", ["x", w()], out),
+        "gemm": lambda out: f.node("Gemm", ["x", w(), bias(16)], out),
+        "no_bias": lambda out: f.node("Gemm", ["x", w()], out),
+        "row": lambda out: f.node("Gemm", ["x", w(), bias(1, 16)], out, transB=1),
+        "scalar": lambda out: f.node("Gemm", ["x", w(), bias(1)], out),
+        "factors": lambda out: f.node("Gemm", ["x", w(), bias(16)], out, alpha=0.5, beta=2.0),
+        "computed": lambda out: f.node("Gemm", ["x", w(), "x"], out, beta=0.5),
+        "summed": lambda out: f.node("Sum", [f.node("Gemm", ["x", w()], out + ".g"), "x"], out),
+        "turned": lambda out: f.node("Transpose", [f.node("Gemm", ["x", w()], out + ".g")], out),
+        "activated": lambda out: f.node("Relu", [f.node("Add", [f.node("MatMul", ["x", w()], out + ".m"), bias(16)], out + ".a")], out),
+    }
+    deeper = {
+        "tokens": lambda out: f.node("Add", [f.node("MatMul", ["z", w()], out + ".m"), bias(16)], out),
+        "turned_weights": lambda out: f.node("Add", [bias(16), f.node("MatMul", ["z", f.node("Transpose", [w()], out + ".t", perm=[1, 0])], out + ".m")], out),
+        "scaled": lambda out: f.node("Mul", [f.node("MatMul", ["z", w()], out + ".m"), bias(1)], out),
+    }
+    for name, make in matrix.items():
+        f.output(make(name), (16, rows) if name == "turned" else (rows, 16))
+    for name, make in deeper.items():
+        f.output(make(name), (rows, 4, 16))
+    return f.bytes((("x", (rows, 16)), ("z", (rows, 4, 16)))), len(matrix) + len(deeper)
+
+
 class ReadBack(cli.CliTest):
     """What ONNX Runtime and OpenVINO ran, read back from them."""
 
@@ -212,6 +244,33 @@ class ReadBack(cli.CliTest):
             ran = {e["precision"]: (e["operators"], round(e["flops_share"], 6)) for e in case["precision"]["executed"]}
             self.assertEqual(ran, {"int8": (layers, 1.0)}, case["label"])
             self.assertTrue(case["correctness"]["passed"], case["label"])
+
+
+class RunsInInt8(ReadBack):
+    """The file that is written runs in 8 bits, whatever form its layers have."""
+
+    def test_every_form_of_a_matrix_product(self):
+        for rows in (1, "N"):
+            with self.subTest(rows=rows):
+                content, layers = products(rows)
+                self.assert_all_int8(self.run_int8(content, out=f"rows{rows}"), layers)
+
+    def test_a_convolution_before_any_clip(self):
+        f = Drawn()
+        for i, (low, high) in enumerate(((0.0, 6.0), (-1.0, 1.0), (-0.3, 0.2))):
+            c = f.node("Conv", ["x", f.weights(f"w{i}", (8, 3, 3, 3)), f.weights(f"b{i}", (8,))], f"c{i}")
+            limits = [f.weights(f"low{i}", (), values=[low]), f.weights(f"high{i}", (), values=[high])]
+            f.output(f.node("GlobalAveragePool", [f.node("Clip", [c, *limits], f"k{i}")], f"y{i}"), ("N", 8, 1, 1))
+        self.assert_all_int8(self.run_int8(f.bytes((("x", ("N", 3, 16, 16)),))), 3)
+
+    def test_the_plain_file_runs_in_int8_too(self):
+        """What export writes is what infer ran: a user's own session needs no option."""
+        content, layers = products("N")
+        (self.folder / "model.onnx").write_bytes(content)
+        self.assert_code(self.run_cli("export", "--model", "model.onnx", "--out", "q.onnx", *INT8), 0)
+        done = self.run_cli("infer", "--model", "q.onnx", "--engine", "onnxruntime,openvino", "--threads", 1, "--iterations", 3, *cli.QUICK)
+        self.assert_code(done, 0)
+        self.assert_all_int8(self.summary()["cases"], layers)
 
 
 def softmax_before_a_convolution(opset):

@@ -78,6 +78,7 @@ onnx::QuantiseOptions Int8Pass::options() const {
   options.placement.exclude = to_.exclude;
   options.activations = to_.activations == "int8" ? onnx::Activations::kSigned : onnx::Activations::kUnsigned;
   options.reduce_range = to_.reduce_range;
+  options.ranks = calibration_.ranks;
   return options;
 }
 
@@ -104,6 +105,7 @@ void Int8Pass::calibrate(onnx::proto::ModelProto& model, const std::set<std::str
       });
   if (interrupt_) return;
   calibration_.ranges = calibrator.ranges(calibration_.rule);
+  calibration_.ranks = calibrator.ranks();
   calibration_.source = fmt::format("{} through {}", to_.data, runner().engine_name());
   origin_ = calibration_.source;
 }

@@ -19,8 +19,13 @@ TensorView view(const std::string& name, Floats& values) {
 }
 
 Calibration example() {
-  return {
-      "m", "d", {RangeMethod::kPercentile, 99.9}, 32, "onnxruntime 1.31", {{"x", {-0.1F, 3}}, {"y", {0, 1}}}};
+  return {"m",
+          "d",
+          {RangeMethod::kPercentile, 99.9},
+          32,
+          "onnxruntime 1.31",
+          {{"x", {-0.1F, 3}}, {"y", {0, 1}}},
+          {{"x", 2}, {"y", 4}}};
 }
 
 TEST(Calibration, ValuesBecomeOutputsOnce) {
@@ -53,6 +58,7 @@ TEST(Calibration, CacheComesBackAsWritten) {
   const auto c = example();
   const auto back = calibration_from_json(calibration_to_json(c), "cache.json");
   EXPECT_EQ(back.ranges, c.ranges);
+  EXPECT_EQ(back.ranks, c.ranks);
   EXPECT_EQ(back.rule, c.rule);
   EXPECT_EQ(back.samples, 32);
   EXPECT_EQ(back.source, c.source);
@@ -71,6 +77,9 @@ TEST(Calibration, CacheOfAnotherModelDataOrMethodIsNotUsed) {
   kept.rule.method = RangeMethod::kMinMax;
   EXPECT_EQ(why_not_reusable(kept, wanted, {}), "it was made with minmax over 32 samples");
   EXPECT_EQ(why_not_reusable(wanted, wanted, {"z"}), "it has no range of 'z'");
+  kept = wanted;
+  kept.ranks.clear();
+  EXPECT_EQ(why_not_reusable(kept, wanted, {"x"}), "it has no rank of 'x'") << "a cache of an older version";
 }
 
 TEST(Calibration, RubbishIsRefusedByName) {

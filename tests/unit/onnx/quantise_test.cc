@@ -161,6 +161,25 @@ TEST(IntegerTensor, ActivationScalesHoldZeroExactly) {
   }
 }
 
+TEST(IntegerTensor, NoIntegerStandsForAValueOutsideAClip) {
+  for (const Range range :
+       {Range{-1, 1}, Range{0, 6}, Range{0, 0.1F}, Range{-0.3F, 0.2F}, Range{-0.98F, 0.99F}}) {
+    const auto s = scale_inside(range, activation_scale(range, Activations::kUnsigned));
+    EXPECT_LE(s.scale * static_cast<float>(255 - s.zero_point), range.high);
+    EXPECT_LE(s.scale * static_cast<float>(s.zero_point), -range.low);
+    EXPECT_GE(s.scale * 255, (range.high - range.low) * 0.99F) << "and hardly less is used";
+  }
+}
+
+TEST(Quantise, AClipAfterAConvolutionCanBeDropped) {
+  ModelBuilder b;
+  b.input("x", {-1, 2, 1, 1}).output("y").conv("x", "c").weights("lo", {}, {-1}).weights("hi", {}, {1});
+  b.node("Clip", {"c", "lo", "hi"}, "k").node("GlobalAveragePool", {"k"}, "y");
+  quantise(b.model(), {{"x", {-1, 1}}, {"k", {-1, 1}}}, {});
+  EXPECT_EQ(bytes_of(input_tensor(b.model(), "k/quantized", 2)), std::vector<int>{127});
+  EXPECT_FLOAT_EQ(floats_of(input_tensor(b.model(), "k/quantized", 1))[0], 1.0F / 128);
+}
+
 TEST(IntegerTensor, ChannelsOfTheLastAxis) {
   const auto q = quantise_channels(Floats{127, 1, -63.5F, 2}, {2, 2}, 1, 8, {});
   EXPECT_EQ(q.values, (std::vector<std::int8_t>{127, 64, -64, 127}));
