@@ -4,15 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/own_environment.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -30,9 +25,7 @@
 namespace paceline::cli {
 namespace {
 
-// A launcher that checks every tenth of a second must see the failed rank first.
-constexpr std::chrono::milliseconds kAfterThePeer{1500};
-constexpr double kLastWordsS = 10;  // how long a process that cannot start its ranks tries to tell the others
+constexpr double kLastWordsS = 10;  // how long a rank 0 that cannot start keeps a store for the others
 
 const config::RawSetting* find_setting(const config::FlagSet& flags, std::string_view name) {
   const auto found = std::find_if(flags.settings.begin(), flags.settings.end(),
@@ -150,20 +143,7 @@ run::StoreRequest store_request(const cluster::LaunchPlace& place, const run::Ra
           cluster::rendezvous_of(place, home.ranks.rendezvous.timeout_s), "/dev/null"};
 }
 
-// The error file in torchrun's own form, with which torchrun shows why the first rank failed.
-void write_error_file(const std::string& reason) {
-  const char* file = std::getenv("TORCHELASTIC_ERROR_FILE");
-  if (!file || !*file) return;
-  const nlohmann::json extra{{"timestamp", fmt::format("{}", std::time(nullptr))}, {"py_callstack", reason}};
-  const nlohmann::json error{{"message", {{"message", reason}, {"extraInfo", extra}}}};
-  try {
-    write_file_atomic(file, error.dump());
-  } catch (const Error&) {
-    return;  // only a convenience for the launcher; the failure itself is reported
-  }
-}
-
-// Tells the others why this process has no ranks for them, where anything here reaches the store.
+// Rank 0 tells the others why it has no ranks for them, where anything here serves the store.
 [[noreturn]] void give_up(const cluster::LaunchPlace& place, const config::Case& c,
                           const run::RunSetup& setup, const std::string& obstacle) {
   const auto home = home_of_last_words(c, setup);
@@ -173,28 +153,52 @@ void write_error_file(const std::string& reason) {
     request.where.timeout_s = std::min(request.where.timeout_s, kLastWordsS);
     run::StoreProcess store(request, InterruptGuard::flag());
     const run::Launch launch(place, store, request.where.timeout_s, hash_of(setup), &InterruptGuard::flag(),
-                             obstacle);
-  } catch (const Error&) {  // all have heard, or nobody can
-    write_error_file(obstacle);
+                             nullptr, obstacle);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): all have heard, or nobody can
   }
   throw Error(ErrorCode::kUnavailable, obstacle);
 }
 
+std::string written_address(const cluster::LaunchPlace& place) {
+  const auto endpoint = fmt::format("{}:{}", place.address, place.port);
+  return place.written.empty() || place.written.ends_with(endpoint)
+             ? endpoint
+             : fmt::format("{} ({})", endpoint, place.written);
+}
+
+// A follower waits until rank 0 keeps the store, then all until the last has come.
+Patience patience(const LaunchStart& start, double limit_s, std::string_view whom, const Console& console) {
+  const auto words =
+      fmt::format("rank {} waits for {} at {}", start.place().rank, whom, written_address(start.place()));
+  return {limit_s, [words, &console](const std::string& left) { console.say(words + ", " + left); }};
+}
+
+std::unique_ptr<run::StoreProcess> opened(const LaunchStart& start, const run::StoreRequest& request,
+                                          const Console& console) {
+  const auto waiting = patience(start, request.where.timeout_s, "rank 0 to keep the store", console);
+  return std::make_unique<run::StoreProcess>(request, InterruptGuard::flag());
+}
+
 // The roll of all processes. A peer that cannot start is a peer that was lost: exit code 5.
-std::unique_ptr<run::Launch> called(const cluster::LaunchPlace& place, plugin::Store& store,
-                                    const run::StoreRequest& request, const std::string& hash) {
+std::unique_ptr<run::Launch> called(LaunchStart& start, plugin::Store& store, double timeout_s,
+                                    const std::string& hash, const Console& console) {
   try {
-    return std::make_unique<run::Launch>(place, store, request.where.timeout_s, hash,
-                                         &InterruptGuard::flag());
-  } catch (const cluster::PeerFailure& e) {
-    throw Error(ErrorCode::kTimeout, e.what());
+    const auto waiting = patience(start, timeout_s, "the other ranks", console);
+    auto launch = std::make_unique<run::Launch>(start.place(), store, timeout_s, hash,
+                                                &InterruptGuard::flag(), start.notes());
+    start.no_more_notes();
+    return launch;
+  } catch (const Error& e) {  // what ended the roll, all have heard
+    start.no_more_notes();
+    if (dynamic_cast<const cluster::PeerFailure*>(&e)) throw Error(ErrorCode::kTimeout, e.what());
+    throw;
   }
 }
 
 void tell_launcher(const run::Launch& launch) {
   if (!launch.failure() || InterruptGuard::flag()) return;
   if (launch.failure()->reason_code == "peer")
-    std::this_thread::sleep_for(kAfterThePeer);
+    let_the_peer_end_first();
   else
     write_error_file(launch.failure()->reason);
 }
@@ -254,17 +258,21 @@ bool any_by_ranks(const std::vector<config::Case>& cases) {
   return std::any_of(cases.begin(), cases.end(), runs_by_ranks);
 }
 
-ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
+ExitCode run_launched(LaunchStart& start, run::RunSetup setup, const Console& console,
                       const std::function<ExitCode(const run::RunSetup&)>& work) {
+  const auto& place = start.place();
   const auto first = std::find_if(setup.cases.begin(), setup.cases.end(), runs_by_ranks);
   const auto home = rank_home(*first, setup);
-  if (const auto obstacle = obstacle_of(home); !obstacle.empty()) give_up(place, *first, setup, obstacle);
+  if (const auto obstacle = obstacle_of(home); !obstacle.empty()) {
+    if (place.leads()) give_up(place, *first, setup, obstacle);
+    throw Error(ErrorCode::kUnavailable, obstacle);
+  }
   const auto request = store_request(place, home);
   if (const char* chosen = std::getenv("GLOO_SOCKET_IFNAME"); chosen && *chosen)
     cluster::check_interface(chosen, fmt::format("GLOO_SOCKET_IFNAME={}", chosen));
   cluster::check_meeting_point(place, request.where.timeout_s, InterruptGuard::flag());
-  run::StoreProcess store(request, InterruptGuard::flag());
-  auto launch = called(place, store, request, hash_of(setup));
+  const auto store = opened(start, request, console);
+  const auto launch = called(start, *store, request.where.timeout_s, hash_of(setup), console);
   setup.launch = launch.get();
   setup.environment["launch"] = launch->described();
   auto code = ExitCode::kOk;

@@ -6,6 +6,7 @@
 
 #include "base/exit_code.h"
 #include "cli/context.h"
+#include "cli/launch_start.h"
 #include "cluster/launch_place.h"
 #include "config/plan.h"
 #include "run/case/run_setup.h"
@@ -31,10 +32,11 @@ void refuse_rank_options(const config::FlagSet& flags);
 
 bool any_by_ranks(const std::vector<config::Case>& cases);
 
-// Opens the store, calls the roll, and calls `work` with the launch in its setup. The reason why ranks of
+// Opens the store, calls the roll, and calls `work` with the launch in its setup. Waits are told on `console`
+// after some seconds. The reason why ranks of
 // this process ended is written to torchrun's error file. A process that ended because of a peer exits after
 // that peer, so that the launcher names the right one.
-ExitCode run_launched(const cluster::LaunchPlace& place, run::RunSetup setup,
+ExitCode run_launched(LaunchStart& start, run::RunSetup setup, const Console& console,
                       const std::function<ExitCode(const run::RunSetup&)>& work);
 
 }  // namespace paceline::cli

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Runs the command that the command line names, and turns an error into an exit code.
+// Runs the command that the command line names.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <new>
 
-#include "base/display_text.h"
-#include "base/reading.h"
-#include "base/text.h"
 #include "cli/command_table.h"
-#include "cli/exit_rules.h"
-#include "cli/interrupts.h"
-#include "config/diagnostic.h"
+#include "cli/failure.h"
 
 namespace {
 
@@ -41,30 +33,11 @@ ExitCode checked_output(ExitCode code) {
   return code == ExitCode::kInterrupted ? code : ExitCode::kUsage;
 }
 
-// Indents further lines, such as the end of a log: only our own lines begin with "paceline: ".
-std::string indented(const std::string& message) {
-  return join(split(message, '\n'), "\n  ");
-}
-
-ExitCode fail(ExitCode code, const std::string& message) {
-  cli::print(stderr, for_terminal(fmt::format("paceline: {}", message)) + "\n");
-  return cli::InterruptGuard::flag() ? ExitCode::kInterrupted : code;
-}
-
 ExitCode run(const std::vector<std::string>& arguments) {
   try {
     return checked_output(cli::dispatch(arguments));
-  } catch (const config::ConfigErrors& e) {
-    return fail(cli::exit_code_of(e.code()), e.what());
-  } catch (const Error& e) {
-    return fail(cli::exit_code_of(e.code()), indented(e.what()));
-  } catch (const std::filesystem::filesystem_error& e) {
-    return fail(ExitCode::kUsage, io_error(e).what());
-  } catch (const std::bad_alloc& e) {
-    return fail(ExitCode::kWorkloadFailed,
-                fmt::format("{}; use smaller inputs or batches, or raise the memory limit", plain_reason(e)));
-  } catch (const std::exception& e) {
-    return fail(ExitCode::kWorkloadFailed, fmt::format("internal error: {}", indented(plain_reason(e))));
+  } catch (const std::exception&) {
+    return cli::say_failure();
   }
 }
 

@@ -14,6 +14,7 @@
 #include "cli/command_table.h"
 #include "cli/dry_run.h"
 #include "cli/exit_rules.h"
+#include "cli/failure.h"
 #include "cli/interrupts.h"
 #include "cli/launched_run.h"
 #include "cli/nccl_tests_variables.h"
@@ -258,8 +259,8 @@ ExitCode follow_run(const run::RunSetup& setup, const Console& console) {
   return well ? ExitCode::kOk : result::reason_of(setup.launch->failure()->reason_code).exit_code;
 }
 
-int hosts_of(const std::optional<cluster::LaunchPlace>& place) {
-  return place ? (place->world + place->local_world - 1) / place->local_world : 1;
+int hosts_of(const cluster::LaunchPlace& place) {
+  return (place.world + place.local_world - 1) / place.local_world;
 }
 
 ExitCode show_plan(const Planned& p, const Console& console, int hosts) {
@@ -307,39 +308,59 @@ void say_alone(const cluster::LaunchPlace& place, const Console& console) {
       fmt::format("{}, which is no launch: all ranks are started here", cluster::started_words(place)));
 }
 
+ExitCode execute_here(const Planned& planned, const Context& context, const config::FlagSet& flags,
+                      const Console& console) {
+  if (planned.options.flag("dry_run")) return show_plan(planned, console, 1);
+  check_output_files(flags);
+  return write_run(planned, setup_of(planned, context), console);
+}
+
+// One process of several that a launcher started.
+ExitCode execute_launched(const Planned& planned, const Context& context, const config::FlagSet& flags,
+                          Console console, LaunchStart& start) {
+  const auto& place = start.place();
+  if (planned.options.flag("dry_run"))
+    return place.leads() ? show_plan(planned, console, hosts_of(place)) : ExitCode::kOk;
+  if (place.leads()) check_output_files(flags);
+  console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines
+  return run_launched(start, setup_of(planned, context), console, [&](const run::RunSetup& setup) {
+    return place.leads() ? write_run(planned, setup, console) : follow_run(setup, console);
+  });
+}
+
+// `start`: of the launch that this process belongs to; null: none.
+ExitCode execute(const Context& context, const config::FlagSet& flags, const config::Settings& options,
+                 const Standing& standing, LaunchStart* start) {
+  const Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
+                                       options.flag("no_color"));
+  if (start && is_self_test(options))
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--self-test starts its two ranks itself, but {}; run it without a launcher",
+                            cluster::started_words(start->place())));
+  const auto planned = plan_run(start ? with_world_of(start->place(), flags) : flags, options);
+  const bool ranks = any_by_ranks(planned.cases);
+  ranks ? check_standing(standing, flags, planned) : refuse_rank_options(flags);
+  if (ranks && standing.place && !start && !options.flag("dry_run")) say_alone(*standing.place, console);
+  if (start && !ranks) start->no_more_notes();  // each process runs by itself
+  return start && ranks ? execute_launched(planned, context, flags, console, *start)
+                        : execute_here(planned, context, flags, console);
+}
+
 ExitCode execute(const Context& context, unsigned command) {
   auto flags = config::parse_flags(context.arguments, command);
   if ((command & config::kProfile) != 0) flags = with_profile(std::move(flags));
   const auto options = config::command_settings(flags);
-  Console console = make_console(options.flag("json"), options.flag("quiet"), options.flag("verbose"),
-                                 options.flag("no_color"));
   const InterruptGuard guard;
-  auto standing = find_standing(flags, options);
-  auto& place = standing.place;
-  const bool launched = place && !place->alone();
-  if (launched && is_self_test(options))
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--self-test starts its two ranks itself, but {}; run it without a launcher",
-                            cluster::started_words(*place)));
-  const auto planned = plan_run(launched ? with_world_of(*place, flags) : flags, options);
-  if (any_by_ranks(planned.cases)) {
-    check_standing(standing, flags, planned);
-  } else {
-    refuse_rank_options(flags);
-    place.reset();
+  const auto standing = find_standing(flags, options);
+  if (!standing.place || standing.place->alone()) return execute(context, flags, options, standing, nullptr);
+  LaunchStart start(*standing.place);
+  try {
+    return execute(context, flags, options, standing, &start);
+  } catch (const std::exception& e) {
+    const auto code = say_failure();
+    start.end(e);
+    return code;
   }
-  if (options.flag("dry_run"))
-    return place && !place->leads() ? ExitCode::kOk : show_plan(planned, console, hosts_of(place));
-  if (place && !launched) {
-    say_alone(*place, console);
-    place.reset();
-  }
-  if (!place || place->leads()) check_output_files(flags);
-  if (!place) return write_run(planned, setup_of(planned, context), console);
-  console.terminal = false;  // mpirun gives its ranks a terminal, but shows their output as lines
-  return run_launched(*place, setup_of(planned, context), [&](const run::RunSetup& setup) {
-    return place->leads() ? write_run(planned, setup, console) : follow_run(setup, console);
-  });
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ constexpr std::string_view kEndWord = "end";
 constexpr Pauses kPauses{milliseconds(20), milliseconds(500)};
 constexpr Pauses kGoodbyePauses{milliseconds(20), milliseconds(20)};
 constexpr milliseconds kWatchPause{20};
+constexpr milliseconds kReadNotes{50};
 constexpr milliseconds kLookAtLeader{1000};  // while our ranks work
 constexpr int kChecksBeforeGivingUp = 5;  // ranks that the leader has left may still be ending by themselves
 constexpr double kGoodbyeS = 10;
@@ -66,7 +67,8 @@ process::WorkerOutcome run_leading(process::PassExecutor& processes, const proce
 }  // namespace
 
 Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s,
-               const std::string& plan_hash, const std::atomic<bool>* interrupt, const std::string& obstacle)
+               const std::string& plan_hash, const std::atomic<bool>* interrupt, cluster::StartNotes* notes,
+               const std::string& obstacle)
     : place_(std::move(place)), store_(store, "") {
   std::optional<cluster::GenerationLeader> leader;  // answers until all are here
   if (place_.agent_store) {
@@ -78,8 +80,18 @@ Launch::Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_
     store_ = cluster::PrefixedStore(store, generation.folder() + "/");
   }
   if (!obstacle.empty()) refuse(obstacle);
-  roster_ = cluster::roll_call(store_, member_at(place_, plan_hash), timeout_s, place_.ranks, interrupt);
+  call_roll(member_at(place_, plan_hash), timeout_s, interrupt, notes);
   for (const auto& member : roster_) place_.attempt = std::max(place_.attempt, member.attempt);
+}
+
+void Launch::call_roll(const cluster::Member& self, double timeout_s, const std::atomic<bool>* interrupt,
+                       cluster::StartNotes* notes) {
+  const auto read = [&](const std::stop_token& over) {
+    for (; !over.stop_requested(); std::this_thread::sleep_for(kReadNotes))
+      if (const auto note = notes->heard()) cluster::refuse_to_come(store_, *note);
+  };
+  const auto reader = notes ? std::jthread(read) : std::jthread();
+  roster_ = cluster::roll_call(store_, self, timeout_s, place_.ranks, interrupt);
 }
 
 // Rank 0, whose process serves the store, waits a little for those who are to read it.

@@ -11,6 +11,7 @@
 #include "cluster/launch_place.h"
 #include "cluster/prefixed_store.h"
 #include "cluster/roll_call.h"
+#include "cluster/start_notes.h"
 #include "plugin/rank_group.h"
 #include "process/pass_executor.h"
 
@@ -21,10 +22,12 @@ namespace paceline::run {
 class Launch {
  public:
   // Calls the roll of all processes: throws what cluster::roll_call and join_generation throw. `store` is
-  // that of rendezvous_of(place), and outlives this. With an `obstacle`, for which this process cannot start
-  // its ranks, the others are told, and PeerFailure is thrown here as there.
+  // that of rendezvous_of(place), and outlives this. With an `obstacle`, for which rank 0 cannot start, the
+  // others are told, and PeerFailure is thrown here as there; so it is when a process says so in `notes`,
+  // which may be null.
   Launch(cluster::LaunchPlace place, plugin::Store& store, double timeout_s, const std::string& plan_hash,
-         const std::atomic<bool>* interrupt = nullptr, const std::string& obstacle = "");
+         const std::atomic<bool>* interrupt = nullptr, cluster::StartNotes* notes = nullptr,
+         const std::string& obstacle = "");
 
   [[nodiscard]] const cluster::LaunchPlace& place() const { return place_; }
   [[nodiscard]] int hosts() const { return (place_.world + place_.local_world - 1) / place_.local_world; }
@@ -65,6 +68,8 @@ class Launch {
   [[nodiscard]] std::optional<std::size_t> leader_at();
   [[nodiscard]] bool is_behind(std::size_t pass);
   void refuse(const std::string& obstacle);
+  void call_roll(const cluster::Member& self, double timeout_s, const std::atomic<bool>* interrupt,
+                 cluster::StartNotes* notes);
   void tell(std::size_t pass, const std::string& reason);
 
   cluster::LaunchPlace place_;    // attempt: the most that anybody counted
