@@ -22,7 +22,7 @@ using Type = proto::TensorProto::DataType;
 constexpr float kLargestHalf = 65504;
 
 // Operators that keep float32, and why.
-constexpr std::array<std::string_view, 39> kIslands{
+constexpr std::array<std::string_view, 40> kIslands{
     // wide range of results, or sums of many values: rounding or overflow shows
     "Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "GroupNormalization",
     "InstanceNormalization", "BatchNormalization", "LpNormalization", "MeanVarianceNormalization", "LRN",
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 39> kIslands{
     // they take some inputs in float32 only, or have no inputs
     "Resize", "Upsample", "Range", "NonMaxSuppression", "RoiAlign", "GridSample", "RandomNormal",
     "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "QuantizeLinear",
-    "DequantizeLinear"};
+    "DequantizeLinear", "DynamicQuantizeLinear"};
 constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
 constexpr std::array<std::string_view, 5> kTakeAny{"Shape", "Size", "Cast", "IsNaN", "IsInf"};
 
@@ -59,6 +59,23 @@ constexpr std::array kOutputTypes{
     OutputType{"IsInf", -1, proto::TensorProto::BOOL},
     OutputType{"NonMaxSuppression", -1, proto::TensorProto::INT64},
     OutputType{"QuantizeLinear", -1, proto::TensorProto::UINT8},
+    OutputType{"DynamicQuantizeLinear", 0, proto::TensorProto::UINT8},
+    OutputType{"DynamicQuantizeLinear", 2, proto::TensorProto::UINT8},
+    OutputType{"MatMulInteger", -1, proto::TensorProto::INT32},
+    OutputType{"ConvInteger", -1, proto::TensorProto::INT32},
+};
+
+// Operators whose outputs have the type of another input than their first.
+struct TypeGiver {
+  std::string_view op;
+  int input;
+};
+constexpr std::array kTypeGivers{
+    TypeGiver{"Where", 1},
+    TypeGiver{"OneHot", 2},
+    TypeGiver{"DequantizeLinear", 1},
+    TypeGiver{"CastLike", 1},
+    TypeGiver{"MatMulIntegerToFloat", 2},
 };
 
 template <typename Table>
@@ -105,7 +122,9 @@ class Types {
     }
   }
   static std::string type_giver(const proto::NodeProto& node) {
-    const int input = node.op_type() == "Where" ? 1 : node.op_type() == "OneHot" ? 2 : 0;
+    const auto row = std::find_if(kTypeGivers.begin(), kTypeGivers.end(),
+                                  [&](const TypeGiver& giver) { return giver.op == node.op_type(); });
+    const int input = row == kTypeGivers.end() ? 0 : row->input;
     return input < node.input_size() ? node.input(input) : "";
   }
   std::map<std::string, std::int32_t> types_;

@@ -316,5 +316,60 @@ class OldOperatorSets(ReadBack):
         self.assertIn("scales per channel need operator set 13, and 'shrunk (Resize)' has no equal from set 11 on", notes)
 
 
+class Float16OfIntegers(cli.CliTest):
+    """A file that holds integers is cast to float16 so that the types agree, and both engines load it."""
+
+    def integers(self, f, name, count):
+        return onnx_files.typed_weights(name, (count // 4, 4), [f.draw.randint(-127, 127) for _ in range(count)], 3, "b")
+
+    def assert_runs(self, f, shape=("N", 16), **versions):
+        (self.folder / "f.onnx").write_bytes(f.bytes((("x", shape),), **versions))
+        done = self.run_cli("infer", "--model", "f.onnx", "--engine", "onnxruntime,openvino", "--precision", "fp16", "--allow-precision-fallback",
+                            "--threads", 1, "--iterations", 3, *cli.QUICK)
+        self.assert_code(done, 0)
+        self.assertEqual([case["correctness"]["passed"] for case in self.summary()["cases"]], [True, True])
+
+    def test_weights_tables_and_biases_out_of_integers(self):
+        f = Drawn()
+        f.tensors += [self.integers(f, "q", 64), onnx_files.typed_weights("qb", (4,), [100, -200, 300, 50], 6, "i"),
+                      onnx_files.typed_weights("row", (1,), [2], onnx_files.INT64, "q")]
+        scale = f.weights("scale", (), values=[0.01])
+        w, bias = f.node("DequantizeLinear", ["q", scale], "w"), f.node("DequantizeLinear", ["qb", scale], "bias")
+        product = f.node("Add", [f.node("MatMul", ["x", w], "m"), bias], "a")
+        scaled = f.node("Mul", [product, scale], "scaled")
+        f.output(f.node("Add", [scaled, f.node("Gather", [w, "row"], "g")], "y"), ("N", 4))
+        self.assert_runs(f, opset=13, version=7)
+
+    def test_pairs_around_float_operators(self):
+        f = Drawn()
+        f.tensors.append(onnx_files.typed_weights("zero", (), [128], 2, "B"))
+        scale = f.weights("scale", (), values=[0.05])
+        back = f.node("DequantizeLinear", [f.node("QuantizeLinear", ["x", scale, "zero"], "q"), scale, "zero"], "d")
+        f.output(f.node("Softmax", [f.node("Add", [back, "x"], "a")], "y"), ("N", 16))
+        self.assert_runs(f, opset=13, version=7)
+
+    def test_numbers_that_are_quantised_as_they_come(self):
+        f = Drawn()
+        f.nodes.append(onnx_files.node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]))
+        f.output(f.node("Mul", [f.node("DequantizeLinear", ["q", "s", "z"], "d"), f.weights("w", (16,))], "y"), ("N", 16))
+        self.assert_runs(f, opset=13, version=7)
+
+
+class FormatVersions(ReadBack):
+    def test_files_of_every_version_of_the_format_load_after_either_conversion(self):
+        for version, opset in ((4, 10), (5, 11), (6, 12), (7, 13), (8, 17), (9, 19), (10, 21)):
+            with self.subTest(version=version):
+                f = Drawn()
+                c = f.node("Conv", ["x", f.weights("w", (8, 3, 3, 3)), f.weights("b", (8,))], "c")
+                f.output(f.node("GlobalAveragePool", [f.node("Relu", [c], "r")], "y"), ("N", 8, 1, 1))
+                content = f.bytes((("x", ("N", 3, 8, 8)),), opset=opset, version=version)
+                for case in self.run_int8(content, out=f"int8-{version}"):
+                    self.assertEqual([e["precision"] for e in case["precision"]["executed"]], ["int8"], case["label"])
+                self.assert_code(self.run_cli("export", "--model", "model.onnx", "--precision", "fp16", "--out", "h.onnx"), 0)
+                done = self.run_cli("infer", "--model", "h.onnx", "--engine", "onnxruntime,openvino", "--threads", 1, "--iterations", 3, *cli.QUICK,
+                                    "--output-dir", f"fp16-{version}")
+                self.assert_code(done, 0)
+
+
 if __name__ == "__main__":
     cli.main()

@@ -111,6 +111,42 @@ TEST(HalfCast, IntegersAndShapesAreLeftAlone) {
   EXPECT_EQ(report.casts, 1) << "only the output";
 }
 
+// y = MatMul(x, w), where w comes out of integers.
+ModelBuilder quantised_weights(const std::string& op, const Names& inputs) {
+  ModelBuilder b;
+  const std::vector<std::int8_t> integers{1, 2, 3, 4};
+  b.input("x", {-1, 2}).output("y").weights("s", {}, {0.5F});
+  *b.graph().add_initializer() = make_tensor("q", DType::kInt8, Shape{2, 2}, integers.data());
+  return std::move(b.node(op, inputs, "w").node("MatMul", {"x", "w"}, "y"));
+}
+
+TEST(HalfCast, WeightsOutOfIntegersAreCastToHalf) {
+  auto b = quantised_weights("DequantizeLinear", {"q", "s"});
+  cast_to_half(b.model());
+  EXPECT_EQ(target(b.model(), "w/half"), proto::TensorProto::FLOAT16);
+  EXPECT_EQ(find_node(b.model(), "w")->input(1), "s") << "its scale stays float32";
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(1), "w/half");
+}
+
+TEST(HalfCast, TheTypeOfAnOutputIsThatOfTheInputThatGivesIt) {
+  auto b = quantised_weights("CastLike", {"q", "x"});
+  cast_to_half(b.model());
+  EXPECT_EQ(find_node(b.model(), "w")->input(1), "x/half");
+  EXPECT_EQ(find_node(b.model(), "y/made")->input(1), "w");
+}
+
+TEST(HalfCast, DynamicQuantizationTakesAndGivesFloats) {
+  ModelBuilder b;
+  b.input("x", {-1, 2}).output("y").weights("w", {2, 2}).node("MatMul", {"x", "w"}, "m");
+  add_node(b.graph(), "DynamicQuantizeLinear", "d", Names{"m"}, Names{"q", "s", "z"});
+  b.node("DequantizeLinear", {"q", "s", "z"}, "f").node("Relu", {"f"}, "y");
+  cast_to_half(b.model());
+  const auto& quantize = *find_node(b.model(), "q");
+  EXPECT_EQ(target(b.model(), quantize.input(0)), proto::TensorProto::FLOAT);
+  EXPECT_EQ(Names(quantize.output().begin(), quantize.output().end()), (Names{"q", "s", "z"}));
+  EXPECT_EQ(target(b.model(), "f/half"), proto::TensorProto::FLOAT16);
+}
+
 TEST(HalfCast, ControlFlowIsRefusedByName) {
   ModelBuilder b;
   b.input("x", {2}).output("y").node("Loop", {"x"}, "y");
