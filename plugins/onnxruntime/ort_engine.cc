@@ -160,6 +160,17 @@ ProfiledRun OrtEngine::profiled_once(const SlotState& state, Ort::SessionOptions
 
 // A node's inputs lack prepacked weights, so shapes come from a session that packs none, and times from one
 // like the measured session.
+// Names the model's layers where some ran in 8 bits and others did not: the names cost reading the file.
+void OrtEngine::name_float_layers(std::vector<plugin_support::LayerWork>& layers) const {
+  const auto in_float = [](const auto& work) { return work.layer.flops && work.layer.precision != "int8"; };
+  const bool integers = std::any_of(layers.begin(), layers.end(),
+                                    [](const auto& work) { return work.layer.precision == "int8"; });
+  if (!integers || std::none_of(layers.begin(), layers.end(), in_float)) return;
+  const NodeNames names(model_.file);
+  for (auto& work : layers)
+    if (in_float(work)) work.layer.model_layer = names.layer_of(work.layer.name, work.layer.type);
+}
+
 std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotState& state) const {
   auto unpacked = session_options(model_.file, model_, settings_);
   unpacked.AddConfigEntry(kOrtSessionOptionsConfigDisablePrepacking, "1");
@@ -171,6 +182,7 @@ std::vector<plugin_support::LayerWork> OrtEngine::executed_layers(const SlotStat
     const bool same = i < timed.size() && timed[i].name == nodes[i].name;
     layers.back().layer.time_ns = same ? std::optional(timed[i].time_ns) : std::nullopt;
   }
+  name_float_layers(layers);
   return layers;
 }
 

@@ -38,6 +38,7 @@ class OrtEngine : public plugin::Engine {
   [[nodiscard]] std::vector<ProfiledRun> profiled(const SlotState& state, Ort::SessionOptions options,
                                                   int times) const;
   [[nodiscard]] ProfiledRun profiled_once(const SlotState& state, Ort::SessionOptions options) const;
+  void name_float_layers(std::vector<plugin_support::LayerWork>& layers) const;
   [[nodiscard]] std::vector<plugin_support::LayerWork> executed_layers(const SlotState& state) const;
   [[nodiscard]] std::optional<double> unpadded_flops(const SlotState& state) const;
 

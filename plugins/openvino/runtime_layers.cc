@@ -70,14 +70,18 @@ FlopsByName graph_flops(const ov::Model& graph) {
   return flops;
 }
 
-// Adds up the operators fused into a layer of another type: attention, for one, becomes a "Subgraph".
+// Adds up the operators fused into a layer of another type, and names it after them: attention, for one,
+// becomes a "Subgraph" of a dozen operators.
 void add_fused(const ov::Node& node, const FlopsByName& flops, LayerWork& work) {
+  std::vector<std::string> products;
   for (const auto& name : split(note(node, "originalLayersNames"), ',')) {
     const auto it = flops.find(name);
     if (it == flops.end()) continue;
     work.layer.flops = work.layer.flops.value_or(0) + it->second;
-    ++work.operators;
+    products.push_back(name);
   }
+  work.operators = static_cast<int>(products.size());
+  if (!products.empty()) work.layer.model_layer = plugin_support::layers_of_nodes(products);
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kElementTypes{

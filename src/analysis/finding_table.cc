@@ -11,7 +11,7 @@
 namespace paceline::analysis {
 namespace {
 
-constexpr std::array<FindingRule, 44> kRules{{
+constexpr std::array<FindingRule, 45> kRules{{
     {"accuracy_failure", "problem", "outputs outside the tolerance of the reference", find_accuracy_failures},
     {"failed_cases", "problem", "cases that crashed, hung or ran out of memory", find_failed_cases},
     {"invalid_cases", "problem", "cases of grade C: not valid for latency claims", find_invalid_cases},
@@ -44,6 +44,8 @@ constexpr std::array<FindingRule, 44> kRules{{
     {"fault_missed", "warning", "a fault on purpose that came too late to happen", find_missed_faults},
     {"capacity_open", "warning", "capacities that are lower bounds: no higher rate was seen to miss",
      find_open_capacities},
+    {"float_layers", "advice", "1 % and more of the FLOPs of an int8, bf16 or fp16 case in float, and why",
+     find_float_layers},
     {"precision_slowdown", "advice", "a lower precision that is slower at the same batch",
      find_precision_slowdown},
     {"engine_slowdown", "advice", "an engine that is slower than the baseline at the same batch",

@@ -19,6 +19,7 @@ namespace {
 using result::Outcome;
 
 constexpr double kExpectedShare = 0.9;        // of the FLOPs in the precision that was asked for
+constexpr double kNotableShare = 0.01;        // of the FLOPs in float, from which layers are named
 constexpr double kSpreadFactor = 2;           // spread between processes over the spread inside one
 constexpr double kProcessSpreadFloor = 0.02;  // smaller differences are not worth a warning
 
@@ -106,6 +107,30 @@ double share_as_asked(const CaseResult& one) {
   return share;
 }
 
+double share_in_float(const CaseResult& one) {
+  double share = 0;
+  for (const auto& group : one.precision.in_float) share += group.flops_share;
+  return share;
+}
+
+// Whether the layer was excluded when the file was made.
+bool excluded(const CaseResult& one, const std::string& layer) {
+  const auto& kept = one.model_file.quantisation.float_layers;
+  return std::any_of(kept.begin(), kept.end(), [&](const std::string& text) {
+    const bool named = text.starts_with(layer + " (") || text.starts_with(layer + "/");
+    return named && text.ends_with(": excluded");
+  });
+}
+
+// "2 of 16 matrix products ran in fp32 (12 % of the FLOPs), because the weights are computed: 'fc1' …".
+std::string float_layers_text(const CaseResult& one, const result::FloatLayers& group) {
+  const std::string reason = excluded(one, group.first) ? "quantisation.exclude names them" : group.reason;
+  return fmt::format(
+      "{} of {} ran in {} ({} of the FLOPs){}{}", group.layers, plural(group.of, group.kind), group.precision,
+      format_percent(group.flops_share, 0), reason.empty() ? "" : ", because " + reason,
+      group.first.empty() ? "" : fmt::format(": '{}'{}", group.first, group.layers > 1 ? " …" : ""));
+}
+
 bool spreads(const CaseResult& one) {
   const auto& [scope, p50, within, between] = one.headline;
   return is_ok(one) && within && between && *between > kProcessSpreadFloor &&
@@ -136,6 +161,23 @@ Findings find_precision_fallback(const RunResult& run) {
                           fmt::format("{} asked for {}, but its FLOPs ran {}.", one.label,
                                       one.precision.asked, join(ran, ", ")),
                           one.precision.source, "Read this case as the precision that ran."));
+  }
+  return found;
+}
+
+Findings find_float_layers(const RunResult& run) {
+  Findings found;
+  for (const CaseResult& one : run.cases) {
+    if (one.outcome == Outcome::kSkipped || share_in_float(one) < kNotableShare) continue;
+    std::vector<std::string> groups, advice;
+    for (const auto& group : one.precision.in_float) {
+      groups.push_back(float_layers_text(one, group));
+      if (!group.advice.empty() && std::find(advice.begin(), advice.end(), group.advice) == advice.end())
+        advice.push_back(group.advice);
+    }
+    if (advice.empty()) advice.emplace_back("Compare with the same case in fp32, or with another engine.");
+    found.push_back(about({&one}, fmt::format("{}: {}.", one.label, join(groups, "; ")), one.precision.source,
+                          join(advice, " ")));
   }
   return found;
 }

@@ -33,7 +33,8 @@ PACELINE_FIELDS(Correctness, checked, passed, reference, samples, max_rel_err, c
                 reference_answers, max_changed_tolerance, labelled, claim, outputs, worst_output,
                 quantile_err_tolerance);
 PACELINE_FIELDS(ExecutedPrecision, precision, flops_share, operators);
-PACELINE_FIELDS(PrecisionReadBack, asked, executed, source);
+PACELINE_FIELDS(FloatLayers, kind, precision, layers, of, flops_share, first, reason, advice);
+PACELINE_FIELDS(PrecisionReadBack, asked, executed, source, in_float);
 PACELINE_FIELDS(Quantile, p, value_ns, ci_low_ns, ci_high_ns, confidence, ci_method, actual_coverage, n_eff);
 PACELINE_FIELDS(Stats, clock, n, tau_x, min_ns, max_ns, median_ns, mean_ns, stddev_ns, mad_ns,
                 quantile_method, quantiles, highest_claimable_p);

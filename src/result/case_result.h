@@ -128,10 +128,21 @@ struct ExecutedPrecision {
   double flops_share = 0;
   std::int64_t operators = 0;
 };
+// Layers of one kind that did not run in the precision asked for, for one reason.
+struct FloatLayers {
+  std::string kind;            // convolution, matrix product
+  std::string precision;       // that they ran in
+  std::int64_t layers = 0;     // how many
+  std::int64_t of = 0;         // layers of this kind in the model
+  double flops_share = 0;      // of the whole model
+  std::string first;           // the name of one of them
+  std::string reason, advice;  // sentences without their full stop and with it; empty: not known
+};
 struct PrecisionReadBack {
   std::string asked;
   std::vector<ExecutedPrecision> executed;  // empty: the engine cannot tell
   std::string source;
+  std::vector<FloatLayers> in_float{};  // by share; empty: none, or the engine does not name its layers
 };
 
 struct Quantile {

@@ -7,7 +7,7 @@ FLOAT, INT64 = 1, 7
 
 
 def varint(value):
-    out = bytearray()
+    out, value = bytearray(), value & 0xFFFFFFFFFFFFFFFF  # negative numbers are written in 64 bits
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
         value >>= 7

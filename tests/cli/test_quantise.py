@@ -9,6 +9,7 @@ import unittest
 import onnx_files
 import onnx_scales
 import paceline_cli as cli
+import transformers
 from test_accuracy import npy_bytes
 
 # One red pixel.
@@ -314,6 +315,86 @@ class OldOperatorSets(ReadBack):
         cases = self.run_int8(f.bytes((("x", ("N", 4, 8, 8)),), opset=10, version=5), engine="onnxruntime")
         notes = " ".join(cases[0]["model_file"]["quantisation"]["notes"])
         self.assertIn("scales per channel need operator set 13, and 'shrunk (Resize)' has no equal from set 11 on", notes)
+
+
+INTEGER_PRODUCTS = ("MatMulIntegerToFloat", "QLinearMatMul", "QGemm", "FullyConnected")
+ACTIVATIONS = "both sides are activations, which stay in float because 8 bits lose a softmax"
+
+
+class Transformers(ReadBack):
+    """Every product with weights runs in 8 bits, in ONNX Runtime and OpenVINO, of a folder and of exported files."""
+
+    def assert_runs_in_int8(self, model, layers, *arguments, out="results"):
+        done = self.run_cli("infer", "--model", model, "--engine", "onnxruntime,openvino", "--threads", 1, "--iterations", 3, "--layer-profile",
+                            *cli.QUICK, *INT8, "--output-dir", out, *arguments)
+        self.assert_code(done, 0)
+        run = self.only_run(out)
+        for case in self.summary(run)["cases"]:
+            label, ran = case["label"], {e["precision"]: e for e in case["precision"]["executed"]}
+            self.assertEqual(ran["int8"]["operators"], layers, label)
+            self.assertGreater(ran["int8"]["flops_share"], 0.8, label)
+            self.assertEqual({g["reason"] for g in case["precision"]["in_float"]}, {ACTIVATIONS}, label)
+            self.assertTrue(case["correctness"]["passed"], label)
+            rows = cli.read_csv(cli.case_dir(run, case["case_id"]) / "layers.csv")
+            types = [row["type"] for row in rows if row["precision"] == "int8" and row["type"] in INTEGER_PRODUCTS]
+            self.assertEqual(len(types), layers, label)
+
+    def test_a_folder_as_save_pretrained_writes_it(self):
+        size = transformers.Size()
+        transformers.write_bert_folder(self.folder / "bert", size)
+        self.assert_runs_in_int8("bert", 6 * size.layers, "--sequence-length", size.tokens)
+
+    def test_an_encoder_of_operator_set_12(self):
+        size = transformers.Size()
+        for batch in ("batch", 1):
+            transformers.write_encoder(self.folder / f"{batch}.onnx", size, batch=batch)
+            with self.subTest(batch=batch):
+                self.assert_runs_in_int8(f"{batch}.onnx", 6 * size.layers + 1, out=f"out-{batch}")
+
+    def test_a_decoder_of_operator_set_17(self):
+        size = transformers.Size()
+        transformers.write_decoder(self.folder / "decoder.onnx", size)
+        self.assert_runs_in_int8("decoder.onnx", 4 * size.layers + 1)
+
+
+class NamedInFloat(ReadBack):
+    """Which layers ran in float, why, and what to do: in the finding and in the result."""
+
+    def findings(self, content, *arguments, engine="onnxruntime"):
+        case, = self.run_int8(content, *arguments, engine=engine)
+        findings = cli.read_json(self.only_run() / "run_summary.json")["findings"]
+        return case, [f for f in findings if f["id"] == "float_layers"]
+
+    def test_layers_that_were_excluded(self):
+        content, layers = products("N")
+        case, (finding,) = self.findings(content, "--quantisation.exclude", "plain,tokens.m")
+        self.assertIn(f"2 of {layers} matrix products ran in fp32", finding["text"])
+        self.assertIn("because quantisation.exclude names them: 'tokens.m'", finding["text"])
+        self.assertIn("Take them out of quantisation.exclude", finding["advice"])
+        self.assertEqual([(g["layers"], g["of"], g["kind"]) for g in case["precision"]["in_float"]], [(2, layers, "matrix product")])
+
+    def test_a_convolution_that_ends_the_model(self):
+        f = Drawn()
+        first = f.node("Relu", [f.node("Conv", ["x", f.weights("w", (8, 3, 3, 3))], "first")], "r")
+        f.output(f.node("Conv", [first, f.weights("w2", (4, 8, 3, 3))], "last"), ("N", 4, 4, 4))
+        content = f.bytes((("x", ("N", 3, 8, 8)),))
+        _, (finding,) = self.findings(content, "--allow-precision-fallback")
+        self.assertIn("1 of 2 convolutions ran in fp32", finding["text"])
+        self.assertIn("because their result is not quantised, which ONNX Runtime needs of a convolution: 'last'", finding["text"])
+        self.assertIn("--engine openvino", finding["advice"])
+
+    def test_activations_in_signed_integers(self):
+        content, _ = products("N")
+        _, (finding,) = self.findings(content, "--quantisation.activations", "int8", "--allow-precision-fallback")
+        self.assertIn("because the activations are int8, which ONNX Runtime multiplies in float on x86", finding["text"])
+        self.assertIn("--quantisation.activations uint8", finding["advice"])
+
+    def test_weights_that_the_model_computes(self):
+        f = Drawn()
+        scaled = f.node("Mul", [f.node("Transpose", ["x"], "t", perm=[1, 0]), f.weights("s", (1,))], "scaled")
+        f.output(f.node("Gemm", [f.node("MatMul", ["x", f.weights("w", (16, 16))], "m"), scaled], "g"), (4, 4))
+        _, (finding,) = self.findings(f.bytes((("x", (4, 16)),)), "--allow-precision-fallback")
+        self.assertIn("because the weights are computed in the model: 'g'", finding["text"])
 
 
 class Float16OfIntegers(cli.CliTest):

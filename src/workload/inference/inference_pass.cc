@@ -18,6 +18,7 @@
 #include "workload/inference/between_samples.h"
 #include "workload/inference/check_samples.h"
 #include "workload/inference/feedback.h"
+#include "workload/inference/float_layers.h"
 #include "workload/inference/fresh_answers.h"
 #include "workload/inference/load_pass.h"
 #include "workload/inference/pass_parts.h"
@@ -150,6 +151,7 @@ void run_check(const pass::PassSpec& spec, TaggedSink& sink) {
   result::PrecisionReadBack precision{spec.settings.precision, {}, read.source};
   for (const auto& share : read.precisions)
     precision.executed.push_back({share.precision, share.flops_share, share.operators});
+  precision.in_float = float_layers(read, spec.settings.precision, spec.model.file, spec.engine);
   pass::PassSpec judged = spec;
   use_limits(judged, dominant_precision(precision));
   auto correctness = check_samples(judged, run);

@@ -505,6 +505,30 @@ TEST(Findings, PrecisionFallback) {
   EXPECT_TRUE(of_kind(run, "precision_fallback").empty());
 }
 
+TEST(Findings, LayersThatRanInFloatAreNamedWithTheirReason) {
+  RunResult run = quiet_run();
+  auto& precision = run.cases[0].precision;
+  precision = {"int8", {{"int8", 0.9, 13}, {"fp32", 0.1, 3}}, "profiler"};
+  precision.in_float = {
+      {"convolution", "fp32", 2, 12, 0.08, "conv1", "the weights are computed", "Export them."},
+      {"matrix product", "fp32", 1, 4, 0.02, "fc", "the file does not quantise them", "Quantise it."}};
+  run.cases[0].model_file.quantisation.float_layers = {"fc (Gemm): excluded"};
+  const auto found = of_kind(run, "float_layers");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(
+      found[0].text,
+      "resnet50 eager fp32 b1: 2 of 12 convolutions ran in fp32 (8 % of the FLOPs), because the weights are "
+      "computed: 'conv1' …; 1 of 4 matrix products ran in fp32 (2 % of the FLOPs), because "
+      "quantisation.exclude "
+      "names them: 'fc'.");
+  EXPECT_EQ(found[0].advice, "Export them. Quantise it.");
+  precision.in_float = {{"operator", "fp32", 3, 55, 0.02, "", "", ""}};
+  EXPECT_EQ(of_kind(run, "float_layers").at(0).text,
+            "resnet50 eager fp32 b1: 3 of 55 operators ran in fp32 (2 % of the FLOPs).");
+  precision.in_float[0].flops_share = 0.004;
+  EXPECT_TRUE(of_kind(run, "float_layers").empty()) << "too little to matter";
+}
+
 TEST(Findings, FailedAndSkippedCasesKeepTheirReason) {
   RunResult run = sample_run();
   const auto accuracy = of_kind(run, "accuracy_failure");

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "onnx/proto.h"
+#include "plugin/engine.h"
+#include "result/case_result.h"
+
+// Convolutions and matrix products that did not run in the precision asked for, and why.
+namespace paceline::workload {
+
+// `file`: what the engine read; `engine`: its name. A file of another format than ONNX gives no reasons.
+std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
+                                              const std::string& file, const std::string& engine);
+
+// The same, by the graph; null: no reasons.
+std::vector<result::FloatLayers> float_layers(const plugin::ReadBack& read, const std::string& asked,
+                                              onnx::proto::ModelProto* model, const std::string& engine);
+
+}  // namespace paceline::workload
