@@ -97,7 +97,7 @@ class TrainedModel(cli.CliTest):
 
     def test_a_file_with_scales_times_four_fails_where_the_whole_one_passes(self):
         self.assert_code(self.run_cli("export", "--model", MODEL, "--precision", "int8", "--calib-data", "calibration.npy", "--out", "good.onnx"), 0)
-        self.assertEqual(onnx_scales.main(self.folder / "good.onnx", self.folder / "bad.onnx", 4), 3)
+        self.assertEqual(onnx_scales.main(self.folder / "good.onnx", self.folder / "bad.onnx", 4), 4)
         subprocess.run(["python3", "-c", REFERENCE, MODEL], cwd=self.folder, env={**self.env, "PYTHONPATH": str(PACKAGES)}, check=True)
         for name, code in (("good", 0), ("bad", 1)):
             done = self.measure(f"{name}.onnx", "--accuracy-reference", "float.npy", "--output-dir", name)
