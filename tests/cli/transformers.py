@@ -33,6 +33,14 @@ def safetensors(tensors):
     return struct.pack("<Q", len(text)) + text + b"".join(data)
 
 
+def write_ids(file, size, rows, seed):
+    """Random tokens as a NumPy file."""
+    draw = random.Random(seed)
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({rows}, {size.tokens}), }}".ljust(117) + "\n"
+    ids = [draw.randrange(size.words) for _ in range(rows * size.tokens)]
+    file.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(ids)}q", *ids))
+
+
 def write_bert_folder(folder, size, seed=1):
     draw, tensors = random.Random(seed), {}
 
