@@ -294,7 +294,7 @@ class OldOperatorSets(ReadBack):
                 cases = self.run_int8(softmax_before_a_convolution(opset), out=f"opset{opset}")
                 self.assert_all_int8(cases, 1)
                 notes = cases[0]["model_file"]["quantisation"]["notes"]
-                said = f"the file's operator set {opset} was converted to 13; its answers stay the same"
+                said = f"the file's operator set {opset} was raised to 13: its answers stay the same"
                 self.assertEqual([n for n in notes if "operator set" in n], [said] if opset < 13 else [])
 
     def test_softmax_over_several_axes_and_enlarging_are_converted(self):
@@ -305,7 +305,7 @@ class OldOperatorSets(ReadBack):
         f.output(f.node("Tanh", [f.node("Conv", [u, f.weights("w2", (4, 4, 3, 3))], "d")], "y"), ("N", 4, 10, 10))
         cases = self.run_int8(f.bytes((("x", ("N", 4, 8, 8)),), opset=9, version=4))
         self.assert_all_int8(cases, 2)
-        self.assertIn("operator set 9 was converted to 13", " ".join(cases[0]["model_file"]["quantisation"]["notes"]))
+        self.assertIn("operator set 9 was raised to 13", " ".join(cases[0]["model_file"]["quantisation"]["notes"]))
 
     def test_what_cannot_be_converted_is_named(self):
         f = Drawn()

@@ -153,7 +153,7 @@ onnx::Ranks Int8Pass::missing_ranks(onnx::proto::ModelProto& model) {
 void Int8Pass::raise_operator_set(onnx::proto::ModelProto& model) {
   const auto raised = onnx::raise_opset(model, missing_ranks(model));
   if (raised.to > raised.from)
-    notes_.push_back(fmt::format("the file's operator set {} was converted to {}; its answers stay the same",
+    notes_.push_back(fmt::format("the file's operator set {} was raised to {}: its answers stay the same",
                                  raised.from, raised.to));
   if (raised.to >= onnx::kQuantiseOpset && raised.to < onnx::kPerChannelOpset)
     notes_.push_back(
